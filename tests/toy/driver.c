@@ -145,10 +145,11 @@ static enum rdl_status send(struct driver *d, enum toy_op op, struct toy_command
     return RDL_OK;
 }
 
-/* Writes the addresses of the pages of @range to the list.  *@ret is the list, *@ret_n its length.
+/* Writes the addresses of the pages of @range, of the program that has @pd, to the list.  *@ret is
+ * the list, *@ret_n its length.
  */
-static enum rdl_status list_pages(struct driver *d, const struct rdl_mr_range *range, uint64_t *ret,
-                                  uint32_t *ret_n)
+static enum rdl_status list_pages(struct driver *d, const struct guest_pd *pd,
+                                  const struct rdl_mr_range *range, uint64_t *ret, uint32_t *ret_n)
 {
     const uint64_t page = range->addr & ~(uint64_t)(RAM_PAGE_BYTES - 1);
     const uint64_t n = verbs_pages(range->addr, range->bytes), bytes = pow2_ceil(n * 8);
@@ -163,7 +164,7 @@ static enum rdl_status list_pages(struct driver *d, const struct rdl_mr_range *r
     for (uint64_t i = 0; i < n; i++) {
         uint64_t gpa;
 
-        if (!space_translate(d->verbs->config.space, page + i * RAM_PAGE_BYTES, &gpa))
+        if (!space_translate(verbs_space(pd), page + i * RAM_PAGE_BYTES, &gpa))
             return RDL_ERR_FAULT;
         if (!ram_write(d->pci.ram, d->pages + 8 * i, &gpa, sizeof(gpa)))
             return RDL_ERR_NOMEM;
@@ -191,7 +192,7 @@ static enum rdl_status reg_mr(struct guest_mr *mr)
     enum rdl_status st = RDL_OK;
 
     if (mr->kind != KEY_DMA_MR && mr->kind != KEY_FAST_MR)
-        st = list_pages(d, &(struct rdl_mr_range){mr->addr, mr->bytes, mr->iova}, &c.pages,
+        st = list_pages(d, mr->pd, &(struct rdl_mr_range){mr->addr, mr->bytes, mr->iova}, &c.pages,
                         &c.mr.n_pages);
     return st == RDL_OK ? send(d, TOY_CREATE_MR, c) : st;
 }
@@ -209,7 +210,8 @@ static enum rdl_status rereg_mr(struct guest_mr *mr, const struct verbs_region *
     enum rdl_status st = RDL_OK;
 
     if (to->what & RDL_REREG_TRANSLATION)
-        st = list_pages(d, &to->range, &c.pages, &c.mr.n_pages);
+        st = list_pages(d, to->what & RDL_REREG_PD ? to->pd : mr->pd, &to->range, &c.pages,
+                        &c.mr.n_pages);
     return st == RDL_OK ? send(d, TOY_REREG_MR, c) : st;
 }
 
@@ -218,7 +220,7 @@ static enum rdl_status map_mr_sg(struct guest_mr *mr, const struct rdl_mr_range 
     struct driver *d = driver_of(&mr->o);
     struct toy_command c = {.number = mr->mrn,
                             .mr = {.start = range->iova, .length = range->bytes}};
-    const enum rdl_status st = list_pages(d, range, &c.pages, &c.mr.n_pages);
+    const enum rdl_status st = list_pages(d, mr->pd, range, &c.pages, &c.mr.n_pages);
 
     return st == RDL_OK ? send(d, TOY_MAP_MR, c) : st;
 }
@@ -615,28 +617,50 @@ static void kick_srq(struct guest_srq *srq)
     (void)srq;
 }
 
+static struct rdl_wc wc_of(const struct completion *e)
+{
+    struct rdl_wc wc = {.wr_id = e->wr_id,
+                        .status = e->status,
+                        .opcode = e->opcode,
+                        .byte_len = e->bytes,
+                        .qp_num = e->qpn,
+                        .src_qp = e->src_qpn,
+                        .wc_flags = e->flags,
+                        .vendor_err = e->rule};
+
+    if (e->flags & WCF_WITH_INV)
+        wc.invalidated_rkey = e->invalidated_rkey;
+    else
+        memcpy(wc.imm, e->imm, sizeof(e->imm));
+    return wc;
+}
+
 static enum rdl_status poll_cq(struct guest_cq *cq, size_t max, struct rdl_wc *ret, size_t *ret_n)
 {
     struct completion e;
     size_t n = 0;
 
     for (; n < max && take(driver_of(&cq->o), &((struct toy_cq *)cq)->ring, &e); n++) {
-        ret[n] = (struct rdl_wc){.wr_id = e.wr_id,
-                                 .status = e.status,
-                                 .opcode = e.opcode,
-                                 .byte_len = e.bytes,
-                                 .qp_num = e.qpn,
-                                 .src_qp = e.src_qpn,
-                                 .wc_flags = e.flags,
-                                 .vendor_err = e.rule};
-        if (e.flags & WCF_WITH_INV)
-            ret[n].invalidated_rkey = e.invalidated_rkey;
-        else
-            memcpy(ret[n].imm, e.imm, sizeof(e.imm));
+        ret[n] = wc_of(&e);
         verbs_polled(cq, &ret[n]);
     }
     *ret_n = n;
     return RDL_OK;
+}
+
+static size_t peek_cq(const struct guest_cq *cq, uint32_t skip, size_t max, struct rdl_wc *ret)
+{
+    const struct driver *d = driver_of(&cq->o);
+    const struct ring *r = &((const struct toy_cq *)cq)->ring;
+    const struct toy_ring c = counters(d, r);
+    struct completion e;
+    size_t n = 0;
+
+    for (; n < max && skip + n < c.put - c.got; n++) {
+        (void)ram_read(d->pci.ram, entry(r, c.got + skip + (uint32_t)n), &e, sizeof(e));
+        ret[n] = wc_of(&e);
+    }
+    return n;
 }
 
 static uint32_t count_unpolled(const struct guest_cq *cq)
@@ -735,7 +759,13 @@ static bool meet(struct driver *d, const struct toy_limits *l)
                                         .blocks_mcast_lb = blocks,
                                         .max_srq = l->max_srq,
                                         .max_srq_wr = l->l.max_qp_wr,
-                                        .max_srq_sge = l->l.max_recv_sge};
+                                        .max_srq_sge = l->l.max_recv_sge,
+                                        .max_mr = l->l.max_mr,
+                                        .max_pd = l->l.max_pd,
+                                        .max_res_rd_atomic = l->l.max_res_rd_atom,
+                                        .max_groups = l->l.max_mcast_grp,
+                                        .max_group_qps = l->l.max_mcast_qp_attach,
+                                        .max_total_group_qps = l->l.max_total_mcast_qp_attach};
 
     return verbs_meet(d->verbs, &limits);
 }
@@ -869,6 +899,7 @@ static const struct verbs_driver_ops verbs_ops = {
     .kick_srq = kick_srq,
     .poll_cq = poll_cq,
     .count_unpolled = count_unpolled,
+    .peek_cq = peek_cq,
 };
 
 const struct rdma_driver toy_driver = {

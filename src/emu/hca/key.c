@@ -41,6 +41,9 @@ void key_pages_set(struct key_pages *p, uint64_t start, const uint64_t *pages, u
     p->n = n;
     memcpy(p->gpa, pages, n * sizeof(*pages));
     forget_found(p);
+    p->lent = n > 0 && ram_is_lent(pages[0]);
+    for (uint32_t i = 1; i < n && p->lent; i++)
+        p->lent = pages[i] == pages[0] + (uint64_t)i * RAM_PAGE_BYTES;
 }
 
 uint8_t *key_find_page(const struct hca *h, struct mkey *mr, uint64_t page)
@@ -118,11 +121,24 @@ void key_renew(struct hca *h, struct mkey *k)
     k->key = (k->key & ~0xffu) | ((k->key + other) & 0xffu);
 }
 
+bool key_is_lent(const struct hca *h, uint32_t key)
+{
+    uint64_t addr = 0;
+
+    return key_region(h, key, &addr)->pages.lent;
+}
+
 void key_copy_out(const struct hca *h, uint32_t key, uint64_t addr, void *out, size_t bytes)
 {
+    uint64_t at = addr;
+    struct mkey *mr = key_region(h, key, &at);
     uint8_t *to = out;
     size_t run;
 
+    if (mr->pages.lent) {
+        (void)ram_read(h->ram, key_lent_gpa(mr, at), out, bytes);
+        return;
+    }
     for (; bytes > 0; bytes -= run, addr += run, to += run) {
         const uint8_t *from = key_look(h, key, addr, bytes, &run);
 
@@ -135,6 +151,10 @@ void key_copy_in(struct hca *h, uint32_t key, uint64_t addr, const void *in, siz
     struct mkey *mr = key_region(h, key, &addr);
     const uint8_t *from = in;
 
+    if (mr->pages.lent) {
+        (void)ram_write(h->ram, key_lent_gpa(mr, addr), in, bytes);
+        return;
+    }
     while (bytes > 0) {
         const struct key_place to = key_place(h, mr, addr, bytes);
 
@@ -143,8 +163,10 @@ void key_copy_in(struct hca *h, uint32_t key, uint64_t addr, const void *in, siz
         } else {
             const bool ok = ram_write_run(h->ram, to.gpa, from, to.run);
 
-            /* A full arena ends the lab with this tick.  Foreign RAM may have been removed. */
-            RDL_ASSERT(ok || arena_is_short(h->arena) || h->ram->foreign);
+            /* A full arena ends the lab with this tick.  Foreign RAM may have been removed, lent
+             * memory given back.
+             */
+            RDL_ASSERT(ok || arena_is_short(h->arena) || h->ram->foreign || ram_is_lent(to.gpa));
         }
         bytes -= to.run;
         addr += to.run;

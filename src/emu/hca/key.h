@@ -51,6 +51,7 @@ struct key_pages {
     uint8_t **found;    /* host address of each page; NULL: not looked up, or never written */
     uint32_t room;      /* capacity of the lists, in pages */
     uint64_t forgotten; /* ram.forgotten at lookup; if it has changed, @found is invalid */
+    bool lent; /* all pages are lent by one program, in order: they can be copied at once */
 };
 
 /* A region or window.  Its kind and the index in its key never change. */
@@ -222,6 +223,15 @@ static inline const uint8_t *key_look(const struct hca *h, uint32_t key, uint64_
 
     *ret_run = at.run;
     return at.bytes ? at.bytes : ram_look(h->ram, at.gpa, at.run);
+}
+
+/* Returns true if the valid @key is of a region of lent memory (key_pages.lent). */
+bool key_is_lent(const struct hca *h, uint32_t key);
+
+/* Returns the guest-physical address of @addr of the region @mr, whose pages are lent. */
+static inline uint64_t key_lent_gpa(const struct mkey *mr, uint64_t addr)
+{
+    return mr->pages.gpa[0] + mr->pages.offset + (addr - mr->addr);
 }
 
 /* Copy @bytes > 0 out of, or into, guest memory through the valid @key.  key_check() must have

@@ -26,12 +26,23 @@ static bool has_foreign_memory(const struct lab_state *w)
     return false;
 }
 
+static bool has_programs(const struct lab_state *w)
+{
+    for (uint32_t i = 0; i < w->n_hosts; i++) {
+        if (w->hosts[i]->guest.verbs.programs)
+            return true;
+    }
+    return false;
+}
+
 enum rdl_status rdl_checkpoint_save(const struct rdl_lab *lab, struct rdl_checkpoint **ret)
 {
     struct rdl_checkpoint *c;
 
     if (has_foreign_memory(lab->state))
         return RDL_ERR_VM;
+    if (has_programs(lab->state))
+        return RDL_ERR_PROGRAM;
     c = calloc(1, sizeof(*c));
     if (!c)
         return RDL_ERR_NOMEM;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "emu/mem/ram.h"
 
+#include <string.h>
+
 #include "emu/base/assert.h"
 #include "emu/base/copy.h"
 
@@ -144,7 +146,65 @@ bool ram_foreign_holds(const struct ram *r, uint64_t gpa, uint64_t n)
     return foreign_allows(r, gpa, n, false);
 }
 
-/* --- Both kinds ------------------------------------------------------------------------------- */
+/* --- Lent memory ------------------------------------------------------------------------------ */
+
+bool ram_lend(struct ram *r, const struct ram_lender *lender, uint32_t *ret)
+{
+    RDL_ASSERT(!r->foreign && lender->read && lender->write);
+    if (!r->lenders)
+        r->lenders = arena_alloc(r->arena, sizeof(*r->lenders));
+    for (uint32_t i = 0; r->lenders && i < RAM_LENDERS_MAX; i++) {
+        if (r->lenders->v[i].read)
+            continue;
+        r->lenders->v[i] = *lender;
+        *ret = i + 1;
+        return true;
+    }
+    return false;
+}
+
+void ram_lend_end(struct ram *r, uint32_t i)
+{
+    r->lenders->v[i - 1] = (struct ram_lender){0};
+}
+
+/* The lender of @gpa, which is lent; NULL if there is none. */
+static const struct ram_lender *lender_of(const struct ram *r, uint64_t gpa)
+{
+    const uint64_t i = gpa >> RAM_LENT_BITS;
+
+    return r->lenders && i <= RAM_LENDERS_MAX && r->lenders->v[i - 1].read ? &r->lenders->v[i - 1]
+                                                                           : NULL;
+}
+
+bool ram_lent_holds(const struct ram *r, uint64_t gpa, uint64_t n)
+{
+    return n <= RAM_LENT_BYTES - gpa % RAM_LENT_BYTES && lender_of(r, gpa);
+}
+
+/* These succeed without copying where the lender has no memory, as the head of ram.h says. */
+static bool lent_read(const struct ram *r, uint64_t gpa, void *out, size_t n)
+{
+    const struct ram_lender *l = lender_of(r, gpa);
+
+    if (!ram_lent_holds(r, gpa, n))
+        return false;
+    if (!l->read(l->ctx, gpa % RAM_LENT_BYTES, out, n))
+        memset(out, 0, n);
+    return true;
+}
+
+static bool lent_write(const struct ram *r, uint64_t gpa, const void *in, size_t n)
+{
+    const struct ram_lender *l = lender_of(r, gpa);
+
+    if (!ram_lent_holds(r, gpa, n))
+        return false;
+    (void)l->write(l->ctx, gpa % RAM_LENT_BYTES, in, n);
+    return true;
+}
+
+/* --- All kinds ------------------------------------------------------------------------------ */
 
 /* Returns page number @page for reading, or NULL if it does not exist and reads as zero.  Only
  * writable pages are entered into the cache.
@@ -164,6 +224,8 @@ bool ram_read_pages(const struct ram *r, uint64_t gpa, void *out, size_t n)
 {
     uint8_t *to = out;
 
+    if (ram_is_lent(gpa))
+        return lent_read(r, gpa, out, n);
     if (!ram_holds(r, gpa, n))
         return false;
     while (n > 0) {
@@ -225,6 +287,8 @@ bool ram_write_pages(struct ram *r, uint64_t gpa, const void *in, size_t n)
 {
     const uint8_t *from = in;
 
+    if (ram_is_lent(gpa))
+        return lent_write(r, gpa, in, n);
     if (!ram_holds(r, gpa, n) || !back(r, gpa, n))
         return false;
     while (n > 0) {
@@ -242,7 +306,8 @@ bool ram_write_pages(struct ram *r, uint64_t gpa, const void *in, size_t n)
 
 bool ram_zero(struct ram *r, uint64_t gpa, uint64_t n)
 {
-    if (!ram_holds(r, gpa, n) || (r->foreign && !foreign_allows(r, gpa, n, true)))
+    if (ram_is_lent(gpa) || !ram_holds(r, gpa, n) ||
+        (r->foreign && !foreign_allows(r, gpa, n, true)))
         return false;
     while (n > 0) {
         const size_t run = ram_run(gpa, n < RAM_PAGE_BYTES ? (size_t)n : RAM_PAGE_BYTES);
@@ -261,7 +326,7 @@ bool ram_zero(struct ram *r, uint64_t gpa, uint64_t n)
  */
 static bool is_run(const struct ram *r, uint64_t gpa, size_t n)
 {
-    return (gpa < r->bytes || r->foreign) && n == ram_run(gpa, n);
+    return (gpa < r->bytes || r->foreign || ram_is_lent(gpa)) && n == ram_run(gpa, n);
 }
 
 const uint8_t *ram_look(const struct ram *r, uint64_t gpa, size_t n)
@@ -270,6 +335,9 @@ const uint8_t *ram_look(const struct ram *r, uint64_t gpa, size_t n)
     const uint8_t *page;
 
     RDL_ASSERT(is_run(r, gpa, n));
+    if (ram_is_lent(gpa))
+        return r->lenders && lent_read(r, gpa, r->lenders->looked, n) ? r->lenders->looked
+                                                                      : never_written;
     page = r->foreign ? ram_foreign_page(r, gpa >> RAM_PAGE_BITS, false)
                       : ram_page(r, gpa >> RAM_PAGE_BITS);
     return (page ? page : never_written) + gpa % RAM_PAGE_BYTES;

@@ -10,6 +10,11 @@
  * list of regions with holes between them. ram_map() replaces the whole list whenever the machine's
  * memory map changes.  The machine reads and writes this memory concurrently: code that depends on
  * an order of accesses must call ram_fence().
+ *
+ * Beside its RAM a host can have lent memory: that of other processes, which are its programs.  It
+ * can only be copied, by functions of the lender.  Lender @i, from 1, has the guest-physical bytes
+ * from @i << RAM_LENT_BITS on: above all RAM.  What a lender does not copy, because the program has
+ * unmapped it or has ended, reads as zero, and is not written.
  */
 #ifndef EMU_MEM_RAM_H
 #define EMU_MEM_RAM_H
@@ -59,11 +64,32 @@ struct ram_regions {
     struct ram_region v[RAM_REGIONS_MAX];
 };
 
+/* Lent memory: byte @addr of a lender is at RAM_LENT(number, @addr). */
+#define RAM_LENT_BITS     48u
+#define RAM_LENT(i, addr) ((uint64_t)(i) << RAM_LENT_BITS | (addr))
+#define RAM_LENT_BYTES    ((uint64_t)1 << RAM_LENT_BITS)
+#define RAM_LENDERS_MAX   64u
+
+/* Copies @n bytes from or to @addr of the lender's memory.  Returns false if not all of them could
+ * be copied; some may have been.
+ */
+struct ram_lender {
+    bool (*read)(void *ctx, uint64_t addr, void *out, size_t n);
+    bool (*write)(void *ctx, uint64_t addr, const void *in, size_t n);
+    void *ctx;
+};
+
+struct ram_lenders {
+    struct ram_lender v[RAM_LENDERS_MAX]; /* read NULL: a free entry */
+    uint8_t looked[RAM_PAGE_BYTES];       /* what ram_look() has returned last */
+};
+
 struct ram {
     struct arena *arena;
     uint64_t bytes;                  /* a multiple of RAM_PAGE_BYTES; all RAM is below */
     const struct ram_table **tables; /* all empty tables are one shared constant */
     struct ram_regions *foreign;     /* foreign RAM, which has no tables; otherwise NULL */
+    struct ram_lenders *lenders;     /* NULL: there was never lent memory */
     struct ram_recent *recent;       /* the cache of page addresses: RAM_RECENT entries */
     /* Increases when ram_forget() frees a page, and with each ram_map().  A page address that a
      * caller has cached is valid while the number is unchanged.
@@ -85,6 +111,24 @@ bool ram_init_foreign(struct ram *r, struct arena *a);
  */
 void ram_map(struct ram *r, const struct ram_region *regions, uint32_t n);
 
+/* Adds a lender, which is copied, and sets *@ret to its number.  Returns false when the arena is
+ * full, or if RAM_LENDERS_MAX lend.  @r must not be foreign RAM.
+ */
+bool ram_lend(struct ram *r, const struct ram_lender *lender, uint32_t *ret);
+
+/* Ends the loan of lender @i, which is not called any more.  Its memory reads as zero from now on;
+ * another lender may get the number.
+ */
+void ram_lend_end(struct ram *r, uint32_t i);
+
+static inline bool ram_is_lent(uint64_t gpa)
+{
+    return gpa >= RAM_LENT_BYTES;
+}
+
+/* Returns true if all of the @n bytes at @gpa are of one lender. */
+bool ram_lent_holds(const struct ram *r, uint64_t gpa, uint64_t n);
+
 /* Returns page number @page of foreign RAM.  Returns NULL if the page is in no region, or if @write
  * is true and its region is read-only.
  */
@@ -95,11 +139,14 @@ uint8_t *ram_foreign_page(const struct ram *r, uint64_t page, bool write);
  */
 bool ram_foreign_holds(const struct ram *r, uint64_t gpa, uint64_t n);
 
-/* Returns page number @page for reading and writing.  The page must be inside r->bytes.  Returns
- * NULL if the page was never written, or if it is not in a writable region of foreign RAM.
+/* Returns page number @page for reading and writing.  The page must be inside r->bytes, or lent.
+ * Returns NULL if the page was never written, is lent, or is not in a writable region of foreign
+ * RAM.
  */
 static inline uint8_t *ram_page(const struct ram *r, uint64_t page)
 {
+    if (ram_is_lent(page << RAM_PAGE_BITS))
+        return NULL;
     if (r->foreign)
         return ram_foreign_page(r, page, true);
     return r->tables[page >> RAM_TABLE_BITS]->pages[page & (RAM_TABLE_PAGES - 1)];
@@ -110,11 +157,12 @@ static inline uint8_t *ram_page(const struct ram *r, uint64_t page)
  */
 void ram_forget(struct ram *r, uint64_t page);
 
-/* Returns true if all of the @n bytes at @gpa are RAM. */
+/* Returns true if all of the @n bytes at @gpa are RAM, or all are lent. */
 static inline bool ram_holds(const struct ram *r, uint64_t gpa, uint64_t n)
 {
-    return n <= r->bytes && gpa <= r->bytes - n &&
-           (!r->foreign || n == 0 || ram_foreign_holds(r, gpa, n));
+    return (n <= r->bytes && gpa <= r->bytes - n &&
+            (!r->foreign || n == 0 || ram_foreign_holds(r, gpa, n))) ||
+           (ram_is_lent(gpa) && ram_lent_holds(r, gpa, n));
 }
 
 /* Makes the virtual machine that shares foreign RAM observe all earlier accesses before all later
@@ -177,12 +225,13 @@ RDL_INLINE bool ram_write(struct ram *r, uint64_t gpa, const void *in, size_t n)
 }
 
 /* Writes @n zeros.  Pages that were never written already read as zero and are not allocated.
- * Returns false if part of the range is not writable RAM.
+ * Returns false if part of the range is not writable RAM, or is lent.
  */
 bool ram_zero(struct ram *r, uint64_t gpa, uint64_t n);
 
 /* Returns a pointer to the @n bytes at @gpa, valid until the next write.  The bytes must be RAM and
- * in one page.  Foreign RAM that no longer exists reads as zero.  Unlike ram_read() the function
+ * in one page.  Foreign RAM that no longer exists reads as zero.  Lent bytes are valid until the
+ * next call.  Unlike ram_read() the function
  * does not enter the page into the cache: payload touches each page once, and would displace the
  * pages of rings.
  */

@@ -20,6 +20,11 @@ bool space_init(struct space *s, struct ram *ram, struct prng *rng)
     return true;
 }
 
+void space_init_lent(struct space *s, struct ram *ram, uint32_t lender)
+{
+    *s = (struct space){.ram = ram, .lender = lender};
+}
+
 /* Returns the @i-th page of a permutation of the scattered pages.  It is computed on demand, not
  * stored.  A Feistel network permutes the smallest even number of bits that holds all page numbers.
  * A result that is no page number is fed through the network again.
@@ -234,6 +239,10 @@ bool space_translate(const struct space *s, uint64_t addr, uint64_t *ret_gpa)
 {
     const uint64_t page = (addr - SPACE_FIRST_ADDR) >> RAM_PAGE_BITS;
 
+    if (s->lender) {
+        *ret_gpa = RAM_LENT(s->lender, addr);
+        return addr < RAM_LENT_BYTES;
+    }
     if (addr < SPACE_FIRST_ADDR || page >= s->n_table || !s->table[page])
         return false;
     *ret_gpa = (uint64_t)(s->table[page] - 1) << RAM_PAGE_BITS | (addr & (RAM_PAGE_BYTES - 1));
@@ -246,6 +255,8 @@ bool space_is_mapped(const struct space *s, uint64_t addr, uint64_t n)
 
     if (n > UINT64_MAX - addr)
         return false;
+    if (s->lender)
+        return addr + n <= RAM_LENT_BYTES;
     for (uint64_t at = addr & ~(uint64_t)(RAM_PAGE_BYTES - 1); at < addr + n;
          at += RAM_PAGE_BYTES) {
         if (!space_translate(s, at, &gpa))

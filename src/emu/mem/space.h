@@ -26,6 +26,7 @@ struct space_hole {
 
 struct space {
     struct ram *ram;
+    uint32_t lender; /* the program whose own memory this is, see ram_lend(); 0: pages of @ram */
     uint64_t dma_next, dma_end; /* free part of the DMA area; address 0 is never allocated */
     uint64_t key;               /* seed of the permutation */
     uint32_t n_scattered;       /* number of pages after the DMA area */
@@ -44,6 +45,11 @@ struct space {
  * if the RAM has no more pages than the DMA area.
  */
 bool space_init(struct space *s, struct ram *ram, struct prng *rng);
+
+/* Initializes @s as the address space of the program that is lender @lender of @ram.  All its
+ * addresses count as mapped.  Nothing can be allocated there.
+ */
+void space_init_lent(struct space *s, struct ram *ram, uint32_t lender);
 
 /* Allocates @bytes of physically contiguous, zeroed memory aligned to @align (a power of two).
  * Returns its guest-physical address, or 0 if the DMA area is full.  This memory cannot be freed: a

@@ -176,6 +176,15 @@ enum vqd_used vqd_take_used(struct vqd *q, const struct ram *ram, uint16_t *ret_
     return got;
 }
 
+uint32_t vqd_peek_used(const struct vqd *q, const struct ram *ram, uint32_t skip, uint32_t max,
+                       uint16_t *ret_heads)
+{
+    if (q->broken)
+        return 0;
+    return q->ring.packed ? packedd_peek_used(q, ram, skip, max, ret_heads)
+                          : splitd_peek_used(q, ram, skip, max, ret_heads);
+}
+
 void vqd_want_interrupt(struct vqd *q, struct ram *ram, bool wanted)
 {
     if (q->ring.packed)

@@ -123,6 +123,13 @@ uint32_t vqd_next_used(const struct vqd *q, const struct ram *ram);
 /* Returns the number of chains that the device reports as completed and that were not taken yet. */
 uint32_t vqd_used_count(const struct vqd *q, const struct ram *ram);
 
+/* Lists the heads of up to @max completed chains that were not taken yet, behind the oldest @skip,
+ * and returns how many it listed.  Ends before one that vqd_take_used() would not accept.  Takes
+ * none.
+ */
+uint32_t vqd_peek_used(const struct vqd *q, const struct ram *ram, uint32_t skip, uint32_t max,
+                       uint16_t *ret_heads);
+
 /* Requests an interrupt for the next completed chain if @wanted is true; otherwise no interrupts.
  */
 void vqd_want_interrupt(struct vqd *q, struct ram *ram, bool wanted);

@@ -30,6 +30,8 @@ enum vqd_used splitd_take_used(struct vqd *q, const struct ram *ram, uint16_t *r
                                uint32_t *ret_len);
 uint32_t splitd_next_used(const struct vqd *q, const struct ram *ram);
 uint32_t splitd_used_count(const struct vqd *q, const struct ram *ram);
+uint32_t splitd_peek_used(const struct vqd *q, const struct ram *ram, uint32_t skip, uint32_t max,
+                          uint16_t *ret_heads);
 void splitd_want_interrupt(struct vqd *q, struct ram *ram, bool wanted);
 
 RDL_APART void packedd_publish(struct vqd *q, struct ram *ram);
@@ -38,6 +40,8 @@ RDL_APART enum vqd_used packedd_take_used(struct vqd *q, const struct ram *ram, 
                                           uint32_t *ret_len);
 RDL_APART uint32_t packedd_next_used(const struct vqd *q, const struct ram *ram);
 RDL_APART uint32_t packedd_used_count(const struct vqd *q, const struct ram *ram);
+RDL_APART uint32_t packedd_peek_used(const struct vqd *q, const struct ram *ram, uint32_t skip,
+                                     uint32_t max, uint16_t *ret_heads);
 RDL_APART void packedd_want_interrupt(struct vqd *q, struct ram *ram, bool wanted);
 
 /* Reads a 16-bit word at @gpa.  Returns 0 if the read fails.  vqd_init() has checked that the ring

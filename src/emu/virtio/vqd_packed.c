@@ -111,6 +111,25 @@ uint32_t packedd_used_count(const struct vqd *q, const struct ram *ram)
     return pass_used(q, ram, &p);
 }
 
+uint32_t packedd_peek_used(const struct vqd *q, const struct ram *ram, uint32_t skip, uint32_t max,
+                           uint16_t *ret_heads)
+{
+    struct vring_pos p = q->used;
+    uint32_t n = 0;
+    struct used u;
+
+    for (uint32_t i = 0; n < max && i < q->n_outstanding && read_used(q, ram, p, &u); i++) {
+        const uint32_t slots = slots_of(q, u.id);
+
+        if (slots == 0)
+            break;
+        if (i >= skip)
+            ret_heads[n++] = u.id;
+        p = vring_pos_after(p, slots, q->ring.size);
+    }
+    return n;
+}
+
 uint32_t packedd_next_used(const struct vqd *q, const struct ram *ram)
 {
     struct used u = {0};

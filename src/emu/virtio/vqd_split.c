@@ -65,6 +65,24 @@ uint32_t splitd_next_used(const struct vqd *q, const struct ram *ram)
     return ld_le32(b);
 }
 
+uint32_t splitd_peek_used(const struct vqd *q, const struct ram *ram, uint32_t skip, uint32_t max,
+                          uint16_t *ret_heads)
+{
+    const uint32_t count = splitd_used_count(q, ram);
+    uint32_t n = 0;
+
+    for (; n < max && skip + n < count && count <= q->n_outstanding; n++) {
+        const uint16_t at = (uint16_t)(q->last_used + skip + n);
+        uint8_t b[4] = {0};
+
+        (void)ram_read(ram, vring_used_entry_at(&q->ring, at), b, sizeof(b));
+        if (ld_le32(b) >= q->ring.size || q->descs[ld_le32(b)].chain == 0)
+            break;
+        ret_heads[n] = ld_le16(b);
+    }
+    return n;
+}
+
 static void free_chain(struct vqd *q, uint16_t head)
 {
     const uint16_t n = q->descs[head].chain;

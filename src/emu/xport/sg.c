@@ -26,12 +26,19 @@ enum rule sge_check(const struct hca *h, const struct sg_list *l, struct sge_cur
 }
 
 /* Copies @piece to @to and updates *@icrc if that is not NULL.  The ICRC is computed before the
- * copy: computation hides the latency of uncached memory, copying does not.
+ * copy: computation hides the latency of uncached memory, copying does not.  Lent memory is copied
+ * first, with one call of the lender.
  */
 static void copy_piece(const struct hca *h, const struct sge *piece, uint8_t *to, uint32_t *icrc)
 {
     size_t run;
 
+    if (key_is_lent(h, piece->lkey)) {
+        key_copy_out(h, piece->lkey, piece->addr, to, piece->bytes);
+        if (icrc)
+            *icrc = icrc_more(*icrc, to, piece->bytes);
+        return;
+    }
     for (size_t i = 0; i < piece->bytes; i += run) {
         const uint8_t *from = key_look(h, piece->lkey, piece->addr + i, piece->bytes - i, &run);
 

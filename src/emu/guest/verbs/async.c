@@ -28,23 +28,29 @@ static const struct guest_object *object_of(const struct verbs *v, enum object_k
     return NULL;
 }
 
+static void put(struct verbs_async *a, const struct rdl_async_event *e)
+{
+    if (a->len == VERBS_EVENTS_MAX)
+        a->lost++;
+    else
+        *waiting(a, a->len++) = *e;
+}
+
+/* Events of the port and of the device go to everybody, others to the owner of the object. */
 void verbs_async(struct verbs *v, uint32_t type, uint32_t number)
 {
-    struct verbs_async *a = &v->async;
     const enum object_kind kind = async_object(type);
     const struct guest_object *o = object_of(v, kind, number);
+    const struct rdl_async_event e = {type, (uint32_t)kind, o ? o->handle : 0, number};
 
-    a->heard++;
+    v->async.heard++;
     if (type >= ASYNC_EVENTS || (kind != OBJ_NONE && !o)) {
-        a->strays++;
+        v->async.strays++;
         return;
     }
-    if (a->len == VERBS_EVENTS_MAX) {
-        a->lost++;
-        return;
-    }
-    *waiting(a, a->len++) =
-        (struct rdl_async_event){type, (uint32_t)kind, o ? o->handle : 0, number};
+    put(o && o->owner ? &o->owner->async : &v->async, &e);
+    for (struct guest_program *p = o ? NULL : v->programs; p; p = p->next)
+        put(&p->async, &e);
 }
 
 void verbs_async_missed(struct verbs *v)
@@ -67,7 +73,7 @@ void async_listen(struct verbs *v)
 
 void async_forget(const struct guest_object *o)
 {
-    struct verbs_async *a = &o->verbs->async;
+    struct verbs_async *a = o->owner ? &o->owner->async : &o->verbs->async;
     const uint32_t n = a->len;
 
     a->len = 0;
@@ -86,7 +92,7 @@ const struct rdl_async_event *verbs_async_waiting(const struct verbs *v, uint32_
 
 enum rdl_status verbs_get_async_event(struct verbs *v, struct rdl_async_event *ret, size_t *ret_n)
 {
-    struct verbs_async *a = &v->async;
+    struct verbs_async *a = v->current ? &v->current->async : &v->async;
     const enum rdl_status st = verbs_usable(v);
     struct guest_object *o;
 

@@ -97,9 +97,11 @@ struct verbs_driver_ops {
     enum rdl_status (*poll_cq)(struct guest_cq *cq, size_t max, struct rdl_wc *ret, size_t *ret_n);
 
     /* Returns the number of completions of the live @cq that the device wrote and no program
-     * polled.
+     * polled.  peek_cq() copies up to @max of them, behind the oldest @skip, and returns how many;
+     * fewer where the device wrote what is no completion.
      */
     uint32_t (*count_unpolled)(const struct guest_cq *cq);
+    size_t (*peek_cq)(const struct guest_cq *cq, uint32_t skip, size_t max, struct rdl_wc *ret);
 };
 
 /* Called at boot when the driver knows the device's limits: stores them and allocates the tables by

@@ -3,7 +3,7 @@
  *
  * request.c requests and answers · object.c names and lifetimes of objects · verbs.c PDs, memory ·
  * mr.c MRs, MWs · cq.c · qp.c · modify.c · ah.c address vectors and handles · mcast.c groups ·
- * post.c checks before posting · work.c post, kick, poll · srq.c · async.c · channel.c
+ * post.c checks before posting · work.c post, kick, poll · srq.c · async.c · channel.c · program.c
  */
 #ifndef EMU_GUEST_VERBS_INTERNAL_H
 #define EMU_GUEST_VERBS_INTERNAL_H
@@ -75,8 +75,10 @@ enum rdl_status object_sent(struct guest_object *o, enum rdl_status st);
  */
 enum rdl_status object_destroy(struct guest_object *o);
 
-/* Adds @o to the user counts of the objects that it depends on, or removes it if not @use. */
-void object_use_parts(const struct guest_object *o, bool use);
+/* Adds @o to the user counts of the objects that it depends on, or removes it if not @use.  If one
+ * of them belongs to a program, so does @o.
+ */
+void object_use_parts(struct guest_object *o, bool use);
 
 /* Asynchronous events.  async_listen() is called when a program sends a request or reads events;
  * the first call enables the events.  async_forget() drops the queued events of @o, which is

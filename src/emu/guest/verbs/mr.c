@@ -17,23 +17,24 @@ static enum rdl_status check_access(uint32_t access)
 }
 
 /* Checks whether @r is a valid range for a region that is zero based or not. */
-static enum rdl_status check_range(const struct verbs *v, const struct rdl_mr_range *r,
+static enum rdl_status check_range(const struct guest_pd *pd, const struct rdl_mr_range *r,
                                    bool zero_based)
 {
+    const struct space *space = verbs_space(pd);
     const uint64_t in_page = RAM_PAGE_BYTES - 1;
 
     if (r->bytes == 0)
         return RDL_ERR_INVAL;
     if (zero_based ? r->iova != 0 : ((r->iova ^ r->addr) & in_page) != 0)
         return RDL_ERR_INVAL;
-    if (r->bytes > v->limits.max_mr_bytes)
+    if (r->bytes > pd->o.verbs->limits.max_mr_bytes)
         return RDL_ERR_LIMIT;
     /* A range larger than RAM cannot be mapped; this check avoids walking its pages. */
-    if (r->bytes > v->config.space->ram->bytes || r->addr > UINT64_MAX - r->bytes)
+    if ((!space->lender && r->bytes > space->ram->bytes) || r->addr > UINT64_MAX - r->bytes)
         return RDL_ERR_FAULT;
     if (r->iova > UINT64_MAX - r->bytes)
         return RDL_ERR_INVAL;
-    return space_is_mapped(v->config.space, r->addr, r->bytes) ? RDL_OK : RDL_ERR_FAULT;
+    return space_is_mapped(space, r->addr, r->bytes) ? RDL_OK : RDL_ERR_FAULT;
 }
 
 /* Creates a region with the properties of @like, except for its head @like->o. */
@@ -83,7 +84,7 @@ enum rdl_status verbs_reg_mr_iova(struct guest_pd *pd, const struct rdl_mr_range
     if (st == RDL_OK)
         st = check_access(access);
     if (st == RDL_OK)
-        st = check_range(pd->o.verbs, range, access & ACC_ZERO_BASED);
+        st = check_range(pd, range, access & ACC_ZERO_BASED);
     return st == RDL_OK ? create_region(&like, name, ret) : st;
 }
 
@@ -113,7 +114,8 @@ static enum rdl_status check_change(const struct guest_mr *mr, const struct verb
     }
     if (st != RDL_OK)
         return st;
-    return check_range(mr->o.verbs, to->what & RDL_REREG_TRANSLATION ? &to->range : &as_is,
+    return check_range(to->what & RDL_REREG_PD ? to->pd : mr->pd,
+                       to->what & RDL_REREG_TRANSLATION ? &to->range : &as_is,
                        access & ACC_ZERO_BASED);
 }
 
@@ -191,7 +193,7 @@ enum rdl_status verbs_map_mr_sg(struct guest_mr *mr, const struct rdl_mr_range *
     if (st == RDL_OK && mr->kind != KEY_FAST_MR)
         st = RDL_ERR_INVAL;
     if (st == RDL_OK)
-        st = check_range(v, range, false);
+        st = check_range(mr->pd, range, false);
     if (st == RDL_OK && verbs_pages(range->addr, range->bytes) > mr->max_pages)
         st = RDL_ERR_LIMIT;
     if (st != RDL_OK)

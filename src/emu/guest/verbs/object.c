@@ -139,6 +139,7 @@ enum rdl_status object_new(struct verbs *v, enum object_kind kind, const char *n
         return RDL_ERR_NOMEM;
     o->verbs = v;
     o->kind = kind;
+    o->owner = v->current;
     st = enter_table(v, o);
     if (st != RDL_OK) {
         arena_release(v->arena, o, bytes);
@@ -239,14 +240,17 @@ static size_t parts_of(const struct guest_object *o, struct guest_object *ret[PA
     }
 }
 
-void object_use_parts(const struct guest_object *o, bool use)
+void object_use_parts(struct guest_object *o, bool use)
 {
     struct guest_object *parts[PARTS_MAX];
     const size_t n = parts_of(o, parts);
 
     for (size_t i = 0; i < n; i++) {
-        if (parts[i])
-            parts[i]->n_users += use ? 1u : UINT32_MAX;
+        if (!parts[i])
+            continue;
+        parts[i]->n_users += use ? 1u : UINT32_MAX;
+        if (use && parts[i]->owner)
+            o->owner = parts[i]->owner;
     }
 }
 

@@ -68,9 +68,10 @@ struct guest_object {
     uint32_t kind;                   /* enum object_kind */
     enum guest_life life;
     uint64_t handle;
-    uint32_t n_users;          /* number of references from objects that depend on this one */
-    uint32_t n_unacked;        /* number of asynchronous events taken and not acknowledged */
-    char name[RDL_NAME_BYTES]; /* "": named when the object becomes live */
+    struct guest_program *owner; /* the program to which it belongs; NULL: the lab's user */
+    uint32_t n_users;            /* number of references from objects that depend on this one */
+    uint32_t n_unacked;          /* number of asynchronous events taken and not acknowledged */
+    char name[RDL_NAME_BYTES];   /* "": named when the object becomes live */
 };
 
 struct guest_pd {
@@ -187,6 +188,11 @@ struct verbs_limits {
     bool has_mcast, blocks_mcast_lb;
     uint32_t max_srq; /* also the largest SRQN; 0: no shared receive queues */
     uint32_t max_srq_wr, max_srq_sge;
+    /* Limits that the device alone enforces, and its names: for rdl_device_attr(). */
+    uint32_t max_mr, max_pd, max_res_rd_atomic;
+    uint32_t max_groups, max_group_qps, max_total_group_qps;
+    uint32_t vendor_id, vendor_part_id, hw_ver, ack_delay;
+    uint8_t guid[8];
 };
 
 /* The port's attributes as last queried (ibv_port_attr). */
@@ -275,6 +281,18 @@ struct verbs_async {
     uint64_t unnamed; /* events counted by a device without an event queue */
 };
 
+/* A program of the host: another process, whose memory is lent to the host.  Its calls see its own
+ * objects alone.  An object that depends on an object of a program belongs to that program, whoever
+ * creates it.
+ */
+struct guest_program {
+    struct verbs *verbs;
+    struct guest_program *next;
+    uint32_t number;          /* counts the programs of the host, from 1 */
+    struct space space;       /* its memory */
+    struct verbs_async async; /* events about its objects, the port and the device */
+};
+
 #define GUEST_NAME_BUCKETS 64u
 
 struct verbs {
@@ -291,7 +309,10 @@ struct verbs {
     struct verbs_request request;
     uint32_t requests_max; /* maximum number of create requests under way together, at least 1 */
     struct verbs_async async;
-    uint32_t n_channels; /* number of channels created so far */
+    uint32_t n_channels;            /* number of channels created so far */
+    struct guest_program *programs; /* those that are there, the newest first */
+    struct guest_program *current;  /* the program that calls; NULL: the lab's user */
+    uint32_t n_programs;            /* number of programs so far */
 
     struct slots objects[VERBS_KINDS]; /* indexed by enum object_kind; the tables grow */
     /* Hash lists by name: @named; or, once there were more than 16 * GUEST_NAME_BUCKETS names,
@@ -329,14 +350,35 @@ const uint8_t *verbs_waits_for(const struct verbs *v);
  */
 void verbs_resolved(struct verbs *v, const uint8_t gid[GID_BYTES], const uint8_t *mac);
 
-/* Returns the object of @kind that has @handle, or NULL if it was destroyed or belongs to another
- * host.
+/* Returns the object of @kind that has @handle, or NULL if it was destroyed, or belongs to another
+ * host or to another program than the one that calls.
  */
 static inline struct guest_object *verbs_get(const struct verbs *v, uint32_t kind, uint64_t handle)
 {
-    return verbs_host_of(handle) == v->config.host + 1
-               ? slots_get(&v->objects[kind], verbs_name_of(handle))
-               : NULL;
+    struct guest_object *o = verbs_host_of(handle) == v->config.host + 1
+                                 ? slots_get(&v->objects[kind], verbs_name_of(handle))
+                                 : NULL;
+
+    return o && v->current && o->owner != v->current ? NULL : o;
+}
+
+/* Adds a program whose memory is that of @lender of the host's RAM.  Returns NULL if the arena is
+ * full.
+ */
+struct guest_program *verbs_program_new(struct verbs *v, uint32_t lender);
+
+/* Returns the object of @p that is to be destroyed next, so that none is in use when its turn
+ * comes, or NULL if @p has none.  Acknowledges all events of that object.
+ */
+struct guest_object *verbs_program_next(const struct guest_program *p);
+
+/* Frees @p, which has no objects and does not call. */
+void verbs_program_free(struct guest_program *p);
+
+/* Returns the memory of the program that @pd belongs to. */
+static inline struct space *verbs_space(const struct guest_pd *pd)
+{
+    return pd->o.owner ? &pd->o.owner->space : pd->o.verbs->config.space;
 }
 
 /* Return the live QP, CQ or SRQ with the given number, or NULL if there is none.  There is none
@@ -494,6 +536,11 @@ RDL_MUST_CHECK enum rdl_status verbs_post_recv_list(struct guest_qp *qp,
 RDL_MUST_CHECK enum rdl_status verbs_kick(struct guest_qp *qp, bool send);
 RDL_MUST_CHECK enum rdl_status verbs_poll_cq(struct guest_cq *cq, size_t max, struct rdl_wc *ret,
                                              size_t *ret_n);
+
+/* Copies up to @max of the completions that verbs_poll_cq() would return after @skip others, and
+ * returns their number.  Takes nothing from the queue.
+ */
+size_t verbs_peek_cq(const struct guest_cq *cq, uint32_t skip, size_t max, struct rdl_wc *ret);
 
 /* The functions of rdmalab/srq.h for one guest: shared receive queues. */
 RDL_MUST_CHECK enum rdl_status verbs_create_srq(struct guest_pd *pd,

@@ -312,6 +312,11 @@ void verbs_polled(struct guest_cq *cq, const struct rdl_wc *wc)
           .wr_id = wc->wr_id, .status = wc->status, .op = wc->opcode, .bytes = wc->byte_len);
 }
 
+size_t verbs_peek_cq(const struct guest_cq *cq, uint32_t skip, size_t max, struct rdl_wc *ret)
+{
+    return object_usable(&cq->o) == RDL_OK ? cq->o.verbs->ops->peek_cq(cq, skip, max, ret) : 0;
+}
+
 enum rdl_status verbs_poll_cq(struct guest_cq *cq, size_t max, struct rdl_wc *ret, size_t *ret_n)
 {
     const enum rdl_status st = object_usable(&cq->o);

@@ -120,7 +120,7 @@ static struct verbs_limits limits_of(const struct virtio_rdma *d)
 {
     const struct rfc_config *c = &d->device;
 
-    return (struct verbs_limits){
+    struct verbs_limits limits = {
         .max_mr_bytes = c->max_mr_size,
         .max_cq = c->max_cq,
         .max_qp = c->max_qp,
@@ -143,7 +143,20 @@ static struct verbs_limits limits_of(const struct virtio_rdma *d)
         .max_srq = d->srqs.max_srq,
         .max_srq_wr = d->srqs.max_srq_wr,
         .max_srq_sge = d->srqs.max_srq_sge,
+        .max_mr = c->max_mr,
+        .max_pd = c->max_pd,
+        .max_res_rd_atomic = c->max_res_rd_atom,
+        .max_groups = c->max_mcast_grp,
+        .max_group_qps = c->max_mcast_qp_attach,
+        .max_total_group_qps = c->max_total_mcast_qp_attach,
+        .vendor_id = c->vendor_id,
+        .vendor_part_id = c->vendor_part_id,
+        .hw_ver = c->hw_ver,
+        .ack_delay = c->local_ca_ack_delay,
     };
+
+    memcpy(limits.guid, c->sys_image_guid, sizeof(limits.guid));
+    return limits;
 }
 
 /* The numbers of CQs and QPs are fixed at boot.  A device that changes them is treated as broken.

@@ -30,11 +30,11 @@ static enum rdl_status reserve_pages(struct virtio_rdma *d, uint64_t n)
     return RDL_OK;
 }
 
-/* Writes the guest-physical addresses of the pages of @range to the list, as le64.  *@ret_n is
- * their number.
+/* Writes the guest-physical addresses of the pages of @range, of the program that has @pd, to the
+ * list, as le64.  *@ret_n is their number.
  */
-static enum rdl_status list_pages(struct virtio_rdma *d, const struct rdl_mr_range *range,
-                                  uint32_t *ret_n)
+static enum rdl_status list_pages(struct virtio_rdma *d, const struct guest_pd *pd,
+                                  const struct rdl_mr_range *range, uint32_t *ret_n)
 {
     const uint64_t page = range->addr & ~(uint64_t)(RAM_PAGE_BYTES - 1);
     const uint64_t n = verbs_pages(range->addr, range->bytes);
@@ -46,7 +46,7 @@ static enum rdl_status list_pages(struct virtio_rdma *d, const struct rdl_mr_ran
         uint8_t entry[8];
         uint64_t gpa;
 
-        if (!space_translate(d->verbs->config.space, page + i * RAM_PAGE_BYTES, &gpa))
+        if (!space_translate(verbs_space(pd), page + i * RAM_PAGE_BYTES, &gpa))
             return RDL_ERR_FAULT;
         st_le64(entry, gpa);
         if (!ram_write(d->virtio.pci.ram, d->ctrl.pages_gpa + 8 * i, entry, sizeof(entry)))
@@ -69,7 +69,8 @@ static enum rdl_status reg_user_mr(struct virtio_rdma *d, struct guest_mr *mr)
     enum rdl_status st = d->ctrl.n_under_way > 0 ? RDL_ERR_BUSY : RDL_OK;
 
     if (st == RDL_OK)
-        st = list_pages(d, &(struct rdl_mr_range){mr->addr, mr->bytes, mr->iova}, &cmd.npages);
+        st = list_pages(d, mr->pd, &(struct rdl_mr_range){mr->addr, mr->bytes, mr->iova},
+                        &cmd.npages);
     if (st != RDL_OK)
         return st;
     cmd.pages = d->ctrl.pages_gpa;
@@ -157,7 +158,7 @@ enum rdl_status request_rereg_mr(struct guest_mr *mr, const struct verbs_region 
     if (to->what & RDL_REREG_ACCESS)
         cmd.access_flags = to->access;
     if (to->what & RDL_REREG_TRANSLATION) {
-        st = list_pages(d, &to->range, &cmd.npages);
+        st = list_pages(d, to->what & RDL_REREG_PD ? to->pd : mr->pd, &to->range, &cmd.npages);
         cmd.start = to->range.addr;
         cmd.length = to->range.bytes;
         cmd.virt_addr = to->range.iova;
@@ -182,7 +183,7 @@ enum rdl_status request_map_mr_sg(struct guest_mr *mr, const struct rdl_mr_range
     struct virtio_rdma *d = driver_of(&mr->o);
     struct rfc_map_mr_sg cmd = {.mrn = mr->mrn, .start = range->iova, .length = range->bytes};
     struct raw_map_mr_sg raw;
-    const enum rdl_status st = list_pages(d, range, &cmd.npages);
+    const enum rdl_status st = list_pages(d, mr->pd, range, &cmd.npages);
 
     if (st != RDL_OK)
         return st;

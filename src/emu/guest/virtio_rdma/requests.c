@@ -240,4 +240,5 @@ const struct verbs_driver_ops virtio_rdma_ops = {
     .kick_srq = work_kick_srq,
     .poll_cq = work_poll,
     .count_unpolled = work_count_unpolled,
+    .peek_cq = work_peek,
 };

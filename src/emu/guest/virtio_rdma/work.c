@@ -238,6 +238,8 @@ void work_kick(struct guest_qp *qp, bool send)
         queue_kick_now(d, queue); /* no new work: an explicit kick always notifies */
 }
 
+#define PEEKED_AT_ONCE 32u
+
 static void decode_cqe(const struct raw_cqe *raw, struct rdl_wc *ret)
 {
     struct rfc_cqe cqe;
@@ -327,4 +329,30 @@ uint32_t work_count_unpolled(const struct guest_cq *cq)
 
     return vqd_used_count(virtio_rdma_vq(d, cq->cqn), d->virtio.pci.ram) +
            kept_left(&((const struct virtio_rdma_cq *)cq)->kept);
+}
+
+size_t work_peek(const struct guest_cq *cq, uint32_t skip, size_t max, struct rdl_wc *ret)
+{
+    const struct virtio_rdma *d = driver_of(&cq->o);
+    const struct virtio_rdma_cq *c = (const struct virtio_rdma_cq *)cq;
+    const uint32_t kept = kept_left(&c->kept);
+    uint16_t heads[PEEKED_AT_ONCE];
+    struct raw_cqe raw;
+    size_t n = 0;
+    uint32_t m;
+
+    for (; n < max && skip + n < kept; n++)
+        decode_cqe(&c->kept.v[c->kept.first + skip + n], &ret[n]);
+    do {
+        const size_t want = max - n < PEEKED_AT_ONCE ? max - n : PEEKED_AT_ONCE;
+
+        m = vqd_peek_used(virtio_rdma_vq(d, cq->cqn), d->virtio.pci.ram, skip + (uint32_t)n - kept,
+                          (uint32_t)want, heads);
+        for (uint32_t i = 0; i < m; i++) {
+            if (!ram_read(d->virtio.pci.ram, guest_slot_gpa(&c->mem, heads[i]), &raw, sizeof(raw)))
+                return n;
+            decode_cqe(&raw, &ret[n++]);
+        }
+    } while (m == PEEKED_AT_ONCE);
+    return n;
 }
