@@ -19,7 +19,7 @@
 #ifndef RDMALAB_PROGRAM_H
 #define RDMALAB_PROGRAM_H
 
-#include "rdmalab/verbs.h"
+#include "rdmalab/srq.h"
 
 /* Number of the host from 1 (32 bits) | number of the program on it from 1 (32 bits).  0: none. */
 typedef struct {
@@ -87,6 +87,16 @@ RDL_MUST_CHECK enum rdl_status rdl_program_remove(struct rdl_lab *lab, rdl_progr
  */
 RDL_MUST_CHECK enum rdl_status rdl_peek_cq(const struct rdl_lab *lab, rdl_cq cq, uint32_t skip,
                                            size_t max, struct rdl_wc *ret, size_t *ret_n);
+
+/* Count the work requests in the queues of a queue pair, or in a shared receive queue, that the
+ * device has not returned.  They take places in the queue.  No tick.
+ *
+ * Return: RDL_OK, RDL_ERR_STALE, RDL_ERR_BUSY (it is being created or destroyed)
+ */
+RDL_MUST_CHECK enum rdl_status rdl_qp_posted(const struct rdl_lab *lab, rdl_qp qp,
+                                             uint32_t *ret_sends, uint32_t *ret_receives);
+RDL_MUST_CHECK enum rdl_status rdl_srq_posted(const struct rdl_lab *lab, rdl_srq srq,
+                                              uint32_t *ret_receives);
 
 /* The limits of a device.  [libibverbs, struct ibv_device_attr]  0: it has no such object. */
 struct rdl_device_attr {

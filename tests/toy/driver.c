@@ -670,6 +670,17 @@ static uint32_t count_unpolled(const struct guest_cq *cq)
     return c.put - c.got;
 }
 
+static uint32_t count_posted(const struct guest_object *o, bool sends)
+{
+    const struct toy_qp *qp = (const struct toy_qp *)o;
+    const struct toy_ring c =
+        counters(driver_of(o), o->kind == OBJ_SRQ ? &((const struct toy_srq *)o)->ring
+                               : sends            ? &qp->sends
+                                                  : &qp->receives);
+
+    return c.put - c.got;
+}
+
 /* --- Interrupts ------------------------------------------------------------------------------- */
 
 static void poll_events(struct driver *d)
@@ -900,6 +911,7 @@ static const struct verbs_driver_ops verbs_ops = {
     .poll_cq = poll_cq,
     .count_unpolled = count_unpolled,
     .peek_cq = peek_cq,
+    .count_posted = count_posted,
 };
 
 const struct rdma_driver toy_driver = {

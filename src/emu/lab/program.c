@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "emu/facts/enum/object.h"
+#include "emu/guest/verbs/driver.h"
 #include "emu/lab/lab_state.h"
 #include "emu/rnic/rnic.h"
 
@@ -105,6 +106,32 @@ enum rdl_status rdl_peek_cq(const struct rdl_lab *lab, rdl_cq cq, uint32_t skip,
     if (!c)
         return RDL_ERR_STALE;
     *ret_n = verbs_peek_cq(c, skip, max, ret);
+    return RDL_OK;
+}
+
+enum rdl_status rdl_qp_posted(const struct rdl_lab *lab, rdl_qp qp, uint32_t *ret_sends,
+                              uint32_t *ret_receives)
+{
+    const struct guest_qp *q = (const struct guest_qp *)lab_object(lab->state, OBJ_QP, qp.raw);
+
+    if (!q)
+        return RDL_ERR_STALE;
+    if (q->o.life != GUEST_LIVE)
+        return RDL_ERR_BUSY;
+    *ret_sends = q->o.verbs->ops->count_posted(&q->o, true);
+    *ret_receives = q->srq ? 0 : q->o.verbs->ops->count_posted(&q->o, false);
+    return RDL_OK;
+}
+
+enum rdl_status rdl_srq_posted(const struct rdl_lab *lab, rdl_srq srq, uint32_t *ret_receives)
+{
+    const struct guest_srq *s = (const struct guest_srq *)lab_object(lab->state, OBJ_SRQ, srq.raw);
+
+    if (!s)
+        return RDL_ERR_STALE;
+    if (s->o.life != GUEST_LIVE)
+        return RDL_ERR_BUSY;
+    *ret_receives = s->o.verbs->ops->count_posted(&s->o, false);
     return RDL_OK;
 }
 

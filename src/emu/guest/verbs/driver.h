@@ -102,6 +102,12 @@ struct verbs_driver_ops {
      */
     uint32_t (*count_unpolled)(const struct guest_cq *cq);
     size_t (*peek_cq)(const struct guest_cq *cq, uint32_t skip, size_t max, struct rdl_wc *ret);
+
+    /* Returns the number of work requests that the device has not returned, so that they take
+     * places in the queue: sends or receives of the queue pair @o, or those in the shared receive
+     * queue @o.
+     */
+    uint32_t (*count_posted)(const struct guest_object *o, bool sends);
 };
 
 /* Called at boot when the driver knows the device's limits: stores them and allocates the tables by

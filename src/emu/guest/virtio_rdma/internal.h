@@ -261,6 +261,7 @@ void work_kick(struct guest_qp *qp, bool send);
 void work_kick_srq(struct guest_srq *srq);
 enum rdl_status work_poll(struct guest_cq *cq, size_t max, struct rdl_wc *ret, size_t *ret_n);
 uint32_t work_count_unpolled(const struct guest_cq *cq);
+uint32_t work_count_posted(const struct guest_object *o, bool sends);
 size_t work_peek(const struct guest_cq *cq, uint32_t skip, size_t max, struct rdl_wc *ret);
 
 #endif

@@ -241,4 +241,5 @@ const struct verbs_driver_ops virtio_rdma_ops = {
     .poll_cq = work_poll,
     .count_unpolled = work_count_unpolled,
     .peek_cq = work_peek,
+    .count_posted = work_count_posted,
 };

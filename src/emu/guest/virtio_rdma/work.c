@@ -10,6 +10,7 @@
 #include "emu/base/assert.h"
 #include "emu/facts/enum/qp_type.h"
 #include "emu/facts/enum/send_flag.h"
+#include "emu/facts/enum/object.h"
 #include "emu/facts/enum/wc_flag.h"
 #include "emu/facts/wr.h"
 #include "emu/guest/virtio_rdma/internal.h"
@@ -355,4 +356,16 @@ size_t work_peek(const struct guest_cq *cq, uint32_t skip, size_t max, struct rd
         }
     } while (m == PEEKED_AT_ONCE);
     return n;
+}
+
+uint32_t work_count_posted(const struct guest_object *o, bool sends)
+{
+    const struct virtio_rdma *d = driver_of(o);
+    const struct guest_qp *qp = (const struct guest_qp *)o;
+    const struct guest_wq *wq = o->kind == OBJ_SRQ ? &((const struct guest_srq *)o)->rq
+                                : sends            ? &qp->sq
+                                                   : &qp->rq;
+    const struct vqd *q = virtio_rdma_vq(d, wq->queue);
+
+    return q->n_outstanding - vqd_used_count(q, d->virtio.pci.ram);
 }
