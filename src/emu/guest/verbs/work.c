@@ -5,6 +5,7 @@
 #include "emu/facts/enum/send_flag.h"
 #include "emu/facts/enum/wc_status.h"
 #include "emu/facts/enum/wr_opcode.h"
+#include "emu/facts/post.h"
 #include "emu/facts/profile.h"
 #include "emu/facts/rules.h"
 #include "emu/facts/wr.h"
@@ -36,12 +37,6 @@ static enum rdl_status postable(const struct guest_qp *qp)
     if (qp->o.verbs->broken)
         return RDL_ERR_BROKEN;
     return object_usable(&qp->o);
-}
-
-/* In ERR and SQE requests are queued and then flushed; in SQD they wait.  [IBTA1 10.3.1] */
-static bool state_takes_sends(uint32_t state)
-{
-    return state == QPS_RTS || state == QPS_SQD || state == QPS_SQE || state == QPS_ERR;
 }
 
 /* The status for a request that violates @rule. */
@@ -123,7 +118,7 @@ static enum rdl_status check_send(const struct guest_qp *qp, struct verbs_send *
 
     if (st != RDL_OK)
         return st;
-    if (!state_takes_sends(qp->attr.state))
+    if (!post_state_takes_sends(qp->attr.state))
         return RDL_ERR_STATE;
     *by = post_decide_send(qp, send->wr);
     st = refused_by(by->rule);
@@ -194,7 +189,7 @@ static enum rdl_status post_recv(struct guest_qp *qp, const struct rdl_recv_wr *
     enum rdl_status st = postable(qp);
     uint32_t entry;
 
-    if (st == RDL_OK && qp->attr.state == QPS_RESET)
+    if (st == RDL_OK && !post_state_takes_recvs(qp->attr.state))
         st = RDL_ERR_STATE;
     if (st == RDL_OK) {
         *by = post_decide_recv(qp, wr);
