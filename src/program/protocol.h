@@ -324,7 +324,7 @@ struct program_post {
     uint32_t invalidate_rkey;
     uint64_t remote_addr, compare_add, swap;
     uint32_t rkey, remote_qpn, remote_qkey;
-    uint32_t slot; /* that of the queue, which saves a search; a wrong one does no harm */
+    uint32_t slot;   /* that of the queue, which saves a search; a wrong one does no harm */
     uint64_t ah;     /* handle */
     uint64_t mw, mr; /* handles: IBV_WR_BIND_MW */
     uint64_t bind_addr, bind_length;

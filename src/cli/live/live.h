@@ -80,6 +80,20 @@ struct live_vm_info {
     char line[160];      /* last line of its output */
 };
 
+/* A program of the machine to start on a host.  All strings are copied. */
+struct live_exec_config {
+    const char *host_name; /* a host with a guest of the lab and an RDMA device */
+    const char *command;   /* shell command */
+};
+
+struct live_exec_info {
+    const char *host, *command;
+    uint32_t number; /* counts the programs of the session, from 1 */
+    int pid;         /* 0: it has ended */
+    bool runs;       /* it has not ended, or its output was not read to the end */
+    int status;      /* if it has ended: exit status, or 128 plus the number of the signal */
+};
+
 /* The operations on live things; see @live_ops. */
 struct live_ops {
     struct live *(*open)(struct rdl_lab *lab); /* returns NULL if there is no memory */
@@ -105,8 +119,13 @@ struct live_ops {
     bool (*verbs_peer)(struct live *l, const struct verbs_peer_config *config, FILE *lines,
                        struct live_error *reterr);
 
-    /* Returns true from the first successful tap(), vm(), pingpong() or verbs_peer() on: the clock
-     * follows real time.
+    /* Starts a program of the machine, which uses the RDMA device of a host through libibverbs.
+     * What it prints comes by said().  Returns false with the error in @reterr.
+     */
+    bool (*exec)(struct live *l, const struct live_exec_config *config, struct live_error *reterr);
+
+    /* Returns true from the first successful tap(), vm(), exec(), pingpong() or verbs_peer() on:
+     * the clock follows real time.
      */
     bool (*attached)(const struct live *l);
 
@@ -149,6 +168,7 @@ struct live_ops {
     bool (*port_at)(const struct live *l, uint32_t i, struct live_port_info *ret);
     bool (*program_at)(const struct live *l, uint32_t i, struct live_program_info *ret);
     bool (*vm_at)(const struct live *l, uint32_t i, struct live_vm_info *ret);
+    bool (*exec_at)(const struct live *l, uint32_t i, struct live_exec_info *ret);
 
     /* Returns NULL if this process may create tap devices, otherwise the reason. */
     const char *(*obstacle)(void);

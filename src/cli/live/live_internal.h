@@ -13,6 +13,7 @@
 
 struct live_program;
 struct live_vm;
+struct live_exec;
 
 struct live_port {
     struct live *live;
@@ -35,7 +36,8 @@ struct live {
     uint32_t n_ports;
     struct live_program *programs;
     struct live_vm *vms;
-    bool attached; /* result of live_ops.attached() */
+    struct live_exec *exec; /* programs of the machine; NULL: there was none */
+    bool attached;          /* result of live_ops.attached() */
     /* The machine's clock when it was last read, which is at least once per turn. */
     uint64_t machine_ns;
     uint64_t attached_ns, base_ns; /* machine's clock, and simulated time, when @attached was set */

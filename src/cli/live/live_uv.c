@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/live/live_exec.h"
 #include "cli/live/live_internal.h"
 #include "cli/live/live_vm.h"
 #include "cli/live/tap_linux.h"
@@ -127,6 +128,7 @@ static void live_close(struct live *l)
     if (!l)
         return;
     live_vms_stop(l);
+    live_exec_stop(l);
     uv_walk(&l->loop, on_walk, NULL);
     uv_run(&l->loop, UV_RUN_DEFAULT);
     for (uint32_t i = 0; i < l->n_ports; i++) {
@@ -135,6 +137,7 @@ static void live_close(struct live *l)
     }
     live_programs_free(l);
     live_vms_free(l);
+    live_exec_free(l);
     uv_loop_close(&l->loop);
     fclose(l->out);
     free(l->said);
@@ -227,6 +230,7 @@ static void read_ports(struct live *l)
     if (l->has_backlog || (l->has_work && !late))
         return;
     served = live_vms_serve(l);
+    (void)live_exec_serve(l); /* its programs wake this process: nothing is polled for */
     for (uint32_t i = 0; i < l->n_ports; i++) {
         if (late)
             l->ports[i].read_max = FRAMES_WAITING;
@@ -364,11 +368,12 @@ static void live_clock(const struct live *l, struct live_clock *ret)
  */
 static void sleep_for(struct live *l, uint64_t ns, int input)
 {
-    struct pollfd fds[2 + LIVE_PORTS_MAX + LIVE_VMS_MAX * LIVE_VM_FDS] = {
+    struct pollfd fds[2 + LIVE_PORTS_MAX + LIVE_VMS_MAX * LIVE_VM_FDS + LIVE_EXEC_FDS] = {
         {.fd = uv_backend_fd(&l->loop), .events = POLLIN}, {.fd = input, .events = POLLIN}};
     const int timer_ms = uv_loop_alive(&l->loop) ? uv_backend_timeout(&l->loop) : -1;
     struct timespec t;
-    unsigned n = 2 + l->n_ports;
+    unsigned n = 2 + l->n_ports, n_exec;
+    bool sleeps;
 
     for (uint32_t i = 0; i < l->n_ports; i++)
         fds[2 + i] = (struct pollfd){.fd = l->ports[i].fd, .events = POLLIN};
@@ -378,7 +383,11 @@ static void sleep_for(struct live *l, uint64_t ns, int input)
     if (timer_ms >= 0 && (uint64_t)timer_ms * 1000000u < ns)
         ns = (uint64_t)timer_ms * 1000000u;
     t = (struct timespec){.tv_sec = (time_t)(ns / NS_PER_S), .tv_nsec = (long)(ns % NS_PER_S)};
-    (void)ppoll(fds, n, &t, NULL);
+    sleeps = live_exec_sleeps(l, fds + n, &n_exec);
+    if (!sleeps)
+        t = (struct timespec){0};
+    (void)ppoll(fds, n + n_exec, &t, NULL);
+    live_exec_awake(l);
 }
 
 static bool live_has_input(int fd)
@@ -398,13 +407,17 @@ static bool has_backlog(const struct live *l)
 
 static void live_pump(struct live *l, uint64_t until_ns, int input)
 {
-    const enum live_acted acted = live_programs_go(l);
+    const enum live_acted acted = live_exec_serve(l) ? LIVE_ACTED : live_programs_go(l);
     uint64_t now = clock_ns(l);
     const bool looks = l->has_read || now - l->active_ns <= LOOK_NS;
     const bool is_time = now - l->heard_ns > HEAR_NS;
 
     l->has_backlog = has_backlog(l);
     l->has_work = acted == LIVE_ACTED;
+    if (l->exec && is_time) { /* what programs print, and their ends */
+        l->heard_ns = now;
+        uv_run(&l->loop, UV_RUN_NOWAIT);
+    }
     if (l->has_work)
         return;
     if (acted == LIVE_TALKS ? !l->has_read || is_time : !looks || (l->vms && is_time)) {
@@ -426,12 +439,13 @@ static void live_pump(struct live *l, uint64_t until_ns, int input)
 
 static bool programs_run(const struct live *l)
 {
-    return live_programs_run(l) || live_vms_run(l);
+    return live_programs_run(l) || live_vms_run(l) || live_exec_runs(l);
 }
 
 static bool programs_failed(struct live *l, struct live_error *reterr)
 {
-    return live_programs_failed(l, reterr) || live_vms_failed(l, reterr);
+    return live_programs_failed(l, reterr) || live_vms_failed(l, reterr) ||
+           live_exec_failed(l, reterr);
 }
 
 static const struct live_ops ops = {
@@ -439,6 +453,7 @@ static const struct live_ops ops = {
     .close = live_close,
     .tap = live_tap,
     .vm = live_vm_start,
+    .exec = live_exec_start,
     .pingpong = live_pingpong_start,
     .verbs_peer = live_verbs_peer_start,
     .attached = attached,
@@ -453,6 +468,7 @@ static const struct live_ops ops = {
     .port_at = port_at,
     .program_at = live_program_at,
     .vm_at = live_vm_at,
+    .exec_at = live_exec_at,
     .obstacle = tap_obstacle,
 };
 

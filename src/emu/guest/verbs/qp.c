@@ -156,6 +156,8 @@ void verbs_qp_info(const struct guest_qp *qp, struct rdl_qp_info *ret)
         .attr = qp->attr,
         .sq_queue = qp->sq.queue,
         .rq_queue = qp->rq.queue,
+        .max_send_wr = qp->sq.max_wr,
+        .max_recv_wr = qp->rq.max_wr,
         .max_send_sge = qp->sq.max_sge,
         .max_recv_sge = qp->rq.max_sge,
         .max_inline_data = qp->max_inline_data,

@@ -1,0 +1,777 @@
+/* SPDX-License-Identifier: MIT */
+/* The calls of a program: each becomes a call of the public API, made as this program. */
+#define _GNU_SOURCE /* pipe2() */ /* NOLINT(bugprone-reserved-identifier): glibc's own name */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "cli/live/exec_client.h"
+#include "emu/facts/enum/object.h"
+#include "rdmalab/events.h"
+#include "rdmalab/memory.h"
+
+/* Bits of an access mask that a region can have; others are hints to other adapters. */
+#define ACCESS_MASK 0x1003ffu
+
+int exec_error(enum rdl_status st, const struct rdl_response *rsp)
+{
+    switch (st) {
+    case RDL_OK:
+        return 0;
+    case RDL_ERR_DEVICE:
+        return rsp->error ? rsp->error : EINVAL;
+    case RDL_ERR_NOMEM:
+    case RDL_ERR_LIMIT:
+    case RDL_ERR_QUEUE_FULL:
+        return ENOMEM;
+    case RDL_ERR_BUSY:
+        return EBUSY;
+    case RDL_ERR_FAULT:
+        return EFAULT;
+    case RDL_ERR_UNSUPPORTED:
+        return EOPNOTSUPP;
+    case RDL_ERR_NO_ROUTE:
+        return EHOSTUNREACH;
+    case RDL_ERR_NO_DEVICE:
+    case RDL_ERR_NO_GUEST:
+        return ENODEV;
+    case RDL_ERR_BROKEN:
+        return EIO;
+    default:
+        return EINVAL;
+    }
+}
+
+/* --- What the program has --------------------------------------------------------------------- */
+
+/* Returns a free entry of the array of @n entries of @bytes, which grows; the first word of a free
+ * entry is 0.  NULL: there is no memory.
+ */
+static void *entry_for(void **array, size_t *n, size_t bytes)
+{
+    static const uint64_t none;
+    const size_t old = *n, more = old ? 2 * old : 8;
+    char *grown;
+
+    for (size_t i = 0; i < *n; i++) {
+        if (memcmp((char *)*array + i * bytes, &none, sizeof(none)) == 0)
+            return (char *)*array + i * bytes;
+    }
+    grown = realloc(*array, more * bytes);
+    if (!grown)
+        return NULL;
+    memset(grown + old * bytes, 0, (more - old) * bytes);
+    *array = grown;
+    *n = more;
+    return grown + old * bytes;
+}
+
+struct exec_cq *exec_cq_of(const struct exec_client *c, uint64_t handle)
+{
+    for (size_t i = 0; i < c->n_cqs && handle; i++) {
+        if (c->cqs[i].handle == handle)
+            return &c->cqs[i];
+    }
+    return NULL;
+}
+
+struct exec_queue *exec_queue_of(const struct exec_client *c, uint64_t handle, uint32_t slot)
+{
+    if (slot < c->n_queues && c->queues[slot].handle == handle && handle)
+        return &c->queues[slot];
+    for (size_t i = 0; i < c->n_queues && handle; i++) {
+        if (c->queues[i].handle == handle)
+            return &c->queues[i];
+    }
+    return NULL;
+}
+
+struct exec_channel *exec_channel_of(const struct exec_client *c, uint64_t handle)
+{
+    for (size_t i = 0; i < c->n_channels && handle; i++) {
+        if (c->channels[i].handle == handle)
+            return &c->channels[i];
+    }
+    return NULL;
+}
+
+static void forget_cq(struct exec_cq *q)
+{
+    munmap(q->ring, q->bytes);
+    *q = (struct exec_cq){0};
+}
+
+static void forget_channel(struct exec_channel *ch)
+{
+    close(ch->pipe.fd);
+    *ch = (struct exec_channel){0};
+}
+
+void exec_forget(struct exec_client *c, enum program_kind kind, uint64_t handle)
+{
+    struct exec_cq *cq = kind == PROGRAM_CQ ? exec_cq_of(c, handle) : NULL;
+    struct exec_channel *ch = kind == PROGRAM_CHANNEL ? exec_channel_of(c, handle) : NULL;
+    struct exec_queue *q =
+        kind == PROGRAM_QP || kind == PROGRAM_SRQ ? exec_queue_of(c, handle, 0) : NULL;
+
+    if (cq)
+        forget_cq(cq);
+    if (ch)
+        forget_channel(ch);
+    if (q)
+        *q = (struct exec_queue){0};
+    for (size_t i = 0; i < c->n_members && kind == PROGRAM_QP; i++) {
+        if (c->members[i].qp == handle)
+            c->members[i] = (struct exec_member){0};
+    }
+}
+
+/* The entry for a new queue, which has a counter in the page. */
+static struct exec_queue *new_queue(struct exec_client *c)
+{
+    void *array = c->queues;
+    struct exec_queue *q = entry_for(&array, &c->n_queues, sizeof(*c->queues));
+
+    c->queues = array;
+    return q && q - c->queues < (ptrdiff_t)PROGRAM_QUEUES ? q : NULL;
+}
+
+/* Records that a call to the lab about @made, which returned @st, has an answer of the device. */
+static enum rdl_status asked(struct exec_client *c, enum rdl_status st, uint64_t made)
+{
+    c->asks = st == RDL_OK;
+    c->made = made;
+    return st;
+}
+
+/* --- Queries ---------------------------------------------------------------------------------- */
+
+/* Calls the lab.  Sets c->asks if the answer of the device follows. */
+typedef enum rdl_status begin(struct exec_client *c);
+/* Completes the answer, when the device has answered, or at once. */
+typedef enum rdl_status finish(struct exec_client *c, struct program_answer *a);
+
+static enum rdl_status query_port(struct exec_client *c)
+{
+    if (c->call.u.query_port.port != 1)
+        return RDL_ERR_INVAL;
+    return asked(c, rdl_query_port(c->lab, c->host), 0);
+}
+
+static enum rdl_status queried_port(struct exec_client *c, struct program_answer *a)
+{
+    struct rdl_port_attr p;
+    const enum rdl_status st = rdl_port_attr(c->lab, c->host, &p);
+
+    if (st == RDL_OK) {
+        a->u.query_port.up = p.up;
+        a->u.query_port.active_mtu = p.active_mtu;
+        a->u.query_port.max_mtu = p.max_mtu;
+    }
+    return st;
+}
+
+static enum rdl_status query_gid(struct exec_client *c, struct program_answer *a)
+{
+    uint8_t mac[6];
+
+    return rdl_host_address(c->lab, c->host, c->call.u.query_gid.index, a->u.query_gid.gid, mac);
+}
+
+static enum rdl_status query_pkey(struct exec_client *c)
+{
+    return asked(c, rdl_query_pkey(c->lab, c->host, c->call.u.query_pkey.index), 0);
+}
+
+static enum rdl_status queried_pkey(struct exec_client *c, struct program_answer *a)
+{
+    uint16_t pkey = 0;
+    const enum rdl_status st = rdl_pkey(c->lab, c->host, &pkey);
+
+    a->u.query_pkey.pkey = pkey;
+    return st;
+}
+
+/* --- Memory ----------------------------------------------------------------------------------- */
+
+static enum rdl_status alloc_pd(struct exec_client *c)
+{
+    rdl_pd made = {0};
+    const enum rdl_status st = rdl_alloc_pd(c->lab, c->host, NULL, &made);
+
+    return asked(c, st, made.raw);
+}
+
+static enum rdl_status give_handle(struct exec_client *c, struct program_answer *a)
+{
+    a->u.alloc_pd.handle = c->made;
+    return RDL_OK;
+}
+
+static enum rdl_status reg_mr(struct exec_client *c)
+{
+    const struct rdl_mr_range range = {c->call.u.reg_mr.addr, c->call.u.reg_mr.length,
+                                       c->call.u.reg_mr.iova};
+    rdl_mr made = {0};
+    const enum rdl_status st = rdl_reg_mr_iova(c->lab, (rdl_pd){c->call.u.reg_mr.pd}, &range,
+                                               c->call.u.reg_mr.access & ACCESS_MASK, NULL, &made);
+
+    return asked(c, st, made.raw);
+}
+
+static enum rdl_status reged_mr(struct exec_client *c, struct program_answer *a)
+{
+    struct rdl_mr_info mr;
+    const enum rdl_status st = rdl_mr_info(c->lab, (rdl_mr){c->made}, &mr);
+
+    if (st == RDL_OK) {
+        a->u.reg_mr.handle = c->made;
+        a->u.reg_mr.lkey = mr.lkey;
+        a->u.reg_mr.rkey = mr.rkey;
+    }
+    return st;
+}
+
+static enum rdl_status rereg_mr(struct exec_client *c)
+{
+    const struct rdl_mr_change change = {
+        .what = c->call.u.rereg_mr.flags,
+        .pd = {c->call.u.rereg_mr.pd},
+        .access = c->call.u.rereg_mr.access & ACCESS_MASK,
+        .range = {c->call.u.rereg_mr.addr, c->call.u.rereg_mr.length, c->call.u.rereg_mr.addr},
+    };
+
+    return asked(c, rdl_rereg_mr(c->lab, (rdl_mr){c->call.u.rereg_mr.mr}, &change),
+                 c->call.u.rereg_mr.mr);
+}
+
+static enum rdl_status alloc_mw(struct exec_client *c)
+{
+    rdl_mw made = {0};
+    const enum rdl_status st =
+        rdl_alloc_mw(c->lab, (rdl_pd){c->call.u.alloc_mw.pd}, c->call.u.alloc_mw.type, NULL, &made);
+
+    return asked(c, st, made.raw);
+}
+
+static enum rdl_status alloced_mw(struct exec_client *c, struct program_answer *a)
+{
+    struct rdl_mw_info mw;
+    const enum rdl_status st = rdl_mw_info(c->lab, (rdl_mw){c->made}, &mw);
+
+    a->u.alloc_mw.handle = c->made;
+    a->u.alloc_mw.rkey = st == RDL_OK ? mw.rkey : 0;
+    return st;
+}
+
+/* --- Channels and completion queues ----------------------------------------------------------- */
+
+static enum rdl_status create_channel(struct exec_client *c, struct program_answer *a)
+{
+    void *array = c->channels;
+    struct exec_channel *ch = entry_for(&array, &c->n_channels, sizeof(*c->channels));
+    enum rdl_status st;
+    rdl_channel made;
+    int ends[2];
+
+    c->channels = array;
+    if (!ch || pipe2(ends, O_CLOEXEC) != 0)
+        return RDL_ERR_NOMEM;
+    st = rdl_create_comp_channel(c->lab, c->host, NULL, &made);
+    if (st != RDL_OK) {
+        close(ends[0]);
+        close(ends[1]);
+        return st;
+    }
+    (void)fcntl(ends[1], F_SETFL, O_NONBLOCK); /* the program's end is its own affair */
+    *ch = (struct exec_channel){.handle = made.raw, .pipe.fd = ends[1]};
+    a->u.create_channel.handle = made.raw;
+    c->answer_fd = ends[0];
+    return RDL_OK;
+}
+
+static enum rdl_status create_cq(struct exec_client *c)
+{
+    const uint64_t channel = c->call.u.create_cq.channel;
+    const uint32_t cqe = c->call.u.create_cq.cqe;
+    rdl_cq made = {0};
+    const enum rdl_status st =
+        channel ? rdl_create_cq_on(c->lab, (rdl_channel){channel}, cqe, NULL, &made)
+                : rdl_create_cq(c->lab, c->host, cqe, NULL, &made);
+
+    return asked(c, st, made.raw);
+}
+
+/* Gives @q a ring for @cqe completions, and answers with it.  Completions that are in an older ring
+ * and were not polled are copied.
+ */
+static enum rdl_status give_ring(struct exec_client *c, struct exec_cq *q, uint32_t cqe,
+                                 struct program_answer *a)
+{
+    struct program_cq *ring, *old = q->ring;
+    uint32_t entries = 1;
+    size_t bytes;
+
+    while (entries < cqe)
+        entries *= 2;
+    bytes = sizeof(*ring) + entries * sizeof(ring->ring[0]);
+    ring = exec_share(bytes, &c->answer_fd);
+    if (!ring)
+        return RDL_ERR_NOMEM;
+    for (uint64_t i = q->polled; i < q->written; i++)
+        ring->ring[i % entries] = old->ring[i % q->entries];
+    atomic_store(&ring->written, q->written);
+    atomic_store(&ring->polled, q->polled);
+    if (old)
+        munmap(old, q->bytes);
+    q->ring = ring;
+    q->bytes = bytes;
+    q->entries = entries;
+    a->u.create_cq.cqe = cqe;
+    a->u.create_cq.entries = entries;
+    return RDL_OK;
+}
+
+static enum rdl_status created_cq(struct exec_client *c, struct program_answer *a)
+{
+    void *array = c->cqs;
+    struct exec_cq *q = entry_for(&array, &c->n_cqs, sizeof(*c->cqs));
+    struct rdl_cq_info info;
+    enum rdl_status st = rdl_cq_info(c->lab, (rdl_cq){c->made}, &info);
+
+    c->cqs = array;
+    if (st == RDL_OK && !q)
+        st = RDL_ERR_NOMEM;
+    if (st == RDL_OK)
+        st = give_ring(c, q, info.cqe, a);
+    if (st != RDL_OK)
+        return st; /* the queue stays with the program, which ends with it */
+    q->handle = c->made;
+    q->channel = c->call.u.create_cq.channel;
+    a->u.create_cq.handle = c->made;
+    return RDL_OK;
+}
+
+static enum rdl_status resize_cq(struct exec_client *c)
+{
+    (void)exec_work(c); /* what the program has polled is no longer in the queue */
+    return asked(c,
+                 rdl_resize_cq(c->lab, (rdl_cq){c->call.u.resize_cq.cq}, c->call.u.resize_cq.cqe),
+                 c->call.u.resize_cq.cq);
+}
+
+static enum rdl_status resized_cq(struct exec_client *c, struct program_answer *a)
+{
+    struct exec_cq *q = exec_cq_of(c, c->made);
+    struct rdl_cq_info info;
+    const enum rdl_status st = rdl_cq_info(c->lab, (rdl_cq){c->made}, &info);
+
+    if (st != RDL_OK || !q)
+        return st == RDL_OK ? RDL_ERR_STALE : st;
+    return give_ring(c, q, info.cqe, a);
+}
+
+static enum rdl_status arm_cq(struct exec_client *c)
+{
+    (void)exec_work(c);
+    return asked(c,
+                 rdl_req_notify_cq(c->lab, (rdl_cq){c->call.u.arm_cq.cq},
+                                   c->call.u.arm_cq.solicited_only != 0),
+                 0);
+}
+
+/* --- Queue pairs and shared receive queues ---------------------------------------------------- */
+
+static enum rdl_status create_srq(struct exec_client *c)
+{
+    const struct rdl_srq_attr attr = {c->call.u.create_srq.max_wr, c->call.u.create_srq.max_sge,
+                                      c->call.u.create_srq.limit};
+    rdl_srq made = {0};
+    const enum rdl_status st =
+        rdl_create_srq(c->lab, (rdl_pd){c->call.u.create_srq.pd}, &attr, NULL, &made);
+
+    return asked(c, st, made.raw);
+}
+
+static enum rdl_status created_srq(struct exec_client *c, struct program_answer *a)
+{
+    struct exec_queue *q = new_queue(c);
+    struct rdl_srq_info info;
+    const enum rdl_status st = rdl_srq_info(c->lab, (rdl_srq){c->made}, &info);
+
+    if (st != RDL_OK || !q)
+        return st == RDL_OK ? RDL_ERR_LIMIT : st;
+    *q = (struct exec_queue){.handle = c->made, .is_srq = true};
+    a->u.create_srq.handle = c->made;
+    a->u.create_srq.max_wr = info.attr.max_wr;
+    a->u.create_srq.max_sge = info.attr.max_sge;
+    a->u.create_srq.srqn = info.srqn;
+    a->u.create_srq.slot = (uint32_t)(q - c->queues);
+    atomic_store(&c->page->queues[q - c->queues].receives_over, 0);
+    return RDL_OK;
+}
+
+static enum rdl_status modify_srq(struct exec_client *c)
+{
+    const struct rdl_srq_attr attr = {.max_wr = c->call.u.modify_srq.max_wr,
+                                      .limit = c->call.u.modify_srq.limit};
+
+    return asked(c,
+                 rdl_modify_srq(c->lab, (rdl_srq){c->call.u.modify_srq.srq}, &attr,
+                                c->call.u.modify_srq.mask),
+                 0);
+}
+
+static enum rdl_status query_srq(struct exec_client *c)
+{
+    return asked(c, rdl_query_srq(c->lab, (rdl_srq){c->call.u.query_srq.srq}),
+                 c->call.u.query_srq.srq);
+}
+
+static enum rdl_status queried_srq(struct exec_client *c, struct program_answer *a)
+{
+    struct rdl_srq_info info;
+    const enum rdl_status st = rdl_srq_info(c->lab, (rdl_srq){c->made}, &info);
+
+    if (st == RDL_OK) {
+        a->u.query_srq.max_wr = info.attr.max_wr;
+        a->u.query_srq.max_sge = info.attr.max_sge;
+        a->u.query_srq.limit = info.attr.limit;
+    }
+    return st;
+}
+
+/* The lab's own word for none; 0 would ask for its default. */
+static uint32_t size_or_none(uint32_t n)
+{
+    return n ? n : RDL_QP_NONE;
+}
+
+static enum rdl_status create_qp(struct exec_client *c)
+{
+    const struct program_cap *cap = &c->call.u.create_qp.cap;
+    const struct rdl_qp_config config = {
+        .pd = {c->call.u.create_qp.pd},
+        .type = c->call.u.create_qp.type,
+        .send_cq = {c->call.u.create_qp.send_cq},
+        .recv_cq = {c->call.u.create_qp.recv_cq},
+        .srq = {c->call.u.create_qp.srq},
+        .max_send_wr = size_or_none(cap->max_send_wr),
+        .max_recv_wr = size_or_none(cap->max_recv_wr),
+        .max_send_sge = size_or_none(cap->max_send_sge),
+        .max_recv_sge = size_or_none(cap->max_recv_sge),
+        .max_inline_data = cap->max_inline_data,
+        .sq_sig_all = c->call.u.create_qp.sq_sig_all != 0,
+        .block_self_mcast_lb = c->call.u.create_qp.block_self_mcast_lb != 0,
+    };
+    rdl_qp made = {0};
+    const enum rdl_status st = rdl_create_qp(c->lab, &config, NULL, &made);
+
+    return asked(c, st, made.raw);
+}
+
+static struct program_cap cap_of(const struct rdl_qp_info *info)
+{
+    return (struct program_cap){
+        .max_send_wr = info->max_send_wr,
+        .max_recv_wr = info->max_recv_wr,
+        .max_send_sge = info->max_send_sge,
+        .max_recv_sge = info->max_recv_sge,
+        .max_inline_data = info->max_inline_data,
+    };
+}
+
+static enum rdl_status created_qp(struct exec_client *c, struct program_answer *a)
+{
+    struct exec_queue *q = new_queue(c);
+    struct rdl_qp_info info;
+    const enum rdl_status st = rdl_qp_info(c->lab, (rdl_qp){c->made}, &info);
+
+    if (st != RDL_OK || !q)
+        return st == RDL_OK ? RDL_ERR_LIMIT : st;
+    *q = (struct exec_queue){.handle = c->made};
+    a->u.create_qp.handle = c->made;
+    a->u.create_qp.cap = cap_of(&info);
+    a->u.create_qp.qpn = info.qpn;
+    a->u.create_qp.slot = (uint32_t)(q - c->queues);
+    atomic_store(&c->page->queues[q - c->queues].sends_over, 0);
+    atomic_store(&c->page->queues[q - c->queues].receives_over, 0);
+    return RDL_OK;
+}
+
+static struct rdl_ah_attr av_in(const struct program_av *av)
+{
+    struct rdl_ah_attr ah = {
+        .sgid_index = av->sgid_index,
+        .hop_limit = av->hop_limit,
+        .traffic_class = av->traffic_class,
+        .sl = av->sl,
+        .flow_label = av->flow_label & 0xfffffu, /* the kernel takes 20 bits of it, too */
+        .static_rate = av->static_rate,
+        .port = av->port,
+    };
+
+    memcpy(ah.dgid, av->dgid, sizeof(ah.dgid));
+    return ah;
+}
+
+static struct program_av av_out(const struct rdl_ah_attr *ah, uint32_t port)
+{
+    struct program_av av = {
+        .flow_label = ah->flow_label,
+        .sgid_index = ah->sgid_index,
+        .hop_limit = ah->hop_limit,
+        .traffic_class = ah->traffic_class,
+        .sl = ah->sl,
+        .static_rate = ah->static_rate,
+        .port = (uint8_t)port,
+        .is_global = 1,
+    };
+
+    memcpy(av.dgid, ah->dgid, sizeof(av.dgid));
+    return av;
+}
+
+static enum rdl_status modify_qp(struct exec_client *c)
+{
+    const struct program_qp_attr *p = &c->call.u.modify_qp.attr;
+    const struct rdl_qp_attr attr = {
+        .state = p->state,
+        .cur_state = p->cur_state,
+        .path_mtu = p->path_mtu,
+        .access = p->access,
+        .pkey_index = p->pkey_index,
+        .port = p->port,
+        .qkey = p->qkey,
+        .dest_qpn = p->dest_qpn,
+        .rq_psn = p->rq_psn,
+        .sq_psn = p->sq_psn,
+        .max_rd_atomic = p->max_rd_atomic,
+        .max_dest_rd_atomic = p->max_dest_rd_atomic,
+        .min_rnr_timer = p->min_rnr_timer,
+        .timeout = p->timeout,
+        .retry_cnt = p->retry_cnt,
+        .rnr_retry = p->rnr_retry,
+        .en_sqd_async_notify = p->en_sqd_async_notify,
+        .ah = av_in(&p->av),
+    };
+    struct rdl_modify_error error;
+
+    return asked(c,
+                 rdl_modify_qp(c->lab, (rdl_qp){c->call.u.modify_qp.qp}, &attr,
+                               c->call.u.modify_qp.mask, false, &error),
+                 0);
+}
+
+static enum rdl_status query_qp(struct exec_client *c)
+{
+    return asked(c, rdl_query_qp(c->lab, (rdl_qp){c->call.u.query_qp.qp}), c->call.u.query_qp.qp);
+}
+
+static enum rdl_status queried_qp(struct exec_client *c, struct program_answer *a)
+{
+    struct program_qp_attr *p = &a->u.query_qp.attr;
+    const struct rdl_qp_attr *q;
+    struct rdl_qp_info info;
+    const enum rdl_status st = rdl_qp_info(c->lab, (rdl_qp){c->made}, &info);
+
+    if (st != RDL_OK)
+        return st;
+    q = &info.attr;
+    *p = (struct program_qp_attr){
+        .state = q->state,
+        .cur_state = q->state,
+        .path_mtu = q->path_mtu,
+        .access = q->access,
+        .pkey_index = q->pkey_index,
+        .port = q->port,
+        .qkey = q->qkey,
+        .dest_qpn = q->dest_qpn,
+        .rq_psn = q->rq_psn,
+        .sq_psn = q->sq_psn,
+        .max_rd_atomic = q->max_rd_atomic,
+        .max_dest_rd_atomic = q->max_dest_rd_atomic,
+        .min_rnr_timer = q->min_rnr_timer,
+        .timeout = q->timeout,
+        .retry_cnt = q->retry_cnt,
+        .rnr_retry = q->rnr_retry,
+        .en_sqd_async_notify = q->en_sqd_async_notify,
+        .sq_draining = q->sq_draining,
+        .av = av_out(&q->ah, q->port),
+    };
+    a->u.query_qp.cap = cap_of(&info);
+    return RDL_OK;
+}
+
+/* --- Address handles and groups --------------------------------------------------------------- */
+
+static enum rdl_status create_ah(struct exec_client *c)
+{
+    const struct rdl_ah_attr ah = av_in(&c->call.u.create_ah.av);
+    rdl_ah made = {0};
+    const enum rdl_status st =
+        rdl_create_ah(c->lab, (rdl_pd){c->call.u.create_ah.pd}, &ah, NULL, &made);
+
+    return asked(c, st, made.raw);
+}
+
+static enum rdl_status attach_mcast(struct exec_client *c)
+{
+    return asked(
+        c,
+        rdl_attach_mcast(c->lab, (rdl_qp){c->call.u.attach_mcast.qp}, c->call.u.attach_mcast.gid),
+        0);
+}
+
+static struct exec_member *member_of(const struct exec_client *c, uint64_t qp, const uint8_t *gid)
+{
+    for (size_t i = 0; i < c->n_members; i++) {
+        if (c->members[i].qp == qp && memcmp(c->members[i].gid, gid, 16) == 0)
+            return &c->members[i];
+    }
+    return NULL;
+}
+
+/* Remembers the group, which the queue pair leaves when the program ends. */
+static enum rdl_status attached_mcast(struct exec_client *c, struct program_answer *a)
+{
+    const uint64_t qp = c->call.u.attach_mcast.qp;
+    void *array = c->members;
+    struct exec_member *m = member_of(c, qp, c->call.u.attach_mcast.gid);
+
+    (void)a;
+    if (!m)
+        m = entry_for(&array, &c->n_members, sizeof(*c->members));
+    c->members = array;
+    if (!m)
+        return RDL_ERR_NOMEM;
+    m->qp = qp;
+    memcpy(m->gid, c->call.u.attach_mcast.gid, sizeof(m->gid));
+    return RDL_OK;
+}
+
+static enum rdl_status detach_mcast(struct exec_client *c)
+{
+    return asked(
+        c,
+        rdl_detach_mcast(c->lab, (rdl_qp){c->call.u.detach_mcast.qp}, c->call.u.detach_mcast.gid),
+        0);
+}
+
+static enum rdl_status detached_mcast(struct exec_client *c, struct program_answer *a)
+{
+    struct exec_member *m = member_of(c, c->call.u.detach_mcast.qp, c->call.u.detach_mcast.gid);
+
+    (void)a;
+    if (m)
+        *m = (struct exec_member){0};
+    return RDL_OK;
+}
+
+/* --- Destroying ------------------------------------------------------------------------------- */
+
+static enum rdl_status destroy_object(struct rdl_lab *lab, uint32_t kind, uint64_t raw)
+{
+    switch (kind) {
+    case PROGRAM_PD:
+        return rdl_dealloc_pd(lab, (rdl_pd){raw});
+    case PROGRAM_MR:
+        return rdl_dereg_mr(lab, (rdl_mr){raw});
+    case PROGRAM_MW:
+        return rdl_dealloc_mw(lab, (rdl_mw){raw});
+    case PROGRAM_CQ:
+        return rdl_destroy_cq(lab, (rdl_cq){raw});
+    case PROGRAM_SRQ:
+        return rdl_destroy_srq(lab, (rdl_srq){raw});
+    case PROGRAM_QP:
+        return rdl_destroy_qp(lab, (rdl_qp){raw});
+    case PROGRAM_AH:
+        return rdl_destroy_ah(lab, (rdl_ah){raw});
+    case PROGRAM_CHANNEL:
+        return rdl_destroy_comp_channel(lab, (rdl_channel){raw});
+    default:
+        return RDL_ERR_INVAL;
+    }
+}
+
+static enum rdl_status destroy(struct exec_client *c)
+{
+    (void)exec_work(c); /* its events are on their way before the object goes */
+    return asked(c, destroy_object(c->lab, c->call.u.destroy.kind, c->call.u.destroy.handle), 0);
+}
+
+static enum rdl_status destroyed(struct exec_client *c, struct program_answer *a)
+{
+    const uint64_t raw = c->call.u.destroy.handle;
+    const enum program_kind kind = (enum program_kind)c->call.u.destroy.kind;
+    const struct exec_cq *cq = kind == PROGRAM_CQ ? exec_cq_of(c, raw) : NULL;
+    const struct exec_queue *q =
+        kind == PROGRAM_QP || kind == PROGRAM_SRQ ? exec_queue_of(c, raw, 0) : NULL;
+
+    a->u.destroy.completion_events = cq ? cq->completion_events : 0;
+    a->u.destroy.async_events = cq ? cq->async_events : q ? q->async_events : 0;
+    exec_forget(c, kind, raw);
+    return RDL_OK;
+}
+
+/* --- All -------------------------------------------------------------------------------------- */
+
+/* Each call: how it begins, NULL if it needs no answer of the device; and how its answer is
+ * completed, NULL if there is nothing to add.
+ */
+static const struct {
+    begin *begin;
+    finish *finish;
+} calls[PROGRAM_OP_COUNT] = {
+    [PROGRAM_QUERY_PORT] = {query_port, queried_port},
+    [PROGRAM_QUERY_GID] = {NULL, query_gid},
+    [PROGRAM_QUERY_PKEY] = {query_pkey, queried_pkey},
+    [PROGRAM_ALLOC_PD] = {alloc_pd, give_handle},
+    [PROGRAM_REG_MR] = {reg_mr, reged_mr},
+    [PROGRAM_REREG_MR] = {rereg_mr, reged_mr},
+    [PROGRAM_ALLOC_MW] = {alloc_mw, alloced_mw},
+    [PROGRAM_CREATE_CHANNEL] = {NULL, create_channel},
+    [PROGRAM_CREATE_CQ] = {create_cq, created_cq},
+    [PROGRAM_RESIZE_CQ] = {resize_cq, resized_cq},
+    [PROGRAM_ARM_CQ] = {arm_cq, NULL},
+    [PROGRAM_CREATE_SRQ] = {create_srq, created_srq},
+    [PROGRAM_MODIFY_SRQ] = {modify_srq, NULL},
+    [PROGRAM_QUERY_SRQ] = {query_srq, queried_srq},
+    [PROGRAM_CREATE_QP] = {create_qp, created_qp},
+    [PROGRAM_MODIFY_QP] = {modify_qp, NULL},
+    [PROGRAM_QUERY_QP] = {query_qp, queried_qp},
+    [PROGRAM_CREATE_AH] = {create_ah, give_handle},
+    [PROGRAM_ATTACH_MCAST] = {attach_mcast, attached_mcast},
+    [PROGRAM_DETACH_MCAST] = {detach_mcast, detached_mcast},
+    [PROGRAM_DESTROY] = {destroy, destroyed},
+};
+
+enum rdl_status exec_call_begin(struct exec_client *c)
+{
+    enum rdl_status st = RDL_OK;
+
+    c->asks = false;
+    c->made = 0;
+    c->answer_fd = -1;
+    if (c->call.op >= PROGRAM_OP_COUNT || (!calls[c->call.op].begin && !calls[c->call.op].finish))
+        return RDL_ERR_UNSUPPORTED;
+    rdl_program_calls(c->lab, c->program);
+    if (calls[c->call.op].begin)
+        st = calls[c->call.op].begin(c);
+    rdl_program_called(c->lab, c->program);
+    return st;
+}
+
+enum rdl_status exec_call_finish(struct exec_client *c, struct program_answer *a)
+{
+    enum rdl_status st = RDL_OK;
+
+    rdl_program_calls(c->lab, c->program);
+    if (calls[c->call.op].finish)
+        st = calls[c->call.op].finish(c, a);
+    rdl_program_called(c->lab, c->program);
+    return st;
+}

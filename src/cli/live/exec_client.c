@@ -1,0 +1,406 @@
+/* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE /* pipe2() */ /* NOLINT(bugprone-reserved-identifier): glibc's own name */
+#include "cli/live/exec_client.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "cli/live/exec_memory.h"
+#include "cli/live/exec_socket.h"
+#include "emu/facts/enum/object.h"
+#include "rdmalab/events.h"
+#include "rdmalab/inspect.h"
+#include "rdmalab/memory.h"
+
+_Static_assert(PROGRAM_NAME_BYTES == RDL_NAME_BYTES, "a program can name every host");
+
+void exec_client_add(struct exec_server *s, int fd, int pid)
+{
+    struct exec_client *c = calloc(1, sizeof(*c));
+
+    if (!c) {
+        close(fd);
+        return;
+    }
+    *c = (struct exec_client){.lab = s->lab,
+                              .out = s->out,
+                              .server = s,
+                              .next = s->clients,
+                              .fd = fd,
+                              .memory = -1,
+                              .pid = pid,
+                              .events.fd = -1,
+                              .answer_fd = -1};
+    s->clients = c;
+}
+
+static bool read_memory(void *ctx, uint64_t addr, void *out, size_t n)
+{
+    return exec_memory_read(((const struct exec_client *)ctx)->memory, addr, out, n);
+}
+
+static bool write_memory(void *ctx, uint64_t addr, const void *in, size_t n)
+{
+    return exec_memory_write(((const struct exec_client *)ctx)->memory, addr, in, n);
+}
+
+static void close_it(int *fd)
+{
+    if (*fd >= 0)
+        close(*fd);
+    *fd = -1;
+}
+
+/* --- The beginning ---------------------------------------------------------------------------- */
+
+/* Finds the host, and adds the program to it.  Returns NULL, or what is wrong, with its errno. */
+static const char *come_in(struct exec_client *c, const struct program_hello *h, int *ret_error)
+{
+    const struct rdl_program_memory memory = {read_memory, write_memory, c};
+    enum rdl_status st;
+
+    *ret_error = EPROTO;
+    if (h->magic != PROGRAM_MAGIC)
+        return "this is no library of rdmalab";
+    if (h->version != PROGRAM_VERSION)
+        return "the library is of another version of rdmalab than the lab";
+    *ret_error = EINVAL;
+    if (!memchr(h->host, 0, sizeof(h->host)))
+        return "no host has such a name";
+    if (!exec_memory_is_sound(c->memory))
+        return "it has not shown its memory";
+    memcpy(c->host_name, h->host, sizeof(c->host_name));
+    st = rdl_find_host(c->lab, c->host_name, &c->host);
+    *ret_error = ENODEV;
+    if (st != RDL_OK)
+        return "no host has such a name";
+    st = rdl_program_add(c->lab, c->host, &memory, &c->program);
+    *ret_error = exec_error(st, NULL);
+    return st == RDL_OK ? NULL : rdl_status_str(st);
+}
+
+static void describe_device(const struct exec_client *c, struct program_device *d)
+{
+    struct rdl_device_attr a;
+
+    if (rdl_device_attr(c->lab, c->host, &a) != RDL_OK)
+        return; /* the host is usable, or come_in() had failed */
+    *d = (struct program_device){
+        .max_mr_size = a.max_mr_size,
+        .vendor_id = a.vendor_id,
+        .vendor_part_id = a.vendor_part_id,
+        .hw_ver = a.hw_ver,
+        .max_qp = a.max_qp,
+        .max_qp_wr = a.max_qp_wr,
+        .max_send_sge = a.max_send_sge,
+        .max_recv_sge = a.max_recv_sge,
+        .max_sge_rd = a.max_sge_rd,
+        .max_inline_data = a.max_inline_data,
+        .max_cq = a.max_cq,
+        .max_cqe = a.max_cqe,
+        .max_mr = a.max_mr,
+        .max_pd = a.max_pd,
+        .max_mw = a.max_mw,
+        .max_ah = a.max_ah,
+        .max_rd_atomic = a.max_rd_atomic,
+        .max_dest_rd_atomic = a.max_dest_rd_atomic,
+        .max_res_rd_atomic = a.max_res_rd_atomic,
+        .max_mcast_grp = a.max_mcast_grp,
+        .max_mcast_qp_attach = a.max_mcast_qp_attach,
+        .max_total_mcast_qp_attach = a.max_total_mcast_qp_attach,
+        .max_srq = a.max_srq,
+        .max_srq_wr = a.max_srq_wr,
+        .max_srq_sge = a.max_srq_sge,
+        .max_pkeys = a.max_pkeys,
+        .n_gids = a.n_gids,
+        .n_ports = a.n_ports,
+        .ack_delay = a.ack_delay,
+        .max_fast_pages = a.max_fast_pages,
+        .blocks_mcast_lb = a.blocks_mcast_lb,
+        .can_rereg = a.can_rereg,
+        .is_virtual = c->server->is_virtual,
+    };
+    memcpy(d->guid, a.guid, sizeof(d->guid));
+}
+
+/* Answers a program that may use its host.  Returns false if there is no memory for it. */
+static bool welcome(struct exec_client *c)
+{
+    struct program_welcome w = {.magic = PROGRAM_MAGIC};
+    int page = -1, ends[2];
+    bool sent;
+
+    c->page = exec_share(sizeof(*c->page), &page);
+    if (!c->page)
+        return false;
+    if (pipe2(ends, O_CLOEXEC) != 0) {
+        close(page);
+        return false;
+    }
+    (void)fcntl(ends[1], F_SETFL, O_NONBLOCK);
+    c->events.fd = ends[1];
+    describe_device(c, &w.device);
+    sent = exec_send(c->fd, &w, sizeof(w), (const int[]){page, c->server->wake, ends[0]},
+                     PROGRAM_WELCOME_FDS);
+    close(page);
+    close(ends[0]);
+    c->state = EXEC_WORKS;
+    return sent;
+}
+
+static void turn_away(struct exec_client *c, int error, const char *why)
+{
+    struct program_welcome w = {.magic = PROGRAM_MAGIC, .error = error};
+
+    snprintf(w.why, sizeof(w.why), "%s", why);
+    (void)exec_send(c->fd, &w, sizeof(w), NULL, 0);
+    fprintf(c->out, "process %d was turned away: %s\n", c->pid, why);
+    c->state = EXEC_LEAVES;
+}
+
+static bool hear_hello(struct exec_client *c)
+{
+    struct program_hello h;
+    const enum exec_got got = exec_receive(c->fd, &h, sizeof(h), &c->memory);
+    const char *wrong;
+    int error;
+
+    if (got == EXEC_NOTHING)
+        return false;
+    if (got != EXEC_MESSAGE) {
+        c->state = EXEC_LEAVES;
+        return true;
+    }
+    wrong = come_in(c, &h, &error);
+    if (wrong)
+        turn_away(c, error, wrong);
+    else if (!welcome(c))
+        c->state = EXEC_LEAVES;
+    return true;
+}
+
+/* --- Calls ------------------------------------------------------------------------------------ */
+
+/* Returns true if the device of the host has no request under way: a call can begin. */
+static bool host_is_free(const struct exec_client *c)
+{
+    struct rdl_response rsp;
+
+    return rdl_answer(c->lab, c->host, &rsp) != RDL_ERR_BUSY;
+}
+
+static void answer(struct exec_client *c, enum rdl_status st, const struct rdl_response *rsp)
+{
+    struct program_answer a = {.serial = c->call.serial};
+
+    if (st == RDL_OK)
+        st = exec_call_finish(c, &a);
+    if (st != RDL_OK)
+        memset(&a.u, 0, sizeof(a.u));
+    a.error = exec_error(st, rsp);
+    c->has_call = false;
+    if (!exec_send(c->fd, &a, sizeof(a), &c->answer_fd, c->answer_fd >= 0 ? 1 : 0))
+        c->state = EXEC_LEAVES;
+    close_it(&c->answer_fd);
+}
+
+/* Takes a step with the call under way.  Returns true if there was one to take. */
+static bool go_on_with_call(struct exec_client *c)
+{
+    struct rdl_response rsp = {0};
+    enum rdl_status st;
+
+    if (c->asks) {
+        st = rdl_answer(c->lab, c->host, &rsp);
+        if (st == RDL_ERR_BUSY)
+            return false;
+        c->asks = false;
+        answer(c, st, &rsp);
+        return true;
+    }
+    if (!host_is_free(c))
+        return false;
+    st = exec_call_begin(c);
+    if (st != RDL_OK || !c->asks)
+        answer(c, st, &rsp);
+    return true;
+}
+
+static bool hear_call(struct exec_client *c)
+{
+    int fd;
+    const enum exec_got got = exec_receive(c->fd, &c->call, sizeof(c->call), &fd);
+
+    close_it(&fd); /* no call has one */
+    if (got == EXEC_NOTHING)
+        return false;
+    c->has_call = got == EXEC_MESSAGE;
+    if (!c->has_call)
+        c->state = EXEC_LEAVES;
+    return true;
+}
+
+static bool serve(struct exec_client *c)
+{
+    bool any = exec_work(c);
+
+    if (c->state == EXEC_WORKS && !c->has_call)
+        any = hear_call(c) || any;
+    if (c->state == EXEC_WORKS && c->has_call)
+        any = go_on_with_call(c) || any;
+    return any;
+}
+
+/* --- The end ---------------------------------------------------------------------------------- */
+
+/* Closes what connects it with its program.  Its objects are still there. */
+static void let_go(struct exec_client *c)
+{
+    close_it(&c->fd);
+    close_it(&c->memory);
+    close_it(&c->events.fd);
+    for (size_t i = 0; i < c->n_cqs; i++)
+        exec_forget(c, PROGRAM_CQ, c->cqs[i].handle);
+    for (size_t i = 0; i < c->n_channels; i++)
+        exec_forget(c, PROGRAM_CHANNEL, c->channels[i].handle);
+    if (c->page)
+        munmap(c->page, sizeof(*c->page));
+    c->page = NULL;
+    c->has_call = false;
+}
+
+static enum rdl_status destroy(struct exec_client *c, const struct rdl_program_object *o)
+{
+    switch (o->kind) {
+    case OBJ_QP:
+        for (size_t i = 0; i < c->n_members; i++) {
+            struct exec_member *m = &c->members[i];
+
+            if (m->qp != o->raw)
+                continue;
+            m->qp = 0;
+            return rdl_detach_mcast(c->lab, (rdl_qp){o->raw}, m->gid);
+        }
+        return rdl_destroy_qp(c->lab, (rdl_qp){o->raw});
+    case OBJ_AH:
+        return rdl_destroy_ah(c->lab, (rdl_ah){o->raw});
+    case OBJ_MW:
+        return rdl_dealloc_mw(c->lab, (rdl_mw){o->raw});
+    case OBJ_MR:
+        return rdl_dereg_mr(c->lab, (rdl_mr){o->raw});
+    case OBJ_SRQ:
+        return rdl_destroy_srq(c->lab, (rdl_srq){o->raw});
+    case OBJ_CQ:
+        return rdl_destroy_cq(c->lab, (rdl_cq){o->raw});
+    case OBJ_CHANNEL:
+        return rdl_destroy_comp_channel(c->lab, (rdl_channel){o->raw});
+    default:
+        return rdl_dealloc_pd(c->lab, (rdl_pd){o->raw});
+    }
+}
+
+/* Destroys the next object that the program has left.  A device that needs a reset keeps its
+ * objects: then they stay, and so does the program.
+ */
+static bool leave(struct exec_client *c)
+{
+    struct rdl_program_object o;
+    bool any = false;
+
+    let_go(c);
+    while (c->program.raw && host_is_free(c)) {
+        any = true;
+        if (rdl_program_left(c->lab, c->program, &o)) {
+            if (destroy(c, &o) == RDL_OK)
+                continue;
+        } else if (rdl_program_remove(c->lab, c->program) == RDL_OK) {
+            c->program.raw = 0;
+        }
+        break;
+    }
+    if (!c->program.raw)
+        c->state = EXEC_GONE;
+    return any;
+}
+
+static void free_client(struct exec_client *c)
+{
+    let_go(c);
+    free(c->cqs);
+    free(c->queues);
+    free(c->channels);
+    free(c->members);
+    free(c);
+}
+
+/* Frees the connections of which nothing is left. */
+static void sweep(struct exec_server *s)
+{
+    for (struct exec_client **at = &s->clients; *at;) {
+        struct exec_client *c = *at;
+
+        if (c->state == EXEC_GONE) {
+            *at = c->next;
+            free_client(c);
+        } else {
+            at = &c->next;
+        }
+    }
+}
+
+bool exec_serve(struct exec_server *s)
+{
+    bool any = false;
+
+    for (struct exec_client *c = s->clients; c; c = c->next) {
+        if (c->state == EXEC_COMES)
+            any = hear_hello(c) || any;
+        if (c->state == EXEC_WORKS)
+            any = serve(c) || any;
+        if (c->state == EXEC_LEAVES)
+            any = leave(c) || any;
+    }
+    sweep(s);
+    return any;
+}
+
+bool exec_sleeps(struct exec_server *s)
+{
+    bool can = true;
+
+    for (struct exec_client *c = s->clients; c; c = c->next) {
+        if (c->state != EXEC_WORKS)
+            continue;
+        atomic_store(&c->page->lab_sleeps, 1);
+        if (atomic_load(&c->page->posted) != c->taken)
+            can = false;
+    }
+    return can;
+}
+
+void exec_awake(struct exec_server *s)
+{
+    for (struct exec_client *c = s->clients; c; c = c->next) {
+        if (c->state == EXEC_WORKS)
+            atomic_store_explicit(&c->page->lab_sleeps, 0, memory_order_relaxed);
+    }
+}
+
+bool exec_is_used(const struct exec_server *s)
+{
+    return s->clients != NULL;
+}
+
+void exec_server_done(struct exec_server *s)
+{
+    while (s->clients) {
+        struct exec_client *c = s->clients;
+
+        s->clients = c->next;
+        free_client(c);
+    }
+}

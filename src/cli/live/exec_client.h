@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+/* One connection of a program to the lab: what ibv_open_device() has opened.
+ *
+ *   exec_client.c   its beginning and its end, and its calls one after the other
+ *   exec_calls.c    what each call does
+ *   exec_work.c     posts, completions, events: what passes through shared memory and pipes
+ *
+ * A call may have to wait for the device: a host has one control request under way, whoever makes
+ * it.  So a call is begun when none is, and answered in a later turn.  When the connection ends,
+ * the program's objects are destroyed one after the other in the same way.
+ */
+#ifndef CLI_LIVE_EXEC_CLIENT_H
+#define CLI_LIVE_EXEC_CLIENT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "program/protocol.h"
+#include "rdmalab/program.h"
+
+/* A completion queue of a program. */
+struct exec_cq {
+    uint64_t handle; /* 0: a free entry */
+    uint64_t channel;
+    struct program_cq *ring; /* shared; @entries, a power of two */
+    size_t bytes;            /* of the mapping */
+    uint32_t entries;
+    uint64_t written, polled;                 /* as the lab knows them: polled <= written */
+    uint32_t completion_events, async_events; /* that were sent */
+};
+
+/* A queue pair or a shared receive queue; its index is its slot in the page. */
+struct exec_queue {
+    uint64_t handle; /* 0: a free entry */
+    bool is_srq;
+    uint32_t sends, receives; /* numbers of posts so far, modulo 2^32 */
+    uint32_t async_events;
+};
+
+/* The write end of a pipe of events. */
+struct exec_pipe {
+    int fd;
+    bool waits; /* @event is still to be written */
+    struct program_event event;
+};
+
+struct exec_channel {
+    uint64_t handle; /* 0: a free entry */
+    struct exec_pipe pipe;
+};
+
+/* Membership of a queue pair in a multicast group. */
+struct exec_member {
+    uint64_t qp; /* 0: a free entry */
+    uint8_t gid[16];
+};
+
+enum exec_state {
+    EXEC_COMES, /* program_hello has not come yet */
+    EXEC_WORKS,
+    EXEC_LEAVES, /* the connection is closed; its objects are being destroyed */
+    EXEC_GONE    /* nothing is left of it */
+};
+
+struct exec_client {
+    struct rdl_lab *lab;
+    FILE *out; /* for messages to the user */
+    const struct exec_server *server;
+    struct exec_client *next;
+    enum exec_state state;
+    int fd, memory; /* the connection, and /proc/PID/mem; -1: closed */
+    int pid;
+    rdl_host host;
+    char host_name[PROGRAM_NAME_BYTES];
+    rdl_program program;
+    struct program_page *page;
+    struct exec_pipe events; /* asynchronous events */
+    uint64_t taken;          /* bytes of posts that were taken */
+
+    struct program_call call;
+    bool has_call; /* @call is not answered yet */
+    bool asks;     /* its request to the device is under way */
+    uint64_t made; /* what the call under way creates or changes */
+    int answer_fd; /* descriptor that goes with the answer; -1: none */
+
+    struct exec_cq *cqs;
+    struct exec_queue *queues;
+    struct exec_channel *channels;
+    struct exec_member *members;
+    size_t n_cqs, n_queues, n_channels, n_members;
+};
+
+/* What several connections of one session share. */
+struct exec_server {
+    struct rdl_lab *lab;
+    FILE *out;
+    int wake;        /* eventfd by which programs wake the lab */
+    bool is_virtual; /* time stands still while a program does not wait */
+    struct exec_client *clients;
+};
+
+/* Adds the connection @fd of process @pid, and closes it if there is no memory for that. */
+void exec_client_add(struct exec_server *s, int fd, int pid);
+
+/* Serves the calls, posts and completions of all connections, as far as possible without advancing
+ * the lab.  Returns true if there was something to do.
+ */
+bool exec_serve(struct exec_server *s);
+
+/* exec_sleeps() is called before the process sleeps: programs that post must wake it.  Returns
+ * false if there is something to do already.  exec_awake() must be called afterwards, in any case.
+ */
+bool exec_sleeps(struct exec_server *s);
+void exec_awake(struct exec_server *s);
+
+/* Returns true if a program is connected or leaves objects behind. */
+bool exec_is_used(const struct exec_server *s);
+
+/* Ends all connections and frees them.  Objects stay in the lab, which must not advance any more.
+ */
+void exec_server_done(struct exec_server *s);
+
+/* --- Between the files ------------------------------------------------------------------------ */
+
+/* Begins c->call.  Returns RDL_OK, or the reason why it is refused.  With c->asks the device has a
+ * request now; exec_call_finish() follows when it has answered, and otherwise at once.  That
+ * completes the answer @a, with c->answer_fd as its descriptor if that is not -1.
+ */
+enum rdl_status exec_call_begin(struct exec_client *c);
+enum rdl_status exec_call_finish(struct exec_client *c, struct program_answer *a);
+
+/* Returns the errno for a status; @rsp is the response of the device to RDL_ERR_DEVICE. */
+int exec_error(enum rdl_status st, const struct rdl_response *rsp);
+
+/* Forgets the completion queue, queue, channel or memberships of an object that is destroyed. */
+void exec_forget(struct exec_client *c, enum program_kind kind, uint64_t handle);
+
+/* Find an object of the program by its handle; NULL if there is none. */
+struct exec_cq *exec_cq_of(const struct exec_client *c, uint64_t handle);
+struct exec_queue *exec_queue_of(const struct exec_client *c, uint64_t handle, uint32_t slot);
+struct exec_channel *exec_channel_of(const struct exec_client *c, uint64_t handle);
+
+/* Takes posts from the page, writes completions into rings and events into pipes.  Returns true if
+ * there was one.
+ */
+bool exec_work(struct exec_client *c);
+
+/* Maps @bytes of new shared memory that cannot shrink.  *@ret_fd is its descriptor.  Returns NULL
+ * with errno on failure.
+ */
+void *exec_share(size_t bytes, int *ret_fd);
+
+#endif

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE /* accept4() */ /* NOLINT(bugprone-reserved-identifier): glibc's own name */
+#include "cli/live/exec_socket.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#define WAITING_MAX 64 /* connections that are not accepted yet */
+
+/* A control message with file descriptors, aligned for its header. */
+union control {
+    char bytes[CMSG_SPACE(EXEC_FDS_MAX * sizeof(int))];
+    struct cmsghdr aligned;
+};
+
+int exec_listen(const char *path)
+{
+    struct sockaddr_un at = {.sun_family = AF_UNIX};
+    int fd, error;
+
+    if (strlen(path) >= sizeof(at.sun_path)) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    strcpy(at.sun_path, path);
+    fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd < 0)
+        return -1;
+    /* The directory is private already. */
+    if (bind(fd, (const struct sockaddr *)&at, sizeof(at)) == 0 &&
+        chmod(path, S_IRUSR | S_IWUSR) == 0 && listen(fd, WAITING_MAX) == 0)
+        return fd;
+    error = errno;
+    close(fd);
+    errno = error;
+    return -1;
+}
+
+int exec_accept(int listener, int *ret_pid)
+{
+    struct ucred who;
+    socklen_t bytes = sizeof(who);
+    const int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+
+    if (fd < 0)
+        return -1;
+    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &bytes) == 0 && who.uid == geteuid()) {
+        *ret_pid = who.pid;
+        return fd;
+    }
+    close(fd);
+    return -1;
+}
+
+/* Takes the first descriptor that came with @m, and closes the others.  Returns -1 if none came. */
+static int take_fd(struct msghdr *m)
+{
+    int first = -1;
+
+    for (struct cmsghdr *c = CMSG_FIRSTHDR(m); c; c = CMSG_NXTHDR(m, c)) {
+        const size_t n = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+
+        if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
+            continue;
+        for (size_t i = 0; i < n; i++) {
+            int fd;
+
+            memcpy(&fd, CMSG_DATA(c) + i * sizeof(fd), sizeof(fd));
+            if (first < 0)
+                first = fd;
+            else
+                close(fd);
+        }
+    }
+    return first;
+}
+
+enum exec_got exec_receive(int fd, void *out, size_t bytes, int *ret_fd)
+{
+    union control control;
+    struct iovec data = {out, bytes};
+    struct msghdr m = {
+        .msg_iov = &data,
+        .msg_iovlen = 1,
+        .msg_control = control.bytes,
+        .msg_controllen = sizeof(control.bytes),
+    };
+    const ssize_t n = recvmsg(fd, &m, MSG_DONTWAIT | MSG_CMSG_CLOEXEC | MSG_TRUNC);
+
+    *ret_fd = -1;
+    if (n < 0)
+        return errno == EAGAIN || errno == EINTR ? EXEC_NOTHING : EXEC_CLOSED;
+    *ret_fd = take_fd(&m);
+    if (n == (ssize_t)bytes)
+        return EXEC_MESSAGE;
+    if (*ret_fd >= 0)
+        close(*ret_fd);
+    *ret_fd = -1;
+    return n == 0 ? EXEC_CLOSED : EXEC_NONSENSE;
+}
+
+bool exec_send(int fd, const void *message, size_t bytes, const int *fds, unsigned n)
+{
+    union control control = {{0}};
+    struct iovec data = {(void *)message, bytes};
+    struct msghdr m = {.msg_iov = &data, .msg_iovlen = 1};
+    struct cmsghdr *c;
+
+    if (n > 0) {
+        m.msg_control = control.bytes;
+        m.msg_controllen = CMSG_SPACE(n * sizeof(int));
+        c = CMSG_FIRSTHDR(&m);
+        c->cmsg_level = SOL_SOCKET;
+        c->cmsg_type = SCM_RIGHTS;
+        c->cmsg_len = CMSG_LEN(n * sizeof(int));
+        memcpy(CMSG_DATA(c), fds, n * sizeof(int));
+    }
+    return sendmsg(fd, &m, MSG_DONTWAIT | MSG_NOSIGNAL) == (ssize_t)bytes;
+}

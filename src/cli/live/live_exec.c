@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE /* eventfd() */ /* NOLINT(bugprone-reserved-identifier): glibc's own name */
+#include "cli/live/live_exec.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/live/exec_client.h"
+#include "cli/live/exec_process.h"
+#include "cli/live/exec_socket.h"
+#include "process/leftovers.h"
+#include "program/library.h"
+
+#define NAME_BYTES (RDL_NAME_BYTES + 24u)
+
+struct exec_program {
+    struct exec_program *next;
+    char name[NAME_BYTES]; /* "h1 1 ib_write_bw" */
+    char host[RDL_NAME_BYTES];
+    uint32_t number;
+    char command[256];
+    struct exec_process process;
+    bool reported; /* its failure was reported */
+};
+
+struct live_exec {
+    struct exec_server server;
+    int listener;
+    char directory[PATH_MAX]; /* of the session: private, with "socket" and "libibverbs.so.1" */
+    struct exec_program *programs;
+    uint32_t n_programs; /* so far */
+};
+
+/* --- The directory ---------------------------------------------------------------------------- */
+
+static bool write_library(const char *path)
+{
+    const size_t bytes = program_library_bytes();
+    const int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IXUSR);
+    size_t done = 0;
+
+    if (fd < 0)
+        return false;
+    while (done < bytes) {
+        const ssize_t n = write(fd, program_library() + done, bytes - done);
+
+        if (n < 0 && errno != EINTR)
+            break;
+        done += n > 0 ? (size_t)n : 0;
+    }
+    return close(fd) == 0 && done == bytes;
+}
+
+/* Makes the directory with the library, and opens the socket in it. */
+static bool open_directory(struct live_exec *e)
+{
+    const char *tmp = getenv("TMPDIR");
+    char path[PATH_MAX + 32];
+
+    snprintf(e->directory, sizeof(e->directory), "%s/rdmalab-exec-XXXXXX",
+             tmp && *tmp ? tmp : "/tmp");
+    if (!leftovers_create_directory(e->directory)) {
+        e->directory[0] = '\0';
+        return false;
+    }
+    snprintf(path, sizeof(path), "%s/libibverbs.so.1", e->directory);
+    if (!write_library(path))
+        return false;
+    snprintf(path, sizeof(path), "%s/socket", e->directory);
+    e->listener = exec_listen(path);
+    return e->listener >= 0;
+}
+
+static void close_directory(struct live_exec *e)
+{
+    char path[PATH_MAX + 32];
+
+    if (e->listener >= 0)
+        close(e->listener);
+    if (!e->directory[0])
+        return;
+    snprintf(path, sizeof(path), "%s/socket", e->directory);
+    unlink(path);
+    snprintf(path, sizeof(path), "%s/libibverbs.so.1", e->directory);
+    unlink(path);
+    rmdir(e->directory);
+    leftovers_forget(e->directory);
+}
+
+static bool open_exec(struct live *l, struct live_error *reterr)
+{
+    struct live_exec *e;
+
+    if (l->exec)
+        return true;
+    if (program_library_bytes() == 0) {
+        live_error_set(reterr, "exec", "this rdmalab was built without the library for programs",
+                       "build it where libibverbs-dev is installed");
+        return false;
+    }
+    e = calloc(1, sizeof(*e));
+    if (!e) {
+        live_error_set(reterr, "exec", rdl_status_str(RDL_ERR_NOMEM), "");
+        return false;
+    }
+    e->listener = -1;
+    e->server = (struct exec_server){.lab = l->lab, .out = l->out};
+    e->server.wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (e->server.wake >= 0 && open_directory(e)) {
+        l->exec = e;
+        return true;
+    }
+    live_error_set(
+        reterr, "no directory for the library of programs", strerror(errno),
+        "$TMPDIR says where it is to be: there must be room, and programs may run from there");
+    close_directory(e);
+    if (e->server.wake >= 0)
+        close(e->server.wake);
+    free(e);
+    return false;
+}
+
+/* --- Programs --------------------------------------------------------------------------------- */
+
+/* The name of a command, without its directory and arguments, for people. */
+static void name_of(const char *command, char *ret, size_t cap)
+{
+    const char *first = command + strspn(command, " ");
+    size_t n = strcspn(first, " ");
+
+    for (size_t i = 0; i < n; i++) {
+        if (first[i] == '/') {
+            first += i + 1;
+            n -= i + 1;
+            i = 0;
+        }
+    }
+    snprintf(ret, cap, "%.*s", (int)(n < cap ? n : cap - 1), first);
+}
+
+/* Starts the process of @p with the environment that leads it to its host. */
+static bool launch(struct live_exec *e, struct exec_program *p, const char *command,
+                   struct live_error *reterr)
+{
+    const char *before = getenv("LD_LIBRARY_PATH");
+    char library[2 * PATH_MAX], socket[PATH_MAX + 64], host[RDL_NAME_BYTES + 32];
+    const char *const env[] = {library, socket, host, NULL};
+
+    snprintf(library, sizeof(library), "LD_LIBRARY_PATH=%s%s%s", e->directory,
+             before && *before ? ":" : "", before ? before : "");
+    snprintf(socket, sizeof(socket), PROGRAM_ENV_SOCKET "=%s/socket", e->directory);
+    snprintf(host, sizeof(host), PROGRAM_ENV_HOST "=%s", p->host);
+    return exec_process_start(&p->process, command, env, reterr);
+}
+
+bool live_exec_start(struct live *l, const struct live_exec_config *config,
+                     struct live_error *reterr)
+{
+    struct exec_program *p, **last;
+    char name[16];
+
+    if (!open_exec(l, reterr))
+        return false;
+    p = calloc(1, sizeof(*p));
+    if (!p) {
+        live_error_set(reterr, "exec", rdl_status_str(RDL_ERR_NOMEM), "");
+        return false;
+    }
+    p->number = l->exec->n_programs + 1;
+    snprintf(p->host, sizeof(p->host), "%s", config->host_name);
+    snprintf(p->command, sizeof(p->command), "%s", config->command);
+    name_of(config->command, name, sizeof(name));
+    snprintf(p->name, sizeof(p->name), "%s %s", p->host, name);
+    p->process = (struct exec_process){.loop = &l->loop, .out = l->out, .name = p->name};
+    if (!launch(l->exec, p, config->command, reterr)) {
+        free(p);
+        return false;
+    }
+    l->exec->n_programs++;
+    for (last = &l->exec->programs; *last; last = &(*last)->next)
+        ;
+    *last = p;
+    live_attach(l);
+    return true;
+}
+
+bool live_exec_serve(struct live *l)
+{
+    struct live_exec *e = l->exec;
+    uint64_t woken;
+    bool any = false;
+    int fd, pid;
+
+    if (!e)
+        return false;
+    while ((fd = exec_accept(e->listener, &pid)) >= 0) {
+        exec_client_add(&e->server, fd, pid);
+        any = true;
+    }
+    (void)!read(e->server.wake, &woken, sizeof(woken));
+    return exec_serve(&e->server) || any;
+}
+
+bool live_exec_sleeps(struct live *l, struct pollfd *ret, unsigned *ret_n)
+{
+    const struct live_exec *e = l->exec;
+    unsigned n = 0;
+
+    *ret_n = 0;
+    if (!e)
+        return true;
+    ret[n++] = (struct pollfd){.fd = e->listener, .events = POLLIN};
+    ret[n++] = (struct pollfd){.fd = e->server.wake, .events = POLLIN};
+    for (const struct exec_client *c = e->server.clients; c && n < LIVE_EXEC_FDS; c = c->next) {
+        if (c->fd >= 0 && !c->has_call)
+            ret[n++] = (struct pollfd){.fd = c->fd, .events = POLLIN};
+    }
+    *ret_n = n;
+    return exec_sleeps(&l->exec->server);
+}
+
+void live_exec_awake(struct live *l)
+{
+    if (l->exec)
+        exec_awake(&l->exec->server);
+}
+
+/* --- Reports ---------------------------------------------------------------------------------- */
+
+bool live_exec_runs(const struct live *l)
+{
+    if (!l->exec)
+        return false;
+    for (const struct exec_program *p = l->exec->programs; p; p = p->next) {
+        if (!p->process.over)
+            return true;
+    }
+    return exec_is_used(&l->exec->server);
+}
+
+bool live_exec_failed(struct live *l, struct live_error *reterr)
+{
+    for (struct exec_program *p = l->exec ? l->exec->programs : NULL; p; p = p->next) {
+        char why[64];
+
+        if (!p->process.over || p->reported || p->process.status == 0)
+            continue;
+        p->reported = true;
+        if (p->process.status > 128)
+            snprintf(why, sizeof(why), "it was ended by signal %d", (int)p->process.status - 128);
+        else
+            snprintf(why, sizeof(why), "it ended with status %d", (int)p->process.status);
+        live_error_set(reterr, p->name, why, "\"show live\" tells of all programs");
+        return true;
+    }
+    return false;
+}
+
+bool live_exec_at(const struct live *l, uint32_t i, struct live_exec_info *ret)
+{
+    const struct exec_program *p = l->exec ? l->exec->programs : NULL;
+
+    while (p && i-- > 0)
+        p = p->next;
+    if (!p)
+        return false;
+    *ret = (struct live_exec_info){
+        .host = p->host,
+        .command = p->command,
+        .number = p->number,
+        .pid = p->process.exited ? 0 : p->process.process.pid,
+        .runs = !p->process.over,
+        .status = (int)p->process.status,
+    };
+    return true;
+}
+
+void live_exec_stop(struct live *l)
+{
+    for (struct exec_program *p = l->exec ? l->exec->programs : NULL; p; p = p->next)
+        exec_process_stop(&p->process);
+}
+
+void live_exec_free(struct live *l)
+{
+    struct live_exec *e = l->exec;
+
+    if (!e)
+        return;
+    exec_server_done(&e->server);
+    while (e->programs) {
+        struct exec_program *p = e->programs;
+
+        e->programs = p->next;
+        free(p);
+    }
+    close_directory(e);
+    close(e->server.wake);
+    free(e);
+    l->exec = NULL;
+}

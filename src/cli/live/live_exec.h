@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/* Programs of the machine on hosts of the lab: interface for live_uv.c.
+ *
+ * A program finds our libibverbs.so.1 in a directory of this session, by LD_LIBRARY_PATH, and the
+ * socket of the lab beside it.  It may start other programs, which are on the same host.
+ */
+#ifndef CLI_LIVE_LIVE_EXEC_H
+#define CLI_LIVE_LIVE_EXEC_H
+
+#include <poll.h>
+
+#include "cli/live/live_internal.h"
+
+#define LIVE_EXEC_FDS 128u /* descriptors to wait for */
+
+/* The implementation of live_ops.exec. */
+bool live_exec_start(struct live *l, const struct live_exec_config *config,
+                     struct live_error *reterr);
+
+/* Serves the programs as far as possible without advancing the lab.  Returns true if there was
+ * something to do.
+ */
+bool live_exec_serve(struct live *l);
+
+/* live_exec_sleeps() is called before the process sleeps.  It fills @ret with the descriptors to
+ * wait for, at most LIVE_EXEC_FDS, and sets *@ret_n to their number.  Returns false if there is
+ * something to do already.  live_exec_awake() follows in any case.
+ */
+bool live_exec_sleeps(struct live *l, struct pollfd *ret, unsigned *ret_n);
+void live_exec_awake(struct live *l);
+
+/* As programs_run(), programs_failed() and exec_at() of struct live_ops, for these programs alone.
+ */
+bool live_exec_runs(const struct live *l);
+bool live_exec_failed(struct live *l, struct live_error *reterr);
+bool live_exec_at(const struct live *l, uint32_t i, struct live_exec_info *ret);
+
+/* Stops all programs, which is live_ops.exec_stop for one of them.  live_exec_free() must be called
+ * after live_exec_stop().
+ */
+void live_exec_stop(struct live *l);
+void live_exec_free(struct live *l);
+
+#endif
