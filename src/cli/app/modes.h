@@ -26,6 +26,7 @@ struct mode {
 #define MODE_TOPIC ":topic" /* an argument of `explain` */
 
 int check_main(int argc, char **argv);
+int exec_main(int argc, char **argv);
 int open_main(int argc, char **argv);
 int run_main(int argc, char **argv);
 int show_main(int argc, char **argv);

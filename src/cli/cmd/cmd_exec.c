@@ -8,7 +8,8 @@
 bool run_exec(struct session *s, const struct step *st)
 {
     const struct scope in = session_scope(s);
-    struct live_exec_config config = {.command = step_text(st, "command")};
+    struct live_exec_config config = {.command = step_text(st, "command"),
+                                      .direct = step_has(st, "direct")};
     struct live_error error;
     rdl_host host;
 

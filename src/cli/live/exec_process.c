@@ -78,7 +78,8 @@ static void on_exit_of(uv_process_t *process, int64_t status, int signal_number)
 
     p->exited = true;
     p->status = signal_number ? 128 + signal_number : status;
-    kill(-process->pid, SIGKILL); /* processes that it left behind */
+    if (!p->direct)
+        kill(-process->pid, SIGKILL); /* processes that it left behind */
     uv_close((uv_handle_t *)process, NULL);
     look_whether_over(p);
 }
@@ -151,13 +152,15 @@ static int spawn(struct exec_process *p, const char *command, char **env)
         .file = "/bin/sh",
         .args = args,
         .env = env,
-        .flags = UV_PROCESS_DETACHED,
+        .flags = p->direct ? 0 : UV_PROCESS_DETACHED,
         .stdio_count = 3,
         .stdio = stdio,
     };
     int ends[2] = {-1, -1}, st = 0;
 
-    for (unsigned i = 0; i < 2 && st == 0; i++) {
+    for (int i = 0; i < 3 && p->direct; i++)
+        stdio[i] = (uv_stdio_container_t){.flags = UV_INHERIT_FD, .data.fd = i};
+    for (unsigned i = 0; i < 2 && st == 0 && !p->direct; i++) {
         ends[i] = open_stream(p, i);
         if (ends[i] < 0)
             st = ends[i];
@@ -184,7 +187,7 @@ bool exec_process_start(struct exec_process *p, const char *command, const char 
     free(all);
     if (st == 0) {
         p->started = true;
-        for (unsigned i = 0; i < 2; i++)
+        for (unsigned i = 0; i < 2 && !p->direct; i++)
             uv_read_start((uv_stream_t *)&p->streams[i].pipe, on_alloc, on_output);
         return true;
     }
@@ -201,7 +204,7 @@ bool exec_process_start(struct exec_process *p, const char *command, const char 
 void exec_process_kill(struct exec_process *p, int signal)
 {
     if (p->started && !p->exited)
-        kill(-p->process.pid, signal);
+        kill(p->direct ? p->process.pid : -p->process.pid, signal);
 }
 
 /* Runs the loop until the process has ended, for at most @ms. */

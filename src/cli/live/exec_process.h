@@ -30,6 +30,7 @@ struct exec_process {
     uv_loop_t *loop;
     FILE *out;
     const char *name; /* what is printed before each line */
+    bool direct;      /* it has the streams of this process, and is in its process group */
     uv_process_t process;
     struct exec_stream streams[2]; /* its stdout and stderr */
     char chunk[4096];

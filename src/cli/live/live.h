@@ -84,6 +84,7 @@ struct live_vm_info {
 struct live_exec_config {
     const char *host_name; /* a host with a guest of the lab and an RDMA device */
     const char *command;   /* shell command */
+    bool direct;           /* it has the input and output of this process, and is in its group */
 };
 
 struct live_exec_info {

@@ -178,6 +178,7 @@ bool live_exec_start(struct live *l, const struct live_exec_config *config,
     name_of(config->command, name, sizeof(name));
     snprintf(p->name, sizeof(p->name), "%s %s", p->host, name);
     p->process = (struct exec_process){.loop = &l->loop, .out = l->out, .name = p->name};
+    p->process.direct = config->direct;
     if (!launch(l->exec, p, config->command, reterr)) {
         free(p);
         return false;
