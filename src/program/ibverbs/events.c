@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: MIT */
+/* Completion events and asynchronous events, which come by pipes.
+ *
+ * An event of an object that has been destroyed meanwhile is skipped.
+ */
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/single_threaded.h>
+#include <unistd.h>
+
+#include "program/ibverbs/internal.h"
+
+#define PORT             1
+#define DEADLOCK_WAIT_MS 10
+
+static bool is_readable(int fd, int timeout_ms)
+{
+    struct pollfd p = {.fd = fd, .events = POLLIN};
+
+    return poll(&p, 1, timeout_ms) != 0; /* also at the end, and if a signal came */
+}
+
+/* If time is virtual, makes it advance until @fd can be read.  When nothing can happen any more,
+ * another thread or program may still make something happen.
+ */
+static void wait_in_virtual_time(struct connection *c, int fd)
+{
+    int error = 0;
+
+    if (!c->device.is_virtual || (fcntl(fd, F_GETFL) & O_NONBLOCK))
+        return;
+    while ((!error || error == ETIME) && !is_readable(fd, error ? DEADLOCK_WAIT_MS : 0))
+        error = connection_wait(c);
+}
+
+/* Reads one event.  Returns its length, 0 at the end of the pipe, or -1 and sets errno. */
+static int read_event(int fd, struct program_event *ret)
+{
+    const ssize_t got = read(fd, ret, sizeof(*ret));
+
+    if (got > 0 && got != (ssize_t)sizeof(*ret))
+        return minus_1_because(EIO);
+    return (int)got;
+}
+
+/* ibv_get_cq_event(3).  Returns 0, or -1 and sets errno: EAGAIN if the descriptor does not block,
+ * EINTR, EIO if the lab has ended.
+ */
+int ibv_get_cq_event(struct ibv_comp_channel *pub, struct ibv_cq **cq, void **cq_context)
+{
+    struct channel *ch = channel_of(pub);
+    struct program_event event;
+    struct object *o = NULL;
+    int got;
+
+    if (!ch || connection_state(&ch->o.context->c) == EINVAL)
+        return minus_1_because(EINVAL);
+    while (!o) {
+        wait_in_virtual_time(&ch->o.context->c, pub->fd);
+        got = read_event(pub->fd, &event);
+        if (got <= 0)
+            return got == 0 ? minus_1_because(EIO) : -1;
+        o = object_event(ch->o.context, PROGRAM_CQ, event.handle, false);
+    }
+    *cq = ibv_cq_ex_to_cq(&CONTAINER(o, struct cq, o)->pub);
+    *cq_context = (*cq)->cq_context;
+    return 0;
+}
+
+/* ibv_ack_cq_events(3) */
+void ibv_ack_cq_events(struct ibv_cq *cq, unsigned int nevents)
+{
+    pthread_mutex_lock(&cq->mutex);
+    cq->comp_events_completed += nevents;
+    pthread_cond_signal(&cq->cond);
+    pthread_mutex_unlock(&cq->mutex);
+}
+
+/* Fills @to with @event.  Returns false if its object is gone. */
+static bool deliver(struct context *x, const struct program_event *event,
+                    struct ibv_async_event *to)
+{
+    struct object *o = NULL;
+
+    *to = (struct ibv_async_event){.event_type = event->type};
+    if (event->kind == PROGRAM_NONE) {
+        to->element.port_num = PORT;
+        return true;
+    }
+    o = object_event(x, event->kind, event->handle, true);
+    if (!o)
+        return false;
+    switch (event->kind) {
+    case PROGRAM_CQ:
+        to->element.cq = ibv_cq_ex_to_cq(&CONTAINER(o, struct cq, o)->pub);
+        return true;
+    case PROGRAM_QP:
+        to->element.qp = &CONTAINER(o, struct qp, o)->pub.qp_base;
+        return true;
+    case PROGRAM_SRQ:
+        to->element.srq = &CONTAINER(o, struct srq, o)->pub;
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* When the lab has ended, the device is gone: the program is told once. */
+static int device_is_gone(struct context *x, struct ibv_async_event *event)
+{
+    bool first;
+
+    pthread_mutex_lock(&x->objects_lock);
+    first = !x->told_end;
+    x->told_end = 1;
+    pthread_mutex_unlock(&x->objects_lock);
+    if (!first)
+        return minus_1_because(EIO);
+    *event = (struct ibv_async_event){.event_type = IBV_EVENT_DEVICE_FATAL};
+    return 0;
+}
+
+/* ibv_get_async_event(3).  Returns 0, or -1 and sets errno: EAGAIN, EINTR, EIO if the lab has ended
+ * and IBV_EVENT_DEVICE_FATAL has been delivered.
+ */
+int ibv_get_async_event(struct ibv_context *context, struct ibv_async_event *event)
+{
+    struct context *x = context_of(context);
+    struct program_event from;
+    int got;
+
+    if (connection_state(&x->c) == EINVAL)
+        return minus_1_because(EINVAL);
+    for (;;) {
+        /* A thread for these events must not make time advance: others are at work. */
+        if (__libc_single_threaded)
+            wait_in_virtual_time(&x->c, context->async_fd);
+        got = read_event(context->async_fd, &from);
+        if (got == 0)
+            return device_is_gone(x, event);
+        if (got < 0)
+            return -1;
+        if (deliver(x, &from, event))
+            return 0;
+    }
+}
+
+static void acknowledge(pthread_mutex_t *lock, pthread_cond_t *cond, uint32_t *completed)
+{
+    pthread_mutex_lock(lock);
+    ++*completed;
+    pthread_cond_signal(cond);
+    pthread_mutex_unlock(lock);
+}
+
+/* ibv_ack_async_event(3) */
+void ibv_ack_async_event(struct ibv_async_event *event)
+{
+    switch (event->event_type) {
+    case IBV_EVENT_CQ_ERR:
+        acknowledge(&event->element.cq->mutex, &event->element.cq->cond,
+                    &event->element.cq->async_events_completed);
+        break;
+    case IBV_EVENT_QP_FATAL:
+    case IBV_EVENT_QP_REQ_ERR:
+    case IBV_EVENT_QP_ACCESS_ERR:
+    case IBV_EVENT_COMM_EST:
+    case IBV_EVENT_SQ_DRAINED:
+    case IBV_EVENT_PATH_MIG:
+    case IBV_EVENT_PATH_MIG_ERR:
+    case IBV_EVENT_QP_LAST_WQE_REACHED:
+        acknowledge(&event->element.qp->mutex, &event->element.qp->cond,
+                    &event->element.qp->events_completed);
+        break;
+    case IBV_EVENT_SRQ_ERR:
+    case IBV_EVENT_SRQ_LIMIT_REACHED:
+        acknowledge(&event->element.srq->mutex, &event->element.srq->cond,
+                    &event->element.srq->events_completed);
+        break;
+    default:
+        break;
+    }
+}
