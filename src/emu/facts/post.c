@@ -56,11 +56,11 @@ static bool has_inline_length(const struct post_limits *limits, const struct pos
 static bool has_sge_count(const struct post_limits *limits, const struct post_send *send,
                           struct compared *ret)
 {
+    const uint32_t sge_rd = limits->max_sge_rd;
     uint32_t most = wr_info(send->opcode)->data == WR_DATA_NONE ? 0 : limits->max_sge;
 
-    if ((send->opcode == WR_RDMA_READ || send->opcode == WR_RDMA_READ_WITH_INV) &&
-        most > limits->max_sge_rd)
-        most = limits->max_sge_rd;
+    if ((send->opcode == WR_RDMA_READ || send->opcode == WR_RDMA_READ_WITH_INV) && most > sge_rd)
+        most = sge_rd;
     *ret = compared_at_most(most, send->n_sge);
     return send->n_sge <= most;
 }
