@@ -2,7 +2,6 @@
 /* Address handles, and address vectors from received datagrams.
  *
  * The 40 bytes before a datagram are its IPv6 header, or 20 unused bytes and its IPv4 header.
- * [RoCEv2 A17.4.5.2]
  */
 #include <endian.h>
 #include <stdlib.h>
@@ -15,8 +14,8 @@
 /* ibv_create_ah(3).  Returns NULL and sets errno. */
 struct ibv_ah *ibv_create_ah(struct ibv_pd *pub, struct ibv_ah_attr *attr)
 {
-    struct pd *pd = pd_of(pub);
-    struct ah *ah = pd ? calloc(1, sizeof(*ah)) : NULL;
+    struct lib_pd *pd = pd_of(pub);
+    struct lib_ah *ah = pd ? calloc(1, sizeof(*ah)) : NULL;
     struct program_call call;
     struct program_answer answer;
     int error;
@@ -39,7 +38,7 @@ struct ibv_ah *ibv_create_ah(struct ibv_pd *pub, struct ibv_ah_attr *attr)
 /* ibv_destroy_ah(3).  Returns 0 or an errno value. */
 int ibv_destroy_ah(struct ibv_ah *pub)
 {
-    struct ah *ah = ah_of(pub);
+    struct lib_ah *ah = ah_of(pub);
     const int error = ah ? object_destroy(&ah->o, -1) : EINVAL;
 
     if (!error)

@@ -106,7 +106,7 @@ static void close_all(const int *fds, size_t n)
 }
 
 /* Maps the page of the lab, and the page that a fork() clears. */
-static int map_pages(struct connection *c, int page_fd)
+static int map_pages(struct lab_connection *c, int page_fd)
 {
     const size_t size = (size_t)sysconf(_SC_PAGESIZE);
     struct stat st;
@@ -132,7 +132,7 @@ static int map_pages(struct connection *c, int page_fd)
 }
 
 /* Receives the lab's answer to the first message. */
-static int welcome(struct connection *c, char why[PROGRAM_WHY_BYTES])
+static int welcome(struct lab_connection *c, char why[PROGRAM_WHY_BYTES])
 {
     struct program_welcome w;
     int fds[FDS_MAX], error;
@@ -159,7 +159,7 @@ static int welcome(struct connection *c, char why[PROGRAM_WHY_BYTES])
     return 0;
 }
 
-int connection_open(struct connection *c, char why[PROGRAM_WHY_BYTES])
+int connection_open(struct lab_connection *c, char why[PROGRAM_WHY_BYTES])
 {
     int error;
 
@@ -186,7 +186,7 @@ int connection_open(struct connection *c, char why[PROGRAM_WHY_BYTES])
     return 0;
 }
 
-void connection_close(struct connection *c)
+void connection_close(struct lab_connection *c)
 {
     atomic_store(&c->over, 1);
     close(c->fd);
@@ -198,7 +198,7 @@ void connection_close(struct connection *c)
     c->page = NULL;
 }
 
-void connection_free(struct connection *c)
+void connection_free(struct lab_connection *c)
 {
     munmap((void *)(uintptr_t)c->alive, (size_t)sysconf(_SC_PAGESIZE));
 }
@@ -210,7 +210,7 @@ void call_init(struct program_call *call, enum program_op op)
 }
 
 /* Sends @call and receives its answer.  Returns 0, or EIO if the lab has ended. */
-static int exchange(struct connection *c, const struct program_call *call,
+static int exchange(struct lab_connection *c, const struct program_call *call,
                     struct program_answer *ret, int *fd)
 {
     int fds[FDS_MAX];
@@ -229,7 +229,7 @@ static int exchange(struct connection *c, const struct program_call *call,
     return is_answer ? 0 : EIO;
 }
 
-int connection_call(struct connection *c, struct program_call *call, struct program_answer *ret,
+int connection_call(struct lab_connection *c, struct program_call *call, struct program_answer *ret,
                     int *ret_fd)
 {
     int error = connection_state(c), fd = -1;
@@ -253,7 +253,7 @@ int connection_call(struct connection *c, struct program_call *call, struct prog
     return ret->error;
 }
 
-int connection_sync(struct connection *c)
+int connection_sync(struct lab_connection *c)
 {
     struct program_call call;
     struct program_answer answer;
@@ -262,7 +262,7 @@ int connection_sync(struct connection *c)
     return connection_call(c, &call, &answer, NULL);
 }
 
-int connection_wait(struct connection *c)
+int connection_wait(struct lab_connection *c)
 {
     struct program_call call;
     struct program_answer answer;
@@ -271,7 +271,7 @@ int connection_wait(struct connection *c)
     return connection_call(c, &call, &answer, NULL);
 }
 
-void connection_wake(struct connection *c)
+void connection_wake(struct lab_connection *c)
 {
     const uint64_t one = 1;
 
@@ -283,7 +283,7 @@ void connection_wake(struct connection *c)
         }
 }
 
-void connection_idle(struct connection *c)
+void connection_idle(struct lab_connection *c)
 {
     const uint32_t n = atomic_fetch_add_explicit(&c->idle, 1, memory_order_relaxed);
     struct pollfd p = {.fd = c->fd, .events = POLLRDHUP};

@@ -15,7 +15,7 @@
 struct ibv_comp_channel *ibv_create_comp_channel(struct ibv_context *context)
 {
     struct context *x = context_of(context);
-    struct channel *ch = calloc(1, sizeof(*ch));
+    struct lib_channel *ch = calloc(1, sizeof(*ch));
     struct program_call call;
     struct program_answer answer;
     int error, fd;
@@ -40,7 +40,7 @@ struct ibv_comp_channel *ibv_create_comp_channel(struct ibv_context *context)
 /* ibv_destroy_comp_channel(3).  Returns 0, EBUSY if a CQ uses it, or another errno value. */
 int ibv_destroy_comp_channel(struct ibv_comp_channel *pub)
 {
-    struct channel *ch = channel_of(pub);
+    struct lib_channel *ch = channel_of(pub);
     int error;
 
     if (!ch)
@@ -65,7 +65,7 @@ static void channel_used(struct ibv_comp_channel *channel, int by)
 /* --- Completion queues ------------------------------------------------------------------------ */
 
 /* Maps the ring that came with an answer as @fd, which is closed.  Returns 0 or an errno value. */
-static int map_ring(struct cq *cq, int fd, uint32_t entries)
+static int map_ring(struct lib_cq *cq, int fd, uint32_t entries)
 {
     const size_t bytes = sizeof(struct program_cq) + (size_t)entries * sizeof(struct program_wc);
     struct stat st;
@@ -89,7 +89,8 @@ static int map_ring(struct cq *cq, int fd, uint32_t entries)
     return 0;
 }
 
-static int call_create_cq(struct context *x, struct cq *cq, struct channel *ch, uint32_t cqe)
+static int call_create_cq(struct context *x, struct lib_cq *cq, struct lib_channel *ch,
+                          uint32_t cqe)
 {
     struct program_call call;
     struct program_answer answer;
@@ -115,9 +116,9 @@ static int call_create_cq(struct context *x, struct cq *cq, struct channel *ch, 
 struct ibv_cq_ex *cq_create_ex(struct ibv_context *context, struct ibv_cq_init_attr_ex *attr)
 {
     struct context *x = context_of(context);
-    struct channel *ch = channel_of(attr->channel);
+    struct lib_channel *ch = channel_of(attr->channel);
     const uint32_t flags = attr->comp_mask & IBV_CQ_INIT_ATTR_MASK_FLAGS ? attr->flags : 0;
-    struct cq *cq;
+    struct lib_cq *cq;
     int error;
 
     if ((attr->wc_flags & ~WC_FLAGS) || (flags & ~(uint32_t)IBV_CREATE_CQ_ATTR_SINGLE_THREADED))
@@ -163,7 +164,7 @@ struct ibv_cq *ibv_create_cq(struct ibv_context *context, int cqe, void *cq_cont
  */
 int ibv_resize_cq(struct ibv_cq *pub, int cqe)
 {
-    struct cq *cq = cq_of(pub);
+    struct lib_cq *cq = cq_of(pub);
     struct program_call call;
     struct program_answer answer;
     void *old_ring;
@@ -194,7 +195,7 @@ int ibv_resize_cq(struct ibv_cq *pub, int cqe)
  */
 int ibv_destroy_cq(struct ibv_cq *pub)
 {
-    struct cq *cq = cq_of(pub);
+    struct lib_cq *cq = cq_of(pub);
     int error;
 
     if (!cq)
@@ -217,7 +218,7 @@ int ibv_destroy_cq(struct ibv_cq *pub)
 
 int cq_req_notify(struct ibv_cq *pub, int solicited_only)
 {
-    struct cq *cq = cq_of(pub);
+    struct lib_cq *cq = cq_of(pub);
     struct program_call call;
     struct program_answer answer;
 

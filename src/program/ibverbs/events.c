@@ -23,7 +23,7 @@ static bool is_readable(int fd, int timeout_ms)
 /* If time is virtual, makes it advance until @fd can be read.  When nothing can happen any more,
  * another thread or program may still make something happen.
  */
-static void wait_in_virtual_time(struct connection *c, int fd)
+static void wait_in_virtual_time(struct lab_connection *c, int fd)
 {
     int error = 0;
 
@@ -48,7 +48,7 @@ static int read_event(int fd, struct program_event *ret)
  */
 int ibv_get_cq_event(struct ibv_comp_channel *pub, struct ibv_cq **cq, void **cq_context)
 {
-    struct channel *ch = channel_of(pub);
+    struct lib_channel *ch = channel_of(pub);
     struct program_event event;
     struct object *o = NULL;
     int got;
@@ -62,7 +62,7 @@ int ibv_get_cq_event(struct ibv_comp_channel *pub, struct ibv_cq **cq, void **cq
             return got == 0 ? minus_1_because(EIO) : -1;
         o = object_event(ch->o.context, PROGRAM_CQ, event.handle, false);
     }
-    *cq = ibv_cq_ex_to_cq(&CONTAINER(o, struct cq, o)->pub);
+    *cq = ibv_cq_ex_to_cq(&CONTAINER(o, struct lib_cq, o)->pub);
     *cq_context = (*cq)->cq_context;
     return 0;
 }
@@ -92,13 +92,13 @@ static bool deliver(struct context *x, const struct program_event *event,
         return false;
     switch (event->kind) {
     case PROGRAM_CQ:
-        to->element.cq = ibv_cq_ex_to_cq(&CONTAINER(o, struct cq, o)->pub);
+        to->element.cq = ibv_cq_ex_to_cq(&CONTAINER(o, struct lib_cq, o)->pub);
         return true;
     case PROGRAM_QP:
-        to->element.qp = &CONTAINER(o, struct qp, o)->pub.qp_base;
+        to->element.qp = &CONTAINER(o, struct lib_qp, o)->pub.qp_base;
         return true;
     case PROGRAM_SRQ:
-        to->element.srq = &CONTAINER(o, struct srq, o)->pub;
+        to->element.srq = &CONTAINER(o, struct lib_srq, o)->pub;
         return true;
     default:
         return false;

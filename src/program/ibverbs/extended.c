@@ -48,7 +48,7 @@ static void *append(struct array *a, size_t n, size_t size)
 
 static struct staged *staged_of(struct ibv_qp_ex *pub)
 {
-    return CONTAINER(pub, struct qp, pub)->staged;
+    return CONTAINER(pub, struct lib_qp, pub)->staged;
 }
 
 static void failed(struct staged *s, int error)
@@ -223,7 +223,7 @@ static void wr_set_sge_list(struct ibv_qp_ex *qp, size_t n, const struct ibv_sge
 
     if (!one)
         return;
-    if (n > CONTAINER(qp, struct qp, pub)->cap.max_send_sge) {
+    if (n > CONTAINER(qp, struct lib_qp, pub)->cap.max_send_sge) {
         failed(s, EINVAL);
         return;
     }
@@ -257,7 +257,7 @@ static void wr_set_inline_data_list(struct ibv_qp_ex *qp, size_t n, const struct
     for (size_t i = 0; i < n; i++)
         if (__builtin_add_overflow(total, list[i].length, &total))
             total = SIZE_MAX / 2;
-    if (total > CONTAINER(qp, struct qp, pub)->cap.max_inline_data) {
+    if (total > CONTAINER(qp, struct lib_qp, pub)->cap.max_inline_data) {
         failed(s, EINVAL);
         return;
     }
@@ -314,7 +314,7 @@ static struct ibv_send_wr *link_all(struct staged *s)
 /* ibv_wr_complete(3).  Returns 0, or an errno value as ibv_post_send(3); then nothing is posted. */
 static int wr_complete(struct ibv_qp_ex *pub)
 {
-    struct qp *qp = qp_of(&pub->qp_base);
+    struct lib_qp *qp = qp_of(&pub->qp_base);
     struct staged *s = staged_of(pub);
     int error = qp ? s->error : EINVAL;
 
@@ -329,7 +329,7 @@ static void wr_abort(struct ibv_qp_ex *qp)
     pthread_mutex_unlock(&staged_of(qp)->lock);
 }
 
-int extended_init(struct qp *qp)
+int extended_init(struct lib_qp *qp)
 {
     struct ibv_qp_ex *pub = &qp->pub;
 
@@ -364,7 +364,7 @@ int extended_init(struct qp *qp)
     return 0;
 }
 
-void extended_done(struct qp *qp)
+void extended_done(struct lib_qp *qp)
 {
     if (!qp->staged)
         return;

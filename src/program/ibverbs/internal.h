@@ -31,7 +31,7 @@
 
 /* --- Connections ------------------------------------------------------------------------------ */
 
-struct connection {
+struct lab_connection {
     int fd, wake, async_fd;
     struct program_page *page;
     /* 1 in the process that made the connection.  The kernel clears it in a child of fork(), which
@@ -48,13 +48,13 @@ struct connection {
 };
 
 /* Connects to the lab.  Returns 0 or an errno value, and then writes the reason to @why. */
-int connection_open(struct connection *c, char why[PROGRAM_WHY_BYTES]);
+int connection_open(struct lab_connection *c, char why[PROGRAM_WHY_BYTES]);
 
 /* Ends the connection.  A child of fork() only closes its descriptors. */
-void connection_close(struct connection *c);
+void connection_close(struct lab_connection *c);
 
 /* Frees what is left of a closed connection.  Until then connection_state() returns an error. */
-void connection_free(struct connection *c);
+void connection_free(struct lab_connection *c);
 
 /* Clears @call and sets its operation. */
 void call_init(struct program_call *call, enum program_op op);
@@ -63,25 +63,25 @@ void call_init(struct program_call *call, enum program_op op);
  * Returns 0 or an errno value: EIO if the lab has ended, EINVAL in a child of fork(), or the
  * lab's error.
  */
-int connection_call(struct connection *c, struct program_call *call, struct program_answer *ret,
+int connection_call(struct lab_connection *c, struct program_call *call, struct program_answer *ret,
                     int *ret_fd);
 
 /* Makes a call that has no effect.  After it the lab has taken all posts and polls before it. */
-int connection_sync(struct connection *c);
+int connection_sync(struct lab_connection *c);
 
 /* Makes time advance until something happens to the program, if time is virtual.  Returns 0, ETIME
  * if nothing can happen, or another errno value.
  */
-int connection_wait(struct connection *c);
+int connection_wait(struct lab_connection *c);
 
 /* Lets the lab see new posts: wakes it if it sleeps. */
-void connection_wake(struct connection *c);
+void connection_wake(struct lab_connection *c);
 
 /* Yields the processor now and then, and looks whether the lab has ended. */
-void connection_idle(struct connection *c);
+void connection_idle(struct lab_connection *c);
 
 /* Returns 0, EINVAL in a child of fork(), or EIO if the lab has ended. */
-static inline int connection_state(const struct connection *c)
+static inline int connection_state(const struct lab_connection *c)
 {
     if (!*c->alive)
         return EINVAL;
@@ -109,7 +109,7 @@ struct object {
 
 struct context {
     struct verbs_context v;
-    struct connection c;
+    struct lab_connection c;
     pthread_mutex_t objects_lock;
     uint32_t n_objects;
     struct object *buckets[OBJECT_BUCKETS];
@@ -118,34 +118,34 @@ struct context {
     uint32_t told_end; /* 1: the program got IBV_EVENT_DEVICE_FATAL because the lab has ended */
 };
 
-struct pd {
+struct lib_pd {
     struct ibv_pd pub;
     struct object o;
-    struct pd *parent; /* of a parent domain; else NULL */
+    struct lib_pd *parent; /* of a parent domain; else NULL */
     _Atomic uint32_t n_children;
 };
 
-struct td {
+struct lib_td {
     struct ibv_td pub;
 };
 
-struct mr {
+struct lib_mr {
     struct ibv_mr pub;
     struct object o;
     uint32_t access;
 };
 
-struct mw {
+struct lib_mw {
     struct ibv_mw pub;
     struct object o;
 };
 
-struct channel {
+struct lib_channel {
     struct ibv_comp_channel pub;
     struct object o;
 };
 
-struct cq {
+struct lib_cq {
     struct ibv_cq_ex pub; /* begins as struct ibv_cq */
     struct object o;
     pthread_mutex_t lock; /* of polling */
@@ -157,7 +157,7 @@ struct cq {
     struct program_wc now; /* between start_poll() and end_poll() */
 };
 
-struct srq {
+struct lib_srq {
     struct ibv_srq pub;
     struct object o;
     uint32_t srqn, max_wr, max_sge;
@@ -167,7 +167,7 @@ struct srq {
 
 struct staged; /* extended.c */
 
-struct qp {
+struct lib_qp {
     struct ibv_qp_ex pub; /* begins as struct ibv_qp */
     struct object o;
     bool is_extended;
@@ -181,7 +181,7 @@ struct qp {
     struct staged *staged; /* NULL unless extended */
 };
 
-struct ah {
+struct lib_ah {
     struct ibv_ah pub;
     struct object o;
 };
@@ -198,9 +198,9 @@ static inline bool object_is(const struct object *o, enum program_kind kind)
 
 /* x_of() returns the object that a program passed, or NULL if it is NULL or destroyed. */
 #define OBJECT_OF(type, public_type, KIND)                                                         \
-    static inline struct type *type##_of(const struct public_type *p)                              \
+    static inline struct lib_##type *type##_of(const struct public_type *p)                        \
     {                                                                                              \
-        struct type *x = (struct type *)(uintptr_t)p;                                              \
+        struct lib_##type *x = (struct lib_##type *)(uintptr_t)p;                                  \
                                                                                                    \
         return x && object_is(&x->o, PROGRAM_##KIND) ? x : NULL;                                   \
     }
@@ -234,7 +234,7 @@ struct object *object_event(struct context *x, enum program_kind kind, uint64_t 
                             bool is_async);
 
 /* Finds the queue pair with number @qpn, or returns NULL. */
-struct qp *object_qp_of(struct context *x, uint32_t qpn);
+struct lib_qp *object_qp_of(struct context *x, uint32_t qpn);
 
 /* Waits until *@completed of the public mutex @lock is @events. */
 void object_wait_acknowledged(pthread_mutex_t *lock, pthread_cond_t *cond,
@@ -282,11 +282,11 @@ int post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct ibv_recv_w
 int post_bind_mw(struct ibv_qp *qp, struct ibv_mw *mw, struct ibv_mw_bind *bind);
 
 /* Posts the whole list, or nothing.  Returns 0 or an errno value. */
-int post_all(struct qp *qp, struct ibv_send_wr *wr);
+int post_all(struct lib_qp *qp, struct ibv_send_wr *wr);
 
 /* Prepares @qp for ibv_wr_*().  Returns 0 or an errno value.  extended_done() frees its memory. */
-int extended_init(struct qp *qp);
-void extended_done(struct qp *qp);
+int extended_init(struct lib_qp *qp);
+void extended_done(struct lib_qp *qp);
 
 /* Address vectors. */
 void av_from(struct program_av *to, const struct ibv_ah_attr *from);

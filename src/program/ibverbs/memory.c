@@ -21,7 +21,7 @@
 struct ibv_pd *ibv_alloc_pd(struct ibv_context *context)
 {
     struct context *x = context_of(context);
-    struct pd *pd = calloc(1, sizeof(*pd));
+    struct lib_pd *pd = calloc(1, sizeof(*pd));
     struct program_call call;
     struct program_answer answer;
     int error;
@@ -40,7 +40,7 @@ struct ibv_pd *ibv_alloc_pd(struct ibv_context *context)
 }
 
 /* A parent domain is a PD of the program alone: the lab does not know it. */
-static int dealloc_parent_domain(struct pd *pd)
+static int dealloc_parent_domain(struct lib_pd *pd)
 {
     if (pd->n_children > 0)
         return EBUSY;
@@ -53,7 +53,7 @@ static int dealloc_parent_domain(struct pd *pd)
 /* ibv_dealloc_pd(3).  Returns 0, EBUSY or another errno value. */
 int ibv_dealloc_pd(struct ibv_pd *pub)
 {
-    struct pd *pd = pd_of(pub);
+    struct lib_pd *pd = pd_of(pub);
     int error;
 
     if (!pd)
@@ -70,7 +70,7 @@ int ibv_dealloc_pd(struct ibv_pd *pub)
 
 struct ibv_td *memory_alloc_td(struct ibv_context *context, struct ibv_td_init_attr *attr)
 {
-    struct td *td;
+    struct lib_td *td;
 
     if (attr->comp_mask)
         return null_because(EINVAL);
@@ -90,7 +90,7 @@ int memory_dealloc_td(struct ibv_td *td)
 struct ibv_pd *memory_alloc_parent_domain(struct ibv_context *context,
                                           struct ibv_parent_domain_init_attr *attr)
 {
-    struct pd *parent = pd_of(attr->pd), *pd;
+    struct lib_pd *parent = pd_of(attr->pd), *pd;
 
     if (!parent || parent->o.context != context_of(context))
         return null_because(EINVAL);
@@ -141,7 +141,7 @@ static int check_access(unsigned *access)
     return 0;
 }
 
-static int call_reg_mr(struct pd *pd, struct mr *mr, uint64_t iova)
+static int call_reg_mr(struct lib_pd *pd, struct lib_mr *mr, uint64_t iova)
 {
     struct program_call call;
     struct program_answer answer;
@@ -169,8 +169,8 @@ static int call_reg_mr(struct pd *pd, struct mr *mr, uint64_t iova)
 struct ibv_mr *ibv_reg_mr_iova2(struct ibv_pd *pub, void *addr, size_t length, uint64_t iova,
                                 unsigned int access)
 {
-    struct pd *pd = pd_of(pub);
-    struct mr *mr;
+    struct lib_pd *pd = pd_of(pub);
+    struct lib_mr *mr;
     int error = pd ? check_access(&access) : EINVAL;
 
     if (!error)
@@ -205,7 +205,7 @@ struct ibv_mr *ibv_reg_mr_iova(struct ibv_pd *pd, void *addr, size_t length, uin
 }
 
 /* Checks as libibverbs does, and as registering does. */
-static int check_rereg(const struct mr *mr, int flags, struct ibv_pd *pd, const void *addr,
+static int check_rereg(const struct lib_mr *mr, int flags, struct ibv_pd *pd, const void *addr,
                        size_t length, unsigned *access)
 {
     if (!mr || (flags & ~IBV_REREG_MR_FLAGS_SUPPORTED))
@@ -219,7 +219,7 @@ static int check_rereg(const struct mr *mr, int flags, struct ibv_pd *pd, const 
     return check_access(access);
 }
 
-static int call_rereg_mr(struct mr *mr, int flags, struct ibv_pd *pd, void *addr, size_t length,
+static int call_rereg_mr(struct lib_mr *mr, int flags, struct ibv_pd *pd, void *addr, size_t length,
                          unsigned access, struct program_answer *ret)
 {
     struct program_call call;
@@ -242,7 +242,7 @@ static int call_rereg_mr(struct mr *mr, int flags, struct ibv_pd *pd, void *addr
 int ibv_rereg_mr(struct ibv_mr *pub, int flags, struct ibv_pd *pd, void *addr, size_t length,
                  int access)
 {
-    struct mr *mr = mr_of(pub);
+    struct lib_mr *mr = mr_of(pub);
     unsigned wanted = (unsigned)access;
     struct program_answer answer;
     int error = check_rereg(mr, flags, pd, addr, length, &wanted);
@@ -276,7 +276,7 @@ int ibv_rereg_mr(struct ibv_mr *pub, int flags, struct ibv_pd *pd, void *addr, s
 /* ibv_dereg_mr(3).  Returns 0, EBUSY or another errno value. */
 int ibv_dereg_mr(struct ibv_mr *pub)
 {
-    struct mr *mr = mr_of(pub);
+    struct lib_mr *mr = mr_of(pub);
     const int error = mr ? object_destroy(&mr->o, -1) : EINVAL;
 
     if (!error)
@@ -288,8 +288,8 @@ int ibv_dereg_mr(struct ibv_mr *pub)
 
 struct ibv_mw *memory_alloc_mw(struct ibv_pd *pub, enum ibv_mw_type type)
 {
-    struct pd *pd = pd_of(pub);
-    struct mw *mw = pd ? calloc(1, sizeof(*mw)) : NULL;
+    struct lib_pd *pd = pd_of(pub);
+    struct lib_mw *mw = pd ? calloc(1, sizeof(*mw)) : NULL;
     struct program_call call;
     struct program_answer answer;
     int error;
@@ -315,7 +315,7 @@ struct ibv_mw *memory_alloc_mw(struct ibv_pd *pub, enum ibv_mw_type type)
 
 int memory_dealloc_mw(struct ibv_mw *pub)
 {
-    struct mw *mw = mw_of(pub);
+    struct lib_mw *mw = mw_of(pub);
     const int error = mw ? object_destroy(&mw->o, -1) : EINVAL;
 
     if (!error)

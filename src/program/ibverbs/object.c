@@ -132,15 +132,15 @@ struct object *object_event(struct context *x, enum program_kind kind, uint64_t 
     return o;
 }
 
-struct qp *object_qp_of(struct context *x, uint32_t qpn)
+struct lib_qp *object_qp_of(struct context *x, uint32_t qpn)
 {
-    struct qp *found = NULL;
+    struct lib_qp *found = NULL;
 
     pthread_mutex_lock(&x->objects_lock);
     for (size_t i = 0; i < OBJECT_BUCKETS && !found; i++)
         for (struct object *o = x->buckets[i]; o && !found; o = o->next)
-            if (o->kind == PROGRAM_QP && CONTAINER(o, struct qp, o)->pub.qp_base.qp_num == qpn)
-                found = CONTAINER(o, struct qp, o);
+            if (o->kind == PROGRAM_QP && CONTAINER(o, struct lib_qp, o)->pub.qp_base.qp_num == qpn)
+                found = CONTAINER(o, struct lib_qp, o);
     pthread_mutex_unlock(&x->objects_lock);
     return found;
 }

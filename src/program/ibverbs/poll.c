@@ -6,18 +6,18 @@
  */
 #include "program/ibverbs/internal.h"
 
-static uint64_t written(const struct cq *cq)
+static uint64_t written(const struct lib_cq *cq)
 {
     return atomic_load_explicit(&cq->ring->written, memory_order_acquire);
 }
 
-static void lock(struct cq *cq)
+static void lock(struct lib_cq *cq)
 {
     if (!cq->single_threaded)
         pthread_mutex_lock(&cq->lock);
 }
 
-static void unlock(struct cq *cq)
+static void unlock(struct lib_cq *cq)
 {
     if (!cq->single_threaded)
         pthread_mutex_unlock(&cq->lock);
@@ -26,9 +26,9 @@ static void unlock(struct cq *cq)
 /* Learns the state of a queue pair from a completion with an error, number @number of @cq.  The
  * state before it may have been RTR, in which no sends can be posted.
  */
-static void learn_from_error(struct cq *cq, const struct program_wc *wc, uint64_t number)
+static void learn_from_error(struct lib_cq *cq, const struct program_wc *wc, uint64_t number)
 {
-    struct qp *qp = object_qp_of(cq->o.context, wc->qpn);
+    struct lib_qp *qp = object_qp_of(cq->o.context, wc->qpn);
     const struct ibv_cq *self = (const struct ibv_cq *)&cq->pub;
 
     if (!qp || qp->state < IBV_QPS_INIT)
@@ -41,7 +41,7 @@ static void learn_from_error(struct cq *cq, const struct program_wc *wc, uint64_
 /* Copies the next completion.  Returns false if there is none.  The caller has the lock, and later
  * calls publish().
  */
-static bool take(struct cq *cq, struct program_wc *ret)
+static bool take(struct lib_cq *cq, struct program_wc *ret)
 {
     const uint64_t n = atomic_load_explicit(&cq->polled, memory_order_relaxed);
 
@@ -55,7 +55,7 @@ static bool take(struct cq *cq, struct program_wc *ret)
 }
 
 /* Tells the lab how far the program has polled. */
-static void publish(struct cq *cq)
+static void publish(struct lib_cq *cq)
 {
     if (cq->ring)
         atomic_store_explicit(&cq->ring->polled,
@@ -79,7 +79,7 @@ static void wc_to(struct ibv_wc *to, const struct program_wc *from)
         memcpy(&to->imm_data, from->imm, sizeof(to->imm_data));
 }
 
-static int poll_once(struct cq *cq, int n, struct ibv_wc *wc)
+static int poll_once(struct lib_cq *cq, int n, struct ibv_wc *wc)
 {
     struct program_wc one;
     int got = 0;
@@ -94,9 +94,9 @@ static int poll_once(struct cq *cq, int n, struct ibv_wc *wc)
 }
 
 /* An empty poll.  Returns true if it is worth to look again. */
-static bool wait_for_more(struct cq *cq)
+static bool wait_for_more(struct lib_cq *cq)
 {
-    struct connection *c = &cq->o.context->c;
+    struct lab_connection *c = &cq->o.context->c;
 
     if (c->device.is_virtual)
         return connection_wait(c) == 0;
@@ -109,7 +109,7 @@ static bool wait_for_more(struct cq *cq)
  */
 int poll_cq(struct ibv_cq *pub, int n, struct ibv_wc *wc)
 {
-    struct cq *cq = cq_of(pub);
+    struct lib_cq *cq = cq_of(pub);
     int got, error;
 
     if (!cq || n < 0)
@@ -127,13 +127,13 @@ int poll_cq(struct ibv_cq *pub, int n, struct ibv_wc *wc)
 
 /* --- struct ibv_cq_ex ------------------------------------------------------------------------- */
 
-static struct cq *cq_ex_of(struct ibv_cq_ex *pub)
+static struct lib_cq *cq_ex_of(struct ibv_cq_ex *pub)
 {
-    return CONTAINER(pub, struct cq, pub);
+    return CONTAINER(pub, struct lib_cq, pub);
 }
 
 /* Makes the next completion the current one.  Returns 0 or ENOENT. */
-static int advance(struct cq *cq)
+static int advance(struct lib_cq *cq)
 {
     if (!take(cq, &cq->now))
         return ENOENT;
@@ -147,7 +147,7 @@ static int advance(struct cq *cq)
  */
 static int start_poll(struct ibv_cq_ex *pub, struct ibv_poll_cq_attr *attr)
 {
-    struct cq *cq = cq_of(ibv_cq_ex_to_cq(pub));
+    struct lib_cq *cq = cq_of(ibv_cq_ex_to_cq(pub));
     int error;
 
     if (!cq || attr->comp_mask)
@@ -177,7 +177,7 @@ static int next_poll(struct ibv_cq_ex *pub)
 
 static void end_poll(struct ibv_cq_ex *pub)
 {
-    struct cq *cq = cq_ex_of(pub);
+    struct lib_cq *cq = cq_ex_of(pub);
 
     publish(cq);
     unlock(cq);

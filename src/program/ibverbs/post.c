@@ -16,16 +16,16 @@
 #define NO_OPCODE       UINT32_MAX
 
 /* The objects of a send, and what is computed once. */
-struct parts {
+struct send_parts {
     uint64_t ah, mr;
-    struct mw *mw;
+    struct lib_mw *mw;
     bool type_1;
     struct post_send checked;
 };
 
 /* --- The ring --------------------------------------------------------------------------------- */
 
-static void publish(struct connection *c)
+static void publish(struct lab_connection *c)
 {
     if (atomic_load_explicit(&c->page->posted, memory_order_relaxed) == c->posted)
         return;
@@ -34,7 +34,7 @@ static void publish(struct connection *c)
 }
 
 /* Waits until @bytes fit into the ring.  Returns 0 or an errno value. */
-static int wait_for_room(struct connection *c, uint64_t bytes)
+static int wait_for_room(struct lab_connection *c, uint64_t bytes)
 {
     int error = 0;
 
@@ -51,7 +51,7 @@ static int wait_for_room(struct connection *c, uint64_t bytes)
 }
 
 /* Finds @bytes in a row at the end of the ring.  Returns 0 or an errno value. */
-static int reserve(struct connection *c, uint64_t bytes, struct program_post **ret)
+static int reserve(struct lab_connection *c, uint64_t bytes, struct program_post **ret)
 {
     uint64_t at = c->posted % PROGRAM_POST_BYTES;
     const uint64_t left = PROGRAM_POST_BYTES - at;
@@ -78,7 +78,7 @@ static int reserve(struct connection *c, uint64_t bytes, struct program_post **r
 }
 
 /* The index of a queue's counters. */
-static uint32_t slot_of(const struct connection *c, const struct program_queue *queue)
+static uint32_t slot_of(const struct lab_connection *c, const struct program_queue *queue)
 {
     return (uint32_t)(queue - c->page->queues);
 }
@@ -91,7 +91,7 @@ static uint64_t aligned(uint64_t bytes)
 /* Returns 0 if @n more requests fit into a queue, or ENOMEM.  If it is full, the lab may know that
  * it no longer is.
  */
-static int check_queue(struct connection *c, const _Atomic uint32_t *over, uint32_t posted,
+static int check_queue(struct lab_connection *c, const _Atomic uint32_t *over, uint32_t posted,
                        uint32_t n, uint32_t max)
 {
     uint32_t used = posted - atomic_load_explicit(over, memory_order_acquire);
@@ -126,9 +126,9 @@ static uint64_t inline_bytes(const struct ibv_send_wr *wr)
     return sum;
 }
 
-static int find_ah(const struct qp *qp, const struct ibv_send_wr *wr, struct parts *ret)
+static int find_ah(const struct lib_qp *qp, const struct ibv_send_wr *wr, struct send_parts *ret)
 {
-    const struct ah *ah = ah_of(wr->wr.ud.ah);
+    const struct lib_ah *ah = ah_of(wr->wr.ud.ah);
 
     if (!ah || ah->o.context != qp->o.context)
         return EINVAL;
@@ -137,9 +137,9 @@ static int find_ah(const struct qp *qp, const struct ibv_send_wr *wr, struct par
 }
 
 /* A window of type 1 needs no region if the length is 0. */
-static int find_bind(const struct qp *qp, const struct ibv_send_wr *wr, struct parts *ret)
+static int find_bind(const struct lib_qp *qp, const struct ibv_send_wr *wr, struct send_parts *ret)
 {
-    const struct mr *mr = mr_of(wr->bind_mw.bind_info.mr);
+    const struct lib_mr *mr = mr_of(wr->bind_mw.bind_info.mr);
 
     ret->mw = mw_of(wr->bind_mw.mw);
     if (!ret->mw || ret->mw->o.context != qp->o.context)
@@ -153,7 +153,7 @@ static int find_bind(const struct qp *qp, const struct ibv_send_wr *wr, struct p
 }
 
 /* Returns 0 or an errno value.  @ret->type_1 is set by the caller. */
-static int check_send(const struct qp *qp, const struct ibv_send_wr *wr, struct parts *ret)
+static int check_send(const struct lib_qp *qp, const struct ibv_send_wr *wr, struct send_parts *ret)
 {
     const struct post_limits limits = {.type = (uint32_t)qp->pub.qp_base.qp_type,
                                        .max_sge = qp->cap.max_send_sge,
@@ -183,8 +183,8 @@ static int check_send(const struct qp *qp, const struct ibv_send_wr *wr, struct 
 }
 
 /* Fills the members of @p that depend on the form of the request. */
-static void fill_form(const struct qp *qp, struct program_post *p, const struct ibv_send_wr *wr,
-                      const struct parts *parts)
+static void fill_form(const struct lib_qp *qp, struct program_post *p, const struct ibv_send_wr *wr,
+                      const struct send_parts *parts)
 {
     switch (wr_form((uint32_t)qp->pub.qp_base.qp_type, (uint32_t)wr->opcode)) {
     case WR_FORM_RDMA:
@@ -217,7 +217,7 @@ static void fill_form(const struct qp *qp, struct program_post *p, const struct 
 }
 
 /* The program may use the new key of a window as soon as the request is posted. */
-static void learn_key(const struct ibv_send_wr *wr, const struct parts *parts)
+static void learn_key(const struct ibv_send_wr *wr, const struct send_parts *parts)
 {
     struct ibv_mw *mw;
 
@@ -239,8 +239,8 @@ static void copy_inline(uint8_t *to, const struct ibv_send_wr *wr)
 /* Writes a checked request.  If there is one before it, *@last, that gets more = 1; *@last becomes
  * this one.  Returns 0 or an errno value.
  */
-static int write_send(struct qp *qp, const struct ibv_send_wr *wr, const struct parts *parts,
-                      struct program_post **last)
+static int write_send(struct lib_qp *qp, const struct ibv_send_wr *wr,
+                      const struct send_parts *parts, struct program_post **last)
 {
     const struct post_send *s = &parts->checked;
     const uint64_t tail = s->inline_bytes + s->n_sge * sizeof(struct program_sge);
@@ -279,22 +279,23 @@ static int write_send(struct qp *qp, const struct ibv_send_wr *wr, const struct 
     return 0;
 }
 
-static int check_sends_room(struct qp *qp, uint32_t n)
+static int check_sends_room(struct lib_qp *qp, uint32_t n)
 {
     return check_queue(&qp->o.context->c, &qp->queue->sends_over, qp->sends, n,
                        qp->cap.max_send_wr);
 }
 
 /* Posts a list.  *@bad is the first request that is not posted. */
-static int post_sends(struct qp *qp, struct ibv_send_wr *wr, bool type_1, struct ibv_send_wr **bad)
+static int post_sends(struct lib_qp *qp, struct ibv_send_wr *wr, bool type_1,
+                      struct ibv_send_wr **bad)
 {
-    struct connection *c = &qp->o.context->c;
+    struct lab_connection *c = &qp->o.context->c;
     struct program_post *last = NULL;
     int error = 0;
 
     pthread_mutex_lock(&c->post_lock);
     for (; wr; wr = wr->next) {
-        struct parts parts = {.type_1 = type_1};
+        struct send_parts parts = {.type_1 = type_1};
 
         error = check_send(qp, wr, &parts);
         if (!error)
@@ -316,7 +317,7 @@ static int post_sends(struct qp *qp, struct ibv_send_wr *wr, bool type_1, struct
  */
 int post_send(struct ibv_qp *pub, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
 {
-    struct qp *qp = qp_of(pub);
+    struct lib_qp *qp = qp_of(pub);
     const int error = qp ? connection_state(&qp->o.context->c) : EINVAL;
 
     if (error) {
@@ -326,9 +327,9 @@ int post_send(struct ibv_qp *pub, struct ibv_send_wr *wr, struct ibv_send_wr **b
     return post_sends(qp, wr, false, bad);
 }
 
-int post_all(struct qp *qp, struct ibv_send_wr *first)
+int post_all(struct lib_qp *qp, struct ibv_send_wr *first)
 {
-    struct connection *c = &qp->o.context->c;
+    struct lab_connection *c = &qp->o.context->c;
     struct program_post *last = NULL;
     uint32_t n = 0;
     int error = connection_state(c);
@@ -337,14 +338,14 @@ int post_all(struct qp *qp, struct ibv_send_wr *first)
         return error;
     pthread_mutex_lock(&c->post_lock);
     for (const struct ibv_send_wr *wr = first; wr && !error; wr = wr->next, n++) {
-        struct parts parts = {.type_1 = false};
+        struct send_parts parts = {.type_1 = false};
 
         error = check_send(qp, wr, &parts);
     }
     if (!error)
         error = check_sends_room(qp, n);
     for (const struct ibv_send_wr *wr = first; wr && !error; wr = wr->next) {
-        struct parts parts = {.type_1 = false};
+        struct send_parts parts = {.type_1 = false};
 
         error = check_send(qp, wr, &parts);
         if (!error)
@@ -358,7 +359,7 @@ int post_all(struct qp *qp, struct ibv_send_wr *first)
 /* ibv_bind_mw(3) of a window of type 1.  Returns 0 or an errno value. */
 int post_bind_mw(struct ibv_qp *pub, struct ibv_mw *mw, struct ibv_mw_bind *bind)
 {
-    struct qp *qp = qp_of(pub);
+    struct lib_qp *qp = qp_of(pub);
     struct ibv_send_wr *bad, wr = {.wr_id = bind->wr_id,
                                    .opcode = IBV_WR_BIND_MW,
                                    .send_flags = bind->send_flags,
@@ -372,7 +373,7 @@ int post_bind_mw(struct ibv_qp *pub, struct ibv_mw *mw, struct ibv_mw_bind *bind
 
 /* A queue of receives: that of a queue pair, or a shared one. */
 struct receives {
-    struct connection *c;
+    struct lab_connection *c;
     uint64_t handle;
     uint32_t kind; /* enum program_post_kind */
     uint32_t slot, max_wr, max_sge;
@@ -435,7 +436,7 @@ static int post_recvs(const struct receives *q, struct ibv_recv_wr *wr, struct i
  */
 int post_recv(struct ibv_qp *pub, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
 {
-    struct qp *qp = qp_of(pub);
+    struct lib_qp *qp = qp_of(pub);
     int error = qp ? connection_state(&qp->o.context->c) : EINVAL;
 
     if (!error && (pub->srq || !post_state_takes_recvs(qp->state)))
@@ -458,7 +459,7 @@ int post_recv(struct ibv_qp *pub, struct ibv_recv_wr *wr, struct ibv_recv_wr **b
 /* ibv_post_srq_recv(3).  Returns 0 or an errno value, as post_recv(). */
 int post_srq_recv(struct ibv_srq *pub, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
 {
-    struct srq *srq = srq_of(pub);
+    struct lib_srq *srq = srq_of(pub);
     const int error = srq ? connection_state(&srq->o.context->c) : EINVAL;
 
     if (error) {

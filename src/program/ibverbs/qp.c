@@ -32,9 +32,9 @@ static uint64_t send_ops_of(enum ibv_qp_type type)
 /* Checks what the lab does not see.  Returns 0 or an errno value. */
 static int check_init(struct context *x, const struct ibv_qp_init_attr_ex *attr)
 {
-    const struct pd *pd = attr->comp_mask & IBV_QP_INIT_ATTR_PD ? pd_of(attr->pd) : NULL;
-    const struct cq *send_cq = cq_of(attr->send_cq), *recv_cq = cq_of(attr->recv_cq);
-    const struct srq *srq = srq_of(attr->srq);
+    const struct lib_pd *pd = attr->comp_mask & IBV_QP_INIT_ATTR_PD ? pd_of(attr->pd) : NULL;
+    const struct lib_cq *send_cq = cq_of(attr->send_cq), *recv_cq = cq_of(attr->recv_cq);
+    const struct lib_srq *srq = srq_of(attr->srq);
 
     if (attr->qp_type != IBV_QPT_RC && attr->qp_type != IBV_QPT_UC && attr->qp_type != IBV_QPT_UD)
         return EOPNOTSUPP;
@@ -60,7 +60,8 @@ static void cap_to(struct ibv_qp_cap *to, const struct program_cap *from)
                               from->max_recv_sge, from->max_inline_data};
 }
 
-static int call_create_qp(struct context *x, struct qp *qp, const struct ibv_qp_init_attr_ex *attr)
+static int call_create_qp(struct context *x, struct lib_qp *qp,
+                          const struct ibv_qp_init_attr_ex *attr)
 {
     const bool has_flags = (attr->comp_mask & IBV_QP_INIT_ATTR_CREATE_FLAGS) != 0;
     struct program_call call;
@@ -98,7 +99,7 @@ static int call_create_qp(struct context *x, struct qp *qp, const struct ibv_qp_
 struct ibv_qp *qp_create_ex(struct ibv_context *context, struct ibv_qp_init_attr_ex *attr)
 {
     struct context *x = context_of(context);
-    struct qp *qp = NULL;
+    struct lib_qp *qp = NULL;
     struct ibv_qp *pub;
     int error = check_init(x, attr);
 
@@ -155,7 +156,7 @@ struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *init)
 /* ibv_qp_to_qp_ex(3).  Returns NULL unless the queue pair was made for ibv_wr_*(). */
 struct ibv_qp_ex *ibv_qp_to_qp_ex(struct ibv_qp *pub)
 {
-    struct qp *qp = qp_of(pub);
+    struct lib_qp *qp = qp_of(pub);
 
     return qp && qp->is_extended ? &qp->pub : NULL;
 }
@@ -165,7 +166,7 @@ struct ibv_qp_ex *ibv_qp_to_qp_ex(struct ibv_qp *pub)
  */
 int ibv_destroy_qp(struct ibv_qp *pub)
 {
-    struct qp *qp = qp_of(pub);
+    struct lib_qp *qp = qp_of(pub);
     int error;
 
     if (!qp)
@@ -278,10 +279,10 @@ static void attr_to(struct ibv_qp_attr *to, const struct program_qp_attr *from)
 }
 
 /* Completions that are still in the CQs are from before the reset. */
-static void was_reset(struct qp *qp)
+static void was_reset(struct lib_qp *qp)
 {
-    const struct cq *send_cq = cq_of(qp->pub.qp_base.send_cq);
-    const struct cq *recv_cq = cq_of(qp->pub.qp_base.recv_cq);
+    const struct lib_cq *send_cq = cq_of(qp->pub.qp_base.send_cq);
+    const struct lib_cq *recv_cq = cq_of(qp->pub.qp_base.recv_cq);
 
     if (send_cq)
         qp->send_cq_from = atomic_load(&send_cq->ring->written);
@@ -294,7 +295,7 @@ static void was_reset(struct qp *qp)
  */
 int ibv_modify_qp(struct ibv_qp *pub, struct ibv_qp_attr *attr, int attr_mask)
 {
-    struct qp *qp = qp_of(pub);
+    struct lib_qp *qp = qp_of(pub);
     struct program_call call;
     struct program_answer answer;
     int error;
@@ -321,7 +322,7 @@ int ibv_modify_qp(struct ibv_qp *pub, struct ibv_qp_attr *attr, int attr_mask)
 int ibv_query_qp(struct ibv_qp *pub, struct ibv_qp_attr *attr, int attr_mask,
                  struct ibv_qp_init_attr *init_attr)
 {
-    struct qp *qp = qp_of(pub);
+    struct lib_qp *qp = qp_of(pub);
     struct program_call call;
     struct program_answer answer;
     int error;
@@ -362,7 +363,7 @@ int ibv_query_qp_data_in_order(struct ibv_qp *qp, enum ibv_wr_opcode op, uint32_
 
 static int mcast(struct ibv_qp *pub, const union ibv_gid *gid, enum program_op op)
 {
-    struct qp *qp = qp_of(pub);
+    struct lib_qp *qp = qp_of(pub);
     struct program_call call;
     struct program_answer answer;
 

@@ -3,7 +3,7 @@
 #include "program/ibverbs/internal.h"
 
 #define PORT             1u
-#define MAX_MESSAGE      (1u << 31) /* [IBTA1 9.7.7] */
+#define MAX_MESSAGE      (1u << 31)
 #define COMPAT_PORT_ATTR offsetof(struct ibv_port_attr, port_cap_flags2)
 #define WIDTH_4X         2
 #define SPEED_25G        32 /* of one lane */

@@ -7,8 +7,8 @@
 /* ibv_create_srq(3).  Returns NULL and sets errno. */
 struct ibv_srq *ibv_create_srq(struct ibv_pd *pub, struct ibv_srq_init_attr *init)
 {
-    struct pd *pd = pd_of(pub);
-    struct srq *srq = pd ? calloc(1, sizeof(*srq)) : NULL;
+    struct lib_pd *pd = pd_of(pub);
+    struct lib_srq *srq = pd ? calloc(1, sizeof(*srq)) : NULL;
     struct program_call call;
     struct program_answer answer;
     int error;
@@ -47,7 +47,7 @@ struct ibv_srq *ibv_create_srq(struct ibv_pd *pub, struct ibv_srq_init_attr *ini
 struct ibv_srq *srq_create_ex(struct ibv_context *context, struct ibv_srq_init_attr_ex *attr)
 {
     const uint32_t known = IBV_SRQ_INIT_ATTR_TYPE | IBV_SRQ_INIT_ATTR_PD;
-    struct pd *pd = attr->comp_mask & IBV_SRQ_INIT_ATTR_PD ? pd_of(attr->pd) : NULL;
+    struct lib_pd *pd = attr->comp_mask & IBV_SRQ_INIT_ATTR_PD ? pd_of(attr->pd) : NULL;
 
     if ((attr->comp_mask & ~known) ||
         ((attr->comp_mask & IBV_SRQ_INIT_ATTR_TYPE) && attr->srq_type != IBV_SRQT_BASIC))
@@ -59,7 +59,7 @@ struct ibv_srq *srq_create_ex(struct ibv_context *context, struct ibv_srq_init_a
 
 int srq_number(struct ibv_srq *pub, uint32_t *ret)
 {
-    const struct srq *srq = srq_of(pub);
+    const struct lib_srq *srq = srq_of(pub);
 
     if (!srq)
         return EINVAL;
@@ -70,7 +70,7 @@ int srq_number(struct ibv_srq *pub, uint32_t *ret)
 /* ibv_query_srq(3).  Returns 0 or an errno value. */
 int ibv_query_srq(struct ibv_srq *pub, struct ibv_srq_attr *attr)
 {
-    struct srq *srq = srq_of(pub);
+    struct lib_srq *srq = srq_of(pub);
     struct program_call call;
     struct program_answer answer;
     int error;
@@ -91,7 +91,7 @@ int ibv_query_srq(struct ibv_srq *pub, struct ibv_srq_attr *attr)
 /* ibv_modify_srq(3).  Returns 0 or an errno value. */
 int ibv_modify_srq(struct ibv_srq *pub, struct ibv_srq_attr *attr, int attr_mask)
 {
-    struct srq *srq = srq_of(pub);
+    struct lib_srq *srq = srq_of(pub);
     struct ibv_srq_attr now;
     struct program_call call;
     struct program_answer answer;
@@ -115,7 +115,7 @@ int ibv_modify_srq(struct ibv_srq *pub, struct ibv_srq_attr *attr, int attr_mask
  */
 int ibv_destroy_srq(struct ibv_srq *pub)
 {
-    struct srq *srq = srq_of(pub);
+    struct lib_srq *srq = srq_of(pub);
     const int error = srq ? object_destroy(&srq->o, -1) : EINVAL;
 
     if (error)
