@@ -43,17 +43,20 @@ static bool write_program(FILE *out, int argc, char **argv, int *at)
     struct text t = text_on(line, sizeof(line));
     int i = *at;
     const char *host = argv[i++];
+    size_t before;
 
     if (i < argc && strcmp(argv[i], "--") == 0)
         i++;
+    text_add(&t, "exec"); /* no shell stays between rdmalab and the program */
+    before = t.len;
     for (; i < argc && strcmp(argv[i], ":") != 0; i++)
         shell_add(&t, argv[i]);
     *at = i < argc ? i + 1 : i;
-    if (t.len == 0 || t.cut)
+    if (t.len == before || t.cut)
         return false;
     fprintf(out, "exec %s ", host);
     lex_write_quoted(out, line);
-    fputs(" direct\n", out);
+    fputs(*at < argc ? " direct wait=2s\n" : " direct\n", out); /* a client finds its server */
     return true;
 }
 

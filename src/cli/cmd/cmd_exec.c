@@ -3,7 +3,23 @@
 #include "cli/cmd/commands.h"
 #include "cli/cmd/outside.h"
 #include "cli/live/live.h"
+#include "cli/session/advance.h"
 #include "cli/session/resolve.h"
+
+/* How often a program is looked at. */
+#define LOOK_NS 2000000u
+
+/* Lets the lab run until the program that was started last is ready, for at most @ns. */
+static bool wait_for_program(struct session *s, const struct step *st, uint64_t ns)
+{
+    const uint64_t end = rdl_now_ns(s->lab) + ns;
+
+    while (rdl_now_ns(s->lab) < end && !s->config.live_ops->exec_is_ready(s->outside.live)) {
+        if (advance_run(s, rdl_now_ns(s->lab) + LOOK_NS, st->at).end == ADVANCE_FAILED)
+            return false;
+    }
+    return true;
+}
 
 bool run_exec(struct session *s, const struct step *st)
 {
@@ -19,5 +35,5 @@ bool run_exec(struct session *s, const struct step *st)
     if (!s->config.live_ops->exec(s->outside.live, &config, &error))
         return outside_fail(s, st, &error);
     session_lift_limits(s);
-    return true;
+    return wait_for_program(s, st, step_number_or(st, "wait", 0));
 }

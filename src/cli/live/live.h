@@ -46,7 +46,8 @@ struct live_port_info {
 struct live_program_info {
     const char *name; /* name of the kind of program: "rc_pingpong" */
     char host[RDL_NAME_BYTES];
-    bool server;       /* the other side connects to it */
+    bool server;  /* the other side connects to it */
+    bool outside; /* it is a process of the machine, which may be anything: @server says nothing */
     bool done, failed; /* it has ended: with success, with an error */
     char state[64];    /* for people: "running", "line 12: poll_cq" */
     /* Reason if it failed; valid until the session continues. */
@@ -170,6 +171,11 @@ struct live_ops {
     bool (*program_at)(const struct live *l, uint32_t i, struct live_program_info *ret);
     bool (*vm_at)(const struct live *l, uint32_t i, struct live_vm_info *ret);
     bool (*exec_at)(const struct live *l, uint32_t i, struct live_exec_info *ret);
+
+    /* Returns true if the program that exec() has started last waits for a TCP connection, or has
+     * ended.
+     */
+    bool (*exec_is_ready)(const struct live *l);
 
     /* Returns NULL if this process may create tap devices, otherwise the reason. */
     const char *(*obstacle)(void);

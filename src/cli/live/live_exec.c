@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "cli/live/exec_client.h"
+#include "cli/live/exec_listens.h"
 #include "cli/live/exec_process.h"
 #include "cli/live/exec_socket.h"
 #include "process/leftovers.h"
@@ -26,7 +27,8 @@ struct exec_program {
     uint32_t number;
     char command[256];
     struct exec_process process;
-    bool reported; /* its failure was reported */
+    bool reported;  /* its failure was reported */
+    char wrong[64]; /* its failure; "" */
 };
 
 struct live_exec {
@@ -131,7 +133,7 @@ static bool open_exec(struct live *l, struct live_error *reterr)
 /* The name of a command, without its directory and arguments, for people. */
 static void name_of(const char *command, char *ret, size_t cap)
 {
-    const char *first = command + strspn(command, " ");
+    const char *first = command + (strncmp(command, "exec ", 5) == 0 ? 5 : 0);
     size_t n = strcspn(first, " ");
 
     for (size_t i = 0; i < n; i++) {
@@ -248,16 +250,15 @@ bool live_exec_runs(const struct live *l)
 bool live_exec_failed(struct live *l, struct live_error *reterr)
 {
     for (struct exec_program *p = l->exec ? l->exec->programs : NULL; p; p = p->next) {
-        char why[64];
-
         if (!p->process.over || p->reported || p->process.status == 0)
             continue;
         p->reported = true;
         if (p->process.status > 128)
-            snprintf(why, sizeof(why), "it was ended by signal %d", (int)p->process.status - 128);
+            snprintf(p->wrong, sizeof(p->wrong), "it was ended by signal %d",
+                     (int)p->process.status - 128);
         else
-            snprintf(why, sizeof(why), "it ended with status %d", (int)p->process.status);
-        live_error_set(reterr, p->name, why, "\"show live\" tells of all programs");
+            snprintf(p->wrong, sizeof(p->wrong), "it ended with status %d", (int)p->process.status);
+        live_error_set(reterr, p->name, p->wrong, "\"show live\" tells of all programs");
         return true;
     }
     return false;
@@ -279,6 +280,38 @@ bool live_exec_at(const struct live *l, uint32_t i, struct live_exec_info *ret)
         .runs = !p->process.over,
         .status = (int)p->process.status,
     };
+    return true;
+}
+
+bool live_exec_is_ready(const struct live *l)
+{
+    const struct exec_program *p = l->exec ? l->exec->programs : NULL;
+
+    while (p && p->next)
+        p = p->next;
+    return !p || p->process.exited || exec_listens(p->process.process.pid);
+}
+
+bool live_exec_program_at(const struct live *l, uint32_t i, struct live_program_info *ret)
+{
+    const struct exec_program *p = l->exec ? l->exec->programs : NULL;
+
+    while (p && i-- > 0)
+        p = p->next;
+    if (!p)
+        return false;
+    *ret = (struct live_program_info){
+        .name = p->name + strlen(p->host) + 1,
+        .outside = true,
+        .done = p->process.over && p->process.status == 0,
+        .failed = p->process.over && p->process.status != 0,
+        .error = p->wrong,
+    };
+    snprintf(ret->host, sizeof(ret->host), "%s", p->host);
+    if (!p->process.over)
+        snprintf(ret->state, sizeof(ret->state), "runs as process %d", p->process.process.pid);
+    else
+        snprintf(ret->state, sizeof(ret->state), "%s", ret->done ? "has ended" : "has failed");
     return true;
 }
 

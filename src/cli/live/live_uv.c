@@ -448,6 +448,19 @@ static bool programs_failed(struct live *l, struct live_error *reterr)
            live_exec_failed(l, reterr);
 }
 
+/* First the lab's own programs, then those that are processes. */
+static bool program_at(const struct live *l, uint32_t i, struct live_program_info *ret)
+{
+    struct live_program_info other;
+    uint32_t n = 0;
+
+    if (live_program_at(l, i, ret))
+        return true;
+    while (live_program_at(l, n, &other))
+        n++;
+    return live_exec_program_at(l, i - n, ret);
+}
+
 static const struct live_ops ops = {
     .open = live_open,
     .close = live_close,
@@ -466,9 +479,10 @@ static const struct live_ops ops = {
     .programs_failed = programs_failed,
     .clock = live_clock,
     .port_at = port_at,
-    .program_at = live_program_at,
+    .program_at = program_at,
     .vm_at = live_vm_at,
     .exec_at = live_exec_at,
+    .exec_is_ready = live_exec_is_ready,
     .obstacle = tap_obstacle,
 };
 

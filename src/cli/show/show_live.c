@@ -44,10 +44,16 @@ static void show_port(FILE *out, const struct live_port_info *p, const struct rd
     show_wrap_behind(out, lead, 9, buf);
 }
 
+static const char *role_of(const struct live_program_info *p)
+{
+    if (p->outside)
+        return "";
+    return p->server ? " server" : " client";
+}
+
 static void show_program(FILE *out, const struct live_program_info *p)
 {
-    fprintf(out, "program  %s %s %s: %s", p->host, p->name, p->server ? "server" : "client",
-            p->state);
+    fprintf(out, "program  %s %s%s: %s", p->host, p->name, role_of(p), p->state);
     if (p->failed)
         fprintf(out, ": %s", p->error);
     else if (p->counts)
@@ -100,8 +106,13 @@ static void print_port_json(FILE *out, const struct live_port_info *p,
 
 static void print_program_json(FILE *out, const struct live_program_info *p)
 {
-    fprintf(out, "{\"host\":\"%s\",\"name\":\"%s\",\"role\":\"%s\",\"state\":\"%s\"", p->host,
-            p->name, p->server ? "server" : "client", p->state);
+    fprintf(out, "{\"host\":\"%s\",\"name\":", p->host);
+    print_json_string(out, p->name);
+    fprintf(out, ",\"role\":\"%s\",\"state\":\"%s\"",
+            p->outside  ? "program"
+            : p->server ? "server"
+                        : "client",
+            p->state);
     fprintf(out, ",\"sent\":%u,\"received\":%u,\"iters\":%u,\"error\":", p->n_sent, p->n_rcvd,
             p->iters);
     print_json_string(out, p->failed ? p->error : "");
