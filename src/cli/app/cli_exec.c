@@ -100,6 +100,19 @@ static bool run_text(struct session *s, const char *name, const char *text)
     return false;
 }
 
+/* After a program has failed, the others see that in their own time: a lost peer is noticed after
+ * the last retry.
+ */
+#define GRACE_TURNS 50u
+static const char grace[] = "run for=100ms";
+
+static void let_others_end(struct session *s)
+{
+    for (unsigned i = 0;
+         i < GRACE_TURNS && !*signals_interrupted() && live_ops->programs_run(s->outside.live); i++)
+        (void)run_text(s, "exec", grace);
+}
+
 static bool make_lab(struct session *s, const struct exec_options *o)
 {
     struct scenario sc;
@@ -148,6 +161,8 @@ static int run_programs(const struct exec_options *o, const char *lines)
     if (make_lab(s, o)) {
         const bool ok = run_text(s, "exec", lines);
 
+        if (!ok && s->outside.live)
+            let_others_end(s);
         status = status_of_programs(s);
         if (!ok && status == EXIT_PASSED)
             status = session_exit_status(s);
