@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "program/library.h"
 
-#include "library_path.h"
+#include "program/library_path.h"
 
 /* The assembler copies the file between the two labels. */
 __asm__(".section .rodata\n"

@@ -2,22 +2,21 @@
 /* The protocol between a program on a host of a lab and the lab.
  *
  * The program is linked to our libibverbs.so.1 (src/program/ibverbs), which only marshals: the lab
- *has the driver, the device and all objects.  They share
+ * has the driver, the device and all objects.  They share
  *
  *	a socket   SOCK_SEQPACKET, for calls: one program_call, then one program_answer
  *	a page     struct program_page: posted work goes to the lab, and counters come back
- *	CQ rings   struct program_cq: the lab writes completions, the program says what it has
- *polled pipes      one for each completion channel, one for asynchronous events: struct
- *program_event
+ *	CQ rings   struct program_cq: completions come to the program, which says what it has polled
+ *	pipes      one for each completion channel, and one for asynchronous events
  *
  * Each ibv_open_device() makes a connection.  The program sends program_hello with a descriptor of
- *its own /proc/self/mem, through which the lab reads and writes registered memory.  The lab answers
- *with program_welcome and PROGRAM_WELCOME_FDS descriptors.  When the connection ends, for whatever
- *reason, all objects of the program are destroyed.
+ * its own /proc/self/mem, through which the lab reads and writes registered memory.  The lab
+ * answers with program_welcome and PROGRAM_WELCOME_FDS descriptors.  When the connection ends, for
+ * whatever reason, all objects of the program are destroyed.
  *
  * Nothing that a program writes is trusted.  The lab reads each shared word once and checks it;
- *shared memory is sealed, so that it cannot shrink.  Both sides are programs of one machine:
- *numbers have its byte order, and what is not used in a message is 0.
+ * shared memory is sealed, so that it cannot shrink.  Both sides are programs of one machine:
+ * numbers have its byte order, and what is not used in a message is 0.
  */
 #ifndef PROGRAM_PROTOCOL_H
 #define PROGRAM_PROTOCOL_H
@@ -358,8 +357,9 @@ struct program_cq {
 
 /* --- Events ----------------------------------------------------------------------------------- */
 
-/* What a pipe carries.  On a channel: a completion event of the CQ @handle, and kind and type are
- * 0. */
+/* An event in a pipe.  On a channel it is a completion event of the CQ @handle, without kind and
+ * type.
+ */
 struct program_event {
     uint64_t handle;
     uint32_t kind, type; /* enum program_kind; enum ibv_event_type */

@@ -3,8 +3,8 @@
  *
  *	rdmalab exec h1 -- ./server : h2 -- ./client
  *
- * The lab is that of --lab, or one of two hosts with a link.  Each program has the input and output
- *of rdmalab, as if the shell had started it.
+ * The lab is that of --lab, or one of two hosts with a link.  Each program has the input and the
+ * output of rdmalab, as if the shell had started it.
  */
 #include <stdlib.h>
 #include <string.h>

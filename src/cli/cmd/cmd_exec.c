@@ -6,7 +6,7 @@
 #include "cli/session/advance.h"
 #include "cli/session/resolve.h"
 
-/* How often a program is looked at. */
+/* Simulated time between two looks at a program. */
 #define LOOK_NS 2000000u
 
 /* Lets the lab run until the program that was started last is ready, for at most @ns. */

@@ -91,7 +91,7 @@ struct exec_client {
     size_t n_cqs, n_queues, n_channels, n_members;
 };
 
-/* What several connections of one session share. */
+/* All connections of one session. */
 struct exec_server {
     struct rdl_lab *lab;
     FILE *out;

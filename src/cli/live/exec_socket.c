@@ -26,7 +26,7 @@ int exec_listen(const char *path)
         errno = ENAMETOOLONG;
         return -1;
     }
-    strcpy(at.sun_path, path);
+    memcpy(at.sun_path, path, strlen(path) + 1);
     fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd < 0)
         return -1;

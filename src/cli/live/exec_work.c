@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What passes between a program and the lab without calls: posts, completions, events.
+/* The traffic between a program and the lab without calls: posts, completions, events.
  *
  * The program can write anything into shared memory at any time.  So each word is read once, and a
  * post is copied before it is looked at.
@@ -45,7 +45,7 @@ void *exec_share(size_t bytes, int *ret_fd)
 /* --- Posts ------------------------------------------------------------------------------------ */
 
 /* A post, copied out of the page. */
-struct posted {
+struct taken_post {
     struct program_post post;
     union {
         struct program_sge sge[RDL_SGE_MAX];
@@ -56,7 +56,7 @@ struct posted {
 /* Copies the next post out of the page, of which @left bytes were written.  Returns false if it is
  * nonsense.
  */
-static bool take_post(struct exec_client *c, uint64_t left, struct posted *ret)
+static bool take_post(struct exec_client *c, uint64_t left, struct taken_post *ret)
 {
     const size_t at = c->taken % PROGRAM_POST_BYTES, room = PROGRAM_POST_BYTES - at;
     const size_t head = sizeof(ret->post);
@@ -78,13 +78,13 @@ static bool take_post(struct exec_client *c, uint64_t left, struct posted *ret)
     return true;
 }
 
-static void copy_sges(const struct posted *p, struct rdl_sge *ret)
+static void copy_sges(const struct taken_post *p, struct rdl_sge *ret)
 {
     for (uint32_t i = 0; i < p->post.n_sge; i++)
         ret[i] = (struct rdl_sge){p->u.sge[i].addr, p->u.sge[i].length, p->u.sge[i].lkey};
 }
 
-static enum rdl_status post_send(struct exec_client *c, const struct posted *posted)
+static enum rdl_status post_send(struct exec_client *c, const struct taken_post *posted)
 {
     const struct program_post *p = &posted->post;
     struct rdl_sge sge[RDL_SGE_MAX];
@@ -117,7 +117,7 @@ static enum rdl_status post_send(struct exec_client *c, const struct posted *pos
     return rdl_post_send_list(c->lab, (rdl_qp){p->queue}, &wr, 1, p->more != 0, &error);
 }
 
-static enum rdl_status post_recv(struct exec_client *c, const struct posted *posted)
+static enum rdl_status post_recv(struct exec_client *c, const struct taken_post *posted)
 {
     const struct program_post *p = &posted->post;
     struct rdl_sge sge[RDL_SGE_MAX];
@@ -138,7 +138,7 @@ static void refused(const struct exec_client *c, const struct program_post *p, e
             rdl_status_str(st));
 }
 
-static void carry_out(struct exec_client *c, const struct posted *posted)
+static void carry_out(struct exec_client *c, const struct taken_post *posted)
 {
     const struct program_post *p = &posted->post;
     struct exec_queue *q = exec_queue_of(c, p->queue, p->slot);
@@ -162,7 +162,7 @@ static void carry_out(struct exec_client *c, const struct posted *posted)
 static bool take_posts(struct exec_client *c)
 {
     const uint64_t end = atomic_load_explicit(&c->page->posted, memory_order_acquire);
-    struct posted posted;
+    struct taken_post posted;
     uint32_t n = 0;
 
     if (end - c->taken > PROGRAM_POST_BYTES) {
@@ -294,7 +294,7 @@ static bool tell_completions(struct exec_client *c, struct exec_channel *ch)
 
         if (rdl_get_cq_event(c->lab, (rdl_channel){ch->handle}, &cq, &n) != RDL_OK || n == 0)
             break;
-        /* What the program acknowledges is between it and its library. */
+        /* Acknowledgements of the program are between it and its library. */
         (void)!rdl_ack_cq_events(c->lab, cq, 1);
         q = exec_cq_of(c, cq.raw);
         if (q)

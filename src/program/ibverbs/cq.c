@@ -124,7 +124,8 @@ struct ibv_cq_ex *cq_create_ex(struct ibv_context *context, struct ibv_cq_init_a
     if ((attr->wc_flags & ~WC_FLAGS) || (flags & ~(uint32_t)IBV_CREATE_CQ_ATTR_SINGLE_THREADED))
         return null_because(EOPNOTSUPP);
     if ((attr->comp_mask & ~(uint32_t)(IBV_CQ_INIT_ATTR_MASK_FLAGS | IBV_CQ_INIT_ATTR_MASK_PD)) ||
-        attr->comp_vector >= (uint32_t)context->num_comp_vectors || (attr->channel && !ch))
+        attr->comp_vector >= (uint32_t)context->num_comp_vectors || (attr->channel && !ch) ||
+        attr->cqe == 0 || attr->cqe > x->c.device.max_cqe)
         return null_because(EINVAL);
     cq = calloc(1, sizeof(*cq));
     if (!cq)
@@ -154,7 +155,7 @@ struct ibv_cq *ibv_create_cq(struct ibv_context *context, int cqe, void *cq_cont
                                        .cq_context = cq_context,
                                        .channel = channel,
                                        .comp_vector = (uint32_t)comp_vector};
-    struct ibv_cq_ex *cq = cqe > 0 ? cq_create_ex(context, &attr) : null_because(EINVAL);
+    struct ibv_cq_ex *cq = cq_create_ex(context, &attr);
 
     return cq ? ibv_cq_ex_to_cq(cq) : NULL;
 }
@@ -171,7 +172,7 @@ int ibv_resize_cq(struct ibv_cq *pub, int cqe)
     size_t old_bytes;
     int error, fd;
 
-    if (!cq || cqe <= 0)
+    if (!cq || cqe <= 0 || (uint32_t)cqe > cq->o.context->c.device.max_cqe)
         return EINVAL;
     call_init(&call, PROGRAM_RESIZE_CQ);
     call.u.resize_cq.cq = cq->o.handle;

@@ -15,6 +15,11 @@ struct ibv_srq *ibv_create_srq(struct ibv_pd *pub, struct ibv_srq_init_attr *ini
 
     if (!srq)
         return null_because(pd ? ENOMEM : EINVAL);
+    if (init->attr.max_wr > pd->o.context->c.device.max_srq_wr ||
+        init->attr.max_sge > pd->o.context->c.device.max_srq_sge) {
+        free(srq);
+        return null_because(EINVAL);
+    }
     call_init(&call, PROGRAM_CREATE_SRQ);
     call.u.create_srq.pd = pd->o.handle;
     call.u.create_srq.max_wr = init->attr.max_wr;
