@@ -13,7 +13,10 @@
 #include "program/ibverbs/internal.h"
 
 #define LIBRARY_OPCODES ((uint32_t)IBV_WR_SEND_WITH_INV + 1) /* those that the lab may have */
-#define NO_OPCODE       UINT32_MAX
+/* Flags of a bind that providers ignore: a window has no local access. */
+#define BIND_IGNORED                                                                               \
+    (unsigned)(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_HUGETLB | IBV_ACCESS_OPTIONAL_RANGE)
+#define NO_OPCODE UINT32_MAX
 
 /* The objects of a send, and what is computed once. */
 struct send_parts {
@@ -207,7 +210,7 @@ static void fill_form(const struct lib_qp *qp, struct program_post *p, const str
         p->mr = parts->mr;
         p->bind_addr = wr->bind_mw.bind_info.addr;
         p->bind_length = wr->bind_mw.bind_info.length;
-        p->bind_access = wr->bind_mw.bind_info.mw_access_flags;
+        p->bind_access = wr->bind_mw.bind_info.mw_access_flags & ~BIND_IGNORED;
         p->bind_rkey = wr->bind_mw.rkey;
         p->type_1 = parts->type_1;
         break;
