@@ -1,0 +1,171 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""Programs that somebody else wrote, unmodified, on hosts of a lab.
+
+usage: check_exec.py RDMALAB LIBRARY
+
+LIBRARY is our libibverbs.so.1.  The programs are those of Debian's ibverbs-utils and perftest; without
+them, or in a build without the library, prints "skipped: REASON" and exits with 77.  Each function
+check_NAME is one check, or a few.  No check depends on how fast the machine is.
+"""
+import os
+import pathlib
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+from program import ROOT, Program, Tally
+
+# Pairs of server and client: the same words, and the name of the machine behind those of the client.
+PAIRS = [
+    "ibv_rc_pingpong -g 0 -n 200 -c", "ibv_rc_pingpong -g 0 -n 200 -e", "ibv_rc_pingpong -g 1 -n 50 -m 4096 -s 65536 -r 50",
+    "ibv_rc_pingpong -g 0 -n 100 -t", "ibv_rc_pingpong -g 0 -n 100 -N", "ibv_uc_pingpong -g 0 -n 200",
+    "ibv_uc_pingpong -g 0 -n 100 -e", "ibv_ud_pingpong -g 0 -n 200", "ibv_ud_pingpong -g 1 -n 100 -e -s 1024",
+    "ibv_srq_pingpong -g 0 -n 100 -q 4", "ibv_srq_pingpong -g 0 -n 100 -e",
+    "ib_send_bw -n 100", "ib_send_lat -n 50 -e", "ib_send_bw -n 100 -c UD", "ib_send_bw -n 100 -c UC --use-srq",
+    "ib_write_bw -n 100 -q 2 -m 1024", "ib_write_lat -n 50 -I 64", "ib_write_bw -n 100 -c UC", "ib_write_bw -n 50 -b",
+    "ib_read_bw -n 50", "ib_read_lat -n 50 -s 4096", "ib_atomic_bw -n 50", "ib_atomic_lat -n 50 -A CMP_AND_SWAP",
+]
+
+
+def exec_pair(rdmalab, server, client=None, *options, **more):
+    return rdmalab.run("exec", *options, "h1", "--", *server.split(), ":", "h2", "--", *(client or server).split(),
+                       "localhost", **more)
+
+
+def text_of(done):
+    return f"status {done.returncode}\n{done.stdout[-1500:]}{done.stderr[-1500:]}"
+
+
+def check_pairs(rdmalab, tally, _library):
+    for pair in PAIRS:
+        done = exec_pair(rdmalab, pair)
+        tally.expect(done.returncode == 0, pair, text_of(done))
+
+
+def check_device(rdmalab, tally, _library):
+    done = rdmalab.run("exec", "h2", "--", "ibv_devinfo", "-v")
+    says = {name: value for name, value in re.findall(r"^\s*([\w ]+\w):\s*(\S.*)$", done.stdout, re.MULTILINE)}
+    for name, value in {"hca_id": "rdl0", "state": "PORT_ACTIVE (4)", "max_qp": "1024", "link_layer": "Ethernet",
+                        "atomic_cap": "ATOMIC_HCA (1)", "active_mtu": "4096 (5)"}.items():
+        tally.expect(says.get(name) == value, f"ibv_devinfo says that {name} is {value}", text_of(done))
+    tally.expect("::ffff:10.0.0.2, RoCE v2" in done.stdout, "ibv_devinfo shows the GID of h2", text_of(done))
+    alone = subprocess.run(["ibv_devices"], env={**os.environ, "LD_LIBRARY_PATH": str(_library.parent)},
+                           capture_output=True, text=True, check=False)
+    tally.expect(alone.returncode == 0 and "rdl0" not in alone.stdout, "without a lab there is no device", text_of(alone))
+
+
+def check_symbols_and_texts(_rdmalab, tally, library):
+    for script in ("check_symbols.py", "check_text.py"):
+        done = subprocess.run([ROOT / "src/program/ibverbs" / script, library], capture_output=True, text=True, check=False)
+        counts = re.search(r"(\d+) passed, (\d+) failed", done.stdout)
+        tally.expect(done.returncode == 0 and counts and int(counts[1]) > 0 and int(counts[2]) == 0, script, text_of(done))
+
+
+def check_statuses(rdmalab, tally, _library):
+    """The status is that of the first program that failed."""
+    for words, status in ((["h1", "--", "true"], 0), (["h1", "--", "sh", "-c", "exit 7"], 7),
+                          (["h1", "--", "sh", "-c", "kill -9 $$"], 137), (["h1", "--", "/no/such/program"], 127),
+                          (["h1", "--", "true", ":", "h2", "--", "false"], 1), (["h9", "--", "true"], 1), (["h1", "--"], 2),
+                          ([], 2), (["--lab", "/no/such.lab", "h1", "--", "true"], 1)):
+        done = rdmalab.run("exec", *words)
+        tally.expect(done.returncode == status, f"exec {' '.join(words)}: {status}", text_of(done))
+    done = rdmalab.run("exec", "h1", "--", "cat", stdin="through the program\n")
+    tally.expect(done.stdout == "through the program\n", "a program has the input and output of rdmalab", text_of(done))
+
+
+def check_lab(rdmalab, tally, _library):
+    """Loss in the lab is loss for the programs, and the capture has their packets."""
+    rdmalab.file("lossy.lab").write_text("host h1 h2\nlink h1 h2\ndrop next nth=3 class=send from=h1 as lost\n")
+    done = exec_pair(rdmalab, "ibv_rc_pingpong -g 0 -n 50", None, "--lab", "lossy.lab", "--events", "events.ndjson",
+                     "--pcap", "frames.pcapng")
+    tally.expect(done.returncode == 0, "a pingpong survives a lost packet", text_of(done))
+    events = rdmalab.file("events.ndjson")
+    kinds = re.findall(r'"ev":"(\w+)"', events.read_text()) if events.exists() else []
+    tally.expect({"tx", "lost", "retry"} <= set(kinds), "the events tell of it", str(sorted(set(kinds))))
+    tally.expect(rdmalab.file("frames.pcapng").exists() and rdmalab.file("frames.pcapng").stat().st_size > 10000, "there is a capture")
+
+
+SCRIPT = """host h1 h2
+link h1 h2
+exec h1 "ibv_rc_pingpong -g 0 -n 50" wait=5s
+exec h2 "ibv_rc_pingpong -g 0 -n 50 localhost"
+run
+expect h1.port.sent_frames > 100
+refused says="cannot" { save checkpoint a }
+show live
+"""
+
+
+def check_script(rdmalab, tally, _library):
+    """At the prompt and in scripts: output behind the name of the program, expectations, `show live`."""
+    script = rdmalab.file("pair.lab")
+    script.write_text(SCRIPT.replace('refused says="cannot" { save checkpoint a }\n', ""))
+    done = rdmalab.run("run", "pair.lab", "--allow", "programs")
+    tally.expect(done.returncode == 0 and "h2 ibv_rc_pingpong: 50 iters" in done.stdout and
+                 "program  h1 ibv_rc_pingpong: has ended" in done.stdout, "programs in a script", text_of(done))
+    done = rdmalab.run("run", "pair.lab")
+    tally.expect(done.returncode != 0 and "--allow" in done.stderr, "a script may start programs only if it is allowed to", text_of(done))
+
+
+def processes_with(word):
+    found = []
+    for entry in pathlib.Path("/proc").iterdir():
+        try:
+            if entry.name.isdigit() and word in (entry / "cmdline").read_bytes().decode(errors="replace").split("\0"):
+                found.append(int(entry.name))
+        except OSError:
+            pass
+    return found
+
+
+def check_ends(rdmalab, tally, _library):
+    """A program that is killed leaves nothing, and neither does rdmalab."""
+    before = set(pathlib.Path(tempfile.gettempdir()).glob("rdmalab-exec-*"))
+    process = rdmalab.start("exec", "h1", "--", "ibv_rc_pingpong", "-g", "0", "-n", "99999999", ":",
+                            "h2", "--", "ibv_rc_pingpong", "-g", "0", "-n", "99999999", "localhost")
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline and len(processes_with("99999999")) < 3:
+        time.sleep(0.05)
+    time.sleep(0.3)
+    for pid in processes_with("99999999"):
+        if pid != process.pid and "localhost" not in pathlib.Path(f"/proc/{pid}/cmdline").read_text(errors="replace"):
+            os.kill(pid, signal.SIGKILL)
+    out, err = process.communicate(timeout=60)
+    tally.expect(process.returncode == 137, "the status of a program that was killed", f"{process.returncode}\n{out}{err}")
+    process = rdmalab.start("exec", "h1", "--", "ib_send_bw", "-D", "99999998")
+    while time.monotonic() < deadline and len(processes_with("99999998")) < 2:
+        time.sleep(0.05)
+    process.send_signal(signal.SIGTERM)
+    process.communicate(timeout=60)
+    tally.expect(not processes_with("99999999") and not processes_with("99999998"), "no program outlives rdmalab")
+    after = set(pathlib.Path(tempfile.gettempdir()).glob("rdmalab-exec-*"))
+    tally.expect(after <= before, "nothing is left in the directory for temporary files", str(after - before))
+
+
+CHECKS = [value for name, value in list(globals().items()) if name.startswith("check_")]
+
+
+def main():
+    if len(sys.argv) != 3:
+        sys.exit(__doc__)
+    library = pathlib.Path(sys.argv[2]).resolve()
+    missing = [program for program in ("ibv_rc_pingpong", "ibv_devinfo", "ib_send_bw") if not shutil.which(program)]
+    if missing or not library.exists():
+        print(f"skipped: there is no {', '.join(missing) or library}")
+        return 77
+    tally = Tally()
+    with tempfile.TemporaryDirectory() as directory:
+        rdmalab = Program(pathlib.Path(sys.argv[1]).resolve(), directory)
+        for check in CHECKS:
+            check(rdmalab, tally, library)
+            rdmalab.end()
+    return tally.end()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
