@@ -98,8 +98,8 @@ static bool wait_for_more(struct lib_cq *cq)
 {
     struct lab_connection *c = &cq->o.context->c;
 
-    if (c->device.is_virtual)
-        return connection_wait(c) == 0;
+    if (c->device.is_virtual && connection_wait(c) == 0)
+        return true;
     connection_idle(c);
     return false;
 }
