@@ -14,6 +14,9 @@
  * answers with program_welcome and PROGRAM_WELCOME_FDS descriptors.  When the connection ends, for
  * whatever reason, all objects of the program are destroyed.
  *
+ * A call sees all posts and polls before it.  Posts of several programs are taken before the lab
+ * advances, so that an order on which they have agreed by other means holds.
+ *
  * Nothing that a program writes is trusted.  The lab reads each shared word once and checks it;
  * shared memory is sealed, so that it cannot shrink.  Both sides are programs of one machine:
  * numbers have its byte order, and what is not used in a message is 0.

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: MIT
 """Programs that somebody else wrote, unmodified, on hosts of a lab.
 
-usage: check_exec.py RDMALAB LIBRARY
+usage: check_exec.py RDMALAB
 
-LIBRARY is our libibverbs.so.1.  The programs are those of Debian's ibverbs-utils and perftest; without
-them, or in a build without the library, prints "skipped: REASON" and exits with 77.  Each function
+The programs are those of Debian's ibverbs-utils and perftest, our examples, and tests/program, built
+beside RDMALAB; so is our libibverbs.so.1.  Without Debian's, or in a build without the library, prints "skipped: REASON" and exits with 77.  Each function
 check_NAME is one check, or a few.  No check depends on how fast the machine is.
 """
 import os
@@ -64,6 +64,21 @@ def check_symbols_and_texts(_rdmalab, tally, library):
         done = subprocess.run([ROOT / "src/program/ibverbs" / script, library], capture_output=True, text=True, check=False)
         counts = re.search(r"(\d+) passed, (\d+) failed", done.stdout)
         tally.expect(done.returncode == 0 and counts and int(counts[1]) > 0 and int(counts[2]) == 0, script, text_of(done))
+
+
+def check_examples(rdmalab, tally, library):
+    build = library.parents[3]
+    for name in ("rc_message", "one_sided", "datagram", "shared_receives", "events"):
+        done = exec_pair(rdmalab, str(build / "examples" / name))
+        tally.expect(done.returncode == 0 and done.stdout.count("\n") >= 4, f"examples/{name}.c", text_of(done))
+
+
+def check_own_program(rdmalab, tally, library):
+    """What no program of Debian's does: errors, refusals, full queues, threads, fork, the end of the lab."""
+    program = library.parents[3] / "tests/program/verbs_program"
+    done = rdmalab.run("exec", "h1", "--", str(program))
+    counts = re.search(r"^(\d+) passed, (\d+) failed$", done.stdout, re.MULTILINE)
+    tally.expect(done.returncode == 0 and counts and int(counts[1]) > 2000 and int(counts[2]) == 0, "tests/program", text_of(done))
 
 
 def check_statuses(rdmalab, tally, _library):
@@ -151,9 +166,9 @@ CHECKS = [value for name, value in list(globals().items()) if name.startswith("c
 
 
 def main():
-    if len(sys.argv) != 3:
+    if len(sys.argv) != 2:
         sys.exit(__doc__)
-    library = pathlib.Path(sys.argv[2]).resolve()
+    library = pathlib.Path(sys.argv[1]).resolve().parent / "src/program/ibverbs/libibverbs.so.1"
     missing = [program for program in ("ibv_rc_pingpong", "ibv_devinfo", "ib_send_bw") if not shutil.which(program)]
     if missing or not library.exists():
         print(f"skipped: there is no {', '.join(missing) or library}")

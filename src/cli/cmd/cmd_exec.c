@@ -7,7 +7,7 @@
 #include "cli/session/resolve.h"
 
 /* Simulated time between two looks at a program. */
-#define LOOK_NS 2000000u
+#define LOOK_NS 50000000u
 
 /* Lets the lab run until the program that was started last is ready, for at most @ns. */
 static bool wait_for_program(struct session *s, const struct step *st, uint64_t ns)

@@ -146,6 +146,9 @@ struct exec_channel *exec_channel_of(const struct exec_client *c, uint64_t handl
  */
 bool exec_work(struct exec_client *c);
 
+/* Takes all that the program has posted and polled so far: a call comes behind that. */
+bool exec_catch_up(struct exec_client *c);
+
 /* Maps @bytes of new shared memory that cannot shrink.  *@ret_fd is its descriptor.  Returns NULL
  * with errno on failure.
  */

@@ -158,10 +158,11 @@ static void carry_out(struct exec_client *c, const struct taken_post *posted)
         refused(c, p, st);
 }
 
-/* Returns true if there was a post.  A program that writes nonsense is cut off. */
-static bool take_posts(struct exec_client *c)
+/* Takes up to @most posts, of those before byte @end.  Returns true if there was one.  A program
+ * that writes nonsense is cut off.
+ */
+static bool take_posts(struct exec_client *c, uint64_t end, uint32_t most)
 {
-    const uint64_t end = atomic_load_explicit(&c->page->posted, memory_order_acquire);
     struct taken_post posted;
     uint32_t n = 0;
 
@@ -169,7 +170,7 @@ static bool take_posts(struct exec_client *c)
         c->state = EXEC_LEAVES;
         return true;
     }
-    for (; c->taken != end && n < POSTS_AT_ONCE; n++) {
+    for (; c->taken != end && n < most; n++) {
         if (!take_post(c, end - c->taken, &posted)) {
             c->state = EXEC_LEAVES;
             return true;
@@ -353,14 +354,34 @@ static bool tell_async(struct exec_client *c)
     return any;
 }
 
-bool exec_work(struct exec_client *c)
+/* A program polls before it posts in a place that became free: so the polls are taken first, but
+ * only after the end of the posts was read.
+ */
+static bool take(struct exec_client *c, uint32_t most)
 {
-    bool any = take_posts(c);
+    const uint64_t end = atomic_load_explicit(&c->page->posted, memory_order_acquire);
+    bool any = false;
 
     for (size_t i = 0; i < c->n_cqs; i++) {
         if (c->cqs[i].handle)
             any = take_polled(c, &c->cqs[i]) || any;
     }
+    return take_posts(c, end, most) || any;
+}
+
+bool exec_catch_up(struct exec_client *c)
+{
+    const bool any = take(c, UINT32_MAX);
+
+    if (c->state == EXEC_WORKS)
+        count_over(c);
+    return any;
+}
+
+bool exec_work(struct exec_client *c)
+{
+    bool any = take(c, POSTS_AT_ONCE);
+
     for (size_t i = 0; i < c->n_cqs; i++) {
         if (c->cqs[i].handle)
             any = give_completions(c, &c->cqs[i]) || any;

@@ -47,7 +47,7 @@ enum rdl_status rdl_program_add(struct rdl_lab *lab, rdl_host host,
         return st;
     if (!ram_lend(&h->ram, &lender, &number))
         return arena_is_short(lab->arena) ? RDL_ERR_NOMEM : RDL_ERR_LIMIT;
-    p = verbs_program_new(&h->guest.verbs, number);
+    p = verbs_program_new(&h->guest.verbs, number, net_is_up(&lab->state->net, h->port.link_end));
     if (!p) {
         ram_lend_end(&h->ram, number);
         return RDL_ERR_NOMEM;

@@ -36,6 +36,18 @@ static void put(struct verbs_async *a, const struct rdl_async_event *e)
         *waiting(a, a->len++) = *e;
 }
 
+/* Returns true unless the event is of the time before the program came: the device may have kept it
+ * until somebody listened.
+ */
+static bool is_news(struct guest_program *p, uint32_t type)
+{
+    const bool knew = p->knows_port;
+
+    if (type == ASE_PORT_ACTIVE || type == ASE_PORT_ERR)
+        p->knows_port = type == ASE_PORT_ACTIVE;
+    return type != ASE_PORT_ACTIVE || !knew;
+}
+
 /* Events of the port and of the device go to everybody, others to the owner of the object. */
 void verbs_async(struct verbs *v, uint32_t type, uint32_t number)
 {
@@ -49,8 +61,10 @@ void verbs_async(struct verbs *v, uint32_t type, uint32_t number)
         return;
     }
     put(o && o->owner ? &o->owner->async : &v->async, &e);
-    for (struct guest_program *p = o ? NULL : v->programs; p; p = p->next)
-        put(&p->async, &e);
+    for (struct guest_program *p = o ? NULL : v->programs; p; p = p->next) {
+        if (is_news(p, type))
+            put(&p->async, &e);
+    }
 }
 
 void verbs_async_missed(struct verbs *v)

@@ -3,13 +3,14 @@
 #include "emu/base/assert.h"
 #include "emu/guest/verbs/internal.h"
 
-struct guest_program *verbs_program_new(struct verbs *v, uint32_t lender)
+struct guest_program *verbs_program_new(struct verbs *v, uint32_t lender, bool port_is_up)
 {
     struct guest_program *p = arena_alloc(v->arena, sizeof(*p));
 
     if (!p)
         return NULL;
-    *p = (struct guest_program){.verbs = v, .number = ++v->n_programs, .next = v->programs};
+    *p = (struct guest_program){
+        .verbs = v, .number = ++v->n_programs, .next = v->programs, .knows_port = port_is_up};
     space_init_lent(&p->space, v->config.space->ram, lender);
     v->programs = p;
     return p;

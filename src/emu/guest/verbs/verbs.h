@@ -291,6 +291,8 @@ struct guest_program {
     uint32_t number;          /* counts the programs of the host, from 1 */
     struct space space;       /* its memory */
     struct verbs_async async; /* events about its objects, the port and the device */
+    bool knows_port; /* the port was active when it came, or it was told so: PORT_ACTIVE is no news
+                      */
 };
 
 #define GUEST_NAME_BUCKETS 64u
@@ -362,10 +364,10 @@ static inline struct guest_object *verbs_get(const struct verbs *v, uint32_t kin
     return o && v->current && o->owner != v->current ? NULL : o;
 }
 
-/* Adds a program whose memory is that of @lender of the host's RAM.  Returns NULL if the arena is
- * full.
+/* Adds a program whose memory is that of @lender of the host's RAM; @port_is_up: it finds an active
+ * port.  Returns NULL if the arena is full.
  */
-struct guest_program *verbs_program_new(struct verbs *v, uint32_t lender);
+struct guest_program *verbs_program_new(struct verbs *v, uint32_t lender, bool port_is_up);
 
 /* Returns the object of @p that is to be destroyed next, so that none is in use when its turn
  * comes, or NULL if @p has none.  Acknowledges all events of that object.

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "program/ibverbs/test/test_library.h"
+#include "test_library.h"
 
 /* Two elements for sends and receives, and one too many. */
 static struct ibv_sge elements[3];

@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "program/ibverbs/test/test_library.h"
+#include "test_library.h"
 
 void test_memory(void)
 {

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "program/ibverbs/test/test_library.h"
+#include "test_library.h"
 
 #define OPS_RC 0x3ffu /* the operations of ibv_wr_*() */
 #define OPS_UD 0xcu
