@@ -251,8 +251,8 @@ RDL_MUST_CHECK enum rdl_status rdl_set_gid(struct rdl_lab *lab, rdl_host host, u
 
 struct rdl_qp_info {
     uint32_t qpn, type;
-    struct rdl_qp_attr attr;     /* as last set or queried by the driver */
-    uint32_t sq_queue, rq_queue; /* numbers of the virtqueues */
+    struct rdl_qp_attr attr;           /* as last set or queried by the driver */
+    uint32_t sq_queue, rq_queue;       /* numbers of the virtqueues */
     uint32_t max_send_wr, max_recv_wr; /* work requests in each queue */
     uint32_t max_send_sge, max_recv_sge, max_inline_data;
 };

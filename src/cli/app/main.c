@@ -256,10 +256,12 @@ static const struct mode modes[] = {
     {"show", show_main, "show FILE.ndjson [events ...|packet ...|why ...|count ...] [--ladder F]",
      "ask a saved trace, which run --events wrote; \"rdmalab show --help\" tells more", NULL,
      MODE_FILES " ndjson"},
-    {"exec", exec_main, "exec [--lab FILE] HOST -- PROGRAM [ARG...] [: HOST -- PROGRAM [ARG...]]...",
+    {"exec", exec_main,
+     "exec [--lab FILE] HOST -- PROGRAM [ARG...] [: HOST -- PROGRAM [ARG...]]...",
      "start programs of this machine on hosts: libibverbs gives each the device of its host;\n"
      "      without --lab two hosts, h1 and h2, have a link; --pcap, --ladder, --events as of run",
-     "that of the first program that failed, 128 and its number if a signal ended it; 1 the lab could "
+     "that of the first program that failed, 128 and its number if a signal ended it; 1 the lab "
+     "could "
      "not be made, 2 usage",
      ""},
     {"check", check_main, "check FILE.pcap|FILE.pcapng [--json] [--at IP] [--ladder F] ...",

@@ -374,8 +374,8 @@ static bool serve_all(struct exec_server *s)
     return any;
 }
 
-/* What one program has posted before another one did is in the lab before it advances: programs may
- * agree on an order by other means.
+/* Posts that one program made before another one did are in the lab before it advances: programs
+ * may agree on an order by other means.
  */
 static void catch_up(struct exec_server *s)
 {

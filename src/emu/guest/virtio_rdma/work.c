@@ -8,9 +8,9 @@
 #include <string.h>
 
 #include "emu/base/assert.h"
+#include "emu/facts/enum/object.h"
 #include "emu/facts/enum/qp_type.h"
 #include "emu/facts/enum/send_flag.h"
-#include "emu/facts/enum/object.h"
 #include "emu/facts/enum/wc_flag.h"
 #include "emu/facts/wr.h"
 #include "emu/guest/virtio_rdma/internal.h"
