@@ -81,6 +81,24 @@ def check_own_program(rdmalab, tally, library):
     tally.expect(done.returncode == 0 and counts and int(counts[1]) > 2000 and int(counts[2]) == 0, "tests/program", text_of(done))
 
 
+HOSTILE = """host h1 h2 max_qp=64 max_cq=64
+link h1 h2
+exec h1 "{hostile} {seed}"
+exec h1 "ibv_rc_pingpong -g 0 -n 200" wait=10s
+exec h2 "ibv_rc_pingpong -g 0 -n 200 localhost"
+run
+"""
+
+
+def check_hostile(rdmalab, tally, _library):
+    """A program that says anything to the lab harms nobody else, and leaves nothing."""
+    for seed in range(1, 5):
+        rdmalab.file("hostile.lab").write_text(HOSTILE.format(hostile=ROOT / "tests/program/hostile.py", seed=seed))
+        done = rdmalab.run("run", "hostile.lab", "--allow", "programs", "--quiet")
+        tally.expect(done.returncode == 0 and "all is said" in done.stdout and "h2 ibv_rc_pingpong: 200 iters" in done.stdout,
+                     f"a pingpong beside a hostile program, seed {seed}", text_of(done))
+
+
 def check_statuses(rdmalab, tally, _library):
     """The status is that of the first program that failed."""
     for words, status in ((["h1", "--", "true"], 0), (["h1", "--", "sh", "-c", "exit 7"], 7),

@@ -1,0 +1,168 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""A hostile program on a host of a lab: it speaks to the socket itself, and says anything.
+
+usage: rdmalab exec HOST -- hostile.py SEED
+
+Some connections begin as they should, so that the rest is heard.  Calls have random bytes, or are sound but
+for a few; posts and counters in the shared page are random; descriptors are of other files.  It ends with
+status 0 when all is said; what counts is that the lab is still there, for others.
+"""
+import mmap
+import os
+import random
+import socket
+import struct
+import sys
+import time
+
+MAGIC, VERSION = 0x504C4452, 1
+HELLO = struct.Struct("<II24s")
+CALL_BYTES = 128
+OPS = 22
+AT_POSTED, AT_TAKEN, AT_POSTS = 64, 128, 192 + 4096 * 8
+CONNECTIONS, ACTIONS = 24, 120
+
+
+def connect():
+    s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    s.settimeout(5)
+    s.connect(os.environ["RDMALAB_SOCKET"])
+    return s
+
+
+def greet(r, s):
+    """Says hello, mostly as it should be.  The descriptors of the answer, or none."""
+    host = os.environ["RDMALAB_HOST"].encode()
+    hello = HELLO.pack(MAGIC, VERSION, host)
+    memory = os.open("/proc/self/mem", os.O_RDWR)
+    kind = r.randrange(12)
+    if kind == 0:
+        hello = r.randbytes(len(hello))
+    elif kind == 1:
+        hello = r.randbytes(r.randrange(1, 200))
+    elif kind == 2:
+        os.close(memory)
+        memory = os.open("/dev/null", os.O_RDWR)
+    fds = [] if kind == 3 else [memory] * r.choice([1, 1, 1, 3])
+    socket.send_fds(s, [hello], fds)
+    os.close(memory)
+    try:
+        message, fds, _, _ = socket.recv_fds(s, 4096, 8)
+    except OSError:
+        return []
+    if len(message) < 8 or struct.unpack_from("<i", message, 4)[0] != 0:
+        return []
+    return fds
+
+
+(QUERY_PORT, QUERY_GID, QUERY_PKEY, ALLOC_PD, REG_MR, REREG_MR, ALLOC_MW, CREATE_CHANNEL, CREATE_CQ, RESIZE_CQ, ARM_CQ, CREATE_SRQ,
+ MODIFY_SRQ, QUERY_SRQ, CREATE_QP, MODIFY_QP, QUERY_QP, CREATE_AH, ATTACH_MCAST, DETACH_MCAST, DESTROY, WAIT) = range(OPS)
+
+
+def sound_call(r, op, made):
+    """The arguments of a call that could succeed.  @made: handles by the call that made them."""
+    def one(of):
+        return r.choice(made.get(of, [0]))
+    size = r.choice([0, 1, 4, 16, 1000, 1 << 31])
+    return {
+        QUERY_PORT: struct.pack("<I", r.randrange(3)), QUERY_GID: struct.pack("<I", r.randrange(4)),
+        REG_MR: struct.pack("<QQQQI", one(ALLOC_PD), r.choice([0, 0x1000, 1 << 47, (1 << 64) - 4096]), r.choice([0, 1, 8192, 1 << 40]),
+                            r.choice([0, 0x1000]), r.randrange(64)),
+        REREG_MR: struct.pack("<QQQQII", one(REG_MR), one(ALLOC_PD), 0x5000, 4096, r.randrange(8), r.randrange(64)),
+        ALLOC_MW: struct.pack("<QI", one(ALLOC_PD), r.randrange(4)),
+        CREATE_CQ: struct.pack("<QI", one(CREATE_CHANNEL), size), RESIZE_CQ: struct.pack("<QI", one(CREATE_CQ), size),
+        ARM_CQ: struct.pack("<QI", one(CREATE_CQ), 0), CREATE_SRQ: struct.pack("<QIII", one(ALLOC_PD), size, r.randrange(40), 0),
+        MODIFY_SRQ: struct.pack("<QIII", one(CREATE_SRQ), size, size, r.randrange(4)), QUERY_SRQ: struct.pack("<Q", one(CREATE_SRQ)),
+        CREATE_QP: struct.pack("<QQQQIIIIIIII", one(ALLOC_PD), one(CREATE_CQ), one(CREATE_CQ), r.choice([0, one(CREATE_SRQ)]), size, size,
+                               r.randrange(40), r.randrange(40), r.choice([0, 64, 1 << 20]), r.randrange(5), 1, 0),
+        MODIFY_QP: struct.pack("<QII", one(CREATE_QP), r.choice([1, 0x39, 0x1000bf, r.getrandbits(21)]), 0) +
+        struct.pack("<7I", r.randrange(8), 0, r.randrange(7), 7, 0, 1, 0),
+        QUERY_QP: struct.pack("<Q", one(CREATE_QP)), CREATE_AH: struct.pack("<Q", one(ALLOC_PD)) + r.randbytes(28),
+        ATTACH_MCAST: struct.pack("<Q", one(CREATE_QP)) + b"\xff\x0e" + bytes(13) + b"\x05",
+        DETACH_MCAST: struct.pack("<Q", one(CREATE_QP)) + b"\xff\x0e" + bytes(13) + b"\x05",
+        DESTROY: struct.pack("<QI", *r.choice([(one(ALLOC_PD), 1), (one(REG_MR), 2), (one(ALLOC_MW), 3), (one(CREATE_CHANNEL), 4),
+                                               (one(CREATE_CQ), 5), (one(CREATE_SRQ), 6), (one(CREATE_QP), 7), (one(CREATE_AH), 8),
+                                               (r.getrandbits(64), r.randrange(12))])),
+    }.get(op, b"")
+
+
+def call_bytes(r, serial, made):
+    op = r.randrange(OPS) if r.random() < 0.95 else r.getrandbits(32)
+    body = bytearray(sound_call(r, op, made).ljust(CALL_BYTES - 8, b"\0"))
+    for _ in range(r.choice([0, 0, 0, 1, 8])):
+        struct.pack_into("<I", body, r.randrange(0, len(body), 4), r.choice([0, 1, r.getrandbits(32), r.randrange(1000), (1 << 32) - 1]))
+    return op, struct.pack("<II", op, serial) + bytes(body)
+
+
+def spoil(r, fd):
+    """Writes anything into a ring; a pipe has no size."""
+    try:
+        size = os.fstat(fd).st_size
+        if size:
+            with mmap.mmap(fd, size) as ring:
+                ring[:min(size, 4096)] = r.randbytes(min(size, 4096))
+    except (OSError, ValueError):
+        pass
+    os.close(fd)
+
+
+def misbehave(r, s, fds):
+    page = mmap.mmap(fds[0], os.fstat(fds[0]).st_size)
+    made = {}
+    is_wild = r.random() < 0.3
+    for serial in range(ACTIONS):
+        kind = r.randrange(10)
+        if kind < 7:
+            op, call = call_bytes(r, serial, made)
+            s.send(call if not is_wild or r.random() < 0.97 else r.randbytes(r.randrange(1, 500)))
+            answer, more, _, _ = socket.recv_fds(s, 4096, 8)
+            if not answer:
+                return
+            error = struct.unpack_from("<i", answer, 4)[0]
+            heard[error] = heard.get(error, 0) + 1
+            if error == 0:
+                made.setdefault(op, []).append(struct.unpack_from("<Q", answer, 8)[0])
+            for fd in more:
+                spoil(r, fd)
+        elif kind == 7:
+            handles = [h for of in made.values() for h in of] or [0]
+            posts = r.randrange(1, 5)
+            at = struct.unpack_from("<Q", page, AT_POSTED)[0]
+            for _ in range(posts):
+                n = r.choice([144, 160, 176, 656] + [r.randrange(0, 1 << 16), r.getrandbits(32)] * is_wild)
+                head = struct.pack("<IHHQQII", n, r.randrange(6), r.randrange(2), r.choice(handles + [r.getrandbits(64)]), serial,
+                                   r.choice([0, 1, 33, 1 << 31]) if is_wild else (n - 144) // 16,
+                                   r.choice([0, 1, 256, 5000, 1 << 31]) if is_wild else 0)
+                head += r.randbytes(112)
+                room = min(len(head), (1 << 20) - at % (1 << 20))
+                page[AT_POSTS + at % (1 << 20):AT_POSTS + at % (1 << 20) + room] = head[:room]
+                at = (at + n) & ((1 << 64) - 1)
+            struct.pack_into("<Q", page, AT_POSTED, at)
+            os.write(fds[1], struct.pack("<Q", 1))
+        elif kind == 8 and is_wild:
+            struct.pack_into("<Q", page, r.choice([0, AT_POSTED, AT_TAKEN, AT_POSTS]), r.getrandbits(64))
+        else:
+            time.sleep(0.001)
+
+
+heard = {}
+
+
+def main():
+    r = random.Random(int(sys.argv[1]))
+    for _ in range(CONNECTIONS):
+        with connect() as s:
+            fds = greet(r, s)
+            try:
+                if len(fds) == 3:
+                    misbehave(r, s, fds)
+            except OSError:
+                pass  # it was cut off
+            for fd in fds:
+                os.close(fd)
+    print("all is said:", *sorted(heard.items()))
+
+
+if __name__ == "__main__":
+    main()
