@@ -330,8 +330,8 @@ static bool is_marked(const uint8_t *a, const uint8_t *b, size_t n)
 
     memcpy(want, a + IPV4_AT, IPV4_BYTES);
     want[ECN_AT - IPV4_AT] |= ECN_CE;
-    st_be16(want + CHECKSUM_AT - IPV4_AT, 0);
-    st_be16(want + CHECKSUM_AT - IPV4_AT, rig_sum(0, want, IPV4_BYTES));
+    st_be16(want + (CHECKSUM_AT - IPV4_AT), 0);
+    st_be16(want + (CHECKSUM_AT - IPV4_AT), rig_sum(0, want, IPV4_BYTES));
     return memcmp(a, b, IPV4_AT) == 0 && memcmp(want, b + IPV4_AT, IPV4_BYTES) == 0 &&
            memcmp(a + IPV4_AT + IPV4_BYTES, b + IPV4_AT + IPV4_BYTES, n - IPV4_AT - IPV4_BYTES) ==
                0;
