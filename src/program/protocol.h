@@ -289,7 +289,11 @@ struct program_queue {
 
 struct program_page {
     _Atomic uint32_t lab_sleeps; /* 1: after posting, the program writes 1 to the eventfd */
-    uint32_t zero[15];
+    /* Calls that the program was about to send, ever: while the lab is awake, it reads the socket
+     * only if there are more than it has read, and now and then.
+     */
+    _Atomic uint32_t called;
+    uint32_t zero[14];
     /* Bytes of posts that the program has written, and that the lab has taken, ever.  Byte number n
      * is posts[n % PROGRAM_POST_BYTES].
      */

@@ -141,7 +141,7 @@ def misbehave(r, s, fds):
             struct.pack_into("<Q", page, AT_POSTED, at)
             os.write(fds[1], struct.pack("<Q", 1))
         elif kind == 8 and is_wild:
-            struct.pack_into("<Q", page, r.choice([0, AT_POSTED, AT_TAKEN, AT_POSTS]), r.getrandbits(64))
+            struct.pack_into("<Q", page, r.choice([0, 4, AT_POSTED, AT_TAKEN, AT_POSTS]), r.getrandbits(64))
         else:
             time.sleep(0.001)
 

@@ -70,7 +70,7 @@ def check_examples(rdmalab, tally, library):
     build = library.parents[3]
     for name in ("rc_message", "one_sided", "datagram", "shared_receives", "events"):
         done = exec_pair(rdmalab, str(build / "examples" / name))
-        tally.expect(done.returncode == 0 and done.stdout.count("\n") >= 4, f"examples/{name}.c", text_of(done))
+        tally.expect(done.returncode == 0 and done.stdout.count("\n") >= 3, f"examples/{name}.c", text_of(done))
 
 
 def check_own_program(rdmalab, tally, library):

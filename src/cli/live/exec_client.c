@@ -239,16 +239,23 @@ static bool hear_call(struct exec_client *c)
     if (got == EXEC_NOTHING)
         return false;
     c->has_call = got == EXEC_MESSAGE;
+    c->n_calls++;
     if (!c->has_call)
         c->state = EXEC_LEAVES;
     return true;
+}
+
+static bool may_have_called(const struct exec_client *c)
+{
+    return c->server->looks ||
+           atomic_load_explicit(&c->page->called, memory_order_relaxed) != c->n_calls;
 }
 
 static bool serve(struct exec_client *c)
 {
     bool any = exec_work(c);
 
-    if (c->state == EXEC_WORKS && !c->has_call && hear_call(c)) {
+    if (c->state == EXEC_WORKS && !c->has_call && may_have_called(c) && hear_call(c)) {
         any = true;
         if (c->has_call)
             (void)exec_catch_up(c);

@@ -79,10 +79,11 @@ struct exec_client {
     uint64_t taken;          /* bytes of posts that were taken */
 
     struct program_call call;
-    bool has_call; /* @call is not answered yet */
-    bool asks;     /* its request to the device is under way */
-    uint64_t made; /* what the call under way creates or changes */
-    int answer_fd; /* descriptor that goes with the answer; -1: none */
+    bool has_call;    /* @call is not answered yet */
+    uint32_t n_calls; /* calls that have come, modulo 2^32 */
+    bool asks;        /* its request to the device is under way */
+    uint64_t made;    /* what the call under way creates or changes */
+    int answer_fd;    /* descriptor that goes with the answer; -1: none */
 
     struct exec_cq *cqs;
     struct exec_queue *queues;
@@ -97,6 +98,7 @@ struct exec_server {
     FILE *out;
     int wake;        /* eventfd by which programs wake the lab */
     bool is_virtual; /* time stands still while a program does not wait */
+    bool looks;      /* all sockets are read in this turn; otherwise only those with a call */
     struct exec_client *clients;
 };
 

@@ -18,6 +18,9 @@
 #include "process/leftovers.h"
 #include "program/library.h"
 
+/* While the lab is busy, descriptors are looked at so often. */
+#define LOOK_NS 500000u
+
 #define NAME_BYTES (RDL_NAME_BYTES + 24u)
 
 struct exec_program {
@@ -37,6 +40,8 @@ struct live_exec {
     char directory[PATH_MAX]; /* of the session: private, with "socket" and "libibverbs.so.1" */
     struct exec_program *programs;
     uint32_t n_programs; /* so far */
+    bool has_input;      /* a descriptor of a program was ready when the process slept last */
+    uint64_t looked_ns;  /* machine's clock when all descriptors were looked at last */
 };
 
 /* --- The directory ---------------------------------------------------------------------------- */
@@ -196,17 +201,20 @@ bool live_exec_start(struct live *l, const struct live_exec_config *config,
 bool live_exec_serve(struct live *l)
 {
     struct live_exec *e = l->exec;
-    uint64_t woken;
     bool any = false;
     int fd, pid;
 
     if (!e)
         return false;
+    e->server.looks = e->has_input || l->machine_ns - e->looked_ns > LOOK_NS;
+    e->has_input = false;
+    if (!e->server.looks)
+        return exec_serve(&e->server);
+    e->looked_ns = l->machine_ns;
     while ((fd = exec_accept(e->listener, &pid)) >= 0) {
         exec_client_add(&e->server, fd, pid);
         any = true;
     }
-    (void)!read(e->server.wake, &woken, sizeof(woken));
     return exec_serve(&e->server) || any;
 }
 
@@ -228,10 +236,19 @@ bool live_exec_sleeps(struct live *l, struct pollfd *ret, unsigned *ret_n)
     return exec_sleeps(&l->exec->server);
 }
 
-void live_exec_awake(struct live *l)
+void live_exec_awake(struct live *l, const struct pollfd *fds, unsigned n)
 {
-    if (l->exec)
-        exec_awake(&l->exec->server);
+    uint64_t woken;
+
+    if (!l->exec)
+        return;
+    exec_awake(&l->exec->server);
+    for (unsigned i = 0; i < n; i++) {
+        if (fds[i].revents && fds[i].fd == l->exec->server.wake)
+            (void)!read(fds[i].fd, &woken, sizeof(woken));
+        else if (fds[i].revents)
+            l->exec->has_input = true;
+    }
 }
 
 /* --- Reports ---------------------------------------------------------------------------------- */

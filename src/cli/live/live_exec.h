@@ -24,10 +24,10 @@ bool live_exec_serve(struct live *l);
 
 /* live_exec_sleeps() is called before the process sleeps.  It fills @ret with the descriptors to
  * wait for, at most LIVE_EXEC_FDS, and sets *@ret_n to their number.  Returns false if there is
- * something to do already.  live_exec_awake() follows in any case.
+ * something to do already.  live_exec_awake() follows in any case, with what has become of them.
  */
 bool live_exec_sleeps(struct live *l, struct pollfd *ret, unsigned *ret_n);
-void live_exec_awake(struct live *l);
+void live_exec_awake(struct live *l, const struct pollfd *fds, unsigned n);
 
 /* As programs_run(), programs_failed(), exec_at() and exec_is_ready() of struct live_ops, for these
  * programs alone.

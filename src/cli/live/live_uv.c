@@ -387,7 +387,7 @@ static void sleep_for(struct live *l, uint64_t ns, int input)
     if (!sleeps)
         t = (struct timespec){0};
     (void)ppoll(fds, n + n_exec, &t, NULL);
-    live_exec_awake(l);
+    live_exec_awake(l, fds + n, n_exec);
 }
 
 static bool live_has_input(int fd)

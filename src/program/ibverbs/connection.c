@@ -218,6 +218,7 @@ static int exchange(struct lab_connection *c, const struct program_call *call,
     size_t n;
     bool is_answer;
 
+    atomic_fetch_add(&c->page->called, 1);
     do
         sent = send(c->fd, call, sizeof(*call), MSG_NOSIGNAL);
     while (sent < 0 && errno == EINTR);
