@@ -19,7 +19,6 @@
 #include "cli/session/scenario.h"
 #include "emu/base/assert.h"
 #include "print/plain.h"
-#include "print/shell.h"
 #include "process/must.h"
 #include "process/signals.h"
 #include "rdmalab/trace.h"
@@ -35,29 +34,22 @@ struct exec_options {
 };
 
 /* The words from argv[*at] on up to ":" are one program.  Writes the line that starts it to @out.
- * Returns false if they are none.
+ * Returns false if there are none.
  */
 static bool write_program(FILE *out, int argc, char **argv, int *at)
 {
-    char line[SHELL_LINE_BYTES];
-    struct text t = text_on(line, sizeof(line));
-    int i = *at;
-    const char *host = argv[i++];
-    size_t before;
+    int i = *at, first;
 
+    fprintf(out, "exec %s", argv[i++]);
     if (i < argc && strcmp(argv[i], "--") == 0)
         i++;
-    text_add(&t, "exec"); /* no shell stays between rdmalab and the program */
-    before = t.len;
-    for (; i < argc && strcmp(argv[i], ":") != 0; i++)
-        shell_add(&t, argv[i]);
+    for (first = i; i < argc && strcmp(argv[i], ":") != 0; i++) {
+        fputc(' ', out);
+        lex_write_quoted(out, argv[i]);
+    }
+    fputs(" &\n", out);
     *at = i < argc ? i + 1 : i;
-    if (t.len == before || t.cut)
-        return false;
-    fprintf(out, "exec %s ", host);
-    lex_write_quoted(out, line);
-    fputs(*at < argc ? " direct wait=2s\n" : " direct\n", out); /* a client finds its server */
-    return true;
+    return i > first;
 }
 
 /* Returns the lines that start all programs, to be freed; NULL after a usage error. */
@@ -148,6 +140,7 @@ static int run_programs(const struct exec_options *o, const char *lines)
         .seed_given = o->seed_text != NULL,
         .interrupted = signals_interrupted(),
         .live_ops = live_ops,
+        .programs_direct = true,
         .allowed = PERMIT_ALL, /* whoever types a command line means it */
     };
     struct session *s = NULL;

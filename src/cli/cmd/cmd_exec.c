@@ -1,39 +1,98 @@
 /* SPDX-License-Identifier: MIT */
 /* Programs of the machine on hosts of the lab. */
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "cli/cmd/commands.h"
 #include "cli/cmd/outside.h"
 #include "cli/live/live.h"
 #include "cli/session/advance.h"
 #include "cli/session/resolve.h"
+#include "process/must.h"
 
-/* Simulated time between two looks at a program. */
-#define LOOK_NS 50000000u
+#define LOOK_NS  50000000u   /* simulated time between two looks at a program */
+#define READY_NS 1000000000u /* how long a program may take to wait for a connection */
 
-/* Lets the lab run until the program that was started last is ready, for at most @ns. */
-static bool wait_for_program(struct session *s, const struct step *st, uint64_t ns)
+/* Lets the lab run for a moment.  Returns false if that fails, or is interrupted. */
+static bool run_on(struct session *s, const struct step *st)
 {
-    const uint64_t end = rdl_now_ns(s->lab) + ns;
+    return advance_run(s, rdl_now_ns(s->lab) + LOOK_NS, st->at).end != ADVANCE_FAILED;
+}
+
+/* Lets the lab run until the program that was started last is ready. */
+static bool wait_until_ready(struct session *s, const struct step *st)
+{
+    const uint64_t end = rdl_now_ns(s->lab) + READY_NS;
 
     while (rdl_now_ns(s->lab) < end && !s->config.live_ops->exec_is_ready(s->outside.live)) {
-        if (advance_run(s, rdl_now_ns(s->lab) + LOOK_NS, st->at).end == ADVANCE_FAILED)
+        if (!run_on(s, st))
             return false;
     }
     return true;
 }
 
+/* Lets the lab run until program @number has ended.  ^C is for the program. */
+static bool wait_for_end(struct session *s, const struct step *st, uint32_t number)
+{
+    const struct live_ops *ops = s->config.live_ops;
+    struct live_exec_info info;
+
+    while (ops->exec_at(s->outside.live, number - 1, &info) && info.runs) {
+        if (run_on(s, st))
+            continue;
+        if (ops->exec_at(s->outside.live, number - 1, &info) && info.runs)
+            ops->exec_kill(s->outside.live, number, SIGINT);
+        return false;
+    }
+    return true;
+}
+
+/* Returns the words of the command, without "&", ended by NULL; to be freed. */
+static const char **words_of(const struct step *st, bool *ret_behind)
+{
+    const struct arg *a = step_arg(st, "command");
+    size_t n = a->n;
+    const char **words = must_malloc((n + 1) * sizeof(*words));
+
+    *ret_behind = n > 1 && strcmp(a->v[n - 1].text, "&") == 0;
+    n -= *ret_behind;
+    for (size_t i = 0; i < n; i++)
+        words[i] = a->v[i].text;
+    words[n] = NULL;
+    return words;
+}
+
 bool run_exec(struct session *s, const struct step *st)
 {
     const struct scope in = session_scope(s);
-    struct live_exec_config config = {.command = step_text(st, "command"),
-                                      .direct = step_has(st, "direct")};
+    struct live_exec_config config = {.direct = s->config.programs_direct};
+    const char **words;
     struct live_error error;
+    uint32_t number = 0;
+    bool behind, started;
     rdl_host host;
 
     if (!outside_open(s, st) || !resolve_host(&in, st, "host", &host, &s->diag))
         return false;
+    words = words_of(st, &behind);
     config.host_name = step_text(st, "host");
-    if (!s->config.live_ops->exec(s->outside.live, &config, &error))
+    config.words = words;
+    started = s->config.live_ops->exec(s->outside.live, &config, &number, &error);
+    free(words);
+    if (!started)
         return outside_fail(s, st, &error);
     session_lift_limits(s);
-    return wait_for_program(s, st, step_number_or(st, "wait", 0));
+    return behind ? wait_until_ready(s, st) : wait_for_end(s, st, number);
+}
+
+bool run_kill(struct session *s, const struct step *st)
+{
+    const uint32_t number = (uint32_t)step_number(st, "program");
+
+    if (s->outside.live &&
+        s->config.live_ops->exec_kill(s->outside.live, number, (int)step_number(st, "signal")))
+        return true;
+    session_fail(s, step_span(st, "program", 0), "no program %u runs", number);
+    return diag_remedy(&s->diag, "\"show live\" lists them");
 }

@@ -143,14 +143,13 @@ static int open_stream(struct exec_process *p, unsigned i)
     return st;
 }
 
-static int spawn(struct exec_process *p, const char *command, char **env)
+static int spawn(struct exec_process *p, const char *const *words, char **env)
 {
-    char *args[] = {(char *)"sh", (char *)"-c", (char *)command, NULL};
     uv_stdio_container_t stdio[3] = {{.flags = UV_IGNORE}};
     const uv_process_options_t options = {
         .exit_cb = on_exit_of,
-        .file = "/bin/sh",
-        .args = args,
+        .file = words[0],
+        .args = (char **)words, /* uv_spawn() does not write to them */
         .env = env,
         .flags = p->direct ? 0 : UV_PROCESS_DETACHED,
         .stdio_count = 3,
@@ -175,7 +174,7 @@ static int spawn(struct exec_process *p, const char *command, char **env)
     return st;
 }
 
-bool exec_process_start(struct exec_process *p, const char *command, const char *const *env,
+bool exec_process_start(struct exec_process *p, const char *const *words, const char *const *env,
                         struct live_error *reterr)
 {
     char **all = environment(env);
@@ -183,7 +182,7 @@ bool exec_process_start(struct exec_process *p, const char *command, const char 
 
     p->exited = p->over = false;
     p->process = (uv_process_t){.data = p};
-    st = all ? spawn(p, command, all) : UV_ENOMEM;
+    st = all ? spawn(p, words, all) : UV_ENOMEM;
     free(all);
     if (st == 0) {
         p->started = true;
@@ -196,8 +195,12 @@ bool exec_process_start(struct exec_process *p, const char *command, const char 
     if (p->process.loop) /* the handle was initialized */
         uv_close((uv_handle_t *)&p->process, NULL);
     uv_run(p->loop, UV_RUN_NOWAIT);
-    live_error_set(reterr, "no process", uv_strerror(st),
-                   "\"ulimit -a\" tells how many files and processes there may be");
+    if (st == UV_ENOENT || st == UV_EACCES)
+        live_error_set(reterr, words[0], uv_strerror(st),
+                       "a program is looked for in $PATH; one of this directory is ./NAME");
+    else
+        live_error_set(reterr, "no process", uv_strerror(st),
+                       "\"ulimit -a\" tells how many files and processes there may be");
     return false;
 }
 

@@ -40,10 +40,10 @@ struct exec_process {
     int64_t status; /* exit status; 128 plus the signal number if it was killed */
 };
 
-/* Starts the shell command @command with the environment @env, "NAME=value" each, which is added to
- * that of this process.  Returns false, with the reason in @reterr, on failure.
+/* Starts the program @words, ended by NULL, with the environment @env, "NAME=value" each, which is
+ * added to that of this process.  Returns false, with the reason in @reterr, on failure.
  */
-bool exec_process_start(struct exec_process *p, const char *command, const char *const *env,
+bool exec_process_start(struct exec_process *p, const char *const *words, const char *const *env,
                         struct live_error *reterr);
 
 /* Sends @signal to the process group, if it still runs. */

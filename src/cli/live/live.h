@@ -83,9 +83,9 @@ struct live_vm_info {
 
 /* A program of the machine to start on a host.  All strings are copied. */
 struct live_exec_config {
-    const char *host_name; /* a host with a guest of the lab and an RDMA device */
-    const char *command;   /* shell command */
-    bool direct;           /* it has the input and output of this process, and is in its group */
+    const char *host_name;    /* a host with a guest of the lab and an RDMA device */
+    const char *const *words; /* the program and its arguments; NULL ends them */
+    bool direct;              /* it has the input and output of this process, and is in its group */
 };
 
 struct live_exec_info {
@@ -122,9 +122,14 @@ struct live_ops {
                        struct live_error *reterr);
 
     /* Starts a program of the machine, which uses the RDMA device of a host through libibverbs.
-     * What it prints comes by said().  Returns false with the error in @reterr.
+     * What it prints comes by said().  *@ret_number counts the programs of the session, from 1.
+     * Returns false with the error in @reterr.
      */
-    bool (*exec)(struct live *l, const struct live_exec_config *config, struct live_error *reterr);
+    bool (*exec)(struct live *l, const struct live_exec_config *config, uint32_t *ret_number,
+                 struct live_error *reterr);
+
+    /* Sends @signal to a program by its number.  Returns false if it does not run. */
+    bool (*exec_kill)(struct live *l, uint32_t number, int signal);
 
     /* Returns true from the first successful tap(), vm(), exec(), pingpong() or verbs_peer() on:
      * the clock follows real time.
@@ -156,6 +161,9 @@ struct live_ops {
      * none.
      */
     const char *(*said)(struct live *l);
+
+    /* Returns true if something can come from outside that no program brings: there is a port. */
+    bool (*is_open)(const struct live *l);
 
     /* programs_run() returns true if a program is running.  programs_failed() returns true, with
      * the error in @reterr, if a program has failed; each failure is reported once.

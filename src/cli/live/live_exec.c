@@ -15,6 +15,7 @@
 #include "cli/live/exec_listens.h"
 #include "cli/live/exec_process.h"
 #include "cli/live/exec_socket.h"
+#include "emu/base/text.h"
 #include "process/leftovers.h"
 #include "program/library.h"
 
@@ -135,24 +136,25 @@ static bool open_exec(struct live *l, struct live_error *reterr)
 
 /* --- Programs --------------------------------------------------------------------------------- */
 
-/* The name of a command, without its directory and arguments, for people. */
-static void name_of(const char *command, char *ret, size_t cap)
+/* The name of a program without its directory, for people. */
+static const char *base_of(const char *program)
 {
-    const char *first = command + (strncmp(command, "exec ", 5) == 0 ? 5 : 0);
-    size_t n = strcspn(first, " ");
+    const char *slash = strrchr(program, '/');
 
-    for (size_t i = 0; i < n; i++) {
-        if (first[i] == '/') {
-            first += i + 1;
-            n -= i + 1;
-            i = 0;
-        }
-    }
-    snprintf(ret, cap, "%.*s", (int)(n < cap ? n : cap - 1), first);
+    return slash ? slash + 1 : program;
+}
+
+/* The command line as it was typed, for people; the end of a long one is missing. */
+static void write_command(const char *const *words, char *ret, size_t cap)
+{
+    struct text t = text_on(ret, cap);
+
+    for (size_t i = 0; words[i]; i++)
+        text_addf(&t, "%s%s", i ? " " : "", words[i]);
 }
 
 /* Starts the process of @p with the environment that leads it to its host. */
-static bool launch(struct live_exec *e, struct exec_program *p, const char *command,
+static bool launch(struct live_exec *e, struct exec_program *p, const char *const *words,
                    struct live_error *reterr)
 {
     const char *before = getenv("LD_LIBRARY_PATH");
@@ -163,14 +165,13 @@ static bool launch(struct live_exec *e, struct exec_program *p, const char *comm
              before && *before ? ":" : "", before ? before : "");
     snprintf(socket, sizeof(socket), PROGRAM_ENV_SOCKET "=%s/socket", e->directory);
     snprintf(host, sizeof(host), PROGRAM_ENV_HOST "=%s", p->host);
-    return exec_process_start(&p->process, command, env, reterr);
+    return exec_process_start(&p->process, words, env, reterr);
 }
 
-bool live_exec_start(struct live *l, const struct live_exec_config *config,
+bool live_exec_start(struct live *l, const struct live_exec_config *config, uint32_t *ret_number,
                      struct live_error *reterr)
 {
     struct exec_program *p, **last;
-    char name[16];
 
     if (!open_exec(l, reterr))
         return false;
@@ -181,12 +182,11 @@ bool live_exec_start(struct live *l, const struct live_exec_config *config,
     }
     p->number = l->exec->n_programs + 1;
     snprintf(p->host, sizeof(p->host), "%s", config->host_name);
-    snprintf(p->command, sizeof(p->command), "%s", config->command);
-    name_of(config->command, name, sizeof(name));
-    snprintf(p->name, sizeof(p->name), "%s %s", p->host, name);
+    write_command(config->words, p->command, sizeof(p->command));
+    snprintf(p->name, sizeof(p->name), "%s %s", p->host, base_of(config->words[0]));
     p->process = (struct exec_process){.loop = &l->loop, .out = l->out, .name = p->name};
     p->process.direct = config->direct;
-    if (!launch(l->exec, p, config->command, reterr)) {
+    if (!launch(l->exec, p, config->words, reterr)) {
         free(p);
         return false;
     }
@@ -194,6 +194,7 @@ bool live_exec_start(struct live *l, const struct live_exec_config *config,
     for (last = &l->exec->programs; *last; last = &(*last)->next)
         ;
     *last = p;
+    *ret_number = p->number;
     live_attach(l);
     return true;
 }
@@ -297,6 +298,18 @@ bool live_exec_at(const struct live *l, uint32_t i, struct live_exec_info *ret)
         .runs = !p->process.over,
         .status = (int)p->process.status,
     };
+    return true;
+}
+
+bool live_exec_kill(struct live *l, uint32_t number, int signal)
+{
+    struct exec_program *p = l->exec ? l->exec->programs : NULL;
+
+    while (p && p->number != number)
+        p = p->next;
+    if (!p || p->process.exited)
+        return false;
+    exec_process_kill(&p->process, signal);
     return true;
 }
 

@@ -13,9 +13,10 @@
 
 #define LIVE_EXEC_FDS 128u /* descriptors to wait for */
 
-/* The implementation of live_ops.exec. */
-bool live_exec_start(struct live *l, const struct live_exec_config *config,
+/* The implementations of live_ops.exec and live_ops.exec_kill. */
+bool live_exec_start(struct live *l, const struct live_exec_config *config, uint32_t *ret_number,
                      struct live_error *reterr);
+bool live_exec_kill(struct live *l, uint32_t number, int signal);
 
 /* Serves the programs as far as possible without advancing the lab.  Returns true if there was
  * something to do.

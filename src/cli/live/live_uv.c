@@ -437,6 +437,11 @@ static void live_pump(struct live *l, uint64_t until_ns, int input)
         sleep_for(l, until_ns - now, input);
 }
 
+static bool is_open(const struct live *l)
+{
+    return l->n_ports > 0;
+}
+
 static bool programs_run(const struct live *l)
 {
     return live_programs_run(l) || live_vms_run(l) || live_exec_runs(l);
@@ -467,6 +472,7 @@ static const struct live_ops ops = {
     .tap = live_tap,
     .vm = live_vm_start,
     .exec = live_exec_start,
+    .exec_kill = live_exec_kill,
     .pingpong = live_pingpong_start,
     .verbs_peer = live_verbs_peer_start,
     .attached = attached,
@@ -475,6 +481,7 @@ static const struct live_ops ops = {
     .pump = live_pump,
     .has_input = live_has_input,
     .said = said,
+    .is_open = is_open,
     .programs_run = programs_run,
     .programs_failed = programs_failed,
     .clock = live_clock,

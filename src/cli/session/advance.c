@@ -158,7 +158,9 @@ static uint64_t live_bound(const struct move *m, uint64_t real_ns)
     return has_end(m) && m->until_ns < real_ns ? m->until_ns : real_ns;
 }
 
-/* Returns true if @m is over without a result from the lab.  A run ends with the last program. */
+/* Returns true if @m is over without a result from the lab.  A run ends with the last program; and
+ * without one, if nothing can come from outside.
+ */
 static bool live_is_over(const struct session *s, const struct move *m, bool had_programs)
 {
     if (m->kind == MOVE_TURN)
@@ -166,7 +168,8 @@ static bool live_is_over(const struct session *s, const struct move *m, bool had
     if (m->kind != MOVE_RUN)
         return false;
     return (rdl_now_ns(s->lab) >= m->until_ns && rdl_next_ns(s->lab) > m->until_ns) ||
-           (had_programs && !s->config.live_ops->programs_run(s->outside.live));
+           ((had_programs || !s->config.live_ops->is_open(s->outside.live)) &&
+            !s->config.live_ops->programs_run(s->outside.live));
 }
 
 void advance_print_messages(struct session *s)
@@ -220,7 +223,8 @@ static struct moved move_live(struct session *s, const struct move *m, struct sp
 {
     const bool had_programs = s->config.live_ops->programs_run(s->outside.live);
 
-    if (m->kind == MOVE_RUN && m->until_ns == RDL_NEVER && !had_programs)
+    if (m->kind == MOVE_RUN && m->until_ns == RDL_NEVER && !had_programs &&
+        s->config.live_ops->is_open(s->outside.live))
         session_say(s, "waiting for frames from outside; ^C ends it\n");
     for (;;) {
         struct moved moved = {.st = RDL_OK};
