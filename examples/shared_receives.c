@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* A shared receive queue (SRQ): two queue pairs take receives from one queue.
- *
- * The client sends three messages over its first queue pair and one over its second.  The server
- * posts four receives to the SRQ.  It need not know which queue pair will use them.
- *
- *     server: ./shared_receives [-g GID_INDEX]      client: ./shared_receives [-g GID_INDEX] HOST
- * [PORT]
+/* A shared receive queue (SRQ): two queue pairs (QPs) take receives from one queue.
+ * The client sends three messages over its first QP and one over its second.  The server need not
+ * know which QP will use a receive.  The messages have no data but their number.
+ *     server: ./shared_receives [-g GID_INDEX]
+ *     client: ./shared_receives [-g GID_INDEX] HOST [PORT]
  */
 #include <err.h>
 #include <errno.h>
@@ -15,110 +13,71 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { MESSAGES = 4, TEXT_BYTES = 32 };
+enum { MESSAGES = 4 };
 
-struct address { /* of a queue pair; the numbers have network byte order */
-    uint32_t qpn, psn;
-    union ibv_gid gid;
-};
-
-/* Ends the program if @error is not 0.  Most verbs return 0 or an errno value. */
-static void check(const char *call, int error)
+/* Ends the program if a call failed.  Its @result is then an errno value, or -1 with errno set. */
+static void check(const char *call, int result)
 {
-    errno = error;
-    if (error != 0)
+    errno = result > 0 ? result : errno;
+    if (result != 0)
         err(1, "%s", call);
-}
-
-/* Ends the program if @object is NULL.  Verbs that make an object set errno then. */
-static void *made(const char *call, void *object)
-{
-    if (!object)
-        err(1, "%s", call);
-    return object;
 }
 
 /* Returns a TCP connection.  The client connects to @host.  The server has no host: it waits. */
 static int open_tcp(const char *host, const char *port)
 {
     const struct addrinfo hints = {.ai_flags = AI_PASSIVE, .ai_family = AF_INET};
-    const int s = socket(AF_INET, SOCK_STREAM, 0), yes = 1;
     struct addrinfo *a;
-    int unknown = getaddrinfo(host, port, &hints, &a), tries = 100, tcp = s;
+    const int unknown = getaddrinfo(host, port, &hints, &a), yes = 1;
+    int tcp = socket(AF_INET, SOCK_STREAM, 0), tries = 100;
 
-    check("socket", s < 0 ? errno : 0);
+    check("socket", tcp < 0 ? -1 : 0);
     if (unknown)
         errx(1, "%s: %s", host ? host : port, gai_strerror(unknown));
-    while (host && connect(s, a->ai_addr, a->ai_addrlen) != 0) {
-        check("connect", tries-- > 0 ? 0 : errno);
-        usleep(100000); /* the server may start later */
-    }
-    if (!host) {
-        check("setsockopt", setsockopt(s, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes)) ? errno : 0);
-        check("bind", bind(s, a->ai_addr, a->ai_addrlen) ? errno : 0);
-        check("listen", listen(s, 1) ? errno : 0);
-        tcp = accept(s, NULL, NULL);
-        check("accept", tcp < 0 ? errno : 0);
-        close(s);
-    }
+    check("setsockopt", setsockopt(tcp, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes)));
+    for (; (host ? connect : bind)(tcp, a->ai_addr, a->ai_addrlen) != 0; usleep(100000))
+        check(host ? "connect" : "bind", tries-- > 0 ? 0 : -1); /* the server may start later */
     freeaddrinfo(a);
+    check("listen", host ? 0 : listen(tcp, 1));
+    tcp = host ? tcp : accept(tcp, NULL, NULL);
+    check("accept", tcp < 0 ? -1 : 0);
     return tcp;
 }
 
-/* Sends @mine to the other side, and waits for @theirs. */
-static void exchange(int tcp, const void *mine, void *theirs, size_t bytes)
+/* Sends @data to the other side, and replaces it with what the other side sends. */
+static void exchange(int tcp, void *data, size_t bytes)
 {
-    check("send", send(tcp, mine, bytes, MSG_NOSIGNAL) < 0 ? errno : 0);
+    check("send", send(tcp, data, bytes, MSG_NOSIGNAL) < (ssize_t)bytes ? -1 : 0);
     errno = ECONNRESET; /* recv() does not set it if the other side has ended */
-    check("recv", recv(tcp, theirs, bytes, MSG_WAITALL) < (ssize_t)bytes ? errno : 0);
+    check("recv", recv(tcp, data, bytes, MSG_WAITALL) < (ssize_t)bytes ? -1 : 0);
 }
 
-/* Returns the index of the first RoCE v2 GID of port 1, if possible that of an IPv4 address. */
-static int choose_gid(struct ibv_context *context)
-{
-    struct ibv_port_attr port;
-    struct ibv_gid_entry e;
-    int chosen = -1;
-
-    check("ibv_query_port", ibv_query_port(context, 1, &port));
-    for (int i = 0; i < port.gid_tbl_len; i++) {
-        const int error = ibv_query_gid_ex(context, 1, (uint32_t)i, &e, 0);
-
-        check("ibv_query_gid_ex", error == ENODATA ? 0 : error);
-        if (error == ENODATA || e.gid_type != IBV_GID_TYPE_ROCE_V2)
-            continue; /* the entry is empty, or of another type */
-        if (IN6_IS_ADDR_V4MAPPED(e.gid.raw))
-            return i;
-        chosen = chosen < 0 ? i : chosen;
-    }
-    check("find a RoCE v2 GID of port 1", chosen < 0 ? ENODATA : 0);
-    return chosen;
-}
-
-/* Moves @qp to INIT, RTR (ready to receive) and RTS (ready to send). */
-static void connect_qp(struct ibv_qp *qp, uint32_t psn, const struct address *to, int gid_index)
+/* Exchanges addresses, and moves @qp to INIT, RTR (ready to receive) and RTS (ready to send). */
+static void connect_qp(struct ibv_qp *qp, int tcp, int gid_index)
 {
     struct ibv_qp_attr init = {.qp_state = IBV_QPS_INIT, .port_num = 1};
-    struct ibv_qp_attr rtr = {.qp_state = IBV_QPS_RTR, .path_mtu = IBV_MTU_1024};
-    struct ibv_qp_attr rts = {.qp_state = IBV_QPS_RTS, .sq_psn = psn, .retry_cnt = 7};
+    struct ibv_qp_attr rtr = {.qp_state = IBV_QPS_RTR, .ah_attr = {.is_global = 1, .port_num = 1}};
+    struct ibv_qp_attr rts = {.qp_state = IBV_QPS_RTS, .retry_cnt = 7, .rnr_retry = 7};
     int mask = IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS;
+    struct ibv_global_route *route = &rtr.ah_attr.grh;
+    uint32_t qpn = htonl(qp->qp_num);
 
-    check("ibv_modify_qp to INIT", ibv_modify_qp(qp, &init, mask));
-    rtr.dest_qp_num = ntohl(to->qpn);
-    rtr.rq_psn = ntohl(to->psn);
+    check("modify QP to INIT", ibv_modify_qp(qp, &init, mask));
+    check("ibv_query_gid", ibv_query_gid(qp->context, 1, gid_index, &route->dgid));
+    exchange(tcp, &route->dgid, sizeof(route->dgid));
+    exchange(tcp, &qpn, sizeof(qpn));
+    route->sgid_index = (uint8_t)gid_index;
+    route->hop_limit = 64;
+    rtr.dest_qp_num = ntohl(qpn);
+    rtr.path_mtu = IBV_MTU_1024;
     rtr.min_rnr_timer = 12; /* a sender that finds no receive waits 0.64 ms */
-    rtr.ah_attr = (struct ibv_ah_attr){.is_global = 1, .port_num = 1};
-    rtr.ah_attr.grh.dgid = to->gid;
-    rtr.ah_attr.grh.sgid_index = (uint8_t)gid_index;
-    rtr.ah_attr.grh.hop_limit = 64;
     mask = IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
            IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER;
-    check("ibv_modify_qp to RTR", ibv_modify_qp(qp, &rtr, mask));
-    rts.timeout = 14;  /* without an acknowledgement, retransmit after 67 ms */
-    rts.rnr_retry = 7; /* no limit */
+    check("modify QP to RTR", ibv_modify_qp(qp, &rtr, mask)); /* from PSN 0 on */
+    rts.timeout = 14; /* without an acknowledgement, retransmit after 67 ms */
     mask = IBV_QP_STATE | IBV_QP_SQ_PSN | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
            IBV_QP_MAX_QP_RD_ATOMIC;
-    check("ibv_modify_qp to RTS", ibv_modify_qp(qp, &rts, mask));
+    check("modify QP to RTS", ibv_modify_qp(qp, &rts, mask));
 }
 
 /* Polls until a work request completes.  Gives up after 10 seconds. */
@@ -135,92 +94,56 @@ static struct ibv_wc wait_for_completion(struct ibv_cq *cq)
     return wc;
 }
 
-/* Posts a receive for each message to @srq.  The ID of its work request is its number. */
-static void post_receives(struct ibv_srq *srq, struct ibv_mr *mr)
-{
-    for (uint64_t i = 0; i < MESSAGES; i++) {
-        struct ibv_sge to = {(uintptr_t)mr->addr + i * TEXT_BYTES, TEXT_BYTES, mr->lkey};
-        struct ibv_recv_wr wr = {.wr_id = i, .sg_list = &to, .num_sge = 1}, *bad;
-
-        check("ibv_post_srq_recv", ibv_post_srq_recv(srq, &wr, &bad));
-    }
-}
-
-/* Sends message @i over @qp, and waits until it has completed. */
-static void send_message(struct ibv_qp *qp, struct ibv_mr *mr, uint64_t i)
-{
-    struct ibv_sge from = {(uintptr_t)mr->addr + i * TEXT_BYTES, TEXT_BYTES, mr->lkey};
-    struct ibv_send_wr wr = {.sg_list = &from, .num_sge = 1, .opcode = IBV_WR_SEND}, *bad;
-
-    wr.send_flags = IBV_SEND_SIGNALED;
-    check("ibv_post_send", ibv_post_send(qp, &wr, &bad));
-    wait_for_completion(qp->send_cq);
-}
-
 int main(int argc, char **argv)
 {
-    int gid_index = -1, option;
-    char ready = 0, text[MESSAGES][TEXT_BYTES] = {""};
+    int gid_index = 0, option;
+    char ready = 0;
 
     while ((option = getopt(argc, argv, "g:")) != -1)
         if (option != 'g' || sscanf(optarg, "%d", &gid_index) != 1)
             errx(1, "usage: shared_receives [-g GID_INDEX] [HOST | - [PORT]]");
     const char *host = argc > optind && argv[optind][0] != '-' ? argv[optind] : NULL;
-    const char *me = host ? "client" : "server";
     const int tcp = open_tcp(host, argc > optind + 1 ? argv[optind + 1] : "18516");
 
-    struct ibv_device **devices = made("ibv_get_device_list", ibv_get_device_list(NULL));
-    check("find an RDMA device", devices[0] ? 0 : ENODEV);
-    struct ibv_context *context = made("ibv_open_device", ibv_open_device(devices[0]));
-    ibv_free_device_list(devices);
-    struct ibv_pd *pd = made("ibv_alloc_pd", ibv_alloc_pd(context));
-    struct ibv_mr *mr =
-        made("ibv_reg_mr", ibv_reg_mr(pd, text, sizeof(text), IBV_ACCESS_LOCAL_WRITE));
-    struct ibv_cq *cq = made("ibv_create_cq", ibv_create_cq(context, MESSAGES, NULL, NULL, 0));
+    struct ibv_device **devices = ibv_get_device_list(NULL);
+    if (!devices || !devices[0])
+        errx(1, "there is no RDMA device");
+    struct ibv_context *context = ibv_open_device(devices[0]);
+    check("ibv_open_device", context ? 0 : -1);
+    struct ibv_pd *pd = ibv_alloc_pd(context);
+    check("ibv_alloc_pd", pd ? 0 : -1);
     struct ibv_srq_init_attr srq_attr = {.attr = {.max_wr = MESSAGES, .max_sge = 1}};
-    struct ibv_srq *srq = made("ibv_create_srq", ibv_create_srq(pd, &srq_attr));
-    struct ibv_qp_init_attr attr = {
-        .send_cq = cq, .recv_cq = cq, .srq = srq, .qp_type = IBV_QPT_RC};
+    struct ibv_srq *srq = ibv_create_srq(pd, &srq_attr);
+    check("ibv_create_srq", srq ? 0 : -1);
+    struct ibv_cq *cq = ibv_create_cq(context, MESSAGES, NULL, NULL, 0);
+    check("ibv_create_cq", cq ? 0 : -1);
+    struct ibv_qp_init_attr attr = {.send_cq = cq, .recv_cq = cq, .qp_type = IBV_QPT_RC};
+    attr.srq = srq;
     attr.cap = (struct ibv_qp_cap){.max_send_wr = 1, .max_send_sge = 1};
-    gid_index = gid_index < 0 ? choose_gid(context) : gid_index;
-
-    struct address mine[2], theirs[2];
     struct ibv_qp *qp[2];
     for (int i = 0; i < 2; i++) {
-        qp[i] = made("ibv_create_qp", ibv_create_qp(pd, &attr));
-        mine[i].qpn = htonl(qp[i]->qp_num);
-        mine[i].psn = htonl((uint32_t)getpid() & 0xffffff);
-        check("ibv_query_gid", ibv_query_gid(context, 1, gid_index, &mine[i].gid) ? errno : 0);
+        qp[i] = ibv_create_qp(pd, &attr);
+        check("ibv_create_qp", qp[i] ? 0 : -1);
+        connect_qp(qp[i], tcp, gid_index);
     }
-    exchange(tcp, mine, theirs, sizeof(mine));
-    for (int i = 0; i < 2; i++)
-        connect_qp(qp[i], ntohl(mine[i].psn), &theirs[i], gid_index);
-    printf("%s: queue pairs %u and %u share one receive queue\n", me, qp[0]->qp_num, qp[1]->qp_num);
-    if (!host)
-        post_receives(srq, mr);
-    exchange(tcp, &ready, &ready, 1); /* now the server can receive */
+    struct ibv_recv_wr receive = {.num_sge = 0}, *bad_receive;
+    for (; receive.wr_id < MESSAGES && !host; receive.wr_id++)
+        check("ibv_post_srq_recv", ibv_post_srq_recv(srq, &receive, &bad_receive));
+    exchange(tcp, &ready, 1); /* now the server can receive */
 
-    for (int i = 0; i < MESSAGES; i++) {
-        if (host) {
-            snprintf(text[i], TEXT_BYTES, "message %d", i);
-            send_message(qp[i == 2], mr, (uint64_t)i);
-        } else {
-            const struct ibv_wc wc = wait_for_completion(cq);
-            printf("server: queue pair %u took receive %d: %s\n", wc.qp_num, (int)wc.wr_id,
-                   text[wc.wr_id]);
-        }
+    struct ibv_send_wr send = {.opcode = IBV_WR_SEND_WITH_IMM, .send_flags = IBV_SEND_SIGNALED};
+    struct ibv_send_wr *bad_send;
+    for (uint32_t i = 0; i < MESSAGES; i++) {
+        send.imm_data = htonl(i);
+        if (host)
+            check("ibv_post_send", ibv_post_send(qp[i == 2], &send, &bad_send));
+        const struct ibv_wc wc = wait_for_completion(cq);
+        if (host)
+            printf("sent message %u over QP %u\n", i, wc.qp_num);
+        else
+            printf("QP %u took receive %d: message %u\n", wc.qp_num, (int)wc.wr_id,
+                   ntohl(wc.imm_data));
     }
-    if (host)
-        printf("client: sent messages 0, 1 and 3 over %u, message 2 over %u\n", qp[0]->qp_num,
-               qp[1]->qp_num);
-    exchange(tcp, &ready, &ready, 1); /* neither side ends while the other still needs it */
-    check("ibv_destroy_qp", ibv_destroy_qp(qp[0]));
-    check("ibv_destroy_qp", ibv_destroy_qp(qp[1]));
-    check("ibv_destroy_srq", ibv_destroy_srq(srq));
-    check("ibv_destroy_cq", ibv_destroy_cq(cq));
-    check("ibv_dereg_mr", ibv_dereg_mr(mr));
-    check("ibv_dealloc_pd", ibv_dealloc_pd(pd));
-    check("ibv_close_device", ibv_close_device(context) ? errno : 0);
-    close(tcp);
-    return 0;
+    exchange(tcp, &ready, 1); /* neither side ends while the other still needs it */
+    return 0; /* closing the device and destroying its objects is left to the end of the process */
 }
