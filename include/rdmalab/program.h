@@ -52,8 +52,9 @@ RDL_MUST_CHECK enum rdl_status rdl_program_add(struct rdl_lab *lab, rdl_host hos
                                                rdl_program *ret);
 
 /* Begin and end the calls of a program.  In between, calls about its host are the program's: it
- * owns what they create, handles of others are stale, rdl_get_async_event() returns its events. The
- * lab can advance meanwhile.  Calls of another program of the host must not begin meanwhile.
+ * owns what they create, handles of others and of other hosts are stale, rdl_get_async_event()
+ * returns its events.  The lab can advance meanwhile.  Calls of another program must not begin
+ * meanwhile.
  */
 void rdl_program_calls(struct rdl_lab *lab, rdl_program program);
 void rdl_program_called(struct rdl_lab *lab, rdl_program program);

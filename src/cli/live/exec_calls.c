@@ -357,7 +357,6 @@ static enum rdl_status created_cq(struct exec_client *c, struct program_answer *
 
 static enum rdl_status resize_cq(struct exec_client *c)
 {
-    (void)exec_work(c); /* what the program has polled is no longer in the queue */
     return asked(c,
                  rdl_resize_cq(c->lab, (rdl_cq){c->call.u.resize_cq.cq}, c->call.u.resize_cq.cqe),
                  c->call.u.resize_cq.cq);
@@ -376,7 +375,6 @@ static enum rdl_status resized_cq(struct exec_client *c, struct program_answer *
 
 static enum rdl_status arm_cq(struct exec_client *c)
 {
-    (void)exec_work(c);
     return asked(c,
                  rdl_req_notify_cq(c->lab, (rdl_cq){c->call.u.arm_cq.cq},
                                    c->call.u.arm_cq.solicited_only != 0),
@@ -699,7 +697,6 @@ static enum rdl_status destroy_object(struct rdl_lab *lab, uint32_t kind, uint64
 
 static enum rdl_status destroy(struct exec_client *c)
 {
-    (void)exec_work(c); /* its events are on their way before the object goes */
     return asked(c, destroy_object(c->lab, c->call.u.destroy.kind, c->call.u.destroy.handle), 0);
 }
 
@@ -719,12 +716,14 @@ static enum rdl_status destroyed(struct exec_client *c, struct program_answer *a
 
 /* --- All -------------------------------------------------------------------------------------- */
 
-/* Each call: how it begins, NULL if it needs no answer of the device; and how its answer is
- * completed, NULL if there is nothing to add.
+/* Each call: how it begins, NULL if it needs no answer of the device; how its answer is completed,
+ * NULL if there is nothing to add; and whether completions and events are passed on before it, so
+ * that what was polled has left the queue, and events of an object precede its end.
  */
 static const struct {
     begin *begin;
     finish *finish;
+    bool after_work;
 } calls[PROGRAM_OP_COUNT] = {
     [PROGRAM_QUERY_PORT] = {query_port, queried_port},
     [PROGRAM_QUERY_GID] = {NULL, query_gid},
@@ -735,8 +734,8 @@ static const struct {
     [PROGRAM_ALLOC_MW] = {alloc_mw, alloced_mw},
     [PROGRAM_CREATE_CHANNEL] = {NULL, create_channel},
     [PROGRAM_CREATE_CQ] = {create_cq, created_cq},
-    [PROGRAM_RESIZE_CQ] = {resize_cq, resized_cq},
-    [PROGRAM_ARM_CQ] = {arm_cq, NULL},
+    [PROGRAM_RESIZE_CQ] = {resize_cq, resized_cq, true},
+    [PROGRAM_ARM_CQ] = {arm_cq, NULL, true},
     [PROGRAM_CREATE_SRQ] = {create_srq, created_srq},
     [PROGRAM_MODIFY_SRQ] = {modify_srq, NULL},
     [PROGRAM_QUERY_SRQ] = {query_srq, queried_srq},
@@ -746,7 +745,7 @@ static const struct {
     [PROGRAM_CREATE_AH] = {create_ah, give_handle},
     [PROGRAM_ATTACH_MCAST] = {attach_mcast, attached_mcast},
     [PROGRAM_DETACH_MCAST] = {detach_mcast, detached_mcast},
-    [PROGRAM_DESTROY] = {destroy, destroyed},
+    [PROGRAM_DESTROY] = {destroy, destroyed, true},
 };
 
 enum rdl_status exec_call_begin(struct exec_client *c)
@@ -758,6 +757,8 @@ enum rdl_status exec_call_begin(struct exec_client *c)
     c->answer_fd = -1;
     if (c->call.op >= PROGRAM_OP_COUNT || (!calls[c->call.op].begin && !calls[c->call.op].finish))
         return RDL_ERR_UNSUPPORTED;
+    if (calls[c->call.op].after_work)
+        (void)exec_work(c); /* not in between: it ends the calls of the program */
     rdl_program_calls(c->lab, c->program);
     if (calls[c->call.op].begin)
         st = calls[c->call.op].begin(c);

@@ -101,6 +101,7 @@ struct lab_state {
     struct directory directory; /* addresses of hosts that need not be resolved over the link */
     struct directory addresses; /* addresses of all hosts */
     struct parts parts;
+    const struct verbs *caller; /* of the host whose program calls; NULL: the lab's user */
 };
 
 struct rdl_listener {
@@ -281,13 +282,17 @@ static inline struct host *lab_host(const struct lab_state *w, uint32_t raw)
     return raw >= 1 && raw <= w->n_hosts ? w->hosts[raw - 1] : NULL;
 }
 
-/* Returns the verbs object of @kind with handle @raw, or NULL if the handle is stale. */
+/* Returns the verbs object of @kind with handle @raw, or NULL if the handle is stale.  To a
+ * program, handles of other hosts are.
+ */
 static inline struct guest_object *lab_object(const struct lab_state *w, uint32_t kind,
                                               uint64_t raw)
 {
     const struct host *h = lab_host(w, verbs_host_of(raw));
 
-    return h ? verbs_get(&h->guest.verbs, kind, raw) : NULL;
+    if (!h || (w->caller && w->caller != &h->guest.verbs))
+        return NULL;
+    return verbs_get(&h->guest.verbs, kind, raw);
 }
 
 /* Returns the part called @name if it is of @kind, otherwise NULL. */

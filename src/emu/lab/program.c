@@ -60,16 +60,20 @@ void rdl_program_calls(struct rdl_lab *lab, rdl_program program)
 {
     struct guest_program *p = program_of(lab, program);
 
-    if (p)
-        p->verbs->current = p;
+    if (!p)
+        return;
+    p->verbs->current = p;
+    lab->state->caller = p->verbs;
 }
 
 void rdl_program_called(struct rdl_lab *lab, rdl_program program)
 {
     const struct guest_program *p = program_of(lab, program);
 
-    if (p && p->verbs->current == p)
-        p->verbs->current = NULL;
+    if (!p || p->verbs->current != p)
+        return;
+    p->verbs->current = NULL;
+    lab->state->caller = NULL;
 }
 
 bool rdl_program_left(const struct rdl_lab *lab, rdl_program program,

@@ -247,7 +247,7 @@ static void memory_that_is_gone_reads_as_zero(void **state)
 static void a_program_sees_its_own_objects_alone(void **state)
 {
     struct fixture *f = *state;
-    const struct program *a = &f->program[0], *other = &f->program[2];
+    const struct program *a = &f->program[0], *there = &f->program[1], *other = &f->program[2];
     const struct rdl_qp_config config = {
         .pd = other->pd, .type = QPT_RC, .send_cq = a->cq, .recv_cq = a->cq};
     struct rdl_wc wc;
@@ -258,6 +258,8 @@ static void a_program_sees_its_own_objects_alone(void **state)
     assert_int_equal(rdl_dealloc_pd(f->lab, other->pd), RDL_ERR_STALE);
     assert_int_equal(rdl_poll_cq(f->lab, other->cq, 1, &wc, &n), RDL_ERR_STALE);
     assert_int_equal(rdl_create_qp(f->lab, &config, NULL, &qp), RDL_ERR_STALE);
+    assert_int_equal(rdl_destroy_qp(f->lab, there->qp), RDL_ERR_STALE); /* of another host */
+    assert_int_equal(rdl_poll_cq(f->lab, there->cq, 1, &wc, &n), RDL_ERR_STALE);
     rdl_program_called(f->lab, a->p);
     assert_int_equal(rdl_poll_cq(f->lab, other->cq, 1, &wc, &n), RDL_OK); /* the user sees all */
 }
