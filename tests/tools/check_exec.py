@@ -99,6 +99,34 @@ def check_hostile(rdmalab, tally, _library):
                      f"a pingpong beside a hostile program, seed {seed}", text_of(done))
 
 
+NEEDS_RESET = """host h1 h2
+link h1 h2
+on h1,h2 { alloc_pd as pd; reg_mr pd len=4k access=lw as mr; create_cq cqe=16 as cq }
+create_srq h2.pd max_wr=4 as srq
+create_qp h1.pd send_cq=cq recv_cq=cq as qp
+create_qp h2.pd send_cq=cq recv_cq=cq srq=srq as qp
+get_dma_mr h2.pd access=lw,rw as dma
+connect h1.qp h2.qp mtu=1024 timeout=4 retry_cnt=1
+write h1.mr[0] hex=ffff
+exec h2 ibv_rc_pingpong -g 0 &
+post_send h1.qp op=rdma_write sge=mr[0:2] remote=h2.dma[421954]
+post_send h1.qp sge=mr[0:64]
+run for=10ms
+expect h2.device.needs_reset == 1
+kill 1
+refused says="signal 15" { run }
+run for=10ms
+run
+"""
+
+
+def check_needs_reset(rdmalab, tally, _library):
+    """A program that has ended while its device needs a reset, which keeps its objects, stops nobody."""
+    rdmalab.file("reset.lab").write_text(NEEDS_RESET)
+    done = rdmalab.run("run", "reset.lab", "--allow", "programs", "--quiet")
+    tally.expect(done.returncode == 0, "the lab goes on after a program on a device that needs a reset", text_of(done))
+
+
 def check_statuses(rdmalab, tally, _library):
     """The status is that of the first program that failed."""
     for words, status in ((["h1", "--", "true"], 0), (["h1", "--", "sh", "-c", "exit 7"], 7),

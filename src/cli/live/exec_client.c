@@ -313,8 +313,9 @@ static enum rdl_status destroy(struct exec_client *c, const struct rdl_program_o
     }
 }
 
-/* Destroys the next object that the program has left.  A device that needs a reset keeps its
- * objects: then they stay, and so does the program.
+/* Destroys the next object that the program has left.  Returns true if there was one, or if the
+ * last one has gone.  A device that needs a reset keeps its objects: then they stay, and so does
+ * the program.
  */
 static bool leave(struct exec_client *c)
 {
@@ -322,15 +323,17 @@ static bool leave(struct exec_client *c)
     bool any = false;
 
     let_go(c);
+    c->stays = false;
     while (c->program.raw && host_is_free(c)) {
+        const bool left = rdl_program_left(c->lab, c->program, &o);
+        const enum rdl_status st = left ? destroy(c, &o) : rdl_program_remove(c->lab, c->program);
+
+        c->stays = st == RDL_ERR_BROKEN;
+        if (st != RDL_OK)
+            break;
         any = true;
-        if (rdl_program_left(c->lab, c->program, &o)) {
-            if (destroy(c, &o) == RDL_OK)
-                continue;
-        } else if (rdl_program_remove(c->lab, c->program) == RDL_OK) {
+        if (!left)
             c->program.raw = 0;
-        }
-        break;
     }
     if (!c->program.raw)
         c->state = EXEC_GONE;
@@ -427,7 +430,11 @@ void exec_awake(struct exec_server *s)
 
 bool exec_is_used(const struct exec_server *s)
 {
-    return s->clients != NULL;
+    const struct exec_client *c = s->clients;
+
+    while (c && c->stays)
+        c = c->next;
+    return c != NULL;
 }
 
 void exec_server_done(struct exec_server *s)

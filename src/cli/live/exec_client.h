@@ -69,6 +69,7 @@ struct exec_client {
     const struct exec_server *server;
     struct exec_client *next;
     enum exec_state state;
+    bool stays;     /* EXEC_LEAVES: its objects remain, because the device needs a reset */
     int fd, memory; /* the connection, and /proc/PID/mem; -1: closed */
     int pid;
     rdl_host host;
@@ -116,7 +117,7 @@ bool exec_serve(struct exec_server *s);
 bool exec_sleeps(struct exec_server *s);
 void exec_awake(struct exec_server *s);
 
-/* Returns true if a program is connected or leaves objects behind. */
+/* Returns true if a program is connected, or leaves objects behind that can be destroyed. */
 bool exec_is_used(const struct exec_server *s);
 
 /* Ends all connections and frees them.  Objects stay in the lab, which must not advance any more.

@@ -226,13 +226,15 @@ static void write_wc(const struct exec_client *c, const struct rdl_wc *wc, struc
     *ret = out;
 }
 
-/* Takes out of the queue what the program has polled.  It cannot have polled more than it got. */
+/* Takes out of the queue what the program has polled.  It cannot have polled more than it got.
+ * Returns true if there was something that could be taken: the user may have destroyed the queue.
+ */
 static bool take_polled(struct exec_client *c, struct exec_cq *q)
 {
     const uint64_t said = atomic_load_explicit(&q->ring->polled, memory_order_acquire);
     const uint64_t polled = said - q->polled <= q->written - q->polled ? said : q->written;
     struct rdl_wc wc[COPIED_AT_ONCE];
-    const bool any = polled != q->polled;
+    const uint64_t before = q->polled;
 
     while (q->polled != polled) {
         const uint64_t left = polled - q->polled;
@@ -244,7 +246,7 @@ static bool take_polled(struct exec_client *c, struct exec_cq *q)
             break;
         q->polled += n;
     }
-    return any;
+    return q->polled != before;
 }
 
 /* Copies new completions to the ring, which has room: it is at least as long as the queue. */
