@@ -135,6 +135,8 @@ def check_statuses(rdmalab, tally, _library):
                           ([], 2), (["--lab", "/no/such.lab", "h1", "--", "true"], 1)):
         done = rdmalab.run("exec", *words)
         tally.expect(done.returncode == status, f"exec {' '.join(words)}: {status}", text_of(done))
+    done = rdmalab.run("exec", "h1", "--", "sh", "-c", "exit 255")
+    tally.expect(done.returncode == 255 and "status 255" in done.stderr, "a great status is no signal", text_of(done))
     done = rdmalab.run("exec", "h1", "--", "cat", stdin="through the program\n")
     tally.expect(done.stdout == "through the program\n", "a program has the input and output of rdmalab", text_of(done))
 

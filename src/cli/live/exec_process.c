@@ -10,7 +10,6 @@
 
 #include "cli/live/live_internal.h"
 
-#define POLITE_MS 1000u /* time after SIGTERM */
 #define FORCED_MS 1000u
 #define LOOK_MS   5u
 
@@ -77,6 +76,7 @@ static void on_exit_of(uv_process_t *process, int64_t status, int signal_number)
     struct exec_process *p = process->data;
 
     p->exited = true;
+    p->signal = signal_number;
     p->status = signal_number ? 128 + signal_number : status;
     if (!p->direct)
         kill(-process->pid, SIGKILL); /* processes that it left behind */
@@ -210,26 +210,25 @@ void exec_process_kill(struct exec_process *p, int signal)
         kill(p->direct ? p->process.pid : -p->process.pid, signal);
 }
 
-/* Runs the loop until the process has ended, for at most @ms. */
-static void wait_for(struct exec_process *p, unsigned ms)
+unsigned exec_process_wait(struct exec_process *p, unsigned ms)
 {
     const struct timespec pause = {.tv_nsec = LOOK_MS * 1000000L};
+    unsigned left = ms;
 
-    for (unsigned waited = 0; !p->exited && waited < ms; waited += LOOK_MS) {
+    for (; p->started && !p->exited && left > 0; left -= left < LOOK_MS ? left : LOOK_MS) {
         uv_run(p->loop, UV_RUN_NOWAIT);
         if (!p->exited)
             nanosleep(&pause, NULL);
     }
+    return left;
 }
 
 void exec_process_stop(struct exec_process *p)
 {
     if (!p->started)
         return;
-    exec_process_kill(p, SIGTERM);
-    wait_for(p, POLITE_MS);
     exec_process_kill(p, SIGKILL);
-    wait_for(p, FORCED_MS);
+    (void)exec_process_wait(p, FORCED_MS);
     for (unsigned i = 0; i < 2; i++)
         close_stream(&p->streams[i]);
     if (!p->exited) /* SIGKILL has not taken effect yet; do not wait for it */

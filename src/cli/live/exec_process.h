@@ -38,6 +38,7 @@ struct exec_process {
     bool exited;    /* @status is valid */
     bool over;      /* it has ended, and its output was read to the end */
     int64_t status; /* exit status; 128 plus the signal number if it was killed */
+    int signal;     /* that killed it; 0: none did */
 };
 
 /* Starts the program @words, ended by NULL, with the environment @env, "NAME=value" each, which is
@@ -49,8 +50,13 @@ bool exec_process_start(struct exec_process *p, const char *const *words, const 
 /* Sends @signal to the process group, if it still runs. */
 void exec_process_kill(struct exec_process *p, int signal);
 
-/* Ends the process if it runs, and closes its handles.  Takes at most two seconds, in which it runs
- * the loop; do not call it from the loop.
+/* Waits until the process has ended, for at most @ms, in which it runs the loop; do not call it
+ * from the loop.  Returns what is left of @ms.
+ */
+unsigned exec_process_wait(struct exec_process *p, unsigned ms);
+
+/* Kills the process if it runs, and closes its handles.  Takes at most a second, in which it runs
+ * the loop.
  */
 void exec_process_stop(struct exec_process *p);
 

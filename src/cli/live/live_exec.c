@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -21,6 +22,8 @@
 
 /* While the lab is busy, descriptors are looked at so often. */
 #define LOOK_NS 500000u
+
+#define POLITE_MS 1000u /* time after SIGTERM, before SIGKILL */
 
 #define NAME_BYTES (RDL_NAME_BYTES + 24u)
 
@@ -271,9 +274,8 @@ bool live_exec_failed(struct live *l, struct live_error *reterr)
         if (!p->process.over || p->reported || p->process.status == 0)
             continue;
         p->reported = true;
-        if (p->process.status > 128)
-            snprintf(p->wrong, sizeof(p->wrong), "it was ended by signal %d",
-                     (int)p->process.status - 128);
+        if (p->process.signal)
+            snprintf(p->wrong, sizeof(p->wrong), "it was ended by signal %d", p->process.signal);
         else
             snprintf(p->wrong, sizeof(p->wrong), "it ended with status %d", (int)p->process.status);
         live_error_set(reterr, p->name, p->wrong, "\"show live\" tells of all programs");
@@ -345,9 +347,17 @@ bool live_exec_program_at(const struct live *l, uint32_t i, struct live_program_
     return true;
 }
 
+/* All programs have the same time to end by themselves. */
 void live_exec_stop(struct live *l)
 {
-    for (struct exec_program *p = l->exec ? l->exec->programs : NULL; p; p = p->next)
+    struct exec_program *first = l->exec ? l->exec->programs : NULL;
+    unsigned left_ms = POLITE_MS;
+
+    for (struct exec_program *p = first; p; p = p->next)
+        exec_process_kill(&p->process, SIGTERM);
+    for (struct exec_program *p = first; p; p = p->next)
+        left_ms = exec_process_wait(&p->process, left_ms);
+    for (struct exec_program *p = first; p; p = p->next)
         exec_process_stop(&p->process);
 }
 
