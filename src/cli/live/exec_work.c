@@ -69,7 +69,8 @@ static bool take_post(struct exec_client *c, uint64_t left, struct taken_post *r
         return false;
     if (p->kind == PROGRAM_POST_PAD)
         return true;
-    if (p->bytes < head || p->n_sge > RDL_SGE_MAX || p->inline_bytes > INLINE_MAX)
+    if (p->bytes < head || p->n_sge > RDL_SGE_MAX || p->inline_bytes > INLINE_MAX ||
+        (p->n_sge && p->inline_bytes))
         return false;
     more = p->n_sge ? p->n_sge * sizeof(struct program_sge) : p->inline_bytes;
     if (more > p->bytes - head)
