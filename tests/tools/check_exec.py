@@ -11,6 +11,7 @@ check_NAME is one check, or a few.  No check depends on how fast the machine is.
 import os
 import pathlib
 import re
+import resource
 import shutil
 import signal
 import subprocess
@@ -125,6 +126,23 @@ def check_needs_reset(rdmalab, tally, _library):
     rdmalab.file("reset.lab").write_text(NEEDS_RESET)
     done = rdmalab.run("run", "reset.lab", "--allow", "programs", "--quiet")
     tally.expect(done.returncode == 0, "the lab goes on after a program on a device that needs a reset", text_of(done))
+
+
+def check_full(rdmalab, tally, _library):
+    """A lab without file descriptors says so, and goes on when there are some again."""
+    program = ROOT / "tests/program/crowd.py"
+    done = rdmalab.run("exec", "h1", "--", str(program), preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (40, 1000)))
+    tally.expect(done.returncode == 0 and "no file descriptors left" in done.stdout and "again: 0" in done.stdout,
+                 "connections of one program for all descriptors of the lab", text_of(done))
+    done = rdmalab.run("exec", "h1", "--", str(program))
+    tally.expect(done.returncode == 0 and "64 connections: a limit is reached" in done.stdout and "again: 0" in done.stdout,
+                 "as many connections as a host can have, and one more", text_of(done))
+
+
+def check_others_objects(rdmalab, tally, _library):
+    """A program that guesses handles of others is refused, whichever host they are of."""
+    done = rdmalab.run("exec", "h1", "--", str(ROOT / "tests/program/crowd.py"), "others")
+    tally.expect(done.returncode == 0 and done.stdout == "22 22 22 0\n" * 2, "handles of others are stale", text_of(done))
 
 
 def check_statuses(rdmalab, tally, _library):

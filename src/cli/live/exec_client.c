@@ -127,12 +127,13 @@ static void describe_device(const struct exec_client *c, struct program_device *
     memcpy(d->guid, a.guid, sizeof(d->guid));
 }
 
-/* Answers a program that may use its host.  Returns false if there is no memory for it. */
+/* Answers a program that may use its host.  Returns false if there is no memory or no descriptor
+ * for it.
+ */
 static bool welcome(struct exec_client *c)
 {
     struct program_welcome w = {.magic = PROGRAM_MAGIC};
     int page = -1, ends[2];
-    bool sent;
 
     c->page = exec_share(sizeof(*c->page), &page);
     if (!c->page)
@@ -144,12 +145,13 @@ static bool welcome(struct exec_client *c)
     (void)fcntl(ends[1], F_SETFL, O_NONBLOCK);
     c->events.fd = ends[1];
     describe_device(c, &w.device);
-    sent = exec_send(c->fd, &w, sizeof(w), (const int[]){page, c->server->wake, ends[0]},
-                     PROGRAM_WELCOME_FDS);
+    c->state = EXEC_WORKS;
+    if (!exec_send(c->fd, &w, sizeof(w), (const int[]){page, c->server->wake, ends[0]},
+                   PROGRAM_WELCOME_FDS))
+        c->state = EXEC_LEAVES; /* it has ended */
     close(page);
     close(ends[0]);
-    c->state = EXEC_WORKS;
-    return sent;
+    return true;
 }
 
 static void turn_away(struct exec_client *c, int error, const char *why)
@@ -179,7 +181,7 @@ static bool hear_hello(struct exec_client *c)
     if (wrong)
         turn_away(c, error, wrong);
     else if (!welcome(c))
-        c->state = EXEC_LEAVES;
+        turn_away(c, ENOMEM, "the lab has no memory or no file descriptors left: \"ulimit -n\"");
     return true;
 }
 

@@ -53,6 +53,7 @@ int exec_accept(int listener, int *ret_pid)
         return fd;
     }
     close(fd);
+    errno = EAGAIN; /* not for this one */
     return -1;
 }
 

@@ -14,7 +14,7 @@
 int exec_listen(const char *path);
 
 /* Accepts a connection from a process of this user.  Returns its file descriptor, which does not
- * block, with its process in *@ret_pid; -1 if nobody has come.
+ * block, with its process in *@ret_pid; -1 with errno if nobody has come.
  */
 int exec_accept(int listener, int *ret_pid);
 

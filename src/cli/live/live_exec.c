@@ -45,6 +45,7 @@ struct live_exec {
     struct exec_program *programs;
     uint32_t n_programs; /* so far */
     bool has_input;      /* a descriptor of a program was ready when the process slept last */
+    bool is_full;        /* connections wait until there are descriptors for them */
     uint64_t looked_ns;  /* machine's clock when all descriptors were looked at last */
 };
 
@@ -219,6 +220,7 @@ bool live_exec_serve(struct live *l)
         exec_client_add(&e->server, fd, pid);
         any = true;
     }
+    e->is_full = errno != EAGAIN && errno != EINTR;
     return exec_serve(&e->server) || any;
 }
 
@@ -230,7 +232,8 @@ bool live_exec_sleeps(struct live *l, struct pollfd *ret, unsigned *ret_n)
     *ret_n = 0;
     if (!e)
         return true;
-    ret[n++] = (struct pollfd){.fd = e->listener, .events = POLLIN};
+    if (!e->is_full)
+        ret[n++] = (struct pollfd){.fd = e->listener, .events = POLLIN};
     ret[n++] = (struct pollfd){.fd = e->server.wake, .events = POLLIN};
     for (const struct exec_client *c = e->server.clients; c && n < LIVE_EXEC_FDS; c = c->next) {
         if (c->fd >= 0 && !c->has_call)
