@@ -17,6 +17,7 @@
 #include "emu/facts/enum/pci_function.h"
 #include "emu/lab/lab_state.h"
 #include "fuzz.h"
+#include "input.h"
 #include "testbed/testbed.h"
 
 /* The differences between the labs. */
@@ -32,16 +33,6 @@ enum hostile_bit {
 
 /* In the zone: a list of the zone's page addresses. */
 #define HOSTILE_PAGE_LIST (HOSTILE_ZONE_BYTES - 4096u)
-
-/* The rest of an input.  Reading beyond its end gives zeros. */
-struct input {
-    const uint8_t *at;
-    size_t n;
-};
-uint8_t input_u8(struct input *in);
-uint16_t input_u16(struct input *in);
-uint32_t input_u32(struct input *in);
-uint64_t input_u64(struct input *in);
 
 /* The rings that an input can select. */
 enum hostile_ring {
