@@ -199,6 +199,29 @@ def check_script(rdmalab, tally, _library):
     tally.expect(done.returncode != 0 and "--allow" in done.stderr, "a script may start programs only if it is allowed to", text_of(done))
 
 
+HELD = """host h1 h2 ram=64m max_qp=64 max_cq=64
+link h1 h2
+break post_send
+exec h1 ibv_rc_pingpong -g 0 -n 50 &
+exec h2 ibv_rc_pingpong -g 0 -n 50 localhost
+expect h2.qp3.state == RTS
+expect count(tx) == 0
+step tick 20
+expect count(tx, host==h2) > 0
+delete 1
+run
+step
+expect count(cqe, host==h2) == 100
+"""
+
+
+def check_held(rdmalab, tally, _library):
+    """A breakpoint holds the lab and its programs: however long one looks, nothing goes on."""
+    done = rdmalab.run("--allow", "programs", stdin=HELD)
+    tally.expect(done.returncode == 0 and "the lab and its programs wait" in done.stdout and
+                 "idle at" in done.stdout and done.stdout.count("ok: ") == 4, "a breakpoint, steps and a run of a lab with programs", text_of(done))
+
+
 def processes_with(word):
     found = []
     for entry in pathlib.Path("/proc").iterdir():

@@ -14,32 +14,39 @@
 #define LOOK_NS  50000000u   /* simulated time between two looks at a program */
 #define READY_NS 1000000000u /* how long a program may take to wait for a connection */
 
-/* Lets the lab run for a moment.  Returns false if that fails, or is interrupted. */
-static bool run_on(struct session *s, const struct step *st)
+/* Lets the lab run for a moment. */
+static enum advance_end run_on(struct session *s, const struct step *st)
 {
-    return advance_run(s, rdl_now_ns(s->lab) + LOOK_NS, st->at).end != ADVANCE_FAILED;
+    return advance_run(s, rdl_now_ns(s->lab) + LOOK_NS, st->at).end;
 }
 
-/* Lets the lab run until the program that was started last is ready. */
+/* Lets the lab run until the program that was started last is ready, or a breakpoint is hit. */
 static bool wait_until_ready(struct session *s, const struct step *st)
 {
     const uint64_t end = rdl_now_ns(s->lab) + READY_NS;
 
     while (rdl_now_ns(s->lab) < end && !s->config.live_ops->exec_is_ready(s->outside.live)) {
-        if (!run_on(s, st))
-            return false;
+        const enum advance_end how = run_on(s, st);
+
+        if (how == ADVANCE_FAILED || how == ADVANCE_STOPPED)
+            return how == ADVANCE_STOPPED;
     }
     return true;
 }
 
-/* Lets the lab run until program @number has ended.  ^C is for the program. */
+/* Lets the lab run until program @number has ended, or a breakpoint is hit.  ^C is for the program.
+ */
 static bool wait_for_end(struct session *s, const struct step *st, uint32_t number)
 {
     const struct live_ops *ops = s->config.live_ops;
     struct live_exec_info info;
 
     while (ops->exec_at(s->outside.live, number - 1, &info) && info.runs) {
-        if (run_on(s, st))
+        const enum advance_end end = run_on(s, st);
+
+        if (end == ADVANCE_STOPPED)
+            return true;
+        if (end != ADVANCE_FAILED)
             continue;
         if (ops->exec_at(s->outside.live, number - 1, &info) && info.runs)
             ops->exec_kill(s->outside.live, number, SIGINT);

@@ -112,7 +112,9 @@ static bool do_leaf(struct session *s, const struct step *st)
     s->run.step.only_time = (st->cmd->flags & CMD_PASSES) != 0;
     s->run.step.cut = false;
     ok = command_run(s, st);
-    if (s->run.step.cut && s->stops.hit && !(st->cmd->flags & CMD_PASSES))
+    if (s->run.step.cut && s->stops.hit && st->cmd == &cmd_table[CMD_exec])
+        session_say(s, "  the lab and its programs wait: \"step\" and \"run\" go on\n");
+    else if (s->run.step.cut && s->stops.hit && !(st->cmd->flags & CMD_PASSES))
         session_say(
             s,
             "  %s was left in its middle: \"run\" lets devices finish what they have begun, "
@@ -390,6 +392,8 @@ bool exec_script(struct session *s, const struct script *script)
     for (const struct step *st = script->first; st; st = st->next)
         session_count_ahead(s, st);
     if (!stops_move(s))
+        return false;
+    if (s->outside.held && !end_stops(s)) /* stops that were hit while the prompt waited */
         return false;
     return exec_steps(s, script->first, &in);
 }

@@ -153,6 +153,16 @@ struct live_ops {
      */
     void (*pump)(struct live *l, uint64_t until_ns, int input);
 
+    /* hold() stops the clock for a breakpoint: programs of the machine wait as long as nothing
+     * calls pump().  While it is held, begin_turn() returns the time of the next event.  release()
+     * lets the clock go on from where it stands.  hold() returns false, and does nothing, if
+     * something from outside cannot wait: a port, a virtual machine.  rest() waits for a moment,
+     * for input at @input or output of a program.
+     */
+    bool (*hold)(struct live *l);
+    void (*release)(struct live *l);
+    void (*rest)(struct live *l, int input);
+
     /* Returns true if the file descriptor is readable.  A signal does not count. */
     bool (*has_input)(int fd);
 

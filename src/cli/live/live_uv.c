@@ -40,7 +40,7 @@
 /* Simulated time at the last reading of the machine's clock. */
 static uint64_t clock_ns(const struct live *l)
 {
-    return l->base_ns + (l->machine_ns - l->attached_ns);
+    return l->held ? l->base_ns : l->base_ns + (l->machine_ns - l->attached_ns);
 }
 
 void live_error_set(struct live_error *e, const char *what, const char *why, const char *remedy)
@@ -54,6 +54,16 @@ static uint64_t read_clock(struct live *l)
 {
     l->machine_ns = uv_hrtime();
     return clock_ns(l);
+}
+
+/* The time of the next event, if there is one: a lab that is held goes there at once. */
+static uint64_t held_ns(struct live *l)
+{
+    const uint64_t now = rdl_now_ns(l->lab), due = rdl_next_ns(l->lab);
+
+    l->machine_ns = uv_hrtime();
+    l->base_ns = now;
+    return due == RDL_NEVER || due < now ? now : due;
 }
 
 static uint64_t now_ns(struct live *l)
@@ -79,6 +89,8 @@ void live_move_clock(struct live *l)
 
 static void catch_up(struct live *l)
 {
+    if (l->held)
+        return;
     (void)now_ns(l);
     live_move_clock(l);
 }
@@ -244,7 +256,7 @@ static void read_ports(struct live *l)
 
 static uint64_t begin_turn(struct live *l)
 {
-    const uint64_t until_ns = now_ns(l);
+    const uint64_t until_ns = l->held ? held_ns(l) : now_ns(l);
 
     read_ports(l);
     return until_ns;
@@ -433,8 +445,38 @@ static void live_pump(struct live *l, uint64_t until_ns, int input)
         return;
     }
     now = read_clock(l);
+    if (l->held && rdl_next_ns(l->lab) != RDL_NEVER)
+        return;
     if (until_ns > now && rdl_next_ns(l->lab) > now + AHEAD_NS)
         sleep_for(l, until_ns - now, input);
+}
+
+static bool live_hold(struct live *l)
+{
+    if (l->n_ports > 0 || l->vms)
+        return false;
+    l->held = true;
+    l->base_ns = rdl_now_ns(l->lab);
+    return true;
+}
+
+static void live_release(struct live *l)
+{
+    if (!l->held)
+        return;
+    l->held = false;
+    l->base_ns = rdl_now_ns(l->lab);
+    l->machine_ns = uv_hrtime();
+    l->attached_ns = l->machine_ns;
+}
+
+static void live_rest(struct live *l, int input)
+{
+    struct pollfd fds[] = {{.fd = uv_backend_fd(&l->loop), .events = POLLIN},
+                           {.fd = input, .events = POLLIN}};
+
+    (void)poll(fds, 2, SLEEP_MAX_NS / 1000000);
+    uv_run(&l->loop, UV_RUN_NOWAIT);
 }
 
 static bool is_open(const struct live *l)
@@ -479,6 +521,9 @@ static const struct live_ops ops = {
     .begin_turn = begin_turn,
     .catch_up = catch_up,
     .pump = live_pump,
+    .hold = live_hold,
+    .release = live_release,
+    .rest = live_rest,
     .has_input = live_has_input,
     .said = said,
     .is_open = is_open,

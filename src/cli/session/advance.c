@@ -21,6 +21,10 @@
  */
 #define LIVE_TURN_TICKS 128u
 
+/* Turns of at most 50 ms in which a lab that is held, with nothing to do, waits for its programs.
+ */
+#define IDLE_TURNS 20u
+
 /* One of rdl_step(), rdl_step_host(), rdl_run(), rdl_wait(), with its arguments.  A turn is a run
  * that ends as soon as anything may have happened; it is for a lab that follows real time.
  */
@@ -98,12 +102,27 @@ static bool tick_reached(struct session *s, struct span at, struct limit limit)
     return false;
 }
 
+/* Programs of the machine wait where a breakpoint keeps the lab. */
+static void hold_outside(struct session *s)
+{
+    if (session_is_live(s) && !s->outside.held)
+        s->outside.held = s->config.live_ops->hold(s->outside.live);
+}
+
+static void release_outside(struct session *s)
+{
+    if (s->outside.held)
+        s->config.live_ops->release(s->outside.live);
+    s->outside.held = false;
+}
+
 /* Counts and prints the hit of @stop. */
 static void hit(struct session *s, struct stop *stop)
 {
     char buf[DIAG_MESSAGE_BYTES];
     struct text t = text_on(buf, sizeof(buf));
 
+    hold_outside(s);
     stop->n_hits++;
     stop->due = stop->steps && !s->stops.in_block;
     stop->enabled = !stop->once;
@@ -152,6 +171,11 @@ static bool has_end(const struct move *m)
     return m->kind == MOVE_RUN || m->kind == MOVE_TURN;
 }
 
+static uint64_t least(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
 /* Returns the latest simulated time that @m may reach while real time is @real_ns. */
 static uint64_t live_bound(const struct move *m, uint64_t real_ns)
 {
@@ -180,25 +204,54 @@ void advance_print_messages(struct session *s)
         session_print_outside(s, said);
 }
 
+/* Prints the stops that were hit while no command ran.  What they are to do is done with the next
+ * line.  Returns true if the lab is held.
+ */
+static bool idle_hits(struct session *s)
+{
+    for (struct stop *stop = s->stops.first; stop; stop = stop->next) {
+        char buf[DIAG_MESSAGE_BYTES];
+        struct text t = text_on(buf, sizeof(buf));
+
+        if (!stop->enabled || !stop_look(s, stop))
+            continue;
+        stop->n_hits++;
+        stop->due = stop->steps != NULL;
+        stop->enabled = !stop->once;
+        hold_outside(s);
+        stop_add_hit(&t, stop);
+        text_add(&t, "\n");
+        session_print_outside(s, buf);
+    }
+    return s->outside.held;
+}
+
 /* One look while the clock follows real time: lets frames in, does what is due, then lets programs
  * act, and waits for something to do.  RDL_ERR_IDLE: @m is not done yet.
  */
 static enum rdl_status live_turn(struct session *s, const struct move *m, int input,
                                  struct rdl_response *reterr_rsp)
 {
+    bool (*const stopped)(struct session *) = input < 0 ? is_stopped : idle_hits;
     const struct live_ops *ops = s->config.live_ops;
     const uint64_t real = live_bound(m, ops->begin_turn(s->outside.live)), now = rdl_now_ns(s->lab);
-    const struct rdl_limits limits = {.ticks = LIVE_TURN_TICKS, .ns = real > now ? real - now : 1};
+    const uint64_t look = stops_ticks(&s->stops, rdl_tick(s->lab));
+    const struct rdl_limits limits = {.ticks = least(look, LIVE_TURN_TICKS),
+                                      .ns = real > now ? real - now : 1};
     const struct move bounded = {m->kind, m->grain, real, m->host};
     enum rdl_status st = RDL_ERR_IDLE;
     uint64_t next;
 
+    if (stopped(s)) /* by a request of a program */
+        return RDL_ERR_IDLE;
     /* A late lab does things now, which may be after the end of @m: the rest is due all the same.
      */
     if (real > now || rdl_next_ns(s->lab) <= real)
         st = call(s, &bounded, limits, reterr_rsp);
     if (st != RDL_ERR_IDLE && st != RDL_ERR_TIMEOUT && !has_end(m))
         return st;
+    if (stopped(s))
+        return RDL_ERR_IDLE;
     next = rdl_next_ns(s->lab);
     ops->pump(s->outside.live, has_end(m) && m->until_ns < next ? m->until_ns : next, input);
     advance_print_messages(s);
@@ -217,12 +270,27 @@ static bool program_failed(struct session *s, struct span at)
     return true;
 }
 
+/* Returns true if @m, which is no run, has nothing to do any more, and nothing can come.  Of a lab
+ * that is held, whose programs do nothing, that is so after @n_idle turns.
+ */
+static bool live_is_idle(const struct session *s, const struct move *m, uint32_t n_idle)
+{
+    const struct live_ops *ops = s->config.live_ops;
+
+    if (has_end(m) || rdl_next_ns(s->lab) != RDL_NEVER || ops->is_open(s->outside.live))
+        return false;
+    return !ops->programs_run(s->outside.live) || (s->outside.held && n_idle >= IDLE_TURNS);
+}
+
 /* move() for a lab that follows real time. */
 static struct moved move_live(struct session *s, const struct move *m, struct span at,
                               struct rdl_response *reterr_rsp)
 {
     const bool had_programs = s->config.live_ops->programs_run(s->outside.live);
+    uint32_t n_idle = 0;
 
+    if (has_end(m))
+        release_outside(s);
     if (m->kind == MOVE_RUN && m->until_ns == RDL_NEVER && !had_programs &&
         s->config.live_ops->is_open(s->outside.live))
         session_say(s, "waiting for frames from outside; ^C ends it\n");
@@ -236,6 +304,8 @@ static struct moved move_live(struct session *s, const struct move *m, struct sp
             return moved;
         if (is_stopped(s))
             return cut_short;
+        if (live_is_idle(s, m, n_idle++))
+            return moved;
         if (live_is_over(s, m, had_programs))
             return program_failed(s, at) ? cut_short : (struct moved){.st = RDL_OK};
     }
@@ -250,7 +320,12 @@ bool advance_idle(struct session *s, int input)
 
     if (!session_is_live(s) || s->config.live_ops->has_input(input))
         return false;
-    (void)live_turn(s, &m, input, NULL); /* a run says nothing but that it goes on */
+    if (s->outside.held) {
+        s->config.live_ops->rest(s->outside.live, input);
+        advance_print_messages(s);
+    } else {
+        (void)live_turn(s, &m, input, NULL); /* a run says nothing but that it goes on */
+    }
     if (s->config.live_ops->programs_failed(s->outside.live, &error)) {
         text_addf(&t, "error: %s\n%s%s%s", error.message, error.remedy[0] ? "  " : "", error.remedy,
                   error.remedy[0] ? "\n" : "");
@@ -258,11 +333,6 @@ bool advance_idle(struct session *s, int input)
         s->outside.program_failed = true;
     }
     return true;
-}
-
-static uint64_t least(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
 }
 
 /* *@ret are the limits of the next call of the lab: up to the next check of stops, of ^C and of

@@ -164,6 +164,7 @@ struct lab_info {
 struct session_outside {
     struct live *live;   /* live ports and programs; NULL: none were created */
     bool program_failed; /* a program failed while no command was running */
+    bool held;           /* since a breakpoint was hit the clock stands still: see live_ops.hold */
     bool was_used;       /* the lab has or had a live port or a program: it cannot be replayed */
 };
 
