@@ -8,6 +8,7 @@ The programs are those of Debian's ibverbs-utils and perftest, our examples, and
 beside RDMALAB; so is our libibverbs.so.1.  Without Debian's, or in a build without the library, prints "skipped: REASON" and exits with 77.  Each function
 check_NAME is one check, or a few.  No check depends on how fast the machine is.
 """
+import itertools
 import os
 import pathlib
 import re
@@ -33,9 +34,14 @@ PAIRS = [
 ]
 
 
+# Another for each pair, so that checks can run at the same time.
+ports = itertools.count(20000 + os.getpid() * 64 % 40000)
+
+
 def exec_pair(rdmalab, server, client=None, *options, **more):
-    return rdmalab.run("exec", *options, "h1", "--", *server.split(), ":", "h2", "--", *(client or server).split(),
-                       "localhost", **more)
+    port = ["-p", str(next(ports))]
+    return rdmalab.run("exec", *options, "h1", "--", *server.split(), *port, ":", "h2", "--", *(client or server).split(),
+                       *port, "localhost", **more)
 
 
 def text_of(done):
@@ -70,7 +76,8 @@ def check_symbols_and_texts(_rdmalab, tally, library):
 def check_examples(rdmalab, tally, library):
     build = library.parents[3]
     for name in ("rc_message", "one_sided", "datagram", "shared_receives", "events"):
-        done = exec_pair(rdmalab, str(build / "examples" / name))
+        program, port = str(build / "examples" / name), str(next(ports))
+        done = rdmalab.run("exec", "h1", "--", program, "-", port, ":", "h2", "--", program, "localhost", port)
         tally.expect(done.returncode == 0 and done.stdout.count("\n") >= 3, f"examples/{name}.c", text_of(done))
 
 
@@ -255,6 +262,27 @@ def check_ends(rdmalab, tally, _library):
     tally.expect(not processes_with("99999999") and not processes_with("99999998"), "no program outlives rdmalab")
     after = set(pathlib.Path(tempfile.gettempdir()).glob("rdmalab-exec-*"))
     tally.expect(after <= before, "nothing is left in the directory for temporary files", str(after - before))
+
+
+def check_killed(rdmalab, tally, _library):
+    """Programs, and what they have started, end with rdmalab, even if it is killed."""
+    word = "9999.9997"
+    home = pathlib.Path(rdmalab.directory)
+    for start in (["exec", "h1", "--", "sleep", word, ":", "h2", "--", "sh", "-c", f"trap : TERM; sleep {word} & sleep {word}"],
+                  ["--allow", "programs", "--prompt", "-c",
+                   f'host h1 h2; link h1 h2; exec h1 sleep {word} &; exec h2 sh -c "trap : TERM; sleep {word} & sleep {word}" &']):
+        process = rdmalab.start(*start, stdin=subprocess.PIPE, env={**os.environ, "TMPDIR": str(home)})
+        deadline = time.monotonic() + 30
+        while time.monotonic() < deadline and len(set(processes_with(word)) - {process.pid}) < 3:
+            time.sleep(0.05)
+        began = set(processes_with(word)) - {process.pid}
+        process.kill()
+        process.wait()
+        while time.monotonic() < deadline and (processes_with(word) or list(home.glob("rdmalab-exec-*"))):
+            time.sleep(0.05)
+        tally.expect(len(began) == 3 and not processes_with(word), "no program outlives an rdmalab that was killed", str(start))
+        left = list(home.glob("rdmalab-exec-*"))
+        tally.expect(not left, "an rdmalab that was killed leaves no directory", str(left))
 
 
 CHECKS = [value for name, value in list(globals().items()) if name.startswith("check_")]

@@ -71,6 +71,12 @@ static void on_output(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf)
 
 /* --- The process ------------------------------------------------------------------------------ */
 
+/* Returns what the leash is to kill: the group, if the process has one of its own. */
+static int name_at_leash(const struct exec_process *p)
+{
+    return p->direct ? p->process.pid : -p->process.pid;
+}
+
 static void on_exit_of(uv_process_t *process, int64_t status, int signal_number)
 {
     struct exec_process *p = process->data;
@@ -186,6 +192,7 @@ bool exec_process_start(struct exec_process *p, const char *const *words, const 
     free(all);
     if (st == 0) {
         p->started = true;
+        exec_leash_add(p->leash, name_at_leash(p));
         for (unsigned i = 0; i < 2 && !p->direct; i++)
             uv_read_start((uv_stream_t *)&p->streams[i].pipe, on_alloc, on_output);
         return true;

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "cli/live/exec_client.h"
+#include "cli/live/exec_leash.h"
 #include "cli/live/exec_listens.h"
 #include "cli/live/exec_process.h"
 #include "cli/live/exec_socket.h"
@@ -40,6 +41,7 @@ struct exec_program {
 
 struct live_exec {
     struct exec_server server;
+    struct exec_leash leash;
     int listener;
     char directory[PATH_MAX]; /* of the session: private, with "socket" and "libibverbs.so.1" */
     struct exec_program *programs;
@@ -110,7 +112,8 @@ static bool open_exec(struct live *l, struct live_error *reterr)
     struct live_exec *e;
 
     if (l->exec)
-        return true;
+        return l->exec->leash.fd >= 0 ||
+               exec_leash_start(&l->exec->leash, &l->loop, l->exec->directory, reterr);
     if (program_library_bytes() == 0) {
         live_error_set(reterr, "exec", "this rdmalab was built without the library for programs",
                        "build it where libibverbs-dev is installed");
@@ -126,7 +129,7 @@ static bool open_exec(struct live *l, struct live_error *reterr)
     e->server.wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (e->server.wake >= 0 && open_directory(e)) {
         l->exec = e;
-        return true;
+        return exec_leash_start(&e->leash, &l->loop, e->directory, reterr);
     }
     live_error_set(
         reterr, "no directory for the library of programs", strerror(errno),
@@ -190,6 +193,7 @@ bool live_exec_start(struct live *l, const struct live_exec_config *config, uint
     snprintf(p->name, sizeof(p->name), "%s %s", p->host, base_of(config->words[0]));
     p->process = (struct exec_process){.loop = &l->loop, .out = l->out, .name = p->name};
     p->process.direct = config->direct;
+    p->process.leash = &l->exec->leash;
     if (!launch(l->exec, p, config->words, reterr)) {
         free(p);
         return false;
@@ -362,6 +366,8 @@ void live_exec_stop(struct live *l)
         left_ms = exec_process_wait(&p->process, left_ms);
     for (struct exec_program *p = first; p; p = p->next)
         exec_process_stop(&p->process);
+    if (l->exec)
+        exec_leash_end(&l->exec->leash);
 }
 
 void live_exec_free(struct live *l)

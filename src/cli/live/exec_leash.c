@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/live/exec_leash.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/live/live_internal.h"
+
+#define END_MS  1000u
+#define LOOK_MS 2u
+
+/* $1 is the directory.  A line is "+ PID" or "- PID"; a process group has a negative PID.
+ * With a process, those that it has started are killed, too.
+ */
+static const char script[] =
+    "all=' '\n"
+    "while read -r what pid; do\n"
+    "  case $what in\n"
+    "  +) all=\"$all$pid \" ;;\n"
+    "  -) case $all in *\" $pid \"*)\n"
+    "       all=\"${all%%\" $pid \"*} ${all#*\" $pid \"}\" ;;\n"
+    "     esac ;;\n"
+    "  esac\n"
+    "done\n"
+    "end() {\n"
+    "  for pid in $(cat \"/proc/$1/task/\"*/children); do end \"$pid\"; done\n"
+    "  kill -s KILL -- \"$1\"\n"
+    "}\n"
+    "for pid in $all; do end \"$pid\"; done\n"
+    "rm -f \"$1/socket\" \"$1/libibverbs.so.1\"\n"
+    "rmdir \"$1\"\n";
+
+static void on_exit_of(uv_process_t *process, int64_t status, int signal_number)
+{
+    struct exec_leash *l = process->data;
+
+    (void)status;
+    (void)signal_number;
+    l->exited = true;
+    uv_close((uv_handle_t *)process, NULL);
+}
+
+bool exec_leash_start(struct exec_leash *l, uv_loop_t *loop, const char *directory,
+                      struct live_error *reterr)
+{
+    /* uv_spawn() does not write to the strings. */
+    char *args[] = {(char *)"sh",      (char *)"-c",      (char *)script,
+                    (char *)"rdmalab", (char *)directory, NULL};
+    uv_stdio_container_t stdio[3] = {
+        {.flags = UV_IGNORE}, {.flags = UV_IGNORE}, {.flags = UV_IGNORE}};
+    const uv_process_options_t options = {
+        .exit_cb = on_exit_of,
+        .file = "/bin/sh",
+        .args = args,
+        .flags = UV_PROCESS_DETACHED, /* ^C at the terminal is not for it */
+        .stdio_count = 3,
+        .stdio = stdio,
+    };
+    int ends[2], st = uv_pipe(ends, 0, 0);
+
+    l->fd = -1;
+    if (st == 0) {
+        l->exited = false;
+        l->process.data = l;
+        stdio[0] = (uv_stdio_container_t){.flags = UV_INHERIT_FD, .data.fd = ends[0]};
+        st = uv_spawn(loop, &l->process, &options);
+        close(ends[0]);
+        l->fd = ends[1];
+    }
+    if (st == 0) {
+        uv_unref((uv_handle_t *)&l->process); /* nothing waits for its end */
+        return true;
+    }
+    if (l->fd >= 0) {
+        close(l->fd);
+        uv_close((uv_handle_t *)&l->process, NULL);
+        uv_run(loop, UV_RUN_NOWAIT);
+    }
+    l->fd = -1;
+    live_error_set(reterr, "no process that ends programs with rdmalab", uv_strerror(st),
+                   "\"ulimit -a\" tells how many files and processes there may be");
+    return false;
+}
+
+/* SIGPIPE is ignored in a live lab, and a shell that somebody has killed ends nothing. */
+static void tell(const struct exec_leash *l, char what, int pid)
+{
+    if (l->fd >= 0)
+        (void)!dprintf(l->fd, "%c %d\n", what, pid);
+}
+
+void exec_leash_add(const struct exec_leash *l, int pid)
+{
+    tell(l, '+', pid);
+}
+
+void exec_leash_remove(const struct exec_leash *l, int pid)
+{
+    tell(l, '-', pid);
+}
+
+void exec_leash_end(struct exec_leash *l)
+{
+    const struct timespec pause = {.tv_nsec = LOOK_MS * 1000000L};
+
+    if (l->fd < 0)
+        return;
+    close(l->fd);
+    l->fd = -1;
+    uv_ref((uv_handle_t *)&l->process); /* or the loop would not look for its end */
+    for (unsigned waited = 0; !l->exited && waited < END_MS; waited += LOOK_MS) {
+        uv_run(l->process.loop, UV_RUN_NOWAIT);
+        if (!l->exited)
+            nanosleep(&pause, NULL);
+    }
+    if (!l->exited)
+        uv_close((uv_handle_t *)&l->process, NULL);
+    uv_run(l->process.loop, UV_RUN_NOWAIT);
+}
