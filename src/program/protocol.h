@@ -277,7 +277,7 @@ struct program_answer {
 
 /* --- The page --------------------------------------------------------------------------------- */
 
-#define PROGRAM_QUEUES     4096u
+#define PROGRAM_QUEUES     32768u /* a device has at most 16384 of each of the two kinds */
 #define PROGRAM_POST_BYTES (1u << 20)
 
 /* Counters of a queue pair, or of a shared receive queue, which has receives alone: the numbers of
