@@ -242,31 +242,32 @@ def processes_with(word):
 
 def check_ends(rdmalab, tally, _library):
     """A program that is killed leaves nothing, and neither does rdmalab."""
-    before = set(pathlib.Path(tempfile.gettempdir()).glob("rdmalab-exec-*"))
-    process = rdmalab.start("exec", "h1", "--", "ibv_rc_pingpong", "-g", "0", "-n", "99999999", ":",
-                            "h2", "--", "ibv_rc_pingpong", "-g", "0", "-n", "99999999", "localhost")
+    many, long, port = str(900_000_000 + os.getpid()), str(90_000_000 + os.getpid()), str(next(ports))
+    home = {"env": {**os.environ, "TMPDIR": str(rdmalab.directory)}}
+    process = rdmalab.start("exec", "h1", "--", "ibv_rc_pingpong", "-g", "0", "-n", many, "-p", port, ":",
+                            "h2", "--", "ibv_rc_pingpong", "-g", "0", "-n", many, "-p", port, "localhost", **home)
     deadline = time.monotonic() + 30
-    while time.monotonic() < deadline and len(processes_with("99999999")) < 3:
+    while time.monotonic() < deadline and len(processes_with(many)) < 3:
         time.sleep(0.05)
     time.sleep(0.3)
-    for pid in processes_with("99999999"):
+    for pid in processes_with(many):
         if pid != process.pid and "localhost" not in pathlib.Path(f"/proc/{pid}/cmdline").read_text(errors="replace"):
             os.kill(pid, signal.SIGKILL)
     out, err = process.communicate(timeout=60)
     tally.expect(process.returncode == 137, "the status of a program that was killed", f"{process.returncode}\n{out}{err}")
-    process = rdmalab.start("exec", "h1", "--", "ib_send_bw", "-D", "99999998")
-    while time.monotonic() < deadline and len(processes_with("99999998")) < 2:
+    process = rdmalab.start("exec", "h1", "--", "ib_send_bw", "-D", long, "-p", port, **home)
+    while time.monotonic() < deadline and len(processes_with(long)) < 2:
         time.sleep(0.05)
     process.send_signal(signal.SIGTERM)
     process.communicate(timeout=60)
-    tally.expect(not processes_with("99999999") and not processes_with("99999998"), "no program outlives rdmalab")
-    after = set(pathlib.Path(tempfile.gettempdir()).glob("rdmalab-exec-*"))
-    tally.expect(after <= before, "nothing is left in the directory for temporary files", str(after - before))
+    tally.expect(not processes_with(many) and not processes_with(long), "no program outlives rdmalab")
+    left = list(pathlib.Path(rdmalab.directory).glob("rdmalab-exec-*"))
+    tally.expect(not left, "nothing is left in the directory for temporary files", str(left))
 
 
 def check_killed(rdmalab, tally, _library):
     """Programs, and what they have started, end with rdmalab, even if it is killed."""
-    word = "9999.9997"
+    word = f"9999.{os.getpid()}"
     home = pathlib.Path(rdmalab.directory)
     for start in (["exec", "h1", "--", "sleep", word, ":", "h2", "--", "sh", "-c", f"trap : TERM; sleep {word} & sleep {word}"],
                   ["--allow", "programs", "--prompt", "-c",
