@@ -4,191 +4,208 @@
  *	rdmalab exec h1 -- ./server : h2 -- ./client
  *
  * The lab is that of --lab, or one of two hosts with a link.  Each program has the input and the
- * output of rdmalab, as if the shell had started it.
+ * output of rdmalab, as if the shell had started it.  This file reads the command line.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/app/allow.h"
+#include "cli/app/exec_run.h"
 #include "cli/app/modes.h"
 #include "cli/app/options.h"
-#include "cli/exec/exec.h"
-#include "cli/exec/scenario_write.h"
-#include "cli/lang/lex.h"
-#include "cli/live/live.h"
-#include "cli/session/scenario.h"
 #include "emu/base/assert.h"
-#include "print/plain.h"
+#include "print/shell.h"
+#include "print/utf8.h"
+#include "process/exit_status.h"
 #include "process/must.h"
 #include "process/signals.h"
-#include "rdmalab/trace.h"
 
-/* Two hosts with room for what programs ask for. */
-static const char usual_lab[] =
-    "host h1 h2 ram=256m max_qp=1024 max_cq=1024 max_srq=64; link h1 h2";
+#define TIMEOUT_S_MAX 1000000u
 
-struct exec_options {
-    const char *lab, *seed_text;
-    const char *outputs[N_OUTPUTS];
-    uint64_t seed;
-};
-
-/* The words from argv[*at] on up to ":" are one program.  Writes the line that starts it to @out.
- * Returns false if there are none.
- */
-static bool write_program(FILE *out, int argc, char **argv, int *at)
+static bool is_word(const char *arg, const char *word)
 {
-    int i = *at, first;
+    return strcmp(arg, word) == 0;
+}
 
-    fprintf(out, "exec %s", argv[i++]);
-    if (i < argc && strcmp(argv[i], "--") == 0)
+/* Returns the index of the first "--"; @argc if there is none. */
+static int find_dashes(int argc, char **argv)
+{
+    int i = 1;
+
+    while (i < argc && !is_word(argv[i], "--"))
         i++;
-    for (first = i; i < argc && strcmp(argv[i], ":") != 0; i++) {
-        fputc(' ', out);
-        lex_write_quoted(out, argv[i]);
+    return i;
+}
+
+/* --- Options ---------------------------------------------------------------------------------- */
+
+/* @argv[@at] is no option of rdmalab.  The host is @argv[@host]; the program is @argv[@program], or
+ * missing if that is 0.
+ */
+static bool refuse_option(int argc, char **argv, int at, int host, int program)
+{
+    char line[SHELL_LINE_BYTES];
+    struct text t = text_on(line, sizeof(line));
+
+    fprintf(stderr, "rdmalab: %s is no option of rdmalab", SHOWN_NAME(argv[at]));
+    if (!program) {
+        fputs("; \"rdmalab exec --help\" lists them\n  to start a program: rdmalab exec HOST -- "
+              "PROGRAM [ARG...]\n",
+              stderr);
+        return false;
     }
-    fputs(" &\n", out);
-    *at = i < argc ? i + 1 : i;
-    return i > first;
-}
-
-/* Returns the lines that start all programs, to be freed; NULL after a usage error. */
-static char *programs_of(int argc, char **argv)
-{
-    char *lines = NULL;
-    size_t bytes;
-    FILE *out = must_memstream(&lines, &bytes);
-    bool ok = argc > 1;
-
-    for (int i = 1; i < argc && ok;)
-        ok = write_program(out, argc, argv, &i);
-    fputs("run\n", out);
-    fclose(out);
-    if (ok)
-        return lines;
-    free(lines);
-    return NULL;
-}
-
-/* Returns the exit status of the programs: that of the first one that failed. */
-static int status_of_programs(const struct session *s)
-{
-    struct live_exec_info info;
-
-    for (uint32_t i = 0; s->outside.live && live_ops->exec_at(s->outside.live, i, &info); i++) {
-        if (!info.runs && info.status != 0)
-            return info.status;
+    text_add(&t, "rdmalab exec");
+    for (int i = 1; i < argc; i++) {
+        if (i == program)
+            text_add(&t, " --");
+        shell_add(&t, argv[i]);
     }
-    return EXIT_PASSED;
-}
-
-static bool run_text(struct session *s, const char *name, const char *text)
-{
-    const struct source src = source_of(name, text);
-
-    if (exec_lines(s, &src, false))
-        return true;
-    session_complain(s, stderr);
+    fprintf(stderr, "; if it belongs to %s, put -- before the program", SHOWN_NAME(argv[program]));
+    if (t.cut)
+        fprintf(stderr, ": rdmalab exec %s -- %s ...\n", SHOWN_NAME(argv[host]),
+                SHOWN_NAME(argv[program]));
+    else
+        fprintf(stderr, ":\n  %s\n", line);
     return false;
 }
 
-/* After a program has failed, the others see that in their own time: a lost peer is noticed after
- * the last retry.
+/* Judges the words before the first "--".  Prints an error and returns false if an unknown option
+ * is behind a host, where it may belong to the program.
  */
-#define GRACE_TURNS 50u
-static const char grace[] = "run for=100ms";
-
-static void let_others_end(struct session *s)
+static bool judge_options(const struct option *rows, size_t n, int argc, char **argv)
 {
-    for (unsigned i = 0;
-         i < GRACE_TURNS && !*signals_interrupted() && live_ops->programs_run(s->outside.live); i++)
-        (void)run_text(s, "exec", grace);
+    const int end = find_dashes(argc, argv);
+    int host = 0, program = 0;
+
+    for (int i = 1; i < end; i++) {
+        const struct option *o = options_find(rows, n, argv[i]);
+
+        if (argv[i][0] != '-' || argv[i][1] == '\0') {
+            if (host && !program)
+                program = i;
+            if (!host)
+                host = i;
+        } else if (!o && host) {
+            return refuse_option(argc, argv, i, host, program);
+        } else if (o && !o->flag && argv[i][strlen(o->name)] == '\0') {
+            i++;
+        }
+    }
+    return true;
 }
 
-static bool make_lab(struct session *s, const struct exec_options *o)
+/* Takes the options before the first "--".  All words from there on are operands, too, and so is
+ * the "--", unless it is the first operand.
+ */
+static bool take_options(const struct option *rows, size_t n, int *argc, char **argv)
 {
-    struct scenario sc;
-    bool ok;
+    char *dashes = argv[find_dashes(*argc, argv)];
+    const int end = find_dashes(*argc, argv);
+    int kept = end;
 
-    if (!o->lab)
-        return run_text(s, "exec", usual_lab);
-    ok = scenario_load_to_run(&sc, o->lab, stderr) == EXIT_PASSED;
-    if (ok && !exec_script(s, &sc.script)) {
-        session_complain(s, stderr);
-        ok = false;
+    if (!judge_options(rows, n, *argc, argv) || !options_take(rows, n, &kept, argv))
+        return false;
+    if (end == *argc) {
+        *argc = kept;
+        return true;
     }
-    return ok; /* the script stays: the session has its text */
+    if (kept > 1)
+        argv[kept++] = dashes;
+    for (int i = end + 1; i < *argc; i++)
+        argv[kept++] = argv[i];
+    *argc = kept;
+    argv[kept] = NULL;
+    return true;
 }
 
-static int write_outputs(struct session *s, const struct exec_options *o)
-{
-    int status = EXIT_PASSED;
+/* --- Programs --------------------------------------------------------------------------------- */
 
-    for (unsigned i = 0; i < N_OUTPUTS; i++) {
-        if (o->outputs[i] && !scenario_write(s, (enum scenario_output)i, o->outputs[i], stderr))
-            status = EXIT_FAILED;
-    }
-    return status;
+/* The words from argv[@at] to before argv[@end] are no program: prints an error. */
+static bool refuse_part(char **argv, int at, int end)
+{
+    const char *where = at > 1 ? "the part after \":\"" : "exec";
+
+    if (at == end)
+        fprintf(stderr, "rdmalab: %s needs HOST -- PROGRAM; it is empty\n", where);
+    else if (end - at > 1)
+        fprintf(stderr, "rdmalab: after \"%s --\" the program is missing\n", SHOWN_NAME(argv[at]));
+    else
+        fprintf(stderr, "rdmalab: %s needs HOST -- PROGRAM; it is \"%s\"\n", where,
+                SHOWN_NAME(argv[at]));
+    return false;
 }
 
-static int run_programs(const struct exec_options *o, const char *lines)
+/* Sets *@ret to the program of the words from argv[*@at] on, up to ":", and *@at behind that. */
+static bool read_part(int argc, char **argv, int *at, struct exec_part *ret)
 {
-    const struct session_config config = {
-        .out = stderr, /* the standard output is the programs' */
-        .err = stderr,
-        .seed = o->seed_text ? o->seed : SCENARIO_SEED,
-        .seed_given = o->seed_text != NULL,
-        .interrupted = signals_interrupted(),
-        .live_ops = live_ops,
-        .programs_direct = true,
-        .allowed = PERMIT_ALL, /* whoever types a command line means it */
-    };
-    struct session *s = NULL;
-    const enum rdl_status st = session_new(&config, &s);
-    int status = EXIT_FAILED;
+    const int first = *at;
+    int end = first, program = first + 1;
 
-    if (st != RDL_OK) {
-        session_no_lab(stderr, &config, st);
-        return EXIT_FAILED;
-    }
-    if (make_lab(s, o)) {
-        const bool ok = run_text(s, "exec", lines);
+    while (end < argc && !is_word(argv[end], ":"))
+        end++;
+    if (program < end && is_word(argv[program], "--"))
+        program++;
+    if (program >= end || is_word(argv[first], "--"))
+        return refuse_part(argv, first, end);
+    *ret = (struct exec_part){argv[first], argv + program, end - program};
+    /* A colon at the end has an empty part behind it. */
+    if (end + 1 == argc)
+        return refuse_part(argv, argc, argc);
+    *at = end + 1;
+    return true;
+}
 
-        if (!ok && s->outside.live)
-            let_others_end(s);
-        status = status_of_programs(s);
-        if (!ok && status == EXIT_PASSED)
-            status = session_exit_status(s);
+/* Returns all programs, to be freed, and their number in *@ret_n; NULL after a usage error. */
+static struct exec_part *read_parts(int argc, char **argv, int *ret_n)
+{
+    struct exec_part *parts = must_malloc((size_t)argc * sizeof(*parts));
+
+    *ret_n = 0;
+    for (int i = 1; i < argc;) {
+        if (!read_part(argc, argv, &i, &parts[*ret_n])) {
+            free(parts);
+            return NULL;
+        }
+        ++*ret_n;
     }
-    status = exit_worse(status, write_outputs(s, o));
-    session_free(s);
-    return status;
+    return parts;
 }
 
 int exec_main(int argc, char **argv)
 {
-    struct exec_options o = {0};
+    struct exec_run r = {.lab = NULL};
+    const char *seed = NULL, *timeout = NULL;
+    struct allow allow = {.text = NULL};
     const struct option rows[] = {
-        {.name = "--lab", .value = &o.lab},
-        {.name = "--seed", .value = &o.seed_text, .words = ""},
-        {.name = "--events", .value = &o.outputs[OUTPUT_EVENTS], .output = OPTION_WRITES_FILE},
-        {.name = "--pcap", .value = &o.outputs[OUTPUT_PCAPNG], .output = OPTION_WRITES_FILE},
-        {.name = "--ladder", .value = &o.outputs[OUTPUT_LADDER], .output = OPTION_WRITES_FILE},
+        {.name = "--lab", .value = &r.lab},
+        {.name = "--seed", .value = &seed, .words = ""},
+        {.name = "--timeout", .value = &timeout, .words = ""},
+        {.name = "--events", .value = &r.events, .output = OPTION_WRITES_FILE},
+        {.name = "--pcap", .value = &r.pcap, .output = OPTION_WRITES_FILE},
+        {.name = "--ladder", .value = &r.ladder, .output = OPTION_WRITES},
+        ALLOW_OPTIONS(allow),
     };
-    char *lines;
+    const bool asked = argc > 1 && is_word(argv[1], OPTIONS_ASKED);
+    struct exec_part *parts;
     int status;
 
-    if (!options_take(rows, ARRAY_LEN(rows), &argc, argv))
+    if (asked ? !options_take(rows, ARRAY_LEN(rows), &argc, argv)
+              : !take_options(rows, ARRAY_LEN(rows), &argc, argv))
         return EXIT_USAGE;
-    if (o.seed_text && !options_number("--seed", o.seed_text, &o.seed))
+    r.seed_given = seed != NULL;
+    if ((seed && !options_number("--seed", seed, &r.seed)) ||
+        (timeout && !options_number_in("--timeout", timeout, 1, TIMEOUT_S_MAX, &r.timeout_s)) ||
+        !allow_read(&allow, &r.allowed) || !options_judge_outputs(rows, ARRAY_LEN(rows), r.lab))
         return EXIT_USAGE;
-    if (!options_judge_outputs(rows, ARRAY_LEN(rows), o.lab))
-        return EXIT_USAGE;
-    lines = programs_of(argc, argv);
-    if (!lines)
+    if (argc == 1)
         return EXIT_ASK;
+    parts = read_parts(argc, argv, &r.n_parts);
+    if (!parts)
+        return EXIT_USAGE;
+    r.parts = parts;
     signals_catch_endings();
-    status = run_programs(&o, lines);
-    free(lines);
+    status = exec_run(&r);
+    free(parts);
     return status;
 }

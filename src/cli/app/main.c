@@ -257,12 +257,17 @@ static const struct mode modes[] = {
      "ask a saved trace, which run --events wrote; \"rdmalab show --help\" tells more", NULL,
      MODE_FILES " ndjson"},
     {"exec", exec_main,
-     "exec [--lab FILE] HOST -- PROGRAM [ARG...] [: HOST -- PROGRAM [ARG...]]...",
-     "start programs of this machine on hosts: libibverbs gives each the device of its host;\n"
-     "      without --lab two hosts, h1 and h2, have a link; --pcap, --ladder, --events as of run",
-     "that of the first program that failed, 128 and its number if a signal ended it; 1 the lab "
-     "could "
-     "not be made, 2 usage",
+     "exec [--lab FILE] [--timeout N] [--seed S] [--pcap F] [--events F] [--ladder F]\n"
+     "      [--allow programs,ports,files | --no-sandbox]\n"
+     "      HOST -- PROGRAM [ARG...] [: HOST -- PROGRAM [ARG...]]...",
+     "run your programs on the hosts of a lab: libibverbs shows each the device of its host;\n"
+     "      --lab FILE: hosts, links and faults; without it: hosts h1 and h2, with a link;\n"
+     "      --allow: FILE may start programs, use ports, use files outside of its directory;\n"
+     "      --pcap, --events, --ladder: write what happened; --timeout: end all after N seconds;\n"
+     "      programs start in the given order, each when the one before waits for a TCP\n"
+     "      connection or a second is over; \"localhost\" reaches the others by TCP",
+     "that of the first program that failed, 128 + N if signal N ended it;\n"
+     "  1 the lab failed, or a fault met nothing, 2 usage, 124 timeout, 130 ^C",
      ""},
     {"check", check_main, "check FILE.pcap|FILE.pcapng [--json] [--at IP] [--ladder F] ...",
      "hold a capture of RoCEv2 against the rules; \"rdmalab check --help\" tells more", NULL,

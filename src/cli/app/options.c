@@ -21,7 +21,7 @@ static bool is_letter(const char *word, size_t len)
     return len == 2 && word[1] != '-';
 }
 
-static const struct option *find(const struct option *rows, size_t n, const char *word)
+const struct option *options_find(const struct option *rows, size_t n, const char *word)
 {
     for (size_t i = 0; i < n; i++) {
         const size_t len = strlen(rows[i].name);
@@ -119,7 +119,7 @@ static void print_values(const struct option *o, const char *begin)
 static void print_asked(const struct option *rows, size_t n, char **asked)
 {
     const char *begin = asked[0], *before = asked[1];
-    const struct option *o = before[0] == '-' ? find(rows, n, before) : NULL;
+    const struct option *o = before[0] == '-' ? options_find(rows, n, before) : NULL;
 
     if (o && !o->flag) {
         print_values(o, begin);
@@ -157,7 +157,7 @@ bool options_take(const struct option *rows, size_t n, int *argc, char **argv)
             only_operands = true;
             continue;
         }
-        o = find(rows, n, word);
+        o = options_find(rows, n, word);
         if (!o)
             return unknown(rows, n, argv[0], word);
         if (o->flag) {

@@ -39,6 +39,9 @@ struct option {
  */
 bool options_take(const struct option *rows, size_t n, int *argc, char **argv);
 
+/* Returns the row of the option that @word begins: "--seed", "--seed=1", "-j2".  NULL: none. */
+const struct option *options_find(const struct option *rows, size_t n, const char *word);
+
 /* Judges the outputs that the options of @rows ask for, before anything runs.  Prints an error and
  * returns false if two of them would be mixed on the standard output, if two are one file, if one
  * would overwrite @input, or if one cannot be written.  @input may be NULL.

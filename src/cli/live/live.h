@@ -90,10 +90,11 @@ struct live_exec_config {
 
 struct live_exec_info {
     const char *host, *command;
-    uint32_t number; /* counts the programs of the session, from 1 */
-    int pid;         /* 0: it has ended */
-    bool runs;       /* it has not ended, or its output was not read to the end */
-    int status;      /* if it has ended: exit status, or 128 plus the number of the signal */
+    const char *name; /* host and program without its directory, for people: "h1 server" */
+    uint32_t number;  /* counts the programs of the session, from 1 */
+    int pid;          /* 0: it has ended */
+    bool runs;        /* it has not ended, or its output was not read to the end */
+    int status;       /* if it has ended: exit status, or 128 plus the number of the signal */
 };
 
 /* The operations on live things; see @live_ops. */
@@ -189,6 +190,9 @@ struct live_ops {
     bool (*program_at)(const struct live *l, uint32_t i, struct live_program_info *ret);
     bool (*vm_at)(const struct live *l, uint32_t i, struct live_vm_info *ret);
     bool (*exec_at)(const struct live *l, uint32_t i, struct live_exec_info *ret);
+
+    /* Returns true if program @i, which counts from 0, waits for a TCP connection. */
+    bool (*exec_listens)(const struct live *l, uint32_t i);
 
     /* Returns true if the program that exec() has started last waits for a TCP connection, or has
      * ended.

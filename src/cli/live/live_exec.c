@@ -17,6 +17,7 @@
 #include "cli/live/exec_listens.h"
 #include "cli/live/exec_process.h"
 #include "cli/live/exec_socket.h"
+#include "emu/base/assert.h"
 #include "emu/base/text.h"
 #include "process/leftovers.h"
 #include "program/library.h"
@@ -275,33 +276,75 @@ bool live_exec_runs(const struct live *l)
     return exec_is_used(&l->exec->server);
 }
 
+/* Returns the name of a signal that often ends programs, without "SIG"; NULL for another one. */
+static const char *signal_name(int number)
+{
+#define NAMED(x)                                                                                   \
+    {                                                                                              \
+        SIG##x, #x                                                                                 \
+    }
+    static const struct {
+        int number;
+        const char *name;
+    } names[] = {NAMED(SEGV), NAMED(ABRT), NAMED(BUS), NAMED(FPE),  NAMED(ILL),  NAMED(KILL),
+                 NAMED(TERM), NAMED(INT),  NAMED(HUP), NAMED(QUIT), NAMED(PIPE), NAMED(ALRM)};
+#undef NAMED
+
+    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+        if (names[i].number == number)
+            return names[i].name;
+    }
+    return NULL;
+}
+
+/* Sets p->wrong to a phrase about the end of @p, which has failed. */
+static void describe_failure(struct exec_program *p)
+{
+    const char *signal = signal_name(p->process.signal);
+    struct text t = text_on(p->wrong, sizeof(p->wrong));
+
+    if (!p->process.signal)
+        text_addf(&t, "ended with status %d", (int)p->process.status);
+    else
+        text_addf(&t, "was ended by signal %d", p->process.signal);
+    if (signal)
+        text_addf(&t, " (SIG%s)", signal);
+}
+
 bool live_exec_failed(struct live *l, struct live_error *reterr)
 {
     for (struct exec_program *p = l->exec ? l->exec->programs : NULL; p; p = p->next) {
         if (!p->process.over || p->reported || p->process.status == 0)
             continue;
         p->reported = true;
-        if (p->process.signal)
-            snprintf(p->wrong, sizeof(p->wrong), "it was ended by signal %d", p->process.signal);
-        else
-            snprintf(p->wrong, sizeof(p->wrong), "it ended with status %d", (int)p->process.status);
-        live_error_set(reterr, p->name, p->wrong, "\"show live\" tells of all programs");
+        describe_failure(p);
+        snprintf(reterr->message, sizeof(reterr->message), "%s %s", p->name, p->wrong);
+        snprintf(reterr->remedy, sizeof(reterr->remedy), "%s",
+                 p->process.direct ? "" : "\"show live\" tells of all programs");
         return true;
     }
     return false;
 }
 
-bool live_exec_at(const struct live *l, uint32_t i, struct live_exec_info *ret)
+static const struct exec_program *find_at(const struct live *l, uint32_t i)
 {
     const struct exec_program *p = l->exec ? l->exec->programs : NULL;
 
     while (p && i-- > 0)
         p = p->next;
+    return p;
+}
+
+bool live_exec_at(const struct live *l, uint32_t i, struct live_exec_info *ret)
+{
+    const struct exec_program *p = find_at(l, i);
+
     if (!p)
         return false;
     *ret = (struct live_exec_info){
         .host = p->host,
         .command = p->command,
+        .name = p->name,
         .number = p->number,
         .pid = p->process.exited ? 0 : p->process.process.pid,
         .runs = !p->process.over,
@@ -322,6 +365,13 @@ bool live_exec_kill(struct live *l, uint32_t number, int signal)
     return true;
 }
 
+bool live_exec_listens(const struct live *l, uint32_t i)
+{
+    const struct exec_program *p = find_at(l, i);
+
+    return p && !p->process.exited && exec_listens(p->process.process.pid);
+}
+
 bool live_exec_is_ready(const struct live *l)
 {
     const struct exec_program *p = l->exec ? l->exec->programs : NULL;
@@ -333,10 +383,8 @@ bool live_exec_is_ready(const struct live *l)
 
 bool live_exec_program_at(const struct live *l, uint32_t i, struct live_program_info *ret)
 {
-    const struct exec_program *p = l->exec ? l->exec->programs : NULL;
+    const struct exec_program *p = find_at(l, i);
 
-    while (p && i-- > 0)
-        p = p->next;
     if (!p)
         return false;
     *ret = (struct live_program_info){

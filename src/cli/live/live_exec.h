@@ -30,12 +30,13 @@ bool live_exec_serve(struct live *l);
 bool live_exec_sleeps(struct live *l, struct pollfd *ret, unsigned *ret_n);
 void live_exec_awake(struct live *l, const struct pollfd *fds, unsigned n);
 
-/* As programs_run(), programs_failed(), exec_at() and exec_is_ready() of struct live_ops, for these
- * programs alone.
+/* As programs_run(), programs_failed(), exec_at(), exec_listens() and exec_is_ready() of struct
+ * live_ops, for these programs alone.
  */
 bool live_exec_runs(const struct live *l);
 bool live_exec_failed(struct live *l, struct live_error *reterr);
 bool live_exec_at(const struct live *l, uint32_t i, struct live_exec_info *ret);
+bool live_exec_listens(const struct live *l, uint32_t i);
 bool live_exec_is_ready(const struct live *l);
 
 /* The same program in the words of all programs, for `show live`. */
