@@ -267,7 +267,9 @@ def check_words(rdmalab, tally, _library):
             ("--seed 2 h1 ls --help", 2, "  rdmalab exec --seed 2 h1 -- ls --help\n"),
             ("h1 --help", 2, '"rdmalab exec --help" lists them'), ("--timeout 0 h1 -- true", 2, "from 1 to"),
             ("h9 -- true", 1, 'rdmalab: no host is called "h9"\n'), ("h1 -- sh -c exit", 0, ""), ("-- h1 -- echo -n", 0, ""),
-            ("--pcap - h1 -- true", 2, "it needs the name of a file"), ("h1 echo : h2 echo", 0, "")):
+            ("--pcap - h1 -- true", 2, "it needs the name of a file"), ("h1 echo : h2 echo", 0, ""),
+            ("--ladder a.png h1 -- true", 2, "--ladder a.png: the name must end in"), ("--pcap a h1 -- true", 2, "must end in"),
+            ("--events a h1 -- true", 2, "must end in")):
         done = rdmalab.run("exec", *words.split())
         tally.expect(done.returncode == status and says in done.stderr and "exec:" not in done.stderr, f"exec {words}", text_of(done))
     done = rdmalab.run("exec", "h1", "--", "sh", "-c", "kill -SEGV $$")

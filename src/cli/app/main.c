@@ -267,7 +267,8 @@ static const struct mode modes[] = {
      "      programs start in the given order, each when the one before waits for a TCP\n"
      "      connection or a second is over; \"localhost\" reaches the others by TCP",
      "that of the first program that failed, 128 + N if signal N ended it;\n"
-     "  1 the lab failed, or a fault met nothing, 2 usage, 124 timeout, 130 ^C",
+     "  1 the lab failed, or a fault met nothing, 2 usage, 77 FILE says skip, 124 timeout,\n"
+     "  130 ^C",
      ""},
     {"check", check_main, "check FILE.pcap|FILE.pcapng [--json] [--at IP] [--ladder F] ...",
      "hold a capture of RoCEv2 against the rules; \"rdmalab check --help\" tells more", NULL,
