@@ -55,18 +55,26 @@ static bool wait_for_end(struct session *s, const struct step *st, uint32_t numb
     return true;
 }
 
-/* Returns the words of the command, without "&", ended by NULL; to be freed. */
-static const char **words_of(const struct step *st, bool *ret_behind)
+/* Returns the words of the command, ended by NULL, without a "--" before the program and "&" at the
+ * end; to be freed.  Returns NULL if no program is left.
+ */
+static const char **words_of(struct session *s, const struct step *st, bool *ret_behind)
 {
     const struct arg *a = step_arg(st, "command");
-    size_t n = a->n;
-    const char **words = must_malloc((n + 1) * sizeof(*words));
+    size_t first = strcmp(a->v[0].text, "--") == 0, n = a->n;
+    const char **words;
 
-    *ret_behind = n > 1 && strcmp(a->v[n - 1].text, "&") == 0;
+    *ret_behind = n > 0 && strcmp(a->v[n - 1].text, "&") == 0;
     n -= *ret_behind;
-    for (size_t i = 0; i < n; i++)
-        words[i] = a->v[i].text;
-    words[n] = NULL;
+    if (n <= first) {
+        session_fail(s, step_span(st, "command", 0), "the program is missing");
+        diag_remedy(&s->diag, "exec HOST PROGRAM [ARG...] [&]");
+        return NULL;
+    }
+    words = must_malloc((n - first + 1) * sizeof(*words));
+    for (size_t i = first; i < n; i++)
+        words[i - first] = a->v[i].text;
+    words[n - first] = NULL;
     return words;
 }
 
@@ -82,7 +90,9 @@ bool run_exec(struct session *s, const struct step *st)
 
     if (!outside_open(s, st) || !resolve_host(&in, st, "host", &host, &s->diag))
         return false;
-    words = words_of(st, &behind);
+    words = words_of(s, st, &behind);
+    if (!words)
+        return false;
     config.host_name = step_text(st, "host");
     config.words = words;
     started = s->config.live_ops->exec(s->outside.live, &config, &number, &error);

@@ -20,14 +20,23 @@
 #include "rdmalab/ip.h"
 #include "tree/tree.h"
 
+static bool refuse_in_test(struct session *s, const struct step *st)
+{
+    if (st->cmd == &cmd_table[CMD_exec]) {
+        session_fail(s, st->at,
+                     "a test cannot start programs: their timing differs from run to run");
+        return diag_remedy(&s->diag, "\"rdmalab run FILE --allow programs\" starts them");
+    }
+    session_fail(s, st->at, "a test has no live ports: it would not be the same twice");
+    return diag_remedy(&s->diag,
+                       "\"rdmalab run FILE --allow programs,ports\" has them, and the prompt");
+}
+
 bool outside_open(struct session *s, const struct step *st)
 {
     RDL_ASSERT(gate_opens_outside(st->cmd)); /* so that gate_pass() has judged it */
-    if (s->config.tested) {
-        session_fail(s, st->at, "a test has no live ports: it would not be the same twice");
-        return diag_remedy(&s->diag,
-                           "\"rdmalab run FILE --allow programs,ports\" has them, and the prompt");
-    }
+    if (s->config.tested)
+        return refuse_in_test(s, st);
     if (!s->config.live_ops) {
         session_fail(s, st->at, "this program was built without live ports");
         return diag_remedy(&s->diag, "build it with libuv; \"rdmalab doctor\" tells what is there");

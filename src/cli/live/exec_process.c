@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cli/live/exec_file.h"
 #include "cli/live/live_internal.h"
 
 #define FORCED_MS 1000u
@@ -203,8 +204,7 @@ bool exec_process_start(struct exec_process *p, const char *const *words, const 
         uv_close((uv_handle_t *)&p->process, NULL);
     uv_run(p->loop, UV_RUN_NOWAIT);
     if (st == UV_ENOENT || st == UV_EACCES)
-        live_error_set(reterr, words[0], uv_strerror(st),
-                       "a program is looked for in $PATH; one of this directory is ./NAME");
+        exec_file_explain(words[0], uv_strerror(st), reterr);
     else
         live_error_set(reterr, "no process", uv_strerror(st),
                        "\"ulimit -a\" tells how many files and processes there may be");

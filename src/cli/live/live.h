@@ -45,6 +45,7 @@ struct live_port_info {
 
 struct live_program_info {
     const char *name; /* name of the kind of program: "rc_pingpong" */
+    uint32_t number;  /* live_exec_info.number; 0: @outside is false */
     char host[RDL_NAME_BYTES];
     bool server;  /* the other side connects to it */
     bool outside; /* it is a process of the machine, which may be anything: @server says nothing */

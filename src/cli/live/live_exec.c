@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "cli/live/exec_client.h"
+#include "cli/live/exec_file.h"
 #include "cli/live/exec_leash.h"
 #include "cli/live/exec_listens.h"
 #include "cli/live/exec_process.h"
@@ -176,6 +177,15 @@ static bool launch(struct live_exec *e, struct exec_program *p, const char *cons
     return exec_process_start(&p->process, words, env, reterr);
 }
 
+/* Says so if the program does not use our library, and thus sees no device. */
+static void warn_of_library(const struct live *l, const struct exec_program *p, const char *program)
+{
+    const char *warning = exec_file_warning(program);
+
+    if (warning)
+        fprintf(l->out, "%s: %s\n", p->name, warning);
+}
+
 bool live_exec_start(struct live *l, const struct live_exec_config *config, uint32_t *ret_number,
                      struct live_error *reterr)
 {
@@ -199,6 +209,7 @@ bool live_exec_start(struct live *l, const struct live_exec_config *config, uint
         free(p);
         return false;
     }
+    warn_of_library(l, p, config->words[0]);
     l->exec->n_programs++;
     for (last = &l->exec->programs; *last; last = &(*last)->next)
         ;
@@ -390,6 +401,7 @@ bool live_exec_program_at(const struct live *l, uint32_t i, struct live_program_
     *ret = (struct live_program_info){
         .name = p->name + strlen(p->host) + 1,
         .outside = true,
+        .number = p->number,
         .done = p->process.over && p->process.status == 0,
         .failed = p->process.over && p->process.status != 0,
         .error = p->wrong,

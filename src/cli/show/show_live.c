@@ -22,10 +22,11 @@ static void show_clock(FILE *out, const struct rdl_lab *lab, const struct live_c
 
     text_add(&t, "clock    follows real time: t=");
     add_time(&t, rdl_now_ns(lab));
-    text_add(&t, ", late by ");
+    text_add(&t, "; the lab is ");
     add_time(&t, c->lag_ns);
-    text_add(&t, ", at most ");
+    text_add(&t, " behind (at most ");
     add_time(&t, c->lag_max_ns);
+    text_add(&t, ")");
     show_line(out, &t);
 }
 
@@ -53,7 +54,10 @@ static const char *role_of(const struct live_program_info *p)
 
 static void show_program(FILE *out, const struct live_program_info *p)
 {
-    fprintf(out, "program  %s %s%s: %s", p->host, p->name, role_of(p), p->state);
+    fputs("program  ", out);
+    if (p->outside)
+        fprintf(out, "%" PRIu32 " ", p->number);
+    fprintf(out, "%s %s%s: %s", p->host, p->name, role_of(p), p->state);
     if (p->failed)
         fprintf(out, ": %s", p->error);
     else if (p->counts)
@@ -106,7 +110,10 @@ static void print_port_json(FILE *out, const struct live_port_info *p,
 
 static void print_program_json(FILE *out, const struct live_program_info *p)
 {
-    fprintf(out, "{\"host\":\"%s\",\"name\":", p->host);
+    fprintf(out, "{\"host\":\"%s\",", p->host);
+    if (p->outside)
+        fprintf(out, "\"number\":%" PRIu32 ",", p->number);
+    fputs("\"name\":", out);
     print_json_string(out, p->name);
     fprintf(out, ",\"role\":\"%s\",\"state\":\"%s\"",
             p->outside  ? "program"
@@ -157,6 +164,18 @@ static void vm_rows(struct rows *r, const struct live_vm_info *v)
     }
 }
 
+/* Programs of the machine may have the same name: their number comes first, as in the text. */
+static void add_program_name(struct rows *r, const struct live_program_info *p)
+{
+    char buf[SHOW_LINE_BYTES];
+    struct text t = text_on(buf, sizeof(buf));
+
+    if (p->outside)
+        text_addf(&t, "%" PRIu32 " ", p->number);
+    text_add(&t, p->name);
+    rows_text(r, buf);
+}
+
 /* Prints a row for each number, and one for the state of each program. */
 static void show_flat(FILE *out, const struct rdl_lab *lab, const struct live_ops *ops,
                       const struct live *live, enum show_form form)
@@ -187,7 +206,7 @@ static void show_flat(FILE *out, const struct rdl_lab *lab, const struct live_op
     }
     for (uint32_t i = 0; ops->program_at(live, i, &program); i++) {
         rows_text(&r, program.host);
-        rows_text(&r, program.name);
+        add_program_name(&r, &program);
         rows_text(&r, program.failed ? program.error : program.state);
     }
     for (uint32_t i = 0; ops->vm_at(live, i, &vm); i++)

@@ -24,12 +24,12 @@ bool past_is_forgotten(const struct past *p, ev_id id)
     return p->forgotten && (p->n == 0 || ev_id_last(id) < past_at(p, 0)->id);
 }
 
-/* Adds "; \"record keep=4m\" as the first line keeps more". */
+/* Adds "; \"record keep=4m\" as the first line of the lab file keeps more". */
 static void add_remedy(struct text *t, const char *what, uint64_t n)
 {
     text_addf(t, "; \"record %s=", what);
     quantity_add(t, QUANTITY_SIZE, n);
-    text_add(t, "\" as the first line keeps more");
+    text_add(t, "\" as the first line of the lab file keeps more");
 }
 
 /* Adds the setting that would have kept all events so far. */
