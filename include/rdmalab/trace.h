@@ -79,6 +79,11 @@ const struct ev *rdl_record_at(const struct rdl_lab *lab, size_t i);
  */
 uint64_t rdl_record_forgotten(const struct rdl_lab *lab);
 
+/* Returns the number of those events that sent a frame.  Events of which that is not known are
+ * counted, too.
+ */
+uint64_t rdl_record_forgotten_frames(const struct rdl_lab *lab);
+
 /* Forgets the recorded events that are ahead of the lab.
  *
  * rdl_checkpoint_restore() keeps the events after the checkpoint, but hides them.  If the lab

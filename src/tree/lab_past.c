@@ -22,6 +22,7 @@ struct past past_of_lab(const struct rdl_lab *lab)
         .ctx = lab,
         .n = rdl_record_count(lab),
         .forgotten = rdl_record_forgotten(lab),
+        .forgotten_frames = rdl_record_forgotten_frames(lab),
         .gap_from = gap.from,
         .gap_to = gap.to,
         .names = rdl_names(lab),

@@ -11,10 +11,12 @@ check_NAME is one check, or a few.  No check depends on how fast the machine is.
 import itertools
 import os
 import pathlib
+import platform
 import re
 import resource
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
@@ -308,7 +310,7 @@ def check_script(rdmalab, tally, _library):
     script.write_text(SCRIPT)
     done = rdmalab.run("run", "pair.lab", "--allow", "programs")
     tally.expect(done.returncode == 0 and "h2 ibv_rc_pingpong: 50 iters" in done.stdout and
-                 "program  h1 ibv_rc_pingpong: has ended" in done.stdout, "programs in a script", text_of(done))
+                 "program  1 h1 ibv_rc_pingpong: has ended" in done.stdout, "programs in a script", text_of(done))
     done = rdmalab.run("run", "pair.lab")
     tally.expect(done.returncode != 0 and "--allow" in done.stderr, "a script may start programs only if it is allowed to", text_of(done))
 
@@ -334,6 +336,54 @@ def check_held(rdmalab, tally, _library):
     done = rdmalab.run("--allow", "programs", stdin=HELD)
     tally.expect(done.returncode == 0 and "the lab and its programs wait" in done.stdout and
                  "idle at" in done.stdout and done.stdout.count("ok: ") == 4, "a breakpoint, steps and a run of a lab with programs", text_of(done))
+
+
+REASONS = """host h1 h2
+link h1 h2
+exec h1 -- sh -c "echo behind two dashes"
+refused says="/tmp: this is a directory" { exec h1 /tmp }
+refused says="./plain: this is not executable" { exec h1 ./plain }
+refused says="the program is missing" { exec h1 -- & }
+exec h1 ./static
+exec h1 ./other &
+exec h1 sleep 1000 &
+show live
+kill 4
+"""
+
+
+def check_reasons(rdmalab, tally, _library):
+    """A program that cannot start, or that does not use our library, is told from the others."""
+    rdmalab.file("plain").write_text("no program")
+    header = b"\x7fELF\2\1\1" + bytes(9) + struct.pack("<HHIQQQIHHHHHH", 2, 62, 1, 0x400078, 64, 0, 0, 64, 56, 1, 0, 0, 0)
+    code = bytes.fromhex("b83c00000031ff0f05")  # exit(0) of x86-64
+    segment = struct.pack("<IIQQQQQQ", 1, 5, 0, 0x400000, 0x400000, 120 + len(code), 120 + len(code), 4096)
+    rdmalab.file("static").write_bytes(header + segment + code)
+    shutil.copy("/bin/true", rdmalab.file("other"))
+    for name in ("static", "other"):
+        rdmalab.file(name).chmod(0o755)
+    rdmalab.file("reasons.lab").write_text(REASONS if platform.machine() == "x86_64" else REASONS.replace("./static", "true"))
+    done = rdmalab.run("run", "reasons.lab", "--allow", "programs")
+    tally.expect(done.returncode == 0 and "h1 sh: behind two dashes" in done.stdout and
+                 "program  4 h1 sleep: runs" in done.stdout, "reasons, and the numbers that kill takes", text_of(done))
+    tally.expect(platform.machine() != "x86_64" or "h1 static: statically linked, so it does not use" in done.stdout,
+                 "a static program is reported", text_of(done))
+    tally.expect("h1 other: statically" not in done.stdout, "a dynamic program is not", text_of(done))
+    rdmalab.file("tested.lab").write_text("scenario title=x\nhost h1\nexec h1 true\n")
+    done = rdmalab.run("test", "tested.lab")
+    tally.expect("a test cannot start programs" in done.stdout + done.stderr and "ports" not in done.stdout + done.stderr,
+                 "a test cannot start programs, and says so", text_of(done))
+
+
+def check_record(rdmalab, tally, _library):
+    """The record has the whole run of programs; an export complains only of what it lacks."""
+    pair = "ibv_rc_pingpong -g 0 -n 5"
+    done = exec_pair(rdmalab, pair, None, "--events", "whole.ndjson", "--pcap", "whole.pcapng")
+    tally.expect(done.returncode == 0 and "forgotten" not in done.stderr, "nothing is forgotten without --lab", text_of(done))
+    rdmalab.file("large.lab").write_text("host h1 h2 ram=256m max_qp=1024 max_cq=1024; link h1 h2\n")
+    done = exec_pair(rdmalab, pair, None, "--lab", "large.lab", "--events", "large.ndjson", "--pcap", "large.pcapng")
+    tally.expect(done.returncode == 0 and re.search("^large.ndjson: .*first line of the lab file", done.stderr, re.MULTILINE) and
+                 "large.pcapng" not in done.stderr, "events are missing, and no frames", text_of(done))
 
 
 def processes_with(word):

@@ -254,7 +254,7 @@ CASES = [  # arguments, standard input, exit status, what the output must match
     (["run", "scenarios/01-first-send.json", "--until", "count(tx, host==h9) > 0"], "", 1, r'no host is called "h9"'),
     (["run", "long.lab", "--ladder", "l.svg"], "", 0,
      r'^l\.svg: the \d+ oldest events are forgotten, this is complete from #\d+\.\d+ on; '
-     r'"record keep=\d+k" as the first line keeps more$'),
+     r'"record keep=\d+k" as the first line of the lab file keeps more$'),
     # a lab that goes live records less, unless it has been told how much
     (["-c", "record keep=2k; host h1 h2; link h1 h2; program h1 rc_pingpong server -n 100 -p 18621; "
       "program h2 rc_pingpong client -n 100 -p 18621; run; show"], "", 0, r"events recorded, \d+ older ones forgotten"),

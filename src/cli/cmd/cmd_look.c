@@ -340,12 +340,13 @@ static bool read_event(struct session *s, const struct step *st, const char *key
 static void warn_of_missing(struct session *s, const struct step *st, const struct past *past,
                             const struct picture_options *options)
 {
-    const uint64_t frames =
-        step_number(st, "form") == EXPORT_PCAPNG ? past_frames_forgotten(past) : 0;
+    const bool is_capture = step_number(st, "form") == EXPORT_PCAPNG;
+    const uint64_t frames = is_capture ? past_frames_forgotten(past) : 0;
     char missing[SHOW_LINE_BYTES];
     struct text t = text_on(missing, sizeof(missing));
 
-    past_add_missing(&t, past, options->from, options->to);
+    if (!is_capture || past->forgotten_frames || past->gap_from)
+        past_add_missing(&t, past, options->from, options->to);
     if (t.len && frames)
         text_add(&t, "; ");
     if (frames)

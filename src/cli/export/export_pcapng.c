@@ -281,7 +281,7 @@ static void begin(struct pcapng_export *c, FILE *out, const struct past_about *a
     }
     t = comment(&cs);
     text_addf(&t, "seed %llu", (unsigned long long)about->seed);
-    if (c->p->forgotten || c->p->gap_from) {
+    if (c->p->forgotten_frames || c->p->gap_from) {
         t = comment(&cs);
         past_add_missing(&t, c->p, 0, 0);
     }
@@ -300,7 +300,7 @@ static void write_dropped(struct pcapng_export *c)
 {
     const struct past *p = c->p;
 
-    if (p->n > 0 && p->forgotten == 0 && p->gap_from == 0)
+    if (p->n > 0 && p->forgotten_frames == 0 && p->gap_from == 0)
         pcapng_dropped(&c->w, c->lost, past_at(p, p->n - 1)->at_ns, past_frames_forgotten(p));
 }
 

@@ -39,6 +39,7 @@ struct past trace_file_past(const struct trace_file *s)
         .ctx = s,
         .n = s->n,
         .forgotten = s->forgotten,
+        .forgotten_frames = s->forgotten,
         .gap_from = s->gap_from,
         .gap_to = s->gap_to,
         .without_frames = true,

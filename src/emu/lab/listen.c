@@ -124,6 +124,11 @@ uint64_t rdl_record_forgotten(const struct rdl_lab *lab)
     return lab->record ? record_forgotten(lab->record) : 0;
 }
 
+uint64_t rdl_record_forgotten_frames(const struct rdl_lab *lab)
+{
+    return lab->record ? record_forgotten_frames(lab->record) : 0;
+}
+
 const uint8_t *rdl_record_frame(const struct rdl_lab *lab, uint64_t tx, size_t *ret_bytes)
 {
     return lab->record ? record_find_frame(lab->record, tx, ret_bytes) : NULL;

@@ -35,7 +35,8 @@ struct record {
     uint64_t end_tick;   /* the record is complete up to this tick, except for discarded events */
     size_t events_max;
     uint64_t forgotten;
-    struct pointers frames; /* struct kept_frame by ascending id */
+    uint64_t forgotten_frames; /* of them, events that sent a frame, or may have */
+    struct pointers frames;    /* struct kept_frame by ascending id */
     size_t frame_bytes, frame_bytes_max;
     uint64_t gap_from, gap_to; /* ticks during which recording was off at times; 0, 0: none */
     bool paused;
@@ -105,6 +106,8 @@ static void forget_chunk(struct record *r)
 
     free(r->spare);
     r->spare = shift(&r->chunks);
+    for (size_t i = 0; i < n; i++)
+        r->forgotten_frames += event_has_frame(&r->spare->events[i]);
     r->events -= n;
     r->seen -= n < r->seen ? n : r->seen;
     r->forgotten += n;
@@ -177,6 +180,7 @@ static void append(struct record *r, const struct ev *e)
             free(c);
             r->is_short = true;
             r->forgotten++;
+            r->forgotten_frames += event_has_frame(e);
             return;
         }
     }
@@ -333,7 +337,7 @@ void record_place(struct record *r, uint64_t from, uint64_t tick, uint64_t n_bef
     if (tick > r->end_tick ||
         (r->forgotten > 0 && (r->events == 0 || tick < ev_tick(kept(r, 0)->id)))) {
         keep_first(r, 0, 0);
-        r->forgotten = n_before;
+        r->forgotten = r->forgotten_frames = n_before;
         r->end_tick = tick;
         r->gap_from = r->gap_to = r->paused ? tick + 1 : 0;
         return;
@@ -381,6 +385,11 @@ const struct ev *record_at(const struct record *r, size_t i)
 uint64_t record_forgotten(const struct record *r)
 {
     return r->forgotten;
+}
+
+uint64_t record_forgotten_frames(const struct record *r)
+{
+    return r->forgotten_frames;
 }
 
 const uint8_t *record_find_frame(const struct record *r, ev_id id, size_t *ret_bytes)

@@ -59,6 +59,9 @@ size_t record_count(const struct record *r);
 const struct ev *record_at(const struct record *r, size_t i);
 uint64_t record_forgotten(const struct record *r);
 
+/* Returns how many of them sent a frame.  Those of which that is not known are counted, too. */
+uint64_t record_forgotten_frames(const struct record *r);
+
 /* Returns the bytes of the frame that event @id sent, and their number in *@ret_bytes.  Returns
  * NULL if they are not recorded.  The result is valid until the record changes.
  */

@@ -97,12 +97,6 @@ void past_add_absence(struct text *t, const struct past *p, ev_id id)
     }
 }
 
-/* Returns true if the record stores a frame for @e. */
-static bool has_frame(const struct ev *e)
-{
-    return e->kind == EV_tx || e->kind == EV_eth_tx;
-}
-
 uint64_t past_frames_forgotten(const struct past *p)
 {
     uint64_t n = 0;
@@ -111,7 +105,7 @@ uint64_t past_frames_forgotten(const struct past *p)
     for (size_t i = 0; i < p->n; i++) {
         const struct ev *e = past_at(p, i);
 
-        if (!has_frame(e))
+        if (!event_has_frame(e))
             continue;
         if (past_frame(p, e->id, &bytes))
             break; /* the oldest frames are discarded first */

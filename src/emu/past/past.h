@@ -21,10 +21,11 @@ struct past_about {
 };
 
 struct past {
-    const void *ctx;          /* first argument of at() and frame() */
-    size_t n;                 /* number of recorded events */
-    uint64_t forgotten;       /* number of older events that were discarded */
-    uint64_t frame_bytes_max; /* limit of the total bytes of recorded frames */
+    const void *ctx;           /* first argument of at() and frame() */
+    size_t n;                  /* number of recorded events */
+    uint64_t forgotten;        /* number of older events that were discarded */
+    uint64_t forgotten_frames; /* of them, events that sent a frame, or may have */
+    uint64_t frame_bytes_max;  /* limit of the total bytes of recorded frames */
     /* Range of ticks in which recording was off at times.  gap_from is 0 if recording was never
      * off.  gap_to is RDL_NEVER if it is off now.
      */

@@ -8,6 +8,7 @@
 #ifndef EMU_TRACE_EVENT_H
 #define EMU_TRACE_EVENT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "emu/trace/events/faults.h"
@@ -35,5 +36,11 @@ struct ev {
 #undef EVENT
     } u;
 };
+
+/* Returns true if the record stores a frame for @e. */
+static inline bool event_has_frame(const struct ev *e)
+{
+    return e->kind == EV_tx || e->kind == EV_eth_tx;
+}
 
 #endif

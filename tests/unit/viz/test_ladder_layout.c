@@ -104,7 +104,8 @@ static void what_is_missing_is_said_in_full(void **state)
     missing = text_on(l->missing, sizeof(l->missing));
     text_add(&missing,
              "the 12345678 oldest events are forgotten, this is complete from #12345678.12 on; "
-             "\"record keep=64m\" as the first line keeps more; recording was off at times from "
+             "\"record keep=64m\" as the first line of the lab file keeps more; recording was off "
+             "at times from "
              "#12345678 to #123456789: what happened then is missing");
     check("missing", l);
     assert_int_equal(layout_init(&o, l), RDL_OK);

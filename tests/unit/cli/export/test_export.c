@@ -61,7 +61,7 @@ static void export_all(struct printed *p, uint64_t forgotten)
     struct ev_names *names = ev_names_new();
     struct past past = past_of_written(&all, names);
 
-    past.forgotten = forgotten;
+    past.forgotten = past.forgotten_frames = forgotten;
     assert_int_equal(export_pcapng(printed_begin(p)->out, &past, &about), RDL_OK);
     fflush(p->out);
     ev_names_free(names);
@@ -171,7 +171,7 @@ static void what_is_forgotten_is_said_and_names_are_kept(void **state)
     fflush(p.out);
     assert_true(block_says((const uint8_t *)p.text,
                            "the bytes of a frame are forgotten; \"record frames=4m\" as the first "
-                           "line keeps more: they are not in this file"));
+                           "line of the lab file keeps more: they are not in this file"));
     assert_true(block_says(block(&p, BLOCK_INTERFACE, H2), "h2.rdma0"));
     assert_true(block_says(block(&p, BLOCK_NAMES, 0), "h2"));
     assert_null(block(&p, BLOCK_PACKET, 0));

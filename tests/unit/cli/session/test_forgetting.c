@@ -120,7 +120,7 @@ static void what_is_missing_is_said_where_it_is_looked_for(void **state)
         {long_story, "why #12", false,
          "#12 is forgotten\nthe record has the last 1308 events, from #246.1 on; \"record "
          "keep=8k\" "
-         "as the first line keeps more"},
+         "as the first line of the lab file keeps more"},
         {long_story, "why h1.qp", false, "nothing that needs a reason is recorded of h1.qp"},
         {long_story, "why 99999", false, "there is no event #99999"},
         {long_story, "show packet #12", false,
@@ -129,9 +129,11 @@ static void what_is_missing_is_said_where_it_is_looked_for(void **state)
          "there is no event #99999\n\"show events last 20\" lists what has happened"},
         {long_story, "show packet 99999", false, "there is no event #99999\n"},
         {long_story, "show packet #268.1", false,
-         "the bytes of a frame are forgotten; \"record frames=16k\" as the first line keeps more"},
+         "the bytes of a frame are forgotten; \"record frames=16k\" as the first line of the lab "
+         "file keeps more"},
         {frameless_story, "show packet last", false,
-         "the bytes of 2 frames are forgotten; \"record frames=1m\" as the first line keeps more"},
+         "the bytes of 2 frames are forgotten; \"record frames=1m\" as the first line of the lab "
+         "file keeps more"},
         {long_story, "show events #3..#9", true,
          "... 3072 older events are forgotten\n    #3 is one of them: the record has the last"},
         {long_story, "export ladder -", true,
@@ -143,7 +145,8 @@ static void what_is_missing_is_said_where_it_is_looked_for(void **state)
         {long_story, "export ladder - packets=4", true, "... 216 more packets, from #249.6 on"},
         {long_story, "export ladder /dev/null", true, "/dev/null: the 3072 oldest events are"},
         {long_story, "export pcapng /dev/null", true,
-         "as the first line keeps more; the bytes of 212 frames are forgotten; \"record "
+         "as the first line of the lab file keeps more; the bytes of 212 frames are forgotten; "
+         "\"record "
          "frames=16k\""},
         {long_story, "record", false, "change? It is at keep=2k frames=4k\nrecord off, record on"},
         {long_story, "record keep=12", false, "keep: 12 is out of range"},
