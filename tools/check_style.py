@@ -48,6 +48,7 @@ MAY_OPEN = {
     "src/cli/live/live_tcp.c": "the exchange of programs, which the commands above start",
     "src/cli/live/exec_leash.c": "a shell of its own script, which ends the programs that cmd_exec.c has started",
     "src/cli/live/exec_process.c": "the processes of programs, which cmd_exec.c starts behind outside_open()",
+    "src/cli/live/exec_file.c": "the files of these programs, to tell why one cannot start",
     "src/cli/live/exec_socket.c": "the socket of these programs, in a private directory",
     "src/cli/live/exec_listens.c": "/proc, for these programs",
     "src/cli/live/live_exec.c": "the private directory for these programs: their library, their socket",

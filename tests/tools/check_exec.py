@@ -375,6 +375,30 @@ def check_reasons(rdmalab, tally, _library):
                  "a test cannot start programs, and says so", text_of(done))
 
 
+MISTAKES = (
+    ("drop the 1st SEND of h1.qp2", "a fault for it says from=h1"),
+    ("exec h1 true\nexpect h1.cq1.polled == 1", "objects are gone after its end: count its events, as in count(cqe, host==h1)"),
+    ("exec h1 ./nosuch", "looked for from the current directory, {directory}"),
+    ("exec h1 true\nuntil count(cqe) == 50 timeout=1000000s", "nothing is left to run, and it is 0"),
+    ("exec h1 true\nshow live", "the lab is 0 behind (at most"),
+)
+
+
+def check_mistakes(rdmalab, tally, _library):
+    """What helps after a mistake about programs."""
+    for lines, says in MISTAKES:
+        rdmalab.file("mistake.lab").write_text(f"host h1 h2\nlink h1 h2\n{lines}\n")
+        done = rdmalab.run("run", "mistake.lab", "--allow", "programs")
+        says = says.format(directory=os.path.realpath(rdmalab.directory))
+        tally.expect(says in done.stdout + done.stderr, f"{lines!r}: {says}", text_of(done))
+    done = rdmalab.run("-c", "help exec; help kill; explain live; explain programs")
+    tally.expect(done.returncode == 0 and "usage: exec HOST PROGRAM [ARG...] [&]" in done.stdout and
+                 "usage: kill NUMBER [SIGNAL]" in done.stdout, "the help of exec and kill", text_of(done))
+    for words, candidates in (([""], "h1\nh2\n"), (["h1", ""], "--\n"), (["h1", "--", "true", ":", "h"], "h1\nh2\n")):
+        done = rdmalab.run("complete", "--", "exec", *words)
+        tally.expect(done.stdout == candidates, f"completion behind exec {' '.join(words)}", text_of(done))
+
+
 def check_record(rdmalab, tally, _library):
     """The record has the whole run of programs; an export complains only of what it lacks."""
     pair = "ibv_rc_pingpong -g 0 -n 5"

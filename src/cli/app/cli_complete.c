@@ -61,9 +61,26 @@ static void complete_lines(const char *line)
     session_free(s);
 }
 
-/* Prints the operands of @m that are not files. */
-static void print_words(const struct mode *m, char *begin)
+/* Prints what follows @before in "exec h1 -- PROGRAM : h2 -- PROGRAM". */
+static void print_host_words(const struct mode *m, char *begin, const char *before)
 {
+    static const char *const hosts[] = {"h1", "h2"};
+
+    for (size_t i = 0; i < ARRAY_LEN(hosts); i++) {
+        if (strcmp(before, m->name) == 0 || strcmp(before, ":") == 0)
+            print_word(begin, hosts[i]);
+        else if (strcmp(before, hosts[i]) == 0)
+            print_word(begin, "--");
+    }
+}
+
+/* Prints the operands of @m that are not files. */
+static void print_words(const struct mode *m, char *begin, const char *before)
+{
+    if (strcmp(m->takes, MODE_HOSTS) == 0) {
+        print_host_words(m, begin, before);
+        return;
+    }
     if (strcmp(m->takes, MODE_TOPIC) == 0) {
         for (size_t i = 0; i < N_CMDS; i++)
             print_word(begin, cmd_table[i].name);
@@ -87,7 +104,7 @@ static void complete_mode(const struct mode *m, char *begin, char *before)
     char *argv[] = {mode, asked, begin, before, takes, NULL};
     struct text t = text_on(mode, sizeof(mode)), f = text_on(takes, sizeof(takes));
 
-    print_words(m, begin);
+    print_words(m, begin, before);
     text_add(&t, m->name);
     text_add(&f, begins(m->takes, MODE_FILES) ? m->takes : "");
     (void)m->run(ARRAY_LEN(argv) - 1, argv);

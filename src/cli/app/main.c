@@ -269,7 +269,7 @@ static const struct mode modes[] = {
      "that of the first program that failed, 128 + N if signal N ended it;\n"
      "  1 the lab failed, or a fault met nothing, 2 usage, 77 FILE says skip, 124 timeout,\n"
      "  130 ^C",
-     ""},
+     MODE_HOSTS},
     {"check", check_main, "check FILE.pcap|FILE.pcapng [--json] [--at IP] [--ladder F] ...",
      "hold a capture of RoCEv2 against the rules; \"rdmalab check --help\" tells more", NULL,
      MODE_FILES " pcap pcapng"},

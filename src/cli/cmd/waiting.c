@@ -1,7 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/cmd/waiting.h"
 
+#include "cli/live/live.h"
 #include "cli/session/advance.h"
+
+/* Returns true if the clock follows real time, although all programs have ended and nothing is
+ * scheduled: waiting would change nothing.
+ */
+static bool nothing_can_act(const struct session *s)
+{
+    return s->outside.live && !s->config.live_ops->is_open(s->outside.live) &&
+           !s->config.live_ops->programs_run(s->outside.live) && rdl_next_ns(s->lab) == RDL_NEVER;
+}
 
 bool waiting_go_on(struct session *s, const struct step *st, struct waiting *w)
 {
@@ -21,7 +31,7 @@ bool waiting_go_on(struct session *s, const struct step *st, struct waiting *w)
             s->run.step.cut |= !w->held;
             return true;
         }
-        end = advance_tick(s, deadline, st->at).end;
+        end = nothing_can_act(s) ? ADVANCE_IDLE : advance_tick(s, deadline, st->at).end;
         if (end == ADVANCE_DONE)
             continue;
         if (end == ADVANCE_FAILED)

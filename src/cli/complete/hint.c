@@ -78,7 +78,7 @@ static void add_form(struct hinting *h, const struct param *p)
     else if ((p->kind == VAL_INT || p->kind == VAL_NUMBER) && p->max == PSN_MAX)
         text_add(h->t, "24-bit");
     else
-        text_add(h->t, value_kinds[p->kind].placeholder);
+        text_add(h->t, p->shown ? p->shown : value_kinds[p->kind].placeholder);
 }
 
 /* Appends the current value of the object's leaf called like @p.  Returns false if there is none.

@@ -26,6 +26,10 @@ static void add_choice(struct text *t, const struct enum_table *words)
 /* Appends the placeholder of a value in a usage line: "SIZE", "rc|uc|...", "PD". */
 static void add_placeholder(struct text *t, const struct param *p)
 {
+    if (p->shown) {
+        text_add(t, p->shown);
+        return;
+    }
     if (p->kind == VAL_OBJECT)
         text_add(t, enum_name(&enum_object, p->object));
     else if (p->kind == VAL_WORD && p->words->n_rows <= WORDS_IN_USAGE)

@@ -51,6 +51,7 @@ struct param {
     enum leaf_id stands;
     uint64_t min, max;     /* smallest and largest number; max 0: no limit */
     const char *standard;  /* default value; NULL: none */
+    const char *shown;     /* in a usage line, with "..." and all; NULL: as the kind says */
     const char *otherwise; /* the default as a phrase, if it is not a fixed value: "any" */
     /* Of an operand: it is allowed, and P_REQUIRED applies, only if an operand before it is this
      * word.  NULL: always.

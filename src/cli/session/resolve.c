@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/lang/suggest.h"
+#include "cli/live/live.h"
 #include "emu/base/assert.h"
 #include "emu/base/quantity.h"
 #include "emu/base/text.h"
@@ -75,6 +76,18 @@ static void offer(void *ctx, const char *key, const struct rdl_value *v)
     (void)suggest_offer_copy(&n->s, key, n->best);
 }
 
+/* Returns true if a program of the machine has ended on @host. */
+static bool has_ended_program(const struct scope *in, const char *host)
+{
+    struct live_program_info p;
+
+    for (uint32_t i = 0; in->live && in->live_ops->program_at(in->live, i, &p); i++) {
+        if (p.outside && (p.done || p.failed) && strcmp(p.host, host) == 0)
+            return true;
+    }
+    return false;
+}
+
 bool resolve_unknown(const struct scope *in, struct span at, const char *path, const char *what,
                      struct diag *reterr)
 {
@@ -103,6 +116,11 @@ bool resolve_unknown(const struct scope *in, struct span at, const char *path, c
     if (off == 0 && !in->host[0])
         return diag_remedy(reterr, "names of objects begin with their host, like h1.qp; \"show\" "
                                    "lists what there is");
+    if (has_ended_program(in, parent))
+        return diag_remedy(reterr,
+                           "a program's objects are gone after its end: count its events, as in "
+                           "count(cqe, host==%s)",
+                           parent);
     return diag_remedy(reterr, "\"show %s%s\" lists what there is", parent,
                        strchr(parent, '.') ? " json" : "");
 }
@@ -154,6 +172,13 @@ static void offer_of_kind(void *ctx, const char *key, const struct rdl_value *v)
     }
 }
 
+/* Returns true if @name is called like the queue pairs that programs create: "qp2". */
+static bool is_of_program(const char *name)
+{
+    return strncmp(name, "qp", 2) == 0 && name[2] &&
+           strspn(name + 2, "0123456789") + 2 == strlen(name);
+}
+
 /* Adds a remedy if @path names a host, or nothing on its host, where an object of @kind is
  * expected. Returns false if @path is something else.
  */
@@ -173,7 +198,12 @@ static bool add_kind_remedy(const struct scope *in, const char *path, enum objec
     o.near.s = suggestion_for(dot ? dot + 1 : "");
     if (rdl_inspect_list(in->lab, host, offer_of_kind, &o, &ignored) != RDL_OK)
         return false;
-    if (!o.first[0])
+    if (!o.first[0] && dot && is_of_program(dot + 1))
+        diag_remedy(
+            reterr,
+            "%s has no %s; a program makes %s when it runs, and a fault for it says from=%s", host,
+            what, path, host);
+    else if (!o.first[0])
         diag_remedy(reterr, "%s has no %s; \"help %s\" tells how one is made", host, what,
                     maker_of(kind));
     else if (!dot || o.near.s.best)

@@ -119,8 +119,7 @@ static void what_is_missing_is_said_where_it_is_looked_for(void **state)
     } rows[] = {
         {long_story, "why #12", false,
          "#12 is forgotten\nthe record has the last 1308 events, from #246.1 on; \"record "
-         "keep=8k\" "
-         "as the first line of the lab file keeps more"},
+         "keep=8k\" as the first line of the lab file keeps more"},
         {long_story, "why h1.qp", false, "nothing that needs a reason is recorded of h1.qp"},
         {long_story, "why 99999", false, "there is no event #99999"},
         {long_story, "show packet #12", false,
@@ -145,9 +144,7 @@ static void what_is_missing_is_said_where_it_is_looked_for(void **state)
         {long_story, "export ladder - packets=4", true, "... 216 more packets, from #249.6 on"},
         {long_story, "export ladder /dev/null", true, "/dev/null: the 3072 oldest events are"},
         {long_story, "export pcapng /dev/null", true,
-         "as the first line of the lab file keeps more; the bytes of 212 frames are forgotten; "
-         "\"record "
-         "frames=16k\""},
+         "keeps more; the bytes of 212 frames are forgotten; \"record frames=16k\""},
         {long_story, "record", false, "change? It is at keep=2k frames=4k\nrecord off, record on"},
         {long_story, "record keep=12", false, "keep: 12 is out of range"},
         {long_story, "record keep=x", false, "keep: \"x\" is not a number: 500, 64k, 4m"},
