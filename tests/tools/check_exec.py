@@ -394,6 +394,10 @@ def check_mistakes(rdmalab, tally, _library):
     done = rdmalab.run("-c", "help exec; help kill; explain live; explain programs")
     tally.expect(done.returncode == 0 and "usage: exec HOST PROGRAM [ARG...] [&]" in done.stdout and
                  "usage: kill NUMBER [SIGNAL]" in done.stdout, "the help of exec and kill", text_of(done))
+    rdmalab.file("hash.lab").write_text("host h1 h2\nlink h1 h2\nexec h1 touch was-run\n")
+    done = rdmalab.run("run", "hash.lab", "--allow", "programs", "--hash")
+    tally.expect(done.returncode == 1 and "has no hash" in done.stderr and not rdmalab.file("was-run").exists(),
+                 "--hash is refused before a program starts", text_of(done))
     for words, candidates in (([""], "h1\nh2\n"), (["h1", ""], "--\n"), (["h1", "--", "true", ":", "h"], "h1\nh2\n")):
         done = rdmalab.run("complete", "--", "exec", *words)
         tally.expect(done.stdout == candidates, f"completion behind exec {' '.join(words)}", text_of(done))

@@ -13,6 +13,7 @@
 #include "cli/live/live.h"
 #include "cli/session/expr_eval.h"
 #include "cli/session/files.h"
+#include "cli/session/gate.h"
 #include "cli/session/scenario.h"
 #include "emu/base/assert.h"
 #include "emu/base/quantity.h"
@@ -184,6 +185,23 @@ static bool suffix_fits(const char *ladder)
     return !suffix;
 }
 
+/* Returns true if @sc can have a hash, as far as that is known before it runs: none of its steps
+ * surely starts a program or opens a port.  Otherwise prints an error.
+ */
+static bool may_have_hash(const struct scenario *sc)
+{
+    for (const struct step *st = sc->script.first; st; st = st->next) {
+        if (!gate_opens_outside(st->cmd) || !(st->cmd->flags & CMD_OUTSIDE))
+            continue;
+        fprintf(stderr,
+                "rdmalab: --hash: a lab that follows real time has no hash, and \"%s\" makes it "
+                "one\n",
+                st->cmd->name);
+        return false;
+    }
+    return true;
+}
+
 static int run_scenario_file(const struct scenario *sc, const struct run_options *o)
 {
     struct session_config config = {
@@ -286,6 +304,8 @@ int run_main(int argc, char **argv)
         fputs("skipped: ", o.stdout_taken ? stderr : stdout);
         print_line(o.stdout_taken ? stderr : stdout, scenario_skip(&sc));
         status = EXIT_SKIPPED;
+    } else if (status == EXIT_PASSED && o.hash && !may_have_hash(&sc)) {
+        status = EXIT_FAILED;
     } else if (status == EXIT_PASSED) {
         status = run_scenario_file(&sc, &o);
     }
