@@ -3,8 +3,12 @@
 
 #include "program/library_path.h"
 
-/* The assembler copies the file between the two labels. */
+/* The assembler copies the file between the two labels.  They are global, since optimization at
+ * link time puts them and the functions into different files.
+ */
 __asm__(".section .rodata\n"
+        ".globl program_library_begin, program_library_end\n"
+        ".hidden program_library_begin, program_library_end\n"
         ".balign 16\n"
         "program_library_begin:\n"
         ".incbin \"" PROGRAM_LIBRARY_PATH "\"\n"

@@ -35,17 +35,26 @@ bool machine_has_memory(const struct machine *m, uint64_t gpa, uint64_t bytes, b
     return true;
 }
 
+/* The offset of a byte that is there. */
+static uint64_t place_there(const struct machine *m, uint64_t gpa)
+{
+    const uint64_t at = place_of(m, gpa, false);
+
+    RDL_ASSERT(at < sizeof(m->memory));
+    return at;
+}
+
 void machine_model_put(struct machine *m, uint64_t gpa, const void *bytes, uint64_t n)
 {
     for (uint64_t i = 0; i < n; i++)
-        m->model[place_of(m, gpa + i, false)] = ((const uint8_t *)bytes)[i];
+        m->model[place_there(m, gpa + i)] = ((const uint8_t *)bytes)[i];
 }
 
 void machine_cpu_put(struct machine *m, uint64_t gpa, const void *bytes, uint64_t n)
 {
     machine_model_put(m, gpa, bytes, n);
     for (uint64_t i = 0; i < n; i++)
-        m->memory[place_of(m, gpa + i, false)] = ((const uint8_t *)bytes)[i];
+        m->memory[place_there(m, gpa + i)] = ((const uint8_t *)bytes)[i];
 }
 
 /* The device says when it likes that it wants no kicks: bit 0 of the flags of the used ring. */
