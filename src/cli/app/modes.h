@@ -17,7 +17,8 @@ struct mode {
     const char *what;  /* phrase about the mode */
     const char *exits; /* meaning of each exit status; NULL: the mode's own --help has it */
     /* The operands, for shell completion: MODE_FILES followed by the suffixes of the files
-     * (":files json lab"), MODE_TOPIC, MODE_HOSTS, or the possible words ("a|b"); "": they cannot be completed.
+     * (":files json lab"), MODE_TOPIC, MODE_HOSTS, or the possible words ("a|b"); "": they cannot
+     * be completed.
      */
     const char *takes;
 };
