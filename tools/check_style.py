@@ -51,6 +51,7 @@ MAY_OPEN = {
     "src/cli/live/exec_file.c": "the files of these programs, to tell why one cannot start",
     "src/cli/live/exec_socket.c": "the socket of these programs, in a private directory",
     "src/cli/live/exec_listens.c": "/proc, for these programs",
+    "src/cli/live/exec_waits.c": "/proc, for these programs",
     "src/cli/live/live_exec.c": "the private directory for these programs: their library, their socket",
     "src/cli/live/live_vm.c": "the sockets of a virtual machine, which the command above starts",
     "src/cli/live/tap_linux.c": "tap devices, which the command above makes",

@@ -114,7 +114,7 @@ static void join_lab(struct fuzz_lab *f, FILE *out)
     FUZZ_CHECK(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, pair) == 0);
     FUZZ_CHECK(pipe(events) == 0);
     close(events[0]);
-    exec_client_add(&p->server, pair[0], 1);
+    exec_client_add(&p->server, pair[0], 1, 1);
     p->client = p->server.clients;
     p->peer = pair[1];
     p->client->host = f->host;

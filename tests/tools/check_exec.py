@@ -280,6 +280,23 @@ def check_words(rdmalab, tally, _library):
     tally.expect(done.stderr == "rdmalab: h1 sh ended with status 3\n", "a status", text_of(done))
 
 
+def check_virtual(rdmalab, tally, library):
+    """In virtual time a run is the same each time, with events and with a lost packet, and nobody waits for a retry."""
+    rdmalab.file("lost.lab").write_text("host h1 h2\nlink h1 h2\ndrop next nth=1 class=send from=h1\n")
+    for name, options in (("rc_message", []), ("rc_message", ["--lab", "lost.lab"]), ("events", []), ("shared_receives", []),
+                          ("datagram", [])):
+        program, port = str(library.parents[3] / "examples" / name), str(next(ports))
+        runs = [rdmalab.run("exec", "--virtual", "--hash", *options, "h1", "--", program, "-", port, ":", "h2", "--", program,
+                            "localhost", port) for _ in range(4)]
+        hashes = {match for done in runs for match in re.findall("^hash [0-9a-f]{16}$", done.stdout, re.MULTILINE)}
+        tally.expect(all(done.returncode == 0 for done in runs) and len(hashes) == 1, f"{name} {options} runs the same way each time",
+                     f"{hashes}\n{text_of(runs[0])}")
+    done = exec_pair(rdmalab, "ibv_rc_pingpong -g 0 -n 20 -e", None, "--virtual")
+    tally.expect(done.returncode == 0, "a pingpong in virtual time", text_of(done))
+    done = rdmalab.run("exec", "--hash", "h1", "--", "true")
+    tally.expect(done.returncode == 2 and "--virtual" in done.stderr, "a hash needs virtual time", text_of(done))
+
+
 def check_ladder(rdmalab, tally, _library):
     """--ladder - is printed behind the output of the programs."""
     rdmalab.file("two.lab").write_text("host h1 h2\nlink h1 h2\n")

@@ -184,6 +184,8 @@ int exec_main(int argc, char **argv)
         {.name = "--events", .value = &r.events, .output = OPTION_WRITES_FILE},
         {.name = "--pcap", .value = &r.pcap, .output = OPTION_WRITES_FILE},
         {.name = "--ladder", .value = &r.ladder, .output = OPTION_WRITES},
+        {.name = "--virtual", .flag = &r.is_virtual},
+        {.name = "--hash", .flag = &r.tells_hash, .output = OPTION_PRINTS},
         ALLOW_OPTIONS(allow),
     };
     const bool asked = argc > 1 && is_word(argv[1], OPTIONS_ASKED);
@@ -198,6 +200,11 @@ int exec_main(int argc, char **argv)
         (timeout && !options_number_in("--timeout", timeout, 1, TIMEOUT_S_MAX, &r.timeout_s)) ||
         !allow_read(&allow, &r.allowed) || !options_judge_outputs(rows, ARRAY_LEN(rows), r.lab))
         return EXIT_USAGE;
+    if (r.tells_hash && !r.is_virtual) {
+        fputs("rdmalab: --hash needs --virtual: a lab that follows real time has no hash\n",
+              stderr);
+        return EXIT_USAGE;
+    }
     if (argc == 1)
         return EXIT_ASK;
     parts = read_parts(argc, argv, &r.n_parts);

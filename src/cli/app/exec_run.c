@@ -20,6 +20,7 @@
 #include "process/must.h"
 #include "process/signals.h"
 #include "rdmalab/inspect.h"
+#include "rdmalab/trace.h"
 
 /* Two hosts with room for what programs ask for.  With on_demand the boot does not set up thousands
  * of virtqueues, so that its events do not fill the record.
@@ -409,6 +410,8 @@ static int run_programs(struct running *g)
         wait_for_all(g);
         status = judge(g);
     }
+    if (g->r->tells_hash)
+        printf("hash %016llx\n", (unsigned long long)rdl_hash(g->s->lab));
     return exit_worse(status, write_outputs(g->s, g->r));
 }
 
@@ -449,6 +452,7 @@ int exec_run(const struct exec_run *r)
         .interrupted = signals_interrupted(),
         .live_ops = live_ops,
         .programs_direct = true,
+        .programs_virtual = r->is_virtual,
         .allowed = r->allowed,
     };
     int status = EXIT_FAILED;

@@ -19,7 +19,9 @@ struct exec_run {
     uint64_t seed;                      /* valid if @seed_given */
     bool seed_given;
     uint64_t timeout_s; /* of the machine's clock, for all programs; 0: none */
-    unsigned allowed;   /* set of enum permit: what @lab may do */
+    bool is_virtual;    /* time advances only while all programs wait */
+    bool tells_hash;
+    unsigned allowed; /* set of enum permit: what @lab may do */
     const struct exec_part *parts;
     int n_parts;
 };

@@ -258,12 +258,13 @@ static const struct mode modes[] = {
      MODE_FILES " ndjson"},
     {"exec", exec_main,
      "exec [--lab FILE] [--timeout N] [--seed S] [--pcap F] [--events F] [--ladder F]\n"
-     "      [--allow programs,ports,files | --no-sandbox]\n"
+     "      [--virtual [--hash]] [--allow programs,ports,files | --no-sandbox]\n"
      "      HOST -- PROGRAM [ARG...] [: HOST -- PROGRAM [ARG...]]...",
      "run your programs on the hosts of a lab: libibverbs shows each the device of its host;\n"
      "      --lab FILE: hosts, links and faults; without it: hosts h1 and h2, with a link;\n"
      "      --allow: FILE may start programs, use ports, use files outside of its directory;\n"
      "      --pcap, --events, --ladder: write what happened; --timeout: end all after N seconds;\n"
+     "      --virtual: time stands still while a program computes; --hash prints the hash then;\n"
      "      programs start in the given order, each when the one before waits for a TCP\n"
      "      connection or a second is over; \"localhost\" reaches the others by TCP",
      "that of the first program that failed, 128 + N if signal N ended it;\n"

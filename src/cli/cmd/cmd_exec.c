@@ -17,13 +17,15 @@
 /* Lets the lab run for a moment. */
 static enum advance_end run_on(struct session *s, const struct step *st)
 {
+    if (s->config.programs_virtual)
+        return advance_tick(s, RDL_NEVER, st->at).end;
     return advance_run(s, rdl_now_ns(s->lab) + LOOK_NS, st->at).end;
 }
 
 /* Lets the lab run until the program that was started last is ready, or a breakpoint is hit. */
 static bool wait_until_ready(struct session *s, const struct step *st)
 {
-    const uint64_t end = rdl_now_ns(s->lab) + READY_NS;
+    const uint64_t end = s->config.programs_virtual ? RDL_NEVER : rdl_now_ns(s->lab) + READY_NS;
 
     while (rdl_now_ns(s->lab) < end && !s->config.live_ops->exec_is_ready(s->outside.live)) {
         const enum advance_end how = run_on(s, st);
@@ -81,7 +83,8 @@ static const char **words_of(struct session *s, const struct step *st, bool *ret
 bool run_exec(struct session *s, const struct step *st)
 {
     const struct scope in = session_scope(s);
-    struct live_exec_config config = {.direct = s->config.programs_direct};
+    struct live_exec_config config = {.direct = s->config.programs_direct,
+                                      .is_virtual = s->config.programs_virtual};
     const char **words;
     struct live_error error;
     uint32_t number = 0;

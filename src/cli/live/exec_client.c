@@ -18,9 +18,14 @@
 
 _Static_assert(PROGRAM_NAME_BYTES == RDL_NAME_BYTES, "a program can name every host");
 
-void exec_client_add(struct exec_server *s, int fd, int pid)
+static bool comes_before(const struct exec_client *c, uint32_t rank, int pid)
 {
-    struct exec_client *c = calloc(1, sizeof(*c));
+    return c->rank < rank || (c->rank == rank && c->pid <= pid);
+}
+
+void exec_client_add(struct exec_server *s, int fd, int pid, uint32_t rank)
+{
+    struct exec_client *c = calloc(1, sizeof(*c)), **at = &s->clients;
 
     if (!c) {
         close(fd);
@@ -29,13 +34,16 @@ void exec_client_add(struct exec_server *s, int fd, int pid)
     *c = (struct exec_client){.lab = s->lab,
                               .out = s->out,
                               .server = s,
-                              .next = s->clients,
                               .fd = fd,
                               .memory = -1,
                               .pid = pid,
+                              .rank = rank,
                               .events.fd = -1,
                               .answer_fd = -1};
-    s->clients = c;
+    while (*at && comes_before(*at, rank, pid))
+        at = &(*at)->next;
+    c->next = *at;
+    *at = c;
 }
 
 static bool read_memory(void *ctx, uint64_t addr, void *out, size_t n)
@@ -210,12 +218,28 @@ static void answer(struct exec_client *c, enum rdl_status st, const struct rdl_r
     close_it(&c->answer_fd);
 }
 
+/* Answers a call that makes virtual time advance, if something has happened to the program. */
+static bool go_on_waiting(struct exec_client *c)
+{
+    struct program_answer a = {.serial = c->call.serial};
+
+    if (!c->stirred && !c->server->is_over)
+        return false;
+    a.error = c->stirred ? 0 : ETIME;
+    c->stirred = c->has_call = false;
+    if (!exec_send(c->fd, &a, sizeof(a), NULL, 0))
+        c->state = EXEC_LEAVES;
+    return true;
+}
+
 /* Takes a step with the call under way.  Returns true if there was one to take. */
 static bool go_on_with_call(struct exec_client *c)
 {
     struct rdl_response rsp = {0};
     enum rdl_status st;
 
+    if (c->call.op == PROGRAM_WAIT && c->server->is_virtual)
+        return go_on_waiting(c);
     if (c->asks) {
         st = rdl_answer(c->lab, c->host, &rsp);
         if (st == RDL_ERR_BUSY)
@@ -370,11 +394,13 @@ static void sweep(struct exec_server *s)
 /* A program that never stops posting must not stop the lab. */
 #define PASSES_MAX 8u
 
+/* In virtual time one program goes on at a time: what several would do at once comes in any order.
+ */
 static bool serve_all(struct exec_server *s)
 {
     bool any = false;
 
-    for (struct exec_client *c = s->clients; c; c = c->next) {
+    for (struct exec_client *c = s->clients; c && !(any && s->is_virtual); c = c->next) {
         if (c->state == EXEC_COMES)
             any = hear_hello(c) || any;
         if (c->state == EXEC_WORKS)
@@ -404,7 +430,8 @@ bool exec_serve(struct exec_server *s)
 {
     const bool any = serve_all(s);
 
-    catch_up(s);
+    if (!any || !s->is_virtual)
+        catch_up(s);
     return any;
 }
 

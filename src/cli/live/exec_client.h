@@ -72,6 +72,7 @@ struct exec_client {
     bool stays;     /* EXEC_LEAVES: its objects remain, because the device needs a reset */
     int fd, memory; /* the connection, and /proc/PID/mem; -1: closed */
     int pid;
+    uint32_t rank; /* see exec_client_add() */
     rdl_host host;
     char host_name[PROGRAM_NAME_BYTES];
     rdl_program program;
@@ -82,6 +83,7 @@ struct exec_client {
     struct program_call call;
     bool has_call;    /* @call is not answered yet */
     uint32_t n_calls; /* calls that have come, modulo 2^32 */
+    bool stirred;     /* something has happened to it since its last wait was answered */
     bool asks;        /* its request to the device is under way */
     uint64_t made;    /* what the call under way creates or changes */
     int answer_fd;    /* descriptor that goes with the answer; -1: none */
@@ -99,12 +101,16 @@ struct exec_server {
     FILE *out;
     int wake;        /* eventfd by which programs wake the lab */
     bool is_virtual; /* time stands still while a program does not wait */
+    bool is_over;    /* nothing can happen any more by itself: waits are answered with that */
     bool looks;      /* all sockets are read in this turn; otherwise only those with a call */
     struct exec_client *clients;
 };
 
-/* Adds the connection @fd of process @pid, and closes it if there is no memory for that. */
-void exec_client_add(struct exec_server *s, int fd, int pid);
+/* Adds the connection @fd of process @pid, and closes it if there is no memory for that.
+ * Connections are served in the order of their ranks, and of process numbers in a rank: programs
+ * that connect at the same moment come in any order.
+ */
+void exec_client_add(struct exec_server *s, int fd, int pid, uint32_t rank);
 
 /* Serves the calls, posts and completions of all connections, as far as possible without advancing
  * the lab.  Returns true if there was something to do.

@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/personality.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -162,6 +163,7 @@ static int spawn(struct exec_process *p, const char *const *words, char **env)
         .stdio_count = 3,
         .stdio = stdio,
     };
+    const int before = personality(0xffffffff);
     int ends[2] = {-1, -1}, st = 0;
 
     for (int i = 0; i < 3 && p->direct; i++)
@@ -172,8 +174,12 @@ static int spawn(struct exec_process *p, const char *const *words, char **env)
             st = ends[i];
         stdio[1 + i] = (uv_stdio_container_t){.flags = UV_INHERIT_FD, .data.fd = ends[i]};
     }
+    if (st == 0 && p->alike && before != -1)
+        (void)personality((unsigned long)before | ADDR_NO_RANDOMIZE); /* the program inherits it */
     if (st == 0)
         st = uv_spawn(p->loop, &p->process, &options);
+    if (p->alike && before != -1)
+        (void)personality((unsigned long)before);
     for (unsigned i = 0; i < 2; i++) {
         if (ends[i] >= 0)
             close(ends[i]);

@@ -32,6 +32,7 @@ struct exec_process {
     FILE *out;
     const char *name;         /* what is printed before each line */
     struct exec_leash *leash; /* must outlive the process */
+    bool alike;               /* its addresses are the same each time */
     bool direct;              /* it has the streams of this process, and is in its process group */
     uv_process_t process;
     struct exec_stream streams[2]; /* its stdout and stderr */

@@ -267,6 +267,7 @@ static bool give_completions(struct exec_client *c, struct exec_cq *q)
         for (size_t i = 0; i < n; i++)
             write_wc(c, &wc[i], &q->ring->ring[q->written++ & (q->entries - 1)]);
     } while (n == COPIED_AT_ONCE);
+    c->stirred = c->stirred || q->written != before;
     if (q->written != before)
         atomic_store_explicit(&q->ring->written, q->written, memory_order_release);
     return q->written != before;
@@ -304,7 +305,7 @@ static bool tell_completions(struct exec_client *c, struct exec_channel *ch)
         if (q)
             q->completion_events++;
         ch->pipe.event = (struct program_event){.handle = cq.raw};
-        ch->pipe.waits = any = true;
+        ch->pipe.waits = any = c->stirred = true;
     }
     return any;
 }
@@ -352,7 +353,7 @@ static bool tell_async(struct exec_client *c)
         if (queue)
             queue->async_events++;
         c->events.event = (struct program_event){e.raw, (uint32_t)kind, e.type};
-        c->events.waits = any = true;
+        c->events.waits = any = c->stirred = true;
     }
     return any;
 }

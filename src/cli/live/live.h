@@ -86,6 +86,7 @@ struct live_vm_info {
 struct live_exec_config {
     const char *host_name;    /* a host with a guest of the lab and an RDMA device */
     const char *const *words; /* the program and its arguments; NULL ends them */
+    bool is_virtual;          /* simulated time advances only while all programs wait */
     bool direct;              /* it has the input and output of this process, and is in its group */
 };
 
@@ -196,7 +197,7 @@ struct live_ops {
     bool (*exec_listens)(const struct live *l, uint32_t i);
 
     /* Returns true if the program that exec() has started last waits for a TCP connection, or has
-     * ended.
+     * ended.  In virtual time: if all programs wait, and nothing is scheduled.
      */
     bool (*exec_is_ready)(const struct live *l);
 

@@ -18,6 +18,7 @@
 #include "cli/live/exec_listens.h"
 #include "cli/live/exec_process.h"
 #include "cli/live/exec_socket.h"
+#include "cli/live/exec_waits.h"
 #include "emu/base/assert.h"
 #include "emu/base/text.h"
 #include "process/leftovers.h"
@@ -27,6 +28,13 @@
 #define LOOK_NS 500000u
 
 #define POLITE_MS 1000u /* time after SIGTERM, before SIGKILL */
+
+/* Virtual time: turns with nothing to do, after which programs that wait are told that. */
+#define OVER_TURNS 10u
+
+#define PROGRAMS_MAX 256u /* that are waited for in virtual time */
+
+#define DEPTH_MAX 8u /* of processes that a program has started */
 
 #define NAME_BYTES (RDL_NAME_BYTES + 24u)
 
@@ -48,6 +56,8 @@ struct live_exec {
     char directory[PATH_MAX]; /* of the session: private, with "socket" and "libibverbs.so.1" */
     struct exec_program *programs;
     uint32_t n_programs; /* so far */
+    bool computes;       /* virtual time: a program may do something */
+    uint32_t n_over;     /* virtual time: turns without anything to do */
     bool has_input;      /* a descriptor of a program was ready when the process slept last */
     bool is_full;        /* connections wait until there are descriptors for them */
     uint64_t looked_ns;  /* machine's clock when all descriptors were looked at last */
@@ -127,7 +137,7 @@ static bool open_exec(struct live *l, struct live_error *reterr)
         return false;
     }
     e->listener = -1;
-    e->server = (struct exec_server){.lab = l->lab, .out = l->out};
+    e->server = (struct exec_server){.lab = l->lab, .out = l->out, .is_virtual = l->is_virtual};
     e->server.wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (e->server.wake >= 0 && open_directory(e)) {
         l->exec = e;
@@ -191,8 +201,12 @@ bool live_exec_start(struct live *l, const struct live_exec_config *config, uint
 {
     struct exec_program *p, **last;
 
+    if (config->is_virtual)
+        l->is_virtual = true;
     if (!open_exec(l, reterr))
         return false;
+    l->exec->computes = true;
+    l->exec->n_over = 0;
     p = calloc(1, sizeof(*p));
     if (!p) {
         live_error_set(reterr, "exec", rdl_status_str(RDL_ERR_NOMEM), "");
@@ -204,6 +218,7 @@ bool live_exec_start(struct live *l, const struct live_exec_config *config, uint
     snprintf(p->name, sizeof(p->name), "%s %s", p->host, base_of(config->words[0]));
     p->process = (struct exec_process){.loop = &l->loop, .out = l->out, .name = p->name};
     p->process.direct = config->direct;
+    p->process.alike = l->is_virtual;
     p->process.leash = &l->exec->leash;
     if (!launch(l->exec, p, config->words, reterr)) {
         free(p);
@@ -217,6 +232,19 @@ bool live_exec_start(struct live *l, const struct live_exec_config *config, uint
     *ret_number = p->number;
     live_attach(l);
     return true;
+}
+
+/* Returns the number of the program that is process @pid, or has started it; 0 if none is. */
+static uint32_t number_of(const struct live_exec *e, int pid)
+{
+    for (unsigned depth = 0; pid > 1 && depth < DEPTH_MAX; depth++) {
+        for (const struct exec_program *p = e->programs; p; p = p->next) {
+            if (!p->process.exited && p->process.process.pid == pid)
+                return p->number;
+        }
+        pid = exec_parent(pid);
+    }
+    return 0;
 }
 
 bool live_exec_serve(struct live *l)
@@ -233,11 +261,47 @@ bool live_exec_serve(struct live *l)
         return exec_serve(&e->server);
     e->looked_ns = l->machine_ns;
     while ((fd = exec_accept(e->listener, &pid)) >= 0) {
-        exec_client_add(&e->server, fd, pid);
+        exec_client_add(&e->server, fd, pid, number_of(e, pid));
         any = true;
     }
     e->is_full = errno != EAGAIN && errno != EINTR;
     return exec_serve(&e->server) || any;
+}
+
+static bool all_wait(const struct live_exec *e)
+{
+    int pids[PROGRAMS_MAX];
+    size_t n = 0;
+
+    for (const struct exec_program *p = e->programs; p; p = p->next) {
+        if (!p->process.exited && n < PROGRAMS_MAX)
+            pids[n++] = p->process.process.pid;
+    }
+    return exec_all_wait(pids, n);
+}
+
+uint64_t live_exec_turn(struct live *l)
+{
+    struct live_exec *e = l->exec;
+    uint64_t next;
+    bool any;
+
+    l->turned = false;
+    if (e->computes && !all_wait(e))
+        return 0;
+    e->computes = false;
+    e->has_input = true;
+    any = live_exec_serve(l);
+    next = rdl_next_ns(l->lab);
+    e->n_over = any || next != RDL_NEVER ? 0 : e->n_over + 1;
+    if (e->n_over > OVER_TURNS) {
+        e->server.is_over = true;
+        any = live_exec_serve(l);
+        e->server.is_over = false;
+    }
+    l->turned = any || next != RDL_NEVER;
+    e->computes = any || next == RDL_NEVER;
+    return any || (e->n_over > 0 && e->n_over <= OVER_TURNS) ? 0 : next;
 }
 
 bool live_exec_sleeps(struct live *l, struct pollfd *ret, unsigned *ret_n)
@@ -389,6 +453,8 @@ bool live_exec_is_ready(const struct live *l)
 
     while (p && p->next)
         p = p->next;
+    if (l->is_virtual)
+        return !p || p->process.exited || l->exec->n_over > 0;
     return !p || p->process.exited || exec_listens(p->process.process.pid);
 }
 

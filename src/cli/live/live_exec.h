@@ -23,6 +23,12 @@ bool live_exec_kill(struct live *l, uint32_t number, int signal);
  */
 bool live_exec_serve(struct live *l);
 
+/* Virtual time: serves the programs once they all wait.  Returns how far the lab may run: to the
+ * next event if there was nothing to serve; 0, which is not at all, while a program computes, and
+ * after something was served; RDL_NEVER if nothing is scheduled and all wait.
+ */
+uint64_t live_exec_turn(struct live *l);
+
 /* live_exec_sleeps() is called before the process sleeps.  It fills @ret with the descriptors to
  * wait for, at most LIVE_EXEC_FDS, and sets *@ret_n to their number.  Returns false if there is
  * something to do already.  live_exec_awake() follows in any case, with what has become of them.

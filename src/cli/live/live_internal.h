@@ -41,6 +41,8 @@ struct live {
     /* The machine's clock when it was last read, which is at least once per turn. */
     uint64_t machine_ns;
     uint64_t attached_ns, base_ns; /* machine's clock, and simulated time, when @attached was set */
+    bool is_virtual;    /* it advances while all programs wait, and does not follow that clock */
+    bool turned;        /* virtual time: this turn had something to do */
     bool held;          /* simulated time does not follow the machine's clock: it is @base_ns */
     uint64_t active_ns; /* simulated time when a frame or a request of a VM was last read */
     uint64_t heard_ns;  /* simulated time when the programs' connections were last checked */

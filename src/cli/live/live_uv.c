@@ -11,6 +11,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cli/live/live_exec.h"
@@ -30,9 +31,10 @@
 /* With a larger lag after its work, the lab accepts no more input. */
 #define BACKLOG_NS 10000000u
 /* Interval of checking programs' connections while frames come. */
-#define HEAR_NS      1000000u
-#define SLEEP_MAX_NS 50000000 /* interval of checking for ^C */
-#define NS_PER_S     1000000000u
+#define HEAR_NS         1000000u
+#define VIRTUAL_LOOK_NS 20000    /* interval of looking whether programs compute */
+#define SLEEP_MAX_NS    50000000 /* interval of checking for ^C */
+#define NS_PER_S        1000000000u
 /* Limit of the record for "show events", since a live lab has no end. */
 #define KEPT_EVENTS      65536u
 #define KEPT_FRAME_BYTES (32u << 20)
@@ -40,7 +42,7 @@
 /* Simulated time at the last reading of the machine's clock. */
 static uint64_t clock_ns(const struct live *l)
 {
-    return l->held ? l->base_ns : l->base_ns + (l->machine_ns - l->attached_ns);
+    return l->held || l->is_virtual ? l->base_ns : l->base_ns + (l->machine_ns - l->attached_ns);
 }
 
 void live_error_set(struct live_error *e, const char *what, const char *why, const char *remedy)
@@ -89,7 +91,7 @@ void live_move_clock(struct live *l)
 
 static void catch_up(struct live *l)
 {
-    if (l->held)
+    if (l->held || l->is_virtual)
         return;
     (void)now_ns(l);
     live_move_clock(l);
@@ -105,8 +107,10 @@ void live_attach(struct live *l)
     l->attached_ns = l->machine_ns;
     l->base_ns = rdl_now_ns(l->lab);
     l->attached = true;
-    rdl_hash_stop(l->lab);
-    rdl_check_stop(l->lab);
+    if (!l->is_virtual) {
+        rdl_hash_stop(l->lab);
+        rdl_check_stop(l->lab);
+    }
     if (!rdl_record_limits(l->lab).changed) /* the user has set no limit */
         rdl_record_bound(l->lab, KEPT_EVENTS, KEPT_FRAME_BYTES);
 }
@@ -254,8 +258,18 @@ static void read_ports(struct live *l)
     l->active_ns = clock_ns(l);
 }
 
+/* Nothing but the programs decides when the lab runs. */
+static uint64_t virtual_turn(struct live *l)
+{
+    l->machine_ns = uv_hrtime();
+    l->base_ns = rdl_now_ns(l->lab);
+    return live_exec_turn(l);
+}
+
 static uint64_t begin_turn(struct live *l)
 {
+    if (l->is_virtual)
+        return virtual_turn(l);
     const uint64_t until_ns = l->held ? held_ns(l) : now_ns(l);
 
     read_ports(l);
@@ -322,6 +336,11 @@ static bool live_tap(struct live *l, const char *device, const char *node,
 
     if (p && p->fd >= 0) {
         live_error_set(reterr, device, "this port is there already", "\"show live\" lists ports");
+        return false;
+    }
+    if (l->is_virtual) {
+        live_error_set(reterr, device, "time is virtual, and what comes from outside has its own",
+                       "start rdmalab without --virtual");
         return false;
     }
     if (!p && l->n_ports == LIVE_PORTS_MAX) {
@@ -417,8 +436,23 @@ static bool has_backlog(const struct live *l)
     return due < now && now - due > BACKLOG_NS;
 }
 
+/* After a turn of virtual time in which nothing could be done, a moment passes. */
+static void virtual_pump(struct live *l)
+{
+    const struct timespec pause = {.tv_nsec = VIRTUAL_LOOK_NS};
+
+    if (l->turned)
+        return;
+    uv_run(&l->loop, UV_RUN_NOWAIT);
+    nanosleep(&pause, NULL);
+}
+
 static void live_pump(struct live *l, uint64_t until_ns, int input)
 {
+    if (l->is_virtual) {
+        virtual_pump(l);
+        return;
+    }
     const enum live_acted acted = live_exec_serve(l) ? LIVE_ACTED : live_programs_go(l);
     uint64_t now = clock_ns(l);
     const bool looks = l->has_read || now - l->active_ns <= LOOK_NS;

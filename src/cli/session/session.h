@@ -61,10 +61,11 @@ struct session_config {
     bool colour;                              /* print with colours: @out is a terminal */
     const volatile sig_atomic_t *interrupted; /* set by ^C; NULL: there is no ^C */
     const struct live_ops *live_ops;          /* NULL: no live ports, no programs */
-    bool programs_direct; /* programs of the machine have the input and output of this process */
-    bool tested;          /* this is a test, which has no live ports; error messages say so */
-    size_t memory_bytes;  /* limit of the lab's memory, replaces that of a scenario; 0: the
-                             scenario's limit, or the default */
+    bool programs_direct;  /* programs of the machine have the input and output of this process */
+    bool programs_virtual; /* simulated time advances only while all programs wait */
+    bool tested;           /* this is a test, which has no live ports; error messages say so */
+    size_t memory_bytes;   /* limit of the lab's memory, replaces that of a scenario; 0: the
+                              scenario's limit, or the default */
     struct session_observer observer;
     unsigned refused_commands; /* set of enum cmd_bit: commands with such a flag are refused */
     size_t history_bytes;      /* limit of the snapshots' memory; 0: none are taken, and the session

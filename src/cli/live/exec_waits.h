@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* Finds out whether processes wait, for virtual time: it stands still while one computes. */
+#ifndef CLI_LIVE_EXEC_WAITS_H
+#define CLI_LIVE_EXEC_WAITS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Returns true if all threads of the @n processes @pids, and of those that they have started, wait
+ * for somebody else, or have ended: for the lab, for each other, for input.  A thread in
+ * nanosleep() or clock_nanosleep() does not: it goes on by itself.  Nor does anybody while data is
+ * under way on one of their TCP connections.
+ */
+bool exec_all_wait(const int *pids, size_t n);
+
+/* Returns the process that has started @pid; 0: there is none any more. */
+int exec_parent(int pid);
+
+#endif
