@@ -471,9 +471,9 @@ def check_killed(rdmalab, tally, _library):
     """Programs, and what they have started, end with rdmalab, even if it is killed."""
     word = f"9999.{os.getpid()}"
     home = pathlib.Path(rdmalab.directory)
-    for start in (["exec", "h1", "--", "sleep", word, ":", "h2", "--", "sh", "-c", f"trap : TERM; sleep {word} & sleep {word}"],
+    for start in (["exec", "h1", "--", "sleep", word, ":", "h2", "--", "sh", "-c", f"trap : TERM; setsid sleep {word} & sleep {word}"],
                   ["--allow", "programs", "--prompt", "-c",
-                   f'host h1 h2; link h1 h2; exec h1 sleep {word} &; exec h2 sh -c "trap : TERM; sleep {word} & sleep {word}" &']):
+                   f'host h1 h2; link h1 h2; exec h1 sleep {word} &; exec h2 sh -c "trap : TERM; setsid sleep {word} & sleep {word}" &']):
         process = rdmalab.start(*start, stdin=subprocess.PIPE, env={**os.environ, "TMPDIR": str(home)})
         deadline = time.monotonic() + 30
         while time.monotonic() < deadline and len(set(processes_with(word)) - {process.pid}) < 3:
@@ -486,6 +486,8 @@ def check_killed(rdmalab, tally, _library):
         tally.expect(len(began) == 3 and not processes_with(word), "no program outlives an rdmalab that was killed", str(start))
         left = list(home.glob("rdmalab-exec-*"))
         tally.expect(not left, "an rdmalab that was killed leaves no directory", str(left))
+    done = rdmalab.run("exec", "h1", "--", "sh", "-c", f"setsid sleep {word} >/dev/null 2>&1 &")
+    tally.expect(done.returncode == 0 and not processes_with(word), "what a program has left ends with rdmalab", text_of(done))
 
 
 CHECKS = [value for name, value in list(globals().items()) if name.startswith("check_")]

@@ -1,36 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/live/exec_leash.h"
 
-#include <signal.h>
-#include <stdio.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "cli/live/live_internal.h"
+#include "program/protocol.h"
 
 #define END_MS  1000u
 #define LOOK_MS 2u
 
-/* $1 is the directory.  A line is "+ PID" or "- PID"; a process group has a negative PID.
- * With a process, those that it has started are killed, too.
+/* $1 is the directory, $2 the beginning of a line of the environment.  A pattern of grep -F matches
+ * in binary files, too.
  */
-static const char script[] =
-    "all=' '\n"
-    "while read -r what pid; do\n"
-    "  case $what in\n"
-    "  +) all=\"$all$pid \" ;;\n"
-    "  -) case $all in *\" $pid \"*)\n"
-    "       all=\"${all%%\" $pid \"*} ${all#*\" $pid \"}\" ;;\n"
-    "     esac ;;\n"
-    "  esac\n"
-    "done\n"
-    "end() {\n"
-    "  for pid in $(cat \"/proc/$1/task/\"*/children); do end \"$pid\"; done\n"
-    "  kill -s KILL -- \"$1\"\n"
-    "}\n"
-    "for pid in $all; do end \"$pid\"; done\n"
-    "rm -f \"$1/socket\" \"$1/libibverbs.so.1\"\n"
-    "rmdir \"$1\"\n";
+static const char script[] = "read -r _\n"
+                             "for file in $(grep -lsF \"$2=$1/socket\" /proc/[0-9]*/environ); do\n"
+                             "  pid=${file#/proc/}\n"
+                             "  kill -s KILL \"${pid%/environ}\"\n"
+                             "done\n"
+                             "rm -f \"$1/socket\" \"$1/libibverbs.so.1\"\n"
+                             "rmdir \"$1\"\n";
 
 static void on_exit_of(uv_process_t *process, int64_t status, int signal_number)
 {
@@ -46,8 +35,13 @@ bool exec_leash_start(struct exec_leash *l, uv_loop_t *loop, const char *directo
                       struct live_error *reterr)
 {
     /* uv_spawn() does not write to the strings. */
-    char *args[] = {(char *)"sh",      (char *)"-c",      (char *)script,
-                    (char *)"rdmalab", (char *)directory, NULL};
+    char *args[] = {(char *)"sh",
+                    (char *)"-c",
+                    (char *)script,
+                    (char *)"rdmalab",
+                    (char *)directory,
+                    (char *)PROGRAM_ENV_SOCKET,
+                    NULL};
     uv_stdio_container_t stdio[3] = {
         {.flags = UV_IGNORE}, {.flags = UV_IGNORE}, {.flags = UV_IGNORE}};
     const uv_process_options_t options = {
@@ -82,23 +76,6 @@ bool exec_leash_start(struct exec_leash *l, uv_loop_t *loop, const char *directo
     live_error_set(reterr, "no process that ends programs with rdmalab", uv_strerror(st),
                    "\"ulimit -a\" tells how many files and processes there may be");
     return false;
-}
-
-/* SIGPIPE is ignored in a live lab, and a shell that somebody has killed ends nothing. */
-static void tell(const struct exec_leash *l, char what, int pid)
-{
-    if (l->fd >= 0)
-        (void)!dprintf(l->fd, "%c %d\n", what, pid);
-}
-
-void exec_leash_add(const struct exec_leash *l, int pid)
-{
-    tell(l, '+', pid);
-}
-
-void exec_leash_remove(const struct exec_leash *l, int pid)
-{
-    tell(l, '-', pid);
 }
 
 void exec_leash_end(struct exec_leash *l)

@@ -11,6 +11,7 @@
 
 #include "cli/live/exec_file.h"
 #include "cli/live/live_internal.h"
+#include "process/exit_status.h"
 
 #define FORCED_MS 1000u
 #define LOOK_MS   5u
@@ -73,19 +74,13 @@ static void on_output(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf)
 
 /* --- The process ------------------------------------------------------------------------------ */
 
-/* Returns what the leash is to kill: the group, if the process has one of its own. */
-static int name_at_leash(const struct exec_process *p)
-{
-    return p->direct ? p->process.pid : -p->process.pid;
-}
-
 static void on_exit_of(uv_process_t *process, int64_t status, int signal_number)
 {
     struct exec_process *p = process->data;
 
     p->exited = true;
     p->signal = signal_number;
-    p->status = signal_number ? 128 + signal_number : status;
+    p->status = signal_number ? EXIT_SIGNALS + signal_number : status;
     if (!p->direct)
         kill(-process->pid, SIGKILL); /* processes that it left behind */
     uv_close((uv_handle_t *)process, NULL);
@@ -199,7 +194,6 @@ bool exec_process_start(struct exec_process *p, const char *const *words, const 
     free(all);
     if (st == 0) {
         p->started = true;
-        exec_leash_add(p->leash, name_at_leash(p));
         for (unsigned i = 0; i < 2 && !p->direct; i++)
             uv_read_start((uv_stream_t *)&p->streams[i].pipe, on_alloc, on_output);
         return true;

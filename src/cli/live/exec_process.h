@@ -3,7 +3,7 @@
  *
  * The process has its own process group, so that ^C at the prompt reaches only rdmalab.  What it
  * prints is written line by line, behind its name.  When rdmalab stops it, or ends, it gets
- * SIGTERM, and then SIGKILL; if rdmalab cannot do that, the leash does.
+ * SIGTERM, and then SIGKILL.  The leash ends what it has started itself: see exec_leash.h.
  */
 #ifndef CLI_LIVE_EXEC_PROCESS_H
 #define CLI_LIVE_EXEC_PROCESS_H
@@ -13,7 +13,6 @@
 #include <stdio.h>
 #include <uv.h>
 
-#include "cli/live/exec_leash.h"
 #include "cli/live/live.h"
 
 #define EXEC_LINE_BYTES 1024u /* a longer line is printed in parts */
@@ -30,10 +29,9 @@ struct exec_stream {
 struct exec_process {
     uv_loop_t *loop;
     FILE *out;
-    const char *name;         /* what is printed before each line */
-    struct exec_leash *leash; /* must outlive the process */
-    bool alike;               /* its addresses are the same each time */
-    bool direct;              /* it has the streams of this process, and is in its process group */
+    const char *name; /* what is printed before each line */
+    bool alike;       /* its addresses are the same each time */
+    bool direct;      /* it has the streams of this process, and is in its process group */
     uv_process_t process;
     struct exec_stream streams[2]; /* its stdout and stderr */
     char chunk[4096];

@@ -40,7 +40,7 @@
 
 struct exec_program {
     struct exec_program *next;
-    char name[NAME_BYTES]; /* "h1 1 ib_write_bw" */
+    char name[NAME_BYTES]; /* "h1 ib_write_bw" */
     char host[RDL_NAME_BYTES];
     uint32_t number;
     char command[256];
@@ -219,7 +219,6 @@ bool live_exec_start(struct live *l, const struct live_exec_config *config, uint
     p->process = (struct exec_process){.loop = &l->loop, .out = l->out, .name = p->name};
     p->process.direct = config->direct;
     p->process.alike = l->is_virtual;
-    p->process.leash = &l->exec->leash;
     if (!launch(l->exec, p, config->words, reterr)) {
         free(p);
         return false;
