@@ -13,7 +13,4 @@
  */
 bool exec_all_wait(const int *pids, size_t n);
 
-/* Returns the process that has started @pid; 0: there is none any more. */
-int exec_parent(int pid);
-
 #endif

@@ -16,6 +16,7 @@
 #include "cli/live/exec_file.h"
 #include "cli/live/exec_leash.h"
 #include "cli/live/exec_listens.h"
+#include "cli/live/exec_proc.h"
 #include "cli/live/exec_process.h"
 #include "cli/live/exec_socket.h"
 #include "cli/live/exec_waits.h"
@@ -33,8 +34,6 @@
 #define OVER_TURNS 10u
 
 #define PROGRAMS_MAX 256u /* that are waited for in virtual time */
-
-#define DEPTH_MAX 8u /* of processes that a program has started */
 
 #define NAME_BYTES (RDL_NAME_BYTES + 24u)
 
@@ -236,12 +235,12 @@ bool live_exec_start(struct live *l, const struct live_exec_config *config, uint
 /* Returns the number of the program that is process @pid, or has started it; 0 if none is. */
 static uint32_t number_of(const struct live_exec *e, int pid)
 {
-    for (unsigned depth = 0; pid > 1 && depth < DEPTH_MAX; depth++) {
+    for (unsigned depth = 0; pid > 1 && depth < EXEC_PROC_DEPTH; depth++) {
         for (const struct exec_program *p = e->programs; p; p = p->next) {
             if (!p->process.exited && p->process.process.pid == pid)
                 return p->number;
         }
-        pid = exec_parent(pid);
+        pid = exec_proc_parent(pid);
     }
     return 0;
 }
