@@ -10,6 +10,7 @@
 #include "cli/app/ladder_file.h"
 #include "cli/app/modes.h"
 #include "cli/app/options.h"
+#include "cli/export/export.h"
 #include "cli/session/files.h"
 #include "emu/base/assert.h"
 #include "print/utf8.h"
@@ -223,7 +224,10 @@ int check_main(int argc, char **argv)
         {.name = "--max-rd-atomic", .value = &a.max_rd_atomic, .words = ""},
         {.name = "--connection", .value = &a.connection, .words = ""},
         {.name = "--worst", .value = &a.worst, .words = ""},
-        {.name = "--ladder", .value = &a.ladder.file, .output = OPTION_WRITES},
+        {.name = "--ladder",
+         .value = &a.ladder.file,
+         .output = OPTION_WRITES,
+         .wants_suffix = export_ladder_suffix},
         {.name = "--from", .value = &a.ladder.from, .words = ""},
         {.name = "--to", .value = &a.ladder.to, .words = ""},
         {.name = "--packets", .value = &a.ladder.packets, .words = ""},

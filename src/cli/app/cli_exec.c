@@ -14,6 +14,7 @@
 #include "cli/app/exec_run.h"
 #include "cli/app/modes.h"
 #include "cli/app/options.h"
+#include "cli/export/export.h"
 #include "emu/base/assert.h"
 #include "print/shell.h"
 #include "print/utf8.h"
@@ -181,9 +182,18 @@ int exec_main(int argc, char **argv)
         {.name = "--lab", .value = &r.lab},
         {.name = "--seed", .value = &seed, .words = ""},
         {.name = "--timeout", .value = &timeout, .words = ""},
-        {.name = "--events", .value = &r.events, .output = OPTION_WRITES_FILE},
-        {.name = "--pcap", .value = &r.pcap, .output = OPTION_WRITES_FILE},
-        {.name = "--ladder", .value = &r.ladder, .output = OPTION_WRITES},
+        {.name = "--events",
+         .value = &r.events,
+         .output = OPTION_WRITES_FILE,
+         .wants_suffix = export_events_suffix},
+        {.name = "--pcap",
+         .value = &r.pcap,
+         .output = OPTION_WRITES_FILE,
+         .wants_suffix = export_pcapng_suffix},
+        {.name = "--ladder",
+         .value = &r.ladder,
+         .output = OPTION_WRITES,
+         .wants_suffix = export_ladder_suffix},
         {.name = "--virtual", .flag = &r.is_virtual},
         {.name = "--hash", .flag = &r.tells_hash, .output = OPTION_PRINTS},
         ALLOW_OPTIONS(allow),

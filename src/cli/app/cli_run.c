@@ -173,18 +173,6 @@ static int write_outputs(struct session *s, const struct run_options *o)
     return status;
 }
 
-/* Prints an error and returns false if the name of a picture says nothing of its form. */
-static bool suffix_fits(const char *ladder)
-{
-    const char *suffix =
-        ladder && strcmp(ladder, "-") != 0 ? export_wants_suffix(EXPORT_LADDER, ladder) : NULL;
-
-    if (suffix)
-        fprintf(stderr, "rdmalab: %s %s: the name must end in %s\n", output_options[OUTPUT_LADDER],
-                SHOWN_NAME(ladder), suffix);
-    return !suffix;
-}
-
 /* Returns true if @sc can have a hash, as far as that is known before it runs: none of its steps
  * surely starts a program or opens a port.  Otherwise prints an error.
  */
@@ -271,13 +259,16 @@ int run_main(int argc, char **argv)
         {.name = "--until", .value = &o.until, .words = ""},
         {.name = output_options[OUTPUT_EVENTS],
          .value = &o.outputs[OUTPUT_EVENTS],
-         .output = OPTION_WRITES},
+         .output = OPTION_WRITES,
+         .wants_suffix = export_events_suffix},
         {.name = output_options[OUTPUT_PCAPNG],
          .value = &o.outputs[OUTPUT_PCAPNG],
-         .output = OPTION_WRITES},
+         .output = OPTION_WRITES,
+         .wants_suffix = export_pcapng_suffix},
         {.name = output_options[OUTPUT_LADDER],
          .value = &o.outputs[OUTPUT_LADDER],
-         .output = OPTION_WRITES},
+         .output = OPTION_WRITES,
+         .wants_suffix = export_ladder_suffix},
         {.name = "--hash", .flag = &o.hash, .output = OPTION_PRINTS},
         {.name = "--quiet", .flag = &o.quiet},
         ALLOW_OPTIONS(o.allow),
@@ -293,8 +284,7 @@ int run_main(int argc, char **argv)
         return EXIT_USAGE;
     if (o.memory_text && !options_size("--memory", o.memory_text, &o.memory_bytes))
         return EXIT_USAGE;
-    if (!options_judge_outputs(rows, ARRAY_LEN(rows), argv[1]) ||
-        !suffix_fits(o.outputs[OUTPUT_LADDER]) || !allow_read(&o.allow, &o.allowed))
+    if (!options_judge_outputs(rows, ARRAY_LEN(rows), argv[1]) || !allow_read(&o.allow, &o.allowed))
         return EXIT_USAGE;
     o.stdout_taken = options_take_stdout(rows, ARRAY_LEN(rows));
     o.quiet = o.quiet || o.stdout_taken;

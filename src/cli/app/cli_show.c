@@ -360,7 +360,10 @@ int show_main(int argc, char **argv)
     struct ladder_request ladder = {NULL, NULL, NULL, NULL};
     bool help = false;
     const struct option rows[] = {
-        {.name = "--ladder", .value = &ladder.file, .output = OPTION_WRITES},
+        {.name = "--ladder",
+         .value = &ladder.file,
+         .output = OPTION_WRITES,
+         .wants_suffix = export_ladder_suffix},
         {.name = "--from", .value = &ladder.from, .words = ""},
         {.name = "--to", .value = &ladder.to, .words = ""},
         {.name = "--packets", .value = &ladder.packets, .words = ""},

@@ -9,7 +9,6 @@
 #include "cli/app/allow.h"
 #include "cli/exec/exec.h"
 #include "cli/exec/scenario_write.h"
-#include "cli/export/export.h"
 #include "cli/lang/lex.h"
 #include "cli/live/live.h"
 #include "cli/session/scenario.h"
@@ -30,8 +29,7 @@ static const char usual_lab[] =
 
 #define SLICE_MS 1000u /* the lab runs for at most so long between two looks at the programs */
 #define GRACE_MS 5000u /* time for the others to end after one has failed */
-#define QUIET_MS                                                                                   \
-    5000u /* time without any event in the lab after which waiting programs are named */
+#define QUIET_MS 5000u /* without any event in the lab, programs that wait are named */
 
 #define NAME_BYTES  128u
 #define CAUSE_BYTES (NAME_BYTES + 32u)
@@ -415,32 +413,6 @@ static int run_programs(struct running *g)
     return exit_worse(status, write_outputs(g->s, g->r));
 }
 
-/* Prints an error and returns false if the name of an output has the wrong end.  That would be
- * found only after the programs have run.
- */
-static bool suffixes_fit(const struct exec_run *r)
-{
-    const struct {
-        enum export_form form;
-        const char *option, *name;
-    } outputs[] = {{EXPORT_LADDER, "--ladder", r->ladder},
-                   {EXPORT_PCAPNG, "--pcap", r->pcap},
-                   {EXPORT_EVENTS, "--events", r->events}};
-
-    for (size_t i = 0; i < ARRAY_LEN(outputs); i++) {
-        const char *name = outputs[i].name, *suffix = NULL;
-
-        if (name && strcmp(name, "-") != 0)
-            suffix = export_wants_suffix(outputs[i].form, name);
-        if (!suffix)
-            continue;
-        fprintf(stderr, "rdmalab: %s %s: the name must end in %s\n", outputs[i].option,
-                SHOWN_NAME(name), suffix);
-        return false;
-    }
-    return true;
-}
-
 int exec_run(const struct exec_run *r)
 {
     struct running g = {.r = r};
@@ -458,8 +430,6 @@ int exec_run(const struct exec_run *r)
     int status = EXIT_FAILED;
     enum rdl_status st;
 
-    if (!suffixes_fit(r))
-        return EXIT_USAGE;
     if (r->lab && scenario_load_to_run(&g.scenario, r->lab, stderr) != EXIT_PASSED)
         goto out;
     if (r->lab && scenario_skip(&g.scenario)) {

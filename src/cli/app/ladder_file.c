@@ -50,17 +50,12 @@ int ladder_file(const struct past *p, const char *title, const struct ladder_req
         .title = title && title[0] ? SHOWN_LINE(title) : NULL,
         .colour = terminal && modes_colour(),
     };
-    const char *suffix, *why_not;
+    const char *why_not;
     struct out_file o = {.f = stdout};
     enum rdl_status st;
 
     if (!read_options(rq, &options))
         return EXIT_USAGE;
-    suffix = terminal ? NULL : export_wants_suffix(EXPORT_LADDER, rq->file);
-    if (suffix) {
-        fprintf(stderr, "rdmalab: --ladder %s: the name must end in %s\n", rq->file, suffix);
-        return EXIT_USAGE;
-    }
     why_not = terminal ? NULL : out_file_open(&o, rq->file);
     if (!why_not) {
         st = export_picture(o.f, ladder_draw, p, &options, !terminal && !export_is_text(rq->file));

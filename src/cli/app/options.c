@@ -229,6 +229,18 @@ static const char *why_apart(const struct option *a, const struct option *b)
     return x && y && files_same(x, y) ? "both would be the same file" : NULL;
 }
 
+/* Prints an error and returns false if the file that @o asks for has the wrong suffix. */
+static bool suffix_fits(const struct option *o)
+{
+    const char *file = file_of(o);
+    const char *suffix = file && o->wants_suffix && !is_on_stdout(o) ? o->wants_suffix(file) : NULL;
+
+    if (suffix)
+        fprintf(stderr, "rdmalab: %s %s: the name must end in %s\n", o->name, SHOWN_NAME(file),
+                suffix);
+    return !suffix;
+}
+
 bool options_judge_outputs(const struct option *rows, size_t n, const char *input)
 {
     const char *why = NULL;
@@ -240,6 +252,8 @@ bool options_judge_outputs(const struct option *rows, size_t n, const char *inpu
                     why);
             return false;
         }
+        if (!suffix_fits(&rows[i]))
+            return false;
         for (size_t k = 0; k < i && !why; k++) {
             why = why_apart(&rows[k], &rows[i]);
             if (why)

@@ -24,6 +24,10 @@ struct option {
     const char *words;  /* possible values, "text|json"; "": cannot be listed; NULL: a file name */
     bool list;          /* the value is several of @words: "text,json" */
     enum option_output output;
+    /* Returns what the name of the file must end in, ".svg or .txt"; NULL if @name does.  NULL: any
+     * name will do.
+     */
+    const char *(*wants_suffix)(const char *name);
 };
 
 /* Option for shell completion.  It must be the first of four arguments: itself, the beginning of
@@ -44,7 +48,7 @@ const struct option *options_find(const struct option *rows, size_t n, const cha
 
 /* Judges the outputs that the options of @rows ask for, before anything runs.  Prints an error and
  * returns false if two of them would be mixed on the standard output, if two are one file, if one
- * would overwrite @input, or if one cannot be written.  @input may be NULL.
+ * would overwrite @input, has the wrong suffix, or cannot be written.  @input may be NULL.
  */
 bool options_judge_outputs(const struct option *rows, size_t n, const char *input);
 

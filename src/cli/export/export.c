@@ -44,6 +44,21 @@ const char *export_wants_suffix(enum export_form form, const char *name)
     return row->both;
 }
 
+const char *export_ladder_suffix(const char *name)
+{
+    return export_wants_suffix(EXPORT_LADDER, name);
+}
+
+const char *export_pcapng_suffix(const char *name)
+{
+    return export_wants_suffix(EXPORT_PCAPNG, name);
+}
+
+const char *export_events_suffix(const char *name)
+{
+    return export_wants_suffix(EXPORT_EVENTS, name);
+}
+
 bool export_is_text(const char *name)
 {
     return ends_in(name, TEXT_SUFFIX);

@@ -21,6 +21,11 @@
  */
 const char *export_wants_suffix(enum export_form form, const char *name);
 
+/* export_wants_suffix() for one form. */
+const char *export_ladder_suffix(const char *name);
+const char *export_pcapng_suffix(const char *name);
+const char *export_events_suffix(const char *name);
+
 /* Returns true if a picture in the file @name is text, false if it is SVG. */
 bool export_is_text(const char *name);
 
