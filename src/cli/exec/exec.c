@@ -393,7 +393,7 @@ bool exec_script(struct session *s, const struct script *script)
         session_count_ahead(s, st);
     if (!stops_move(s))
         return false;
-    if (s->outside.held && !end_stops(s)) /* stops that were hit while the prompt waited */
+    if (session_is_live(s) && !end_stops(s)) /* stops that were hit while the prompt waited */
         return false;
     return exec_steps(s, script->first, &in);
 }
