@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "cli/live/exec_client.h"
-#include "emu/facts/enum/object.h"
 #include "rdmalab/events.h"
 #include "rdmalab/memory.h"
 
@@ -43,100 +42,6 @@ int exec_error(enum rdl_status st, const struct rdl_response *rsp)
     default:
         return EINVAL;
     }
-}
-
-/* --- What the program has --------------------------------------------------------------------- */
-
-/* Returns a free entry of the array of @n entries of @bytes, which grows; the first word of a free
- * entry is 0.  NULL: there is no memory.
- */
-static void *entry_for(void **array, size_t *n, size_t bytes)
-{
-    static const uint64_t none;
-    const size_t old = *n, more = old ? 2 * old : 8;
-    char *grown;
-
-    for (size_t i = 0; i < *n; i++) {
-        if (memcmp((char *)*array + i * bytes, &none, sizeof(none)) == 0)
-            return (char *)*array + i * bytes;
-    }
-    grown = realloc(*array, more * bytes);
-    if (!grown)
-        return NULL;
-    memset(grown + old * bytes, 0, (more - old) * bytes);
-    *array = grown;
-    *n = more;
-    return grown + old * bytes;
-}
-
-struct exec_cq *exec_cq_of(const struct exec_client *c, uint64_t handle)
-{
-    for (size_t i = 0; i < c->n_cqs && handle; i++) {
-        if (c->cqs[i].handle == handle)
-            return &c->cqs[i];
-    }
-    return NULL;
-}
-
-struct exec_queue *exec_queue_of(const struct exec_client *c, uint64_t handle, uint32_t slot)
-{
-    if (slot < c->n_queues && c->queues[slot].handle == handle && handle)
-        return &c->queues[slot];
-    for (size_t i = 0; i < c->n_queues && handle; i++) {
-        if (c->queues[i].handle == handle)
-            return &c->queues[i];
-    }
-    return NULL;
-}
-
-struct exec_channel *exec_channel_of(const struct exec_client *c, uint64_t handle)
-{
-    for (size_t i = 0; i < c->n_channels && handle; i++) {
-        if (c->channels[i].handle == handle)
-            return &c->channels[i];
-    }
-    return NULL;
-}
-
-static void forget_cq(struct exec_cq *q)
-{
-    munmap(q->ring, q->bytes);
-    *q = (struct exec_cq){0};
-}
-
-static void forget_channel(struct exec_channel *ch)
-{
-    close(ch->pipe.fd);
-    *ch = (struct exec_channel){0};
-}
-
-void exec_forget(struct exec_client *c, enum program_kind kind, uint64_t handle)
-{
-    struct exec_cq *cq = kind == PROGRAM_CQ ? exec_cq_of(c, handle) : NULL;
-    struct exec_channel *ch = kind == PROGRAM_CHANNEL ? exec_channel_of(c, handle) : NULL;
-    struct exec_queue *q =
-        kind == PROGRAM_QP || kind == PROGRAM_SRQ ? exec_queue_of(c, handle, 0) : NULL;
-
-    if (cq)
-        forget_cq(cq);
-    if (ch)
-        forget_channel(ch);
-    if (q)
-        *q = (struct exec_queue){0};
-    for (size_t i = 0; i < c->n_members && kind == PROGRAM_QP; i++) {
-        if (c->members[i].qp == handle)
-            c->members[i] = (struct exec_member){0};
-    }
-}
-
-/* The entry for a new queue, which has a counter in the page. */
-static struct exec_queue *new_queue(struct exec_client *c)
-{
-    void *array = c->queues;
-    struct exec_queue *q = entry_for(&array, &c->n_queues, sizeof(*c->queues));
-
-    c->queues = array;
-    return q && q - c->queues < (ptrdiff_t)PROGRAM_QUEUES ? q : NULL;
 }
 
 /* Records that a call to the lab about @made, which returned @st, has an answer of the device. */
@@ -272,7 +177,7 @@ static enum rdl_status alloced_mw(struct exec_client *c, struct program_answer *
 static enum rdl_status create_channel(struct exec_client *c, struct program_answer *a)
 {
     void *array = c->channels;
-    struct exec_channel *ch = entry_for(&array, &c->n_channels, sizeof(*c->channels));
+    struct exec_channel *ch = exec_entry_for(&array, &c->n_channels, sizeof(*c->channels));
     enum rdl_status st;
     rdl_channel made;
     int ends[2];
@@ -338,7 +243,7 @@ static enum rdl_status give_ring(struct exec_client *c, struct exec_cq *q, uint3
 static enum rdl_status created_cq(struct exec_client *c, struct program_answer *a)
 {
     void *array = c->cqs;
-    struct exec_cq *q = entry_for(&array, &c->n_cqs, sizeof(*c->cqs));
+    struct exec_cq *q = exec_entry_for(&array, &c->n_cqs, sizeof(*c->cqs));
     struct rdl_cq_info info;
     enum rdl_status st = rdl_cq_info(c->lab, (rdl_cq){c->made}, &info);
 
@@ -396,7 +301,7 @@ static enum rdl_status create_srq(struct exec_client *c)
 
 static enum rdl_status created_srq(struct exec_client *c, struct program_answer *a)
 {
-    struct exec_queue *q = new_queue(c);
+    struct exec_queue *q = exec_new_queue(c);
     struct rdl_srq_info info;
     const enum rdl_status st = rdl_srq_info(c->lab, (rdl_srq){c->made}, &info);
 
@@ -484,7 +389,7 @@ static struct program_cap cap_of(const struct rdl_qp_info *info)
 
 static enum rdl_status created_qp(struct exec_client *c, struct program_answer *a)
 {
-    struct exec_queue *q = new_queue(c);
+    struct exec_queue *q = exec_new_queue(c);
     struct rdl_qp_info info;
     const enum rdl_status st = rdl_qp_info(c->lab, (rdl_qp){c->made}, &info);
 
@@ -642,7 +547,7 @@ static enum rdl_status attached_mcast(struct exec_client *c, struct program_answ
 
     (void)a;
     if (!m)
-        m = entry_for(&array, &c->n_members, sizeof(*c->members));
+        m = exec_entry_for(&array, &c->n_members, sizeof(*c->members));
     c->members = array;
     if (!m)
         return RDL_ERR_NOMEM;
@@ -671,33 +576,9 @@ static enum rdl_status detached_mcast(struct exec_client *c, struct program_answ
 
 /* --- Destroying ------------------------------------------------------------------------------- */
 
-static enum rdl_status destroy_object(struct rdl_lab *lab, uint32_t kind, uint64_t raw)
-{
-    switch (kind) {
-    case PROGRAM_PD:
-        return rdl_dealloc_pd(lab, (rdl_pd){raw});
-    case PROGRAM_MR:
-        return rdl_dereg_mr(lab, (rdl_mr){raw});
-    case PROGRAM_MW:
-        return rdl_dealloc_mw(lab, (rdl_mw){raw});
-    case PROGRAM_CQ:
-        return rdl_destroy_cq(lab, (rdl_cq){raw});
-    case PROGRAM_SRQ:
-        return rdl_destroy_srq(lab, (rdl_srq){raw});
-    case PROGRAM_QP:
-        return rdl_destroy_qp(lab, (rdl_qp){raw});
-    case PROGRAM_AH:
-        return rdl_destroy_ah(lab, (rdl_ah){raw});
-    case PROGRAM_CHANNEL:
-        return rdl_destroy_comp_channel(lab, (rdl_channel){raw});
-    default:
-        return RDL_ERR_INVAL;
-    }
-}
-
 static enum rdl_status destroy(struct exec_client *c)
 {
-    return asked(c, destroy_object(c->lab, c->call.u.destroy.kind, c->call.u.destroy.handle), 0);
+    return asked(c, exec_destroy(c->lab, c->call.u.destroy.kind, c->call.u.destroy.handle), 0);
 }
 
 static enum rdl_status destroyed(struct exec_client *c, struct program_answer *a)

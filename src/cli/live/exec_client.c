@@ -309,34 +309,18 @@ static void let_go(struct exec_client *c)
     c->has_call = false;
 }
 
+/* A queue pair leaves its multicast groups first, one at a time. */
 static enum rdl_status destroy(struct exec_client *c, const struct rdl_program_object *o)
 {
-    switch (o->kind) {
-    case OBJ_QP:
-        for (size_t i = 0; i < c->n_members; i++) {
-            struct exec_member *m = &c->members[i];
+    for (size_t i = 0; i < c->n_members && o->kind == OBJ_QP; i++) {
+        struct exec_member *m = &c->members[i];
 
-            if (m->qp != o->raw)
-                continue;
-            m->qp = 0;
-            return rdl_detach_mcast(c->lab, (rdl_qp){o->raw}, m->gid);
-        }
-        return rdl_destroy_qp(c->lab, (rdl_qp){o->raw});
-    case OBJ_AH:
-        return rdl_destroy_ah(c->lab, (rdl_ah){o->raw});
-    case OBJ_MW:
-        return rdl_dealloc_mw(c->lab, (rdl_mw){o->raw});
-    case OBJ_MR:
-        return rdl_dereg_mr(c->lab, (rdl_mr){o->raw});
-    case OBJ_SRQ:
-        return rdl_destroy_srq(c->lab, (rdl_srq){o->raw});
-    case OBJ_CQ:
-        return rdl_destroy_cq(c->lab, (rdl_cq){o->raw});
-    case OBJ_CHANNEL:
-        return rdl_destroy_comp_channel(c->lab, (rdl_channel){o->raw});
-    default:
-        return rdl_dealloc_pd(c->lab, (rdl_pd){o->raw});
+        if (m->qp != o->raw)
+            continue;
+        m->qp = 0;
+        return rdl_detach_mcast(c->lab, (rdl_qp){o->raw}, m->gid);
     }
+    return exec_destroy(c->lab, exec_kind_of(o->kind), o->raw);
 }
 
 /* Destroys the next object that the program has left.  Returns true if there was one, or if the

@@ -3,6 +3,7 @@
  *
  *   exec_client.c   its beginning and its end, and its calls one after the other
  *   exec_calls.c    what each call does
+ *   exec_objects.c  what it has
  *   exec_work.c     posts, completions, events: what passes through shared memory and pipes
  *
  * A call may have to wait for the device: a host has one control request under way, whoever makes
@@ -141,6 +142,20 @@ enum rdl_status exec_call_finish(struct exec_client *c, struct program_answer *a
 
 /* Returns the errno for a status; @rsp is the response of the device to RDL_ERR_DEVICE. */
 int exec_error(enum rdl_status st, const struct rdl_response *rsp);
+
+/* Returns a free entry of the array of @n entries of @bytes, which grows; the first word of a free
+ * entry is 0.  NULL: there is no memory.  exec_new_queue() does so for a queue, which gets a
+ * counter in the page.
+ */
+void *exec_entry_for(void **array, size_t *n, size_t bytes);
+struct exec_queue *exec_new_queue(struct exec_client *c);
+
+/* Returns the kind for the protocol of an object, an enum object_kind; PROGRAM_NONE: it has none.
+ */
+enum program_kind exec_kind_of(uint32_t object);
+
+/* Asks the lab to destroy an object.  RDL_ERR_INVAL: no such kind. */
+enum rdl_status exec_destroy(struct rdl_lab *lab, uint32_t kind, uint64_t raw);
 
 /* Forgets the completion queue, queue, channel or memberships of an object that is destroyed. */
 void exec_forget(struct exec_client *c, enum program_kind kind, uint64_t handle);

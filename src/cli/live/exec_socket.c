@@ -9,6 +9,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "cli/live/socket_fds.h"
+
 #define WAITING_MAX 64 /* connections that are not accepted yet */
 
 /* A control message with file descriptors, aligned for its header. */
@@ -57,29 +59,6 @@ int exec_accept(int listener, int *ret_pid)
     return -1;
 }
 
-/* Takes the first descriptor that came with @m, and closes the others.  Returns -1 if none came. */
-static int take_fd(struct msghdr *m)
-{
-    int first = -1;
-
-    for (struct cmsghdr *c = CMSG_FIRSTHDR(m); c; c = CMSG_NXTHDR(m, c)) {
-        const size_t n = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-
-        if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
-            continue;
-        for (size_t i = 0; i < n; i++) {
-            int fd;
-
-            memcpy(&fd, CMSG_DATA(c) + i * sizeof(fd), sizeof(fd));
-            if (first < 0)
-                first = fd;
-            else
-                close(fd);
-        }
-    }
-    return first;
-}
-
 enum exec_got exec_receive(int fd, void *out, size_t bytes, int *ret_fd)
 {
     union control control;
@@ -95,7 +74,7 @@ enum exec_got exec_receive(int fd, void *out, size_t bytes, int *ret_fd)
     *ret_fd = -1;
     if (n < 0)
         return errno == EAGAIN || errno == EINTR ? EXEC_NOTHING : EXEC_CLOSED;
-    *ret_fd = take_fd(&m);
+    (void)socket_fds_take(&m, ret_fd, 1);
     if (n == (ssize_t)bytes)
         return EXEC_MESSAGE;
     if (*ret_fd >= 0)

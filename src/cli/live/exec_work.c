@@ -14,7 +14,6 @@
 #include <unistd.h>
 
 #include "cli/live/exec_client.h"
-#include "emu/facts/enum/object.h"
 #include "rdmalab/events.h"
 
 #define POSTS_AT_ONCE  64u /* of one connection, before the lab runs */
@@ -310,20 +309,6 @@ static bool tell_completions(struct exec_client *c, struct exec_channel *ch)
     return any;
 }
 
-static enum program_kind kind_of(uint32_t object)
-{
-    switch (object) {
-    case OBJ_CQ:
-        return PROGRAM_CQ;
-    case OBJ_QP:
-        return PROGRAM_QP;
-    case OBJ_SRQ:
-        return PROGRAM_SRQ;
-    default:
-        return PROGRAM_NONE;
-    }
-}
-
 /* Takes the next asynchronous event of the program.  Returns false if there is none. */
 static bool take_async(struct exec_client *c, struct rdl_async_event *ret)
 {
@@ -344,7 +329,7 @@ static bool tell_async(struct exec_client *c)
     bool any = false;
 
     while (tell(&c->events) && take_async(c, &e)) {
-        const enum program_kind kind = kind_of(e.object);
+        const enum program_kind kind = exec_kind_of(e.object);
         struct exec_cq *cq = kind == PROGRAM_CQ ? exec_cq_of(c, e.raw) : NULL;
         struct exec_queue *queue = cq ? NULL : exec_queue_of(c, e.raw, 0);
 

@@ -125,7 +125,7 @@ struct live_ops {
                        struct live_error *reterr);
 
     /* Starts a program of the machine, which uses the RDMA device of a host through libibverbs.
-     * What it prints comes by said().  *@ret_number counts the programs of the session, from 1.
+     * Its output comes by said().  *@ret_number counts the programs of the session, from 1.
      * Returns false with the error in @reterr.
      */
     bool (*exec)(struct live *l, const struct live_exec_config *config, uint32_t *ret_number,

@@ -23,6 +23,7 @@
 #include "emu/base/assert.h"
 #include "emu/base/text.h"
 #include "process/leftovers.h"
+#include "process/must.h"
 #include "program/library.h"
 
 /* While the lab is busy, descriptors are looked at so often. */
@@ -32,8 +33,6 @@
 
 /* Virtual time: turns with nothing to do, after which programs that wait are told that. */
 #define OVER_TURNS 10u
-
-#define PROGRAMS_MAX 256u /* that are waited for in virtual time */
 
 #define NAME_BYTES (RDL_NAME_BYTES + 24u)
 
@@ -55,6 +54,7 @@ struct live_exec {
     char directory[PATH_MAX]; /* of the session: private, with "socket" and "libibverbs.so.1" */
     struct exec_program *programs;
     uint32_t n_programs; /* so far */
+    int *pids;           /* room for the processes of all programs */
     bool computes;       /* virtual time: a program may do something */
     uint32_t n_over;     /* virtual time: turns without anything to do */
     bool has_input;      /* a descriptor of a program was ready when the process slept last */
@@ -224,6 +224,7 @@ bool live_exec_start(struct live *l, const struct live_exec_config *config, uint
     }
     warn_of_library(l, p, config->words[0]);
     l->exec->n_programs++;
+    l->exec->pids = must_realloc(l->exec->pids, l->exec->n_programs * sizeof(*l->exec->pids));
     for (last = &l->exec->programs; *last; last = &(*last)->next)
         ;
     *last = p;
@@ -268,14 +269,13 @@ bool live_exec_serve(struct live *l)
 
 static bool all_wait(const struct live_exec *e)
 {
-    int pids[PROGRAMS_MAX];
     size_t n = 0;
 
     for (const struct exec_program *p = e->programs; p; p = p->next) {
-        if (!p->process.exited && n < PROGRAMS_MAX)
-            pids[n++] = p->process.process.pid;
+        if (!p->process.exited)
+            e->pids[n++] = p->process.process.pid;
     }
-    return exec_all_wait(pids, n);
+    return exec_all_wait(e->pids, n);
 }
 
 uint64_t live_exec_turn(struct live *l)
@@ -509,6 +509,7 @@ void live_exec_free(struct live *l)
     }
     close_directory(e);
     close(e->server.wake);
+    free(e->pids);
     free(e);
     l->exec = NULL;
 }

@@ -6,6 +6,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "cli/live/socket_fds.h"
+
 void vm_socket_init(struct vm_socket *s, int fd)
 {
     *s = (struct vm_socket){.fd = fd};
@@ -24,26 +26,6 @@ void vm_socket_done(struct vm_socket *s)
     if (s->fd >= 0)
         close(s->fd);
     s->fd = -1;
-}
-
-/* Takes the descriptors that came with @m; closes those that there is no room for. */
-static void take_fds(struct vm_socket *s, struct msghdr *m)
-{
-    for (struct cmsghdr *c = CMSG_FIRSTHDR(m); c; c = CMSG_NXTHDR(m, c)) {
-        const size_t n = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-
-        if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
-            continue;
-        for (size_t i = 0; i < n; i++) {
-            int fd;
-
-            memcpy(&fd, CMSG_DATA(c) + i * sizeof(fd), sizeof(fd));
-            if (s->n_fds < VM_PARTS_MAX)
-                s->fds[s->n_fds++] = fd;
-            else
-                close(fd);
-        }
-    }
 }
 
 /* Reads up to @want bytes of the request.  @want must not go beyond the header while that is being
@@ -69,7 +51,7 @@ static enum vm_got read_some(struct vm_socket *s, size_t want)
         return errno == EAGAIN || errno == EINTR ? VM_NOTHING : VM_CLOSED;
     if (n == 0)
         return VM_CLOSED;
-    take_fds(s, &m);
+    s->n_fds += (unsigned)socket_fds_take(&m, s->fds + s->n_fds, VM_PARTS_MAX - s->n_fds);
     s->n_in += (size_t)n;
     return s->n_in < want ? VM_NOTHING : VM_REQUEST;
 }

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/live/socket_fds.h"
+
+#include <string.h>
+#include <unistd.h>
+
+size_t socket_fds_take(struct msghdr *m, int *ret, size_t max)
+{
+    size_t n_taken = 0;
+
+    for (struct cmsghdr *c = CMSG_FIRSTHDR(m); c; c = CMSG_NXTHDR(m, c)) {
+        const size_t n = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+
+        if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
+            continue;
+        for (size_t i = 0; i < n; i++) {
+            int fd;
+
+            memcpy(&fd, CMSG_DATA(c) + i * sizeof(fd), sizeof(fd));
+            if (n_taken < max)
+                ret[n_taken++] = fd;
+            else
+                close(fd);
+        }
+    }
+    return n_taken;
+}
