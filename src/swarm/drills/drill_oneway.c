@@ -519,23 +519,6 @@ static bool add_objects(struct drill *d)
     return rig_add_qp(d, &s->end, &c);
 }
 
-/* Sets the header fields that all packets of the peer share. */
-static bool learn_addresses(struct drill *d)
-{
-    struct oneway *s = d->own;
-    struct packet *p = &s->like;
-
-    *p = (struct packet){.udp_src_port = 0xc123};
-    p->ip.version = 4;
-    p->ip.ttl = 64;
-    p->bth.pkey = 0xffff;
-    p->bth.dest_qpn = s->end.qpn;
-    return drill_works(d, rdl_host_address(d->lab, s->host[0], 0, p->ip.dst, p->eth.dst),
-                       "a host has an address") &&
-           drill_works(d, rdl_host_address(d->lab, s->host[1], 0, p->ip.src, p->eth.src),
-                       "a host has an address");
-}
-
 static void set_up(struct drill *d)
 {
     const struct rig_config c = {.profile = drill_one_in(d, 3) ? rig_draw_rxe(d) : PROFILE_iba};
@@ -548,7 +531,7 @@ static void set_up(struct drill *d)
         return;
     s->peer = (struct rig_end){.number = 1, .host = s->host[1], .name = "nobody", .qpn = PEER};
     begin(d);
-    if (!rig_raise(d, &s->end, &s->peer, QPT_UC) || !learn_addresses(d) ||
+    if (!rig_raise(d, &s->end, &s->peer, QPT_UC) || !rig_like(d, s->host[1], &s->end, &s->like) ||
         !drill_works(d, rdl_get_async_event(d->lab, s->host[0], &e, &n), "events can be taken") ||
         !drill_expect(d, n == 1, "a port tells that it is active", "it does not"))
         return;

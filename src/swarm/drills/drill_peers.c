@@ -244,23 +244,6 @@ static bool add_objects(struct drill *d)
     return rig_add_qp(d, &s->end, &c);
 }
 
-/* Sets the header fields that all packets of the peer share. */
-static bool learn_addresses(struct drill *d)
-{
-    struct peers *s = d->own;
-    struct packet *p = &s->like;
-
-    *p = (struct packet){.udp_src_port = 0xc123};
-    p->ip.version = 4;
-    p->ip.ttl = 64;
-    p->bth.pkey = 0xffff;
-    p->bth.dest_qpn = s->end.qpn;
-    return drill_works(d, rdl_host_address(d->lab, s->host[0], 0, p->ip.dst, p->eth.dst),
-                       "a host has an address") &&
-           drill_works(d, rdl_host_address(d->lab, s->host[1], 0, p->ip.src, p->eth.src),
-                       "a host has an address");
-}
-
 static void set_up(struct drill *d)
 {
     const struct rig_config c = {.profile = PROFILE_iba,
@@ -273,7 +256,7 @@ static void set_up(struct drill *d)
         return;
     s->peer = (struct rig_end){.number = 1, .host = s->host[1], .name = "nobody", .qpn = PEER_QPN};
     begin(d);
-    if (!rig_raise(d, &s->end, &s->peer, QPT_RC) || !learn_addresses(d) ||
+    if (!rig_raise(d, &s->end, &s->peer, QPT_RC) || !rig_like(d, s->host[1], &s->end, &s->like) ||
         !peer_event(d, true, ASE_PORT_ACTIVE) ||
         !drill_works(d, rdl_listen(d->lab, hear, s, &s->listener), "the lab can be listened to"))
         return;

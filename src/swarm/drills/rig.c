@@ -17,6 +17,7 @@
 #include "emu/facts/psn.h"
 #include "emu/facts/qp_fsm.h"
 #include "emu/facts/virtio/ring_format.h"
+#include "emu/wire/packet.h"
 #include "rdmalab/inspect.h"
 
 const uint32_t rig_rights =
@@ -251,4 +252,17 @@ uint16_t rig_sum(uint32_t sum, const uint8_t *bytes, size_t n)
 uint32_t rig_queue_size(uint32_t profile, uint32_t n)
 {
     return rig_is_rxe(profile) ? (uint32_t)pow2_ceil((uint64_t)n + 1) - 1 : n;
+}
+
+bool rig_like(struct drill *d, rdl_host from, const struct rig_end *to, struct packet *ret)
+{
+    *ret = (struct packet){.udp_src_port = 0xc123};
+    ret->ip.version = 4;
+    ret->ip.ttl = 64;
+    ret->bth.pkey = 0xffff;
+    ret->bth.dest_qpn = to->qpn;
+    return drill_works(d, rdl_host_address(d->lab, to->host, 0, ret->ip.dst, ret->eth.dst),
+                       "a host has an address") &&
+           drill_works(d, rdl_host_address(d->lab, from, 0, ret->ip.src, ret->eth.src),
+                       "a host has an address");
 }

@@ -9,6 +9,8 @@
 #include "rdmalab/verbs.h"
 #include "swarm/drills/drill.h"
 
+struct packet;
+
 #define RIG_HOSTS 2u          /* index 0 is h1, index 1 is h2 */
 #define RIG_QKEY  0x11111111u /* Q_Key of all UD queue pairs */
 
@@ -61,6 +63,9 @@ struct rig_end {
  * the host, number and name in @e.
  */
 bool rig_add_qp(struct drill *d, struct rig_end *e, const struct rdl_qp_config *c);
+
+/* Sets the header fields that all packets from host @from to the queue pair @to share. */
+bool rig_like(struct drill *d, rdl_host from, const struct rig_end *to, struct packet *ret);
 
 /* Moves two RC or UC queue pairs from RESET to RTS, connected with each other. */
 bool rig_connect(struct drill *d, struct rig_end *a, struct rig_end *b);
