@@ -116,16 +116,22 @@ static void release_outside(struct session *s)
     s->outside.held = false;
 }
 
+/* Counts a hit of @stop, which keeps the lab where it is. */
+static void count_hit(struct session *s, struct stop *stop)
+{
+    hold_outside(s);
+    stop->n_hits++;
+    stop->due = stop->steps && !s->stops.in_block;
+    stop->enabled = !stop->once;
+}
+
 /* Counts and prints the hit of @stop. */
 static void hit(struct session *s, struct stop *stop)
 {
     char buf[DIAG_MESSAGE_BYTES];
     struct text t = text_on(buf, sizeof(buf));
 
-    hold_outside(s);
-    stop->n_hits++;
-    stop->due = stop->steps && !s->stops.in_block;
-    stop->enabled = !stop->once;
+    count_hit(s, stop);
     if (!s->stops.hit)
         s->stops.hit = stop;
     if (stop->owner == STOP_OF_PROGRAM) {
@@ -215,10 +221,7 @@ static bool idle_hits(struct session *s)
 
         if (!stop->enabled || !stop_look(s, stop))
             continue;
-        stop->n_hits++;
-        stop->due = stop->steps != NULL;
-        stop->enabled = !stop->once;
-        hold_outside(s);
+        count_hit(s, stop);
         stop_add_hit(&t, stop);
         text_add(&t, "\n");
         session_print_outside(s, buf);
