@@ -11,8 +11,8 @@
  *	rdl_alloc_pd(lab, host, ...);
  *	rdl_program_called(lab, p);  the calls that follow are the user's
  *
- * What depends on an object of a program belongs to the program, also if the user creates it.  The
- * user can use and destroy all objects.
+ * An object that depends on one of a program belongs to the program, also if the user creates it.
+ * The user can use and destroy all objects.
  *
  * A lab with a program cannot be repeated or copied: rdl_checkpoint_save() returns RDL_ERR_PROGRAM.
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the checks of the library share.  test_setup.c has main(). */
+/* Shared by the checks of the library.  test_setup.c has main(). */
 #ifndef PROGRAM_IBVERBS_TEST_H
 #define PROGRAM_IBVERBS_TEST_H
 

@@ -430,6 +430,8 @@ CASES = [  # arguments, standard input, exit status, what the output must match
     (["explain", "--sauce"], "", 2, r"^rdmalab: unknown option --sauce; did you mean --source\?$"),
     (["convert", "--x", "good.lab"], "", 2, r"^rdmalab: unknown option --x$"),
     (["run", "good.lab", "--pcap", "no/x"], "", 2, r"\Ardmalab: --pcap no/x: No such file or directory\n\Z"),
+    (["run", "good.lab", "--pcap", "x.foo"], "", 2, r"\Ardmalab: --pcap x\.foo: the name must end in .*\n\Z"),
+    (["run", "good.lab", "--events", "x.foo"], "", 2, r"\Ardmalab: --events x\.foo: the name must end in .*\n\Z"),
     (["run", "fails.lab", "--ladder", "x.foo"], "", 2, r"\Ardmalab: --ladder x\.foo: the name must end in .*\n\Z"),
 ]
 

@@ -252,8 +252,6 @@ bool options_judge_outputs(const struct option *rows, size_t n, const char *inpu
                     why);
             return false;
         }
-        if (!suffix_fits(&rows[i]))
-            return false;
         for (size_t k = 0; k < i && !why; k++) {
             why = why_apart(&rows[k], &rows[i]);
             if (why)
@@ -261,6 +259,10 @@ bool options_judge_outputs(const struct option *rows, size_t n, const char *inpu
                         rows[k].name, rows[i].name, why);
         }
         if (why)
+            return false;
+    }
+    for (size_t i = 0; i < n; i++) {
+        if (!suffix_fits(&rows[i]))
             return false;
     }
     return true;

@@ -105,7 +105,7 @@ static bool deliver(struct context *x, const struct program_event *event,
     }
 }
 
-/* When the lab has ended, the device is gone: the program is told once. */
+/* The device is gone after the end of the lab: the program is told once. */
 static int device_is_gone(struct context *x, struct ibv_async_event *event)
 {
     bool first;

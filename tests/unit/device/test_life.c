@@ -244,7 +244,7 @@ static void every_queue_can_have_a_vector_and_the_configuration_too(void **state
 
 #define T(f) cmocka_unit_test_setup_teardown(f, machine_set_up, machine_tear_down)
 
-/* What was taken away by virtio_rdma_device_ops.limit() can be given again, whatever happened
+/* A table that virtio_rdma_device_ops.limit() took away can be given again, whatever happened
  * meanwhile.
  */
 static void a_reset_takes_no_table_by_a_lower_limit(void **state)
