@@ -754,6 +754,20 @@ def check_told_above_the_line(terminals):
     t.expect("^h1.name = h1$", r"\n" + PROMPT + r"\Z")
 
 
+def check_stop_while_nothing_is_typed(terminals):
+    """A break that is hit at the prompt is told above the line, holds the lab, and does its block with the next line."""
+    t = terminals.open()
+    t.do_all(MEMORY)
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    t.do(f"program h1 rc_pingpong server -p {port} listen=127.0.0.1")
+    t.do("break cqe(host==h1) do { show h2.name }", "break 1")
+    t.press("post_send h1.qp op=rdma_write sge=mr[0:4] remote=h2.mr[0] signaled\r")
+    t.expect(r"break 1 at #\d+\.\d+, cqe\(host==h1\)")
+    t.do("show h1.name", r"(?s)^h2.name = h2$.*^h1.name = h1$")
+
+
 def check_first_time(terminals):
     """Who comes for the first time is told what to try, and what is told works; later nobody is."""
     t = terminals.open()

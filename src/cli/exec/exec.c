@@ -393,8 +393,6 @@ bool exec_script(struct session *s, const struct script *script)
         session_count_ahead(s, st);
     if (!stops_move(s))
         return false;
-    if (session_is_live(s) && !end_stops(s)) /* stops that were hit while the prompt waited */
-        return false;
     return exec_steps(s, script->first, &in);
 }
 
@@ -414,6 +412,8 @@ bool exec_statements(struct session *s, const struct lines *l)
         in.host = s->prompt.host;
     begin(s);
     s->diag.kind = DIAG_NONE;
+    if (!s->run.block && session_is_live(s) && !end_stops(s)) /* hit while the prompt waited */
+        return false;
     if (!exec_steps(s, l->script.first, &in))
         return false;
     if (l->whole || session_is_over(s))
