@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-#define _GNU_SOURCE /* eventfd() */ /* NOLINT(bugprone-reserved-identifier): glibc's own name */
+#define _GNU_SOURCE /* epoll_pwait2() */ /* NOLINT(bugprone-reserved-identifier): glibc's own name \
+                                          */
 #include "cli/live/live_exec.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -54,13 +57,74 @@ struct live_exec {
     char directory[PATH_MAX]; /* of the session: private, with "socket" and "libibverbs.so.1" */
     struct exec_program *programs;
     uint32_t n_programs; /* so far */
+    int set;             /* epoll of what wakes the lab; see watch() */
     int *pids;           /* room for the processes of all programs */
     bool computes;       /* virtual time: a program may do something */
     uint32_t n_over;     /* virtual time: turns without anything to do */
     bool has_input;      /* a descriptor of a program was ready when the process slept last */
-    bool is_full;        /* connections wait until there are descriptors for them */
     uint64_t looked_ns;  /* machine's clock when all descriptors were looked at last */
 };
+
+#define READY_AT_ONCE 16
+
+/* What is ready in the set. */
+enum ready { READY_LOOP, READY_WAKE, READY_INPUT };
+
+/* --- Sleeping --------------------------------------------------------------------------------- */
+
+/* Adds @fd to the set.  With EPOLLET it is told once that something has come, so that nothing needs
+ * to be read to wait again.
+ */
+static bool watch(const struct live_exec *e, int fd, enum ready what, uint32_t more)
+{
+    struct epoll_event event = {.events = EPOLLIN | more, .data.u32 = what};
+
+    return epoll_ctl(e->set, EPOLL_CTL_ADD, fd, &event) == 0;
+}
+
+/* Waits for at most @ns.  Returns as epoll_wait(). */
+static int wait_for(int set, struct epoll_event *ret, uint64_t ns)
+{
+    const struct timespec t = {.tv_sec = (time_t)(ns / NS_PER_S), .tv_nsec = (long)(ns % NS_PER_S)};
+    int n = ns > 0 ? epoll_pwait2(set, ret, READY_AT_ONCE, &t, NULL) : -1;
+
+    if (ns == 0 || (n < 0 && errno == ENOSYS)) { /* before Linux 5.11 */
+        struct pollfd fd = {.fd = set, .events = POLLIN};
+
+        if (ns > 0)
+            (void)ppoll(&fd, 1, &t, NULL);
+        n = epoll_wait(set, ret, READY_AT_ONCE, 0);
+    }
+    return n;
+}
+
+int live_exec_set(const struct live *l)
+{
+    return l->exec ? l->exec->set : -1;
+}
+
+bool live_exec_sleeps(struct live *l)
+{
+    return !l->exec || exec_sleeps(&l->exec->server);
+}
+
+bool live_exec_awake(struct live *l, uint64_t ns)
+{
+    struct epoll_event ready[READY_AT_ONCE];
+    bool loop = false;
+    int n;
+
+    if (!l->exec)
+        return false;
+    n = wait_for(l->exec->set, ready, ns);
+    exec_awake(&l->exec->server);
+    for (int i = 0; i < n; i++) {
+        loop = loop || ready[i].data.u32 == READY_LOOP;
+        if (ready[i].data.u32 == READY_INPUT)
+            l->exec->has_input = true;
+    }
+    return loop;
+}
 
 /* --- The directory ---------------------------------------------------------------------------- */
 
@@ -138,7 +202,11 @@ static bool open_exec(struct live *l, struct live_error *reterr)
     e->listener = -1;
     e->server = (struct exec_server){.lab = l->lab, .out = l->out, .is_virtual = l->is_virtual};
     e->server.wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (e->server.wake >= 0 && open_directory(e)) {
+    e->set = epoll_create1(EPOLL_CLOEXEC);
+    if (e->server.wake >= 0 && e->set >= 0 && open_directory(e) &&
+        watch(e, uv_backend_fd(&l->loop), READY_LOOP, 0) &&
+        watch(e, e->server.wake, READY_WAKE, EPOLLET) &&
+        watch(e, e->listener, READY_INPUT, EPOLLET)) {
         l->exec = e;
         return exec_leash_start(&e->leash, &l->loop, e->directory, reterr);
     }
@@ -148,6 +216,8 @@ static bool open_exec(struct live *l, struct live_error *reterr)
     close_directory(e);
     if (e->server.wake >= 0)
         close(e->server.wake);
+    if (e->set >= 0)
+        close(e->set);
     free(e);
     return false;
 }
@@ -250,6 +320,7 @@ bool live_exec_serve(struct live *l)
 {
     struct live_exec *e = l->exec;
     bool any = false;
+    uint64_t woken;
     int fd, pid;
 
     if (!e)
@@ -259,11 +330,14 @@ bool live_exec_serve(struct live *l)
     if (!e->server.looks)
         return exec_serve(&e->server);
     e->looked_ns = l->machine_ns;
+    (void)!read(e->server.wake, &woken, sizeof(woken)); /* or it would be full, some time */
     while ((fd = exec_accept(e->listener, &pid)) >= 0) {
-        exec_client_add(&e->server, fd, pid, number_of(e, pid));
+        if (watch(e, fd, READY_INPUT, EPOLLET))
+            exec_client_add(&e->server, fd, pid, number_of(e, pid));
+        else
+            close(fd);
         any = true;
     }
-    e->is_full = errno != EAGAIN && errno != EINTR;
     return exec_serve(&e->server) || any;
 }
 
@@ -300,40 +374,6 @@ uint64_t live_exec_turn(struct live *l)
     l->turned = any || next != RDL_NEVER;
     e->computes = any || next == RDL_NEVER;
     return any || (e->n_over > 0 && e->n_over <= OVER_TURNS) ? 0 : next;
-}
-
-bool live_exec_sleeps(struct live *l, struct pollfd *ret, unsigned *ret_n)
-{
-    const struct live_exec *e = l->exec;
-    unsigned n = 0;
-
-    *ret_n = 0;
-    if (!e)
-        return true;
-    if (!e->is_full)
-        ret[n++] = (struct pollfd){.fd = e->listener, .events = POLLIN};
-    ret[n++] = (struct pollfd){.fd = e->server.wake, .events = POLLIN};
-    for (const struct exec_client *c = e->server.clients; c && n < LIVE_EXEC_FDS; c = c->next) {
-        if (c->fd >= 0 && !c->has_call)
-            ret[n++] = (struct pollfd){.fd = c->fd, .events = POLLIN};
-    }
-    *ret_n = n;
-    return exec_sleeps(&l->exec->server);
-}
-
-void live_exec_awake(struct live *l, const struct pollfd *fds, unsigned n)
-{
-    uint64_t woken;
-
-    if (!l->exec)
-        return;
-    exec_awake(&l->exec->server);
-    for (unsigned i = 0; i < n; i++) {
-        if (fds[i].revents && fds[i].fd == l->exec->server.wake)
-            (void)!read(fds[i].fd, &woken, sizeof(woken));
-        else if (fds[i].revents)
-            l->exec->has_input = true;
-    }
 }
 
 /* --- Reports ---------------------------------------------------------------------------------- */
@@ -509,6 +549,7 @@ void live_exec_free(struct live *l)
     }
     close_directory(e);
     close(e->server.wake);
+    close(e->set);
     free(e->pids);
     free(e);
     l->exec = NULL;

@@ -7,11 +7,7 @@
 #ifndef CLI_LIVE_LIVE_EXEC_H
 #define CLI_LIVE_LIVE_EXEC_H
 
-#include <poll.h>
-
 #include "cli/live/live_internal.h"
-
-#define LIVE_EXEC_FDS 128u /* descriptors to wait for */
 
 /* The implementations of live_ops.exec and live_ops.exec_kill. */
 bool live_exec_start(struct live *l, const struct live_exec_config *config, uint32_t *ret_number,
@@ -29,12 +25,17 @@ bool live_exec_serve(struct live *l);
  */
 uint64_t live_exec_turn(struct live *l);
 
-/* live_exec_sleeps() is called before the process sleeps.  It fills @ret with the descriptors to
- * wait for, at most LIVE_EXEC_FDS, and sets *@ret_n to their number.  Returns false if there is
- * something to do already.  live_exec_awake() follows in any case, with what has become of them.
+/* Returns a descriptor that is readable when programs, or the loop, have something for the lab; -1:
+ * there are no programs.
  */
-bool live_exec_sleeps(struct live *l, struct pollfd *ret, unsigned *ret_n);
-void live_exec_awake(struct live *l, const struct pollfd *fds, unsigned n);
+int live_exec_set(const struct live *l);
+
+/* live_exec_sleeps() is called before the process sleeps, and returns false if there is something
+ * to do already.  live_exec_awake() follows in any case.  It waits for at most @ns, which may be 0,
+ * and returns true if there is something for the loop.
+ */
+bool live_exec_sleeps(struct live *l);
+bool live_exec_awake(struct live *l, uint64_t ns);
 
 /* As programs_run(), programs_failed(), exec_at(), exec_listens() and exec_is_ready() of struct
  * live_ops, for these programs alone.

@@ -10,6 +10,7 @@
 #include "cli/live/live.h"
 
 #define LIVE_PORTS_MAX 8u
+#define NS_PER_S       1000000000u
 
 struct live_program;
 struct live_vm;
@@ -46,6 +47,7 @@ struct live {
     bool held;          /* simulated time does not follow the machine's clock: it is @base_ns */
     uint64_t active_ns; /* simulated time when a frame or a request of a VM was last read */
     uint64_t heard_ns;  /* simulated time when the programs' connections were last checked */
+    bool has_news;      /* when the process slept last, something was ready for @loop */
     bool has_read;      /* a frame or a request of a VM was read in this turn */
     bool has_backlog;   /* after the last turn due events were left: nothing is read in this one */
     bool has_work;      /* a program made a request to the lab in the last turn */

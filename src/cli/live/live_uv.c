@@ -34,7 +34,6 @@
 #define HEAR_NS         1000000u
 #define VIRTUAL_LOOK_NS 20000    /* interval of looking whether programs compute */
 #define SLEEP_MAX_NS    50000000 /* interval of checking for ^C */
-#define NS_PER_S        1000000000u
 /* Limit of the record for "show events", since a live lab has no end. */
 #define KEPT_EVENTS      65536u
 #define KEPT_FRAME_BYTES (32u << 20)
@@ -394,31 +393,41 @@ static void live_clock(const struct live *l, struct live_clock *ret)
     *ret = l->clock;
 }
 
+/* Waits for at most @ns, for all that can wake the process.  Returns true if there is something for
+ * the loop.
+ */
+static bool wait_for_all(struct live *l, uint64_t ns, int input)
+{
+    const int set = live_exec_set(l); /* the loop is in it */
+    struct pollfd fds[2 + LIVE_PORTS_MAX + LIVE_VMS_MAX * LIVE_VM_FDS] = {
+        {.fd = set >= 0 ? set : uv_backend_fd(&l->loop), .events = POLLIN},
+        {.fd = input, .events = POLLIN}};
+    const struct timespec t = {.tv_sec = (time_t)(ns / NS_PER_S), .tv_nsec = (long)(ns % NS_PER_S)};
+    unsigned n = 2 + l->n_ports;
+
+    for (uint32_t i = 0; i < l->n_ports; i++)
+        fds[2 + i] = (struct pollfd){.fd = l->ports[i].fd, .events = POLLIN};
+    n += live_vms_fds(l, fds + n);
+    (void)ppoll(fds, n, &t, NULL);
+    return set >= 0 ? live_exec_awake(l, 0) : fds[0].revents != 0;
+}
+
 /* Sleeps for at most @ns, or until a device, a socket, a timer, @input or a signal wakes the
  * process.  Devices are polled here, not in the loop, because each frame would cost a callback.
  */
 static void sleep_for(struct live *l, uint64_t ns, int input)
 {
-    struct pollfd fds[2 + LIVE_PORTS_MAX + LIVE_VMS_MAX * LIVE_VM_FDS + LIVE_EXEC_FDS] = {
-        {.fd = uv_backend_fd(&l->loop), .events = POLLIN}, {.fd = input, .events = POLLIN}};
     const int timer_ms = uv_loop_alive(&l->loop) ? uv_backend_timeout(&l->loop) : -1;
-    struct timespec t;
-    unsigned n = 2 + l->n_ports, n_exec;
-    bool sleeps;
+    const bool programs_alone = l->exec && l->n_ports == 0 && !l->vms && input < 0;
 
-    for (uint32_t i = 0; i < l->n_ports; i++)
-        fds[2 + i] = (struct pollfd){.fd = l->ports[i].fd, .events = POLLIN};
-    n += live_vms_fds(l, fds + n);
     if (ns > SLEEP_MAX_NS)
         ns = SLEEP_MAX_NS;
     if (timer_ms >= 0 && (uint64_t)timer_ms * 1000000u < ns)
         ns = (uint64_t)timer_ms * 1000000u;
-    t = (struct timespec){.tv_sec = (time_t)(ns / NS_PER_S), .tv_nsec = (long)(ns % NS_PER_S)};
-    sleeps = live_exec_sleeps(l, fds + n, &n_exec);
-    if (!sleeps)
-        t = (struct timespec){0};
-    (void)ppoll(fds, n + n_exec, &t, NULL);
-    live_exec_awake(l, fds + n, n_exec);
+    if (!live_exec_sleeps(l))
+        ns = 0;
+    l->has_news = programs_alone ? live_exec_awake(l, ns) : wait_for_all(l, ns, input);
+    l->has_news = l->has_news || timer_ms == 0;
 }
 
 static bool live_has_input(int fd)
@@ -466,8 +475,10 @@ static void live_pump(struct live *l, uint64_t until_ns, int input)
     }
     if (l->has_work)
         return;
-    if (acted == LIVE_TALKS ? !l->has_read || is_time : !looks || (l->vms && is_time)) {
+    if (acted == LIVE_TALKS ? !l->has_read || is_time
+                            : (!looks && (is_time || l->has_news)) || (l->vms && is_time)) {
         l->heard_ns = now;
+        l->has_news = false;
         uv_run(&l->loop, UV_RUN_NOWAIT);
     }
     if (acted == LIVE_TALKS && live_programs_go(l) == LIVE_ACTED)
