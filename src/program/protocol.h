@@ -293,7 +293,8 @@ struct program_page {
      * only if there are more than it has read, and now and then.
      */
     _Atomic uint32_t called;
-    uint32_t zero[14];
+    _Atomic uint32_t yielded; /* times that a poll found nothing and gave the processor away */
+    uint32_t zero[13];
     /* Bytes of posts that the program has written, and that the lab has taken, ever.  Byte number n
      * is posts[n % PROGRAM_POST_BYTES].
      */

@@ -433,6 +433,23 @@ bool exec_sleeps(struct exec_server *s)
     return can;
 }
 
+bool exec_yields(struct exec_server *s)
+{
+    bool any = false, all = true;
+
+    for (struct exec_client *c = s->clients; c; c = c->next) {
+        uint32_t yielded;
+
+        if (c->state != EXEC_WORKS)
+            continue;
+        yielded = atomic_load_explicit(&c->page->yielded, memory_order_relaxed);
+        all = all && yielded != c->yielded;
+        any = true;
+        c->yielded = yielded;
+    }
+    return any && all;
+}
+
 void exec_awake(struct exec_server *s)
 {
     for (struct exec_client *c = s->clients; c; c = c->next) {

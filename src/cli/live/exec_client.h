@@ -84,6 +84,7 @@ struct exec_client {
     struct program_call call;
     bool has_call;    /* @call is not answered yet */
     uint32_t n_calls; /* calls that have come, modulo 2^32 */
+    uint32_t yielded; /* page->yielded, when it was read last */
     bool stirred;     /* something has happened to it since its last wait was answered */
     bool asks;        /* its request to the device is under way */
     uint64_t made;    /* what the call under way creates or changes */
@@ -123,6 +124,11 @@ bool exec_serve(struct exec_server *s);
  */
 bool exec_sleeps(struct exec_server *s);
 void exec_awake(struct exec_server *s);
+
+/* Returns true if there are programs, and all of them have given the processor away since the last
+ * call, because polls found nothing: then they take turns with the lab.
+ */
+bool exec_yields(struct exec_server *s);
 
 /* Returns true if a program is connected, or leaves objects behind that can be destroyed. */
 bool exec_is_used(const struct exec_server *s);

@@ -103,6 +103,11 @@ int live_exec_set(const struct live *l)
     return l->exec ? l->exec->set : -1;
 }
 
+bool live_exec_yields(struct live *l)
+{
+    return l->exec && exec_yields(&l->exec->server);
+}
+
 bool live_exec_sleeps(struct live *l)
 {
     return !l->exec || exec_sleeps(&l->exec->server);

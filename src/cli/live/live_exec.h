@@ -30,6 +30,11 @@ uint64_t live_exec_turn(struct live *l);
  */
 int live_exec_set(const struct live *l);
 
+/* Returns true if programs poll and give the processor away meanwhile: if the lab does so, too, it
+ * is there for their next posts, and nobody needs to wake it.
+ */
+bool live_exec_yields(struct live *l);
+
 /* live_exec_sleeps() is called before the process sleeps, and returns false if there is something
  * to do already.  live_exec_awake() follows in any case.  It waits for at most @ns, which may be 0,
  * and returns true if there is something for the loop.

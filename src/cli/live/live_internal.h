@@ -50,6 +50,7 @@ struct live {
     bool has_news;      /* when the process slept last, something was ready for @loop */
     bool has_read;      /* a frame or a request of a VM was read in this turn */
     bool has_backlog;   /* after the last turn due events were left: nothing is read in this one */
+    uint64_t worked_ns; /* machine's clock when a program made a request last */
     bool has_work;      /* a program made a request to the lab in the last turn */
     struct live_clock clock;
 };

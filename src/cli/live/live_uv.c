@@ -26,6 +26,7 @@
 #define FRAMES_PER_PUMP   8u       /* maximum read before the lab runs; see LIVE_TURN_TICKS */
 #define FRAMES_WAITING    1024u    /* maximum if the lab is late: as many as a tap device holds */
 #define LOOK_NS           1000000u /* time of polling before the process sleeps */
+#define YIELD_NS          200000u  /* time of taking turns with programs, after a request */
 #define AHEAD_NS          20000u /* events due this soon run at once, since waiting takes as long */
 #define LATE_NS           1000000u /* with a smaller lag the lab counts as punctual */
 /* With a larger lag after its work, the lab accepts no more input. */
@@ -473,8 +474,10 @@ static void live_pump(struct live *l, uint64_t until_ns, int input)
         l->heard_ns = now;
         uv_run(&l->loop, UV_RUN_NOWAIT);
     }
-    if (l->has_work)
+    if (l->has_work) {
+        l->worked_ns = l->machine_ns;
         return;
+    }
     if (acted == LIVE_TALKS ? !l->has_read || is_time
                             : (!looks && (is_time || l->has_news)) || (l->vms && is_time)) {
         l->heard_ns = now;
@@ -487,6 +490,10 @@ static void live_pump(struct live *l, uint64_t until_ns, int input)
         return; /* more may wait; on a busy machine, yielding now would starve the lab */
     if (looks) {
         sched_yield(); /* the peer may need this processor to answer */
+        return;
+    }
+    if (l->machine_ns - l->worked_ns < YIELD_NS && live_exec_yields(l)) {
+        sched_yield();
         return;
     }
     now = read_clock(l);

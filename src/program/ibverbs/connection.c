@@ -293,6 +293,8 @@ void connection_idle(struct lab_connection *c)
     if (n % LOOKS_IDLE == LOOKS_IDLE - 1 && poll(&p, 1, 0) > 0 &&
         (p.revents & (POLLHUP | POLLERR | POLLRDHUP)))
         atomic_store(&c->over, 1);
-    if (n % YIELDS_IDLE == YIELDS_IDLE - 1)
-        sched_yield();
+    if (n % YIELDS_IDLE != YIELDS_IDLE - 1)
+        return;
+    atomic_fetch_add_explicit(&c->page->yielded, 1, memory_order_relaxed);
+    sched_yield();
 }
