@@ -50,6 +50,7 @@ MAY_OPEN = {
     "src/cli/live/exec_process.c": "the processes of programs, which cmd_exec.c starts behind outside_open()",
     "src/cli/live/exec_file.c": "the files of these programs, to tell why one cannot start",
     "src/cli/live/exec_socket.c": "the socket of these programs, in a private directory",
+    "src/cli/live/exec_diag.c": "the kernel's list of TCP sockets, for these programs",
     "src/cli/live/exec_proc.c": "/proc, for these programs",
     "src/cli/live/live_exec.c": "the private directory for these programs: their library, their socket",
     "src/cli/live/live_vm.c": "the sockets of a virtual machine, which the command above starts",
@@ -59,7 +60,7 @@ MAY_OPEN = {
     "src/cli/exec/resume.c": "/dev/null",
     "src/cli/exec/travel.c": "/dev/null",
     **{f"src/cli/app/{name}.c": what for name, what in {
-        "bench_time": "/dev/null", "fault_matrix": "/dev/null",
+        "bench_programs": "perftest, which it measures", "bench_time": "/dev/null", "fault_matrix": "/dev/null",
         "cli_check": "the user's capture", "exec_run": "the lab of the command line", "cli_open": "the user's file", "cli_run": "the user's file", "cli_show": "the user's trace",
         "cli_test": "the user's directories and report", "ladder_file": "the user's picture",
         "main": "the user's files", "recall_file": "the history of the prompt", "report": "GITHUB_STEP_SUMMARY",

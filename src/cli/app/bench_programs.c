@@ -18,7 +18,7 @@
 #define LINE_BYTES 512u
 #define NOTHING    (-1.0) /* there is no figure */
 
-/* What is compared. */
+/* The ways that are compared. */
 enum { ON_LAB, UCX_TCP, LOOPBACK, N_WAYS };
 
 static const char *const ways[N_WAYS] = {"on the lab", "UCX over TCP", "TCP loopback"};

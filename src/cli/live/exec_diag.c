@@ -13,14 +13,14 @@
 
 #define ANSWER_BYTES 16384u
 
-struct request {
+struct diag_request {
     struct nlmsghdr head;
     struct inet_diag_req_v2 body;
 };
 
 static bool ask(int fd, uint8_t family)
 {
-    const struct request r = {
+    const struct diag_request r = {
         .head = {.nlmsg_len = sizeof(r),
                  .nlmsg_type = SOCK_DIAG_BY_FAMILY,
                  .nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP},
@@ -33,10 +33,10 @@ static bool ask(int fd, uint8_t family)
 }
 
 /* The state of reading an answer. */
-enum reading { GOES_ON, IS_OVER, IS_REFUSED };
+enum diag_reading { GOES_ON, IS_OVER, IS_REFUSED };
 
 /* Looks at the messages of @n bytes.  Sets *@ret to true if one of them is about one of @s. */
-static enum reading read_messages(const struct exec_sockets *s, const uint8_t *bytes, size_t n,
+static enum diag_reading read_messages(const struct exec_sockets *s, const uint8_t *bytes, size_t n,
                                   bool *ret)
 {
     struct inet_diag_msg m;
@@ -61,7 +61,7 @@ static enum reading read_messages(const struct exec_sockets *s, const uint8_t *b
 static bool read_answer(int fd, const struct exec_sockets *s, bool *ret)
 {
     uint8_t bytes[ANSWER_BYTES];
-    enum reading how = GOES_ON;
+    enum diag_reading how = GOES_ON;
 
     while (how == GOES_ON) {
         const ssize_t n = recv(fd, bytes, sizeof(bytes), 0);

@@ -67,7 +67,7 @@ struct live_exec {
 
 #define READY_AT_ONCE 16
 
-/* What is ready in the set. */
+/* The things that can be ready in the set. */
 enum ready { READY_LOOP, READY_WAKE, READY_INPUT };
 
 /* --- Sleeping --------------------------------------------------------------------------------- */
