@@ -95,7 +95,8 @@ struct program_welcome {
     X(ATTACH_MCAST)                                                                                \
     X(DETACH_MCAST)                                                                                \
     X(DESTROY)                                                                                     \
-    X(WAIT)
+    X(WAIT)                                                                                        \
+    X(NUDGE)
 
 enum program_op {
 #define PROGRAM_OP(NAME) PROGRAM_##NAME,
@@ -273,6 +274,10 @@ struct program_answer {
 
 /* WAIT, only if time is virtual: the lab answers when something has happened to the program: a
  * completion, an event; or when nothing can happen any more (error ETIME).
+ *
+ * NUDGE, which has no answer itself: the lab answers a WAIT at once, if there is one.  Another
+ * thread of the program has a call to make.  It is the only call that may come before the answer to
+ * another.
  */
 
 /* --- The page --------------------------------------------------------------------------------- */

@@ -218,18 +218,26 @@ static void answer(struct exec_client *c, enum rdl_status st, const struct rdl_r
     close_it(&c->answer_fd);
 }
 
-/* Answers a call that makes virtual time advance, if something has happened to the program. */
+/* Answers a call that makes virtual time advance, if something has happened to the program, or if
+ * another thread of it has a call to make.
+ */
 static bool go_on_waiting(struct exec_client *c)
 {
     struct program_answer a = {.serial = c->call.serial};
 
-    if (!c->stirred && !c->server->is_over)
+    if (!c->stirred && !c->nudged && !c->server->is_over)
         return false;
-    a.error = c->stirred ? 0 : ETIME;
+    a.error = c->stirred || c->nudged ? 0 : ETIME;
+    c->nudged = false;
     c->stirred = c->has_call = false;
     if (!exec_send(c->fd, &a, sizeof(a), NULL, 0))
         c->state = EXEC_LEAVES;
     return true;
+}
+
+static bool is_waiting(const struct exec_client *c)
+{
+    return c->has_call && c->call.op == PROGRAM_WAIT && c->server->is_virtual;
 }
 
 /* Takes a step with the call under way.  Returns true if there was one to take. */
@@ -238,7 +246,7 @@ static bool go_on_with_call(struct exec_client *c)
     struct rdl_response rsp = {0};
     enum rdl_status st;
 
-    if (c->call.op == PROGRAM_WAIT && c->server->is_virtual)
+    if (is_waiting(c))
         return go_on_waiting(c);
     if (c->asks) {
         st = rdl_answer(c->lab, c->host, &rsp);
@@ -256,24 +264,36 @@ static bool go_on_with_call(struct exec_client *c)
     return true;
 }
 
+/* Takes the next call.  While there is one that waits, that can be PROGRAM_NUDGE alone, which has
+ * an effect only then.
+ */
 static bool hear_call(struct exec_client *c)
 {
+    struct program_call call;
     int fd;
-    const enum exec_got got = exec_receive(c->fd, &c->call, sizeof(c->call), &fd);
+    const enum exec_got got = exec_receive(c->fd, &call, sizeof(call), &fd);
+    const bool is_nudge = got == EXEC_MESSAGE && call.op == PROGRAM_NUDGE;
 
     close_it(&fd); /* no call has one */
     if (got == EXEC_NOTHING)
         return false;
-    c->has_call = got == EXEC_MESSAGE;
     c->n_calls++;
-    if (!c->has_call)
+    if (got != EXEC_MESSAGE || (c->has_call && !is_nudge)) {
         c->state = EXEC_LEAVES;
+        return true;
+    }
+    c->nudged = is_nudge && c->has_call;
+    if (!is_nudge) {
+        c->call = call;
+        c->has_call = true;
+    }
     return true;
 }
 
+/* The end of a program that waits is seen when its wait is answered. */
 static bool may_have_called(const struct exec_client *c)
 {
-    return c->server->looks ||
+    return (c->server->looks && !c->has_call) ||
            atomic_load_explicit(&c->page->called, memory_order_relaxed) != c->n_calls;
 }
 
@@ -281,9 +301,10 @@ static bool serve(struct exec_client *c)
 {
     bool any = exec_work(c);
 
-    if (c->state == EXEC_WORKS && !c->has_call && may_have_called(c) && hear_call(c)) {
+    if (c->state == EXEC_WORKS && (!c->has_call || is_waiting(c)) && may_have_called(c) &&
+        hear_call(c)) {
         any = true;
-        if (c->has_call)
+        if (c->has_call && !c->nudged)
             (void)exec_catch_up(c);
     }
     if (c->state == EXEC_WORKS && c->has_call)

@@ -85,6 +85,7 @@ struct exec_client {
     bool has_call;    /* @call is not answered yet */
     uint32_t n_calls; /* calls that have come, modulo 2^32 */
     uint32_t yielded; /* page->yielded, when it was read last */
+    bool nudged;      /* its wait is to be answered at once */
     bool stirred;     /* something has happened to it since its last wait was answered */
     bool asks;        /* its request to the device is under way */
     uint64_t made;    /* what the call under way creates or changes */

@@ -13,7 +13,7 @@
 /* A look at all processes. */
 struct look {
     bool elsewhere;   /* one waits neither for the lab, which the library does in recvmsg(), nor for
-                         a process that it has started */
+                         a process that it has started, nor for another thread */
     uint64_t n_turns; /* times that they have been given a processor */
     struct exec_sockets *sockets; /* to be filled; NULL: they are not looked for */
 };
@@ -56,7 +56,7 @@ static bool thread_waits(void *ctx, int dir)
     if (strncmp(text, "running", 7) == 0)
         return false;
     call = strtol(text, NULL, 10);
-    k->elsewhere = k->elsewhere || (call != SYS_recvmsg && call != SYS_wait4);
+    k->elsewhere = k->elsewhere || (call != SYS_recvmsg && call != SYS_wait4 && call != SYS_futex);
     return call != SYS_nanosleep && call != SYS_clock_nanosleep;
 }
 

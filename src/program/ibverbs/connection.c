@@ -230,6 +230,30 @@ static int exchange(struct lab_connection *c, const struct program_call *call,
     return is_answer ? 0 : EIO;
 }
 
+/* Sends a call that has no answer.  If it is lost, the lab has ended. */
+static void nudge(struct lab_connection *c)
+{
+    struct program_call call;
+
+    call_init(&call, PROGRAM_NUDGE);
+    atomic_fetch_add(&c->page->called, 1);
+    while (send(c->fd, &call, sizeof(call), MSG_NOSIGNAL) < 0 && errno == EINTR) {
+    }
+}
+
+/* Makes a call.  The caller has call_lock. */
+static int call_locked(struct lab_connection *c, struct program_call *call,
+                       struct program_answer *ret, int *fd)
+{
+    int error;
+
+    call->serial = ++c->serial;
+    error = exchange(c, call, ret, fd);
+    if (error)
+        atomic_store(&c->over, 1);
+    return error;
+}
+
 int connection_call(struct lab_connection *c, struct program_call *call, struct program_answer *ret,
                     int *ret_fd)
 {
@@ -239,12 +263,13 @@ int connection_call(struct lab_connection *c, struct program_call *call, struct 
         *ret_fd = -1;
     if (error)
         return error;
+    atomic_fetch_add(&c->n_callers, 1);
+    if (atomic_load(&c->waits))
+        nudge(c);
     pthread_mutex_lock(&c->call_lock);
-    call->serial = ++c->serial;
-    error = exchange(c, call, ret, &fd);
-    if (error)
-        atomic_store(&c->over, 1);
+    error = call_locked(c, call, ret, &fd);
     pthread_mutex_unlock(&c->call_lock);
+    atomic_fetch_sub(&c->n_callers, 1);
     if (error)
         return error;
     if (ret_fd)
@@ -263,13 +288,29 @@ int connection_sync(struct lab_connection *c)
     return connection_call(c, &call, &answer, NULL);
 }
 
-int connection_wait(struct lab_connection *c)
+/* A caller either sees @waits, and nudges, or is seen here. */
+int connection_wait(struct lab_connection *c, uint32_t seen)
 {
+    struct program_answer answer = {.error = 0};
     struct program_call call;
-    struct program_answer answer;
+    int error = connection_state(c), fd;
+    bool is_news;
 
+    if (error)
+        return error;
     call_init(&call, PROGRAM_WAIT);
-    return connection_call(c, &call, &answer, NULL);
+    pthread_mutex_lock(&c->call_lock);
+    atomic_store(&c->waits, 1);
+    is_news = atomic_load(&c->n_callers) > 0 || connection_seen(c) != seen;
+    if (!is_news) {
+        error = call_locked(c, &call, &answer, &fd);
+        atomic_fetch_add(&c->n_waits, 1);
+    }
+    atomic_store(&c->waits, 0);
+    pthread_mutex_unlock(&c->call_lock);
+    if (is_news)
+        sched_yield();
+    return error ? error : answer.error;
 }
 
 void connection_wake(struct lab_connection *c)

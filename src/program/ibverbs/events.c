@@ -25,12 +25,15 @@ static bool is_readable(int fd, int timeout_ms)
  */
 static void wait_in_virtual_time(struct lab_connection *c, int fd)
 {
+    uint32_t seen = connection_seen(c);
     int error = 0;
 
     if (!c->device.is_virtual || (fcntl(fd, F_GETFL) & O_NONBLOCK))
         return;
-    while ((!error || error == ETIME) && !is_readable(fd, error ? DEADLOCK_WAIT_MS : 0))
-        error = connection_wait(c);
+    while ((!error || error == ETIME) && !is_readable(fd, error ? DEADLOCK_WAIT_MS : 0)) {
+        error = connection_wait(c, seen);
+        seen = connection_seen(c);
+    }
 }
 
 /* Reads one event.  Returns its length, 0 at the end of the pipe, or -1 and sets errno. */

@@ -41,6 +41,9 @@ struct lab_connection {
     struct program_device device;
     pthread_mutex_t call_lock;
     uint32_t serial;
+    _Atomic uint32_t n_callers; /* threads that want call_lock for a call, or have it */
+    _Atomic uint32_t waits;     /* 1: the thread with call_lock makes time advance */
+    _Atomic uint32_t n_waits;   /* times that time has advanced for a thread */
     pthread_mutex_t post_lock;
     uint64_t posted;       /* bytes of posts, as in the page */
     _Atomic uint32_t over; /* 1: the lab has ended */
@@ -69,10 +72,16 @@ int connection_call(struct lab_connection *c, struct program_call *call, struct 
 /* Makes a call that has no effect.  After it the lab has taken all posts and polls before it. */
 int connection_sync(struct lab_connection *c);
 
-/* Makes time advance until something happens to the program, if time is virtual.  Returns 0, ETIME
- * if nothing can happen, or another errno value.
+/* Makes time advance until something happens to the program, if time is virtual.  @seen is the
+ * result of connection_seen() before the caller found that nothing has happened: if time has
+ * advanced for another thread since then, it must look again.  Returns 0, ETIME if nothing can
+ * happen, or another errno value.
  */
-int connection_wait(struct lab_connection *c);
+int connection_wait(struct lab_connection *c, uint32_t seen);
+static inline uint32_t connection_seen(const struct lab_connection *c)
+{
+    return atomic_load(&c->n_waits);
+}
 
 /* Lets the lab see new posts: wakes it if it sleeps. */
 void connection_wake(struct lab_connection *c);

@@ -93,12 +93,12 @@ static int poll_once(struct lib_cq *cq, int n, struct ibv_wc *wc)
     return got;
 }
 
-/* An empty poll.  Returns true if it is worth to look again. */
-static bool wait_for_more(struct lib_cq *cq)
+/* An empty poll; @seen as for connection_wait().  Returns true if it is worth to look again. */
+static bool wait_for_more(struct lib_cq *cq, uint32_t seen)
 {
     struct lab_connection *c = &cq->o.context->c;
 
-    if (c->device.is_virtual && connection_wait(c) == 0)
+    if (c->device.is_virtual && connection_wait(c, seen) == 0)
         return true;
     connection_idle(c);
     return false;
@@ -111,18 +111,20 @@ int poll_cq(struct ibv_cq *pub, int n, struct ibv_wc *wc)
 {
     struct lib_cq *cq = cq_of(pub);
     int got, error;
+    uint32_t seen;
 
     if (!cq || n < 0)
         return minus_1_because(EINVAL);
     error = connection_state(&cq->o.context->c);
     if (error == EINVAL) /* a child's: it has no ring */
         return minus_1_because(error);
+    seen = connection_seen(&cq->o.context->c);
     got = poll_once(cq, n, wc);
     if (got > 0 || n == 0)
         return got;
     if (error)
         return minus_1_because(error);
-    return wait_for_more(cq) ? poll_once(cq, n, wc) : 0;
+    return wait_for_more(cq, seen) ? poll_once(cq, n, wc) : 0;
 }
 
 /* --- struct ibv_cq_ex ------------------------------------------------------------------------- */
@@ -148,6 +150,7 @@ static int advance(struct lib_cq *cq)
 static int start_poll(struct ibv_cq_ex *pub, struct ibv_poll_cq_attr *attr)
 {
     struct lib_cq *cq = cq_of(ibv_cq_ex_to_cq(pub));
+    uint32_t seen;
     int error;
 
     if (!cq || attr->comp_mask)
@@ -155,13 +158,14 @@ static int start_poll(struct ibv_cq_ex *pub, struct ibv_poll_cq_attr *attr)
     error = connection_state(&cq->o.context->c);
     if (error == EINVAL)
         return error;
+    seen = connection_seen(&cq->o.context->c);
     lock(cq);
     if (advance(cq) == 0)
         return 0;
     unlock(cq);
     if (error)
         return error;
-    if (!wait_for_more(cq))
+    if (!wait_for_more(cq, seen))
         return ENOENT;
     lock(cq);
     if (advance(cq) == 0)
