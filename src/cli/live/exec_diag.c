@@ -37,7 +37,7 @@ enum diag_reading { GOES_ON, IS_OVER, IS_REFUSED };
 
 /* Looks at the messages of @n bytes.  Sets *@ret to true if one of them is about one of @s. */
 static enum diag_reading read_messages(const struct exec_sockets *s, const uint8_t *bytes, size_t n,
-                                  bool *ret)
+                                       bool *ret)
 {
     struct inet_diag_msg m;
     struct nlmsghdr head;
