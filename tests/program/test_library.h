@@ -51,6 +51,7 @@ int recv1(struct ibv_qp *qp, uint64_t id, size_t off, uint32_t len);
 
 /* X(NAME): the tests.  They run in this order. */
 #define TESTS(X)                                                                                   \
+    X(same_handles)                                                                                \
     X(queries)                                                                                     \
     X(memory)                                                                                      \
     X(posts)                                                                                       \

@@ -60,6 +60,37 @@ void test_memory(void)
     CHECK(!ibv_reg_dmabuf_mr(pd, 0, 1, 0, 1, 0) && errno == EOPNOTSUPP);
 }
 
+/* Handles are unique only within a kind: a queue pair that is destroyed is not the shared receive
+ * queue with its handle.  Runs first, because the first objects of all kinds have the same handle.
+ */
+void test_same_handles(void)
+{
+    struct ibv_srq_init_attr si = {.attr = {.max_wr = 4, .max_sge = 1}};
+    struct ibv_srq *srq = ibv_create_srq(pd, &si);
+    struct ibv_cq *cq = ibv_create_cq(ctx, 4, NULL, NULL, 0);
+    struct ibv_sge s = {(uintptr_t)buf, 8, mr->lkey};
+    struct ibv_recv_wr *bad, r = {.wr_id = 9, .sg_list = &s, .num_sge = 1};
+    struct ibv_qp *qp;
+    struct ibv_wc wc[2];
+    struct pair p;
+    NEED(srq && cq);
+    qp = new_qp(cq, IBV_QPT_RC, NULL, 0);
+    NEED(qp && qp->handle == srq->handle);
+    CHECK(!ibv_destroy_qp(qp));
+    connect_pair(&p, IBV_QPT_RC, srq);
+    for (int i = 0; i < 20; i++) { /* more than the queue holds */
+        CHECK(!ibv_post_srq_recv(srq, &r, &bad));
+        CHECK(!post_one(p.a, (struct ibv_send_wr){.sg_list = &s,
+                                                  .num_sge = 1,
+                                                  .opcode = IBV_WR_SEND,
+                                                  .send_flags = IBV_SEND_SIGNALED}));
+        CHECK(wait_wc(p.cq, wc, 2) == 2 && !wc[0].status && !wc[1].status);
+    }
+    done_pair(&p);
+    CHECK(!ibv_destroy_cq(cq));
+    CHECK(!ibv_destroy_srq(srq));
+}
+
 void test_queries(void)
 {
     struct ibv_port_attr p;
@@ -248,7 +279,8 @@ void test_ud_srq(void)
     CHECK(back);
     struct ibv_ah_attr ba;
     CHECK(!ibv_init_ah_from_wc(ctx, 1, &wc[k], (struct ibv_grh *)(void *)(buf + 4096), &ba) &&
-          !memcmp(&ba.grh.dgid, &gid, 16) && ba.grh.traffic_class == 0x20 && ba.grh.hop_limit == 9);
+          !memcmp(&ba.grh.dgid, &gid, 16) && ba.grh.traffic_class == 0x20 &&
+          ba.grh.hop_limit == 9 && ba.sl == 0);
     CHECK(!ibv_post_srq_recv(srq, &r, &rbad));
     check_datagram_refusals(p.a, w);
     struct ibv_qp_ex *x = ibv_qp_to_qp_ex(p.a);

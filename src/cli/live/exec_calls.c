@@ -586,8 +586,7 @@ static enum rdl_status destroyed(struct exec_client *c, struct program_answer *a
     const uint64_t raw = c->call.u.destroy.handle;
     const enum program_kind kind = (enum program_kind)c->call.u.destroy.kind;
     const struct exec_cq *cq = kind == PROGRAM_CQ ? exec_cq_of(c, raw) : NULL;
-    const struct exec_queue *q =
-        kind == PROGRAM_QP || kind == PROGRAM_SRQ ? exec_queue_of(c, raw, 0) : NULL;
+    const struct exec_queue *q = exec_queue_of(c, kind, raw, 0);
 
     a->u.destroy.completion_events = cq ? cq->completion_events : 0;
     a->u.destroy.async_events = cq ? cq->async_events : q ? q->async_events : 0;

@@ -169,8 +169,13 @@ void exec_forget(struct exec_client *c, enum program_kind kind, uint64_t handle)
 
 /* Find an object of the program by its handle; NULL if there is none. */
 struct exec_cq *exec_cq_of(const struct exec_client *c, uint64_t handle);
-struct exec_queue *exec_queue_of(const struct exec_client *c, uint64_t handle, uint32_t slot);
 struct exec_channel *exec_channel_of(const struct exec_client *c, uint64_t handle);
+
+/* Finds a queue pair or shared receive queue of the program; NULL if there is none, also for other
+ * kinds.  Handles are unique only within a kind.  @slot is where it may be found at once.
+ */
+struct exec_queue *exec_queue_of(const struct exec_client *c, enum program_kind kind,
+                                 uint64_t handle, uint32_t slot);
 
 /* Takes posts from the page, writes completions into rings and events into pipes.  Returns true if
  * there was one.

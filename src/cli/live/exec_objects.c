@@ -74,12 +74,20 @@ struct exec_cq *exec_cq_of(const struct exec_client *c, uint64_t handle)
     return NULL;
 }
 
-struct exec_queue *exec_queue_of(const struct exec_client *c, uint64_t handle, uint32_t slot)
+static bool queue_is(const struct exec_queue *q, enum program_kind kind, uint64_t handle)
 {
-    if (slot < c->n_queues && c->queues[slot].handle == handle && handle)
+    return q->handle == handle && q->is_srq == (kind == PROGRAM_SRQ);
+}
+
+struct exec_queue *exec_queue_of(const struct exec_client *c, enum program_kind kind,
+                                 uint64_t handle, uint32_t slot)
+{
+    if (!handle || (kind != PROGRAM_QP && kind != PROGRAM_SRQ))
+        return NULL;
+    if (slot < c->n_queues && queue_is(&c->queues[slot], kind, handle))
         return &c->queues[slot];
-    for (size_t i = 0; i < c->n_queues && handle; i++) {
-        if (c->queues[i].handle == handle)
+    for (size_t i = 0; i < c->n_queues; i++) {
+        if (queue_is(&c->queues[i], kind, handle))
             return &c->queues[i];
     }
     return NULL;
@@ -110,8 +118,7 @@ void exec_forget(struct exec_client *c, enum program_kind kind, uint64_t handle)
 {
     struct exec_cq *cq = kind == PROGRAM_CQ ? exec_cq_of(c, handle) : NULL;
     struct exec_channel *ch = kind == PROGRAM_CHANNEL ? exec_channel_of(c, handle) : NULL;
-    struct exec_queue *q =
-        kind == PROGRAM_QP || kind == PROGRAM_SRQ ? exec_queue_of(c, handle, 0) : NULL;
+    struct exec_queue *q = exec_queue_of(c, kind, handle, 0);
 
     if (cq)
         forget_cq(cq);

@@ -141,11 +141,12 @@ static void refused(const struct exec_client *c, const struct program_post *p, e
 static void carry_out(struct exec_client *c, const struct taken_post *posted)
 {
     const struct program_post *p = &posted->post;
-    struct exec_queue *q = exec_queue_of(c, p->queue, p->slot);
+    const enum program_kind kind = p->kind == PROGRAM_POST_SRQ_RECV ? PROGRAM_SRQ : PROGRAM_QP;
+    struct exec_queue *q = exec_queue_of(c, kind, p->queue, p->slot);
     const bool sends = p->kind == PROGRAM_POST_SEND;
     enum rdl_status st = RDL_ERR_STALE;
 
-    if (q && q->is_srq == (p->kind == PROGRAM_POST_SRQ_RECV)) {
+    if (q) {
         rdl_program_calls(c->lab, c->program);
         st = sends ? post_send(c, posted) : post_recv(c, posted);
         rdl_program_called(c->lab, c->program);
@@ -331,7 +332,7 @@ static bool tell_async(struct exec_client *c)
     while (tell(&c->events) && take_async(c, &e)) {
         const enum program_kind kind = exec_kind_of(e.object);
         struct exec_cq *cq = kind == PROGRAM_CQ ? exec_cq_of(c, e.raw) : NULL;
-        struct exec_queue *queue = cq ? NULL : exec_queue_of(c, e.raw, 0);
+        struct exec_queue *queue = exec_queue_of(c, kind, e.raw, 0);
 
         if (cq)
             cq->async_events++;
