@@ -276,6 +276,7 @@ struct rdl_wc {
     uint32_t vendor_err; /* enum rule: the rule that refused the request, or RULE_NONE */
     uint8_t imm[4];
     uint32_t invalidated_rkey; /* with WCF_WITH_INV, instead of imm */
+    uint8_t sl;                /* service level of a datagram: the kind of its IP header */
 };
 
 /* Takes up to @max completions from @cq, oldest first.  *@ret_n is their number, and may be 0. */

@@ -357,7 +357,7 @@ struct program_wc {
     uint64_t time_ns; /* when the device wrote it, on the clock of the lab */
     uint32_t status, opcode, vendor_err, byte_len;
     uint8_t imm[4];
-    uint32_t invalidated_rkey, qpn, src_qpn, wc_flags, zero;
+    uint32_t invalidated_rkey, qpn, src_qpn, wc_flags, sl;
 };
 
 struct program_cq {

@@ -274,6 +274,7 @@ void test_ud_srq(void)
     int k = wc[0].opcode & IBV_WC_RECV ? 0 : 1;
     CHECK(wc[k].wr_id == 9 && (wc[k].wc_flags & IBV_WC_GRH) && wc[k].src_qp == p.a->qp_num &&
           wc[k].byte_len == 48);
+    CHECK(wc[k].sl == 2 && wc[!k].sl == 0); /* an IPv4 header, as ConnectX says */
     struct ibv_ah *back =
         ibv_create_ah_from_wc(pd, &wc[k], (struct ibv_grh *)(void *)(buf + 4096), 1);
     CHECK(back);

@@ -221,6 +221,7 @@ static void write_wc(const struct exec_client *c, const struct rdl_wc *wc, struc
         .qpn = wc->qp_num,
         .src_qpn = wc->src_qp,
         .wc_flags = wc->wc_flags,
+        .sl = wc->sl,
     };
 
     memcpy(out.imm, wc->imm, sizeof(out.imm));

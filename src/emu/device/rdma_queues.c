@@ -296,6 +296,7 @@ static void put_cqe(struct raw_cqe *raw, const struct completion *wc)
         .qp_num = wc->qpn,
         .src_qp = wc->src_qpn,
         .wc_flags = wc->flags,
+        .sl = wc->sl,
         .port_num = HCA_PORT,
     };
 

@@ -37,6 +37,7 @@ struct completion {
     unsigned opcode : 8; /* enum wc_opcode */
     unsigned flags : 8;  /* set of enum wc_flag_bit */
     bool solicited : 1;  /* fires an arming for solicited completions */
+    unsigned sl : 4;     /* of a datagram that came: CQE_SL_x; otherwise 0 */
 };
 
 enum cq_arm { CQ_IDLE, CQ_ARMED_SOLICITED, CQ_ARMED_ANY };

@@ -94,7 +94,6 @@ int ibv_init_ah_from_wc(struct ibv_context *context, uint8_t port_num, struct ib
 
     memset(attr, 0, sizeof(*attr));
     attr->dlid = wc->slid;
-    attr->sl = wc->sl;
     attr->src_path_bits = wc->dlid_path_bits;
     attr->port_num = port_num;
     if (!(wc->wc_flags & IBV_WC_GRH))

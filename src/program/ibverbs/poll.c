@@ -72,7 +72,8 @@ static void wc_to(struct ibv_wc *to, const struct program_wc *from)
                           .byte_len = from->byte_len,
                           .qp_num = from->qpn,
                           .src_qp = from->src_qpn,
-                          .wc_flags = from->wc_flags};
+                          .wc_flags = from->wc_flags,
+                          .sl = (uint8_t)from->sl};
     if (from->wc_flags & IBV_WC_WITH_INV)
         to->invalidated_rkey = from->invalidated_rkey;
     else
@@ -212,7 +213,7 @@ static __be32 read_imm_data(struct ibv_cq_ex *pub)
     X(unsigned, read_wc_flags, now->wc_flags)                                                      \
     X(uint64_t, read_completion_ts, now->time_ns)                                                  \
     X(uint32_t, read_slid, 0)                                                                      \
-    X(uint8_t, read_sl, 0)                                                                         \
+    X(uint8_t, read_sl, (uint8_t)now->sl)                                                          \
     X(uint8_t, read_dlid_path_bits, 0)
 
 #define READER(type, name, value)                                                                  \

@@ -171,6 +171,7 @@ static void a_datagram_comes_behind_its_grh_area(void **state)
     rig_expect(r, 1, WQ_RECV, 0, 7, WCS_SUCCESS);
     assert_int_equal(r->host[1].wc[WQ_RECV][0].bytes, GRH + 1000);
     assert_int_equal(r->host[1].wc[WQ_RECV][0].flags, WCF_GRH | WCF_WITH_IMM);
+    assert_int_equal(r->host[1].wc[WQ_RECV][0].sl, CQE_SL_IPV4);
     assert_int_equal(r->host[1].wc[WQ_RECV][0].src_qpn, r->host[0].qp->qpn);
     assert_memory_equal(r->host[1].wc[WQ_RECV][0].imm, "\5\6\7\10", 4);
     rig_read(r, 1, REMOTE, area, sizeof(area));
