@@ -62,8 +62,9 @@ AROUND = {  # folder of src -> layers and folders that it may include in additio
     "process":  [],
     "print":    ["process"],
     "tree":     ["past", "process", "print"],
-    # the library that programs get as libibverbs.so.1, and the bytes of it: no lab is in there
+    # the libraries that programs get, and the bytes of them: no lab is in there
     "program":  [],
+    "program/files": ["program"],
     "program/ibverbs": ["program"],
     "testbed":  [],
     # the rules of the wire are stated again there: it knows frames alone

@@ -3,27 +3,30 @@
 
 #include "program/library_path.h"
 
-/* The assembler copies the file between the two labels.  They are global, since optimization at
- * link time puts them and the functions into different files.
+/* The assembler copies a file between two labels.  They are global, since optimization at link time
+ * puts them and the functions into different files.
  */
-__asm__(".section .rodata\n"
-        ".globl program_library_begin, program_library_end\n"
-        ".hidden program_library_begin, program_library_end\n"
-        ".balign 16\n"
-        "program_library_begin:\n"
-        ".incbin \"" PROGRAM_LIBRARY_PATH "\"\n"
-        "program_library_end:\n"
-        ".byte 0\n"
-        ".previous\n");
+#define CONTAIN(name, path)                                                                        \
+    __asm__(".section .rodata\n"                                                                   \
+            ".globl program_" name "_begin, program_" name "_end\n"                                \
+            ".hidden program_" name "_begin, program_" name "_end\n"                               \
+            ".balign 16\n"                                                                         \
+            "program_" name "_begin:\n"                                                            \
+            ".incbin \"" path "\"\n"                                                               \
+            "program_" name "_end:\n"                                                              \
+            ".byte 0\n"                                                                            \
+            ".previous\n")
+CONTAIN("ibverbs", PROGRAM_IBVERBS_PATH);
+CONTAIN("files", PROGRAM_FILES_PATH);
 
-extern const unsigned char program_library_begin[], program_library_end[];
+extern const unsigned char program_ibverbs_begin[], program_ibverbs_end[];
+extern const unsigned char program_files_begin[], program_files_end[];
 
-const unsigned char *program_library(void)
+struct program_library program_library(size_t i)
 {
-    return program_library_begin;
-}
-
-size_t program_library_bytes(void)
-{
-    return (size_t)(program_library_end - program_library_begin);
+    if (i == 0)
+        return (struct program_library){"libibverbs.so.1", program_ibverbs_begin,
+                                        (size_t)(program_ibverbs_end - program_ibverbs_begin)};
+    return (struct program_library){PROGRAM_PRELOADED, program_files_begin,
+                                    (size_t)(program_files_end - program_files_begin)};
 }

@@ -1,14 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/* Our libibverbs.so.1, which rdmalab carries inside itself. */
+/* The libraries for programs, which rdmalab carries inside itself. */
 #ifndef PROGRAM_LIBRARY_H
 #define PROGRAM_LIBRARY_H
 
 #include <stddef.h>
 
-/* program_library() returns the bytes of the library, program_library_bytes() their number: 0 if
- * this rdmalab was built without libibverbs' headers.
+struct program_library {
+    const char *name; /* of the file */
+    const unsigned char *bytes;
+    size_t n_bytes;
+};
+
+#define PROGRAM_LIBRARIES 2u
+#define PROGRAM_PRELOADED "librdmalab-files.so"
+
+/* Returns library @i, of PROGRAM_LIBRARIES: libibverbs.so.1 and PROGRAM_PRELOADED; or one without
+ * bytes, if this rdmalab was built without libibverbs' headers.
  */
-const unsigned char *program_library(void);
-size_t program_library_bytes(void);
+struct program_library program_library(size_t i);
 
 #endif

@@ -299,6 +299,82 @@ def check_virtual(rdmalab, tally, library):
     tally.expect(done.returncode == 2 and "--virtual" in done.stderr, "a hash needs virtual time", text_of(done))
 
 
+FILES = """
+import os, stat
+device, sysfs = "/dev/infiniband/uverbs0", "/sys/class/infiniband/rdl0/"
+print("device", stat.S_ISCHR(os.stat(device).st_mode), os.access(device, os.R_OK | os.W_OK), open(device).read() == "")
+for name in "ports/1/gid_attrs/types/0", "ports/1/gid_attrs/types/15", "ports/1/link_layer", "node_type":
+    print(name, open(sysfs + name).read().strip(), os.stat(sysfs + name).st_size, os.access(sysfs + name, os.R_OK))
+for name in "ports/1/gid_attrs/types/", "ports/1/gid_attrs/types/0x", "ports/2/link_layer", "node_typ", "node_types":
+    print(name, os.path.exists(sysfs + name))
+try:
+    open(sysfs + "node_type", "w")
+except OSError as error:
+    print(error.strerror)
+print(sorted(os.listdir("/proc/self/fd")))
+"""
+FILES_SAID = """device True True True
+ports/1/gid_attrs/types/0 RoCE v2 8 True
+ports/1/gid_attrs/types/15 RoCE v2 8 True
+ports/1/link_layer Ethernet 9 True
+node_type 1: CA 6 True
+ports/1/gid_attrs/types/ False
+ports/1/gid_attrs/types/0x False
+ports/2/link_layer False
+node_typ False
+node_types False
+Permission denied
+['0', '1', '2', '3']
+"""
+
+SANITIZED = """
+#include <infiniband/verbs.h>
+#include <stdio.h>
+#include <stdlib.h>
+int main(void)
+{
+    int n = 0;
+    struct ibv_device **list = ibv_get_device_list(&n);
+    FILE *file = fopen("/sys/class/infiniband/rdl0/node_type", "r");
+    printf("%d %d\\n", n, file ? fgetc(file) : 0);
+    if (file)
+        fclose(file);
+    ibv_free_device_list(list);
+    return 0;
+}
+"""
+
+
+def check_files(rdmalab, tally, _library):
+    """Files of an adapter that programs look at themselves: the machine has none."""
+    done = rdmalab.run("exec", "h1", "--", sys.executable, "-c", FILES)
+    tally.expect(done.returncode == 0 and done.stdout == FILES_SAID, "files of the device", text_of(done))
+    done = rdmalab.run("exec", "h1", "--", "env", "-u", "RDMALAB_SOCKET", "ls", "/sys/class/infiniband/rdl0/node_type")
+    tally.expect(done.returncode == 2, "files of the device without a lab", text_of(done))
+    for variable, ours in (("LD_PRELOAD", "librdmalab-files.so"), ("LD_LIBRARY_PATH", "rdmalab-exec-"), ("ASAN_OPTIONS", "link_order=0")):
+        done = rdmalab.run("exec", "h1", "--", "printenv", variable, env={**os.environ, variable: "verbosity=0"})
+        first, colon, last = done.stdout.strip().rpartition(":")
+        tally.expect(ours in first and colon and last == "verbosity=0", f"{variable} of the user stands behind ours", text_of(done))
+    spaces = rdmalab.file("a b")
+    spaces.mkdir()
+    done = rdmalab.run("exec", "h1", "--", "test", "-c", "/dev/infiniband/uverbs0", env={**os.environ, "TMPDIR": str(spaces)})
+    tally.expect(done.returncode == 0 and not done.stderr and not list(spaces.iterdir()), "a directory with a space", text_of(done))
+
+
+def check_sanitizers(rdmalab, tally, _library):
+    """Programs with sanitizers run: that for addresses wants to be the first library."""
+    rdmalab.file("sanitized.c").write_text(SANITIZED)
+    for compiler in filter(shutil.which, ("gcc", "clang")):
+        for sanitizer in ("address", "thread"):
+            made = subprocess.run([compiler, f"-fsanitize={sanitizer}", "sanitized.c", "-o", "sanitized", "-libverbs"],
+                                  cwd=rdmalab.directory, capture_output=True, text=True, check=False)
+            if made.returncode:
+                continue  # this compiler has no such sanitizer
+            done = rdmalab.run("exec", "h1", "--", "./sanitized")
+            tally.expect(done.returncode == 0 and done.stdout == "1 49\n" and not done.stderr, f"{compiler} -fsanitize={sanitizer}",
+                         text_of(done))
+
+
 def check_ladder(rdmalab, tally, _library):
     """--ladder - is printed behind the output of the programs."""
     rdmalab.file("two.lab").write_text("host h1 h2\nlink h1 h2\n")

@@ -54,7 +54,7 @@ struct live_exec {
     struct exec_server server;
     struct exec_leash leash;
     int listener;
-    char directory[PATH_MAX]; /* of the session: private, with "socket" and "libibverbs.so.1" */
+    char directory[PATH_MAX]; /* of the session: private, with "socket" and the libraries */
     struct exec_program *programs;
     uint32_t n_programs; /* so far */
     int set;             /* epoll of what wakes the lab; see watch() */
@@ -133,25 +133,24 @@ bool live_exec_awake(struct live *l, uint64_t ns)
 
 /* --- The directory ---------------------------------------------------------------------------- */
 
-static bool write_library(const char *path)
+static bool write_library(const char *path, const struct program_library *library)
 {
-    const size_t bytes = program_library_bytes();
     const int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IXUSR);
     size_t done = 0;
 
     if (fd < 0)
         return false;
-    while (done < bytes) {
-        const ssize_t n = write(fd, program_library() + done, bytes - done);
+    while (done < library->n_bytes) {
+        const ssize_t n = write(fd, library->bytes + done, library->n_bytes - done);
 
         if (n < 0 && errno != EINTR)
             break;
         done += n > 0 ? (size_t)n : 0;
     }
-    return close(fd) == 0 && done == bytes;
+    return close(fd) == 0 && done == library->n_bytes;
 }
 
-/* Makes the directory with the library, and opens the socket in it. */
+/* Makes the directory with the libraries, and opens the socket in it. */
 static bool open_directory(struct live_exec *e)
 {
     const char *tmp = getenv("TMPDIR");
@@ -163,9 +162,13 @@ static bool open_directory(struct live_exec *e)
         e->directory[0] = '\0';
         return false;
     }
-    snprintf(path, sizeof(path), "%s/libibverbs.so.1", e->directory);
-    if (!write_library(path))
-        return false;
+    for (size_t i = 0; i < PROGRAM_LIBRARIES; i++) {
+        const struct program_library library = program_library(i);
+
+        snprintf(path, sizeof(path), "%s/%s", e->directory, library.name);
+        if (!write_library(path, &library))
+            return false;
+    }
     snprintf(path, sizeof(path), "%s/socket", e->directory);
     e->listener = exec_listen(path);
     return e->listener >= 0;
@@ -181,8 +184,10 @@ static void close_directory(struct live_exec *e)
         return;
     snprintf(path, sizeof(path), "%s/socket", e->directory);
     unlink(path);
-    snprintf(path, sizeof(path), "%s/libibverbs.so.1", e->directory);
-    unlink(path);
+    for (size_t i = 0; i < PROGRAM_LIBRARIES; i++) {
+        snprintf(path, sizeof(path), "%s/%s", e->directory, program_library(i).name);
+        unlink(path);
+    }
     rmdir(e->directory);
     leftovers_forget(e->directory);
 }
@@ -194,7 +199,7 @@ static bool open_exec(struct live *l, struct live_error *reterr)
     if (l->exec)
         return l->exec->leash.fd >= 0 ||
                exec_leash_start(&l->exec->leash, &l->loop, l->exec->directory, reterr);
-    if (program_library_bytes() == 0) {
+    if (program_library(0).n_bytes == 0) {
         live_error_set(reterr, "exec", "this rdmalab was built without the library for programs",
                        "build it where libibverbs-dev is installed");
         return false;
@@ -246,16 +251,34 @@ static void write_command(const char *const *words, char *ret, size_t cap)
         text_addf(&t, "%s%s", i ? " " : "", words[i]);
 }
 
-/* Starts the process of @p with the environment that leads it to its host. */
+/* Writes "NAME=" and @ours, and behind it after @separator what the variable is here, if it is. */
+static void write_variable(char *ret, size_t cap, const char *name, const char *ours,
+                           const char *separator)
+{
+    const char *before = getenv(name);
+    const bool has = before && *before;
+
+    snprintf(ret, cap, "%s=%s%s%s", name, ours, has ? separator : "", has ? before : "");
+}
+
+/* Starts the process of @p with the environment that leads it to its host.
+ *
+ * The sanitizer for addresses refuses a program in which another library comes before its own one,
+ * as the preloaded library does, unless it is told not to.
+ */
 static bool launch(struct live_exec *e, struct exec_program *p, const char *const *words,
                    struct live_error *reterr)
 {
-    const char *before = getenv("LD_LIBRARY_PATH");
-    char library[2 * PATH_MAX], socket[PATH_MAX + 64], host[RDL_NAME_BYTES + 32];
-    const char *const env[] = {library, socket, host, NULL};
+    char library[2 * PATH_MAX], preload[2 * PATH_MAX], asan[PATH_MAX], path[PATH_MAX + 32];
+    char socket[PATH_MAX + 64], host[RDL_NAME_BYTES + 32];
+    const char *const env[] = {library, preload, asan, socket, host, NULL};
 
-    snprintf(library, sizeof(library), "LD_LIBRARY_PATH=%s%s%s", e->directory,
-             before && *before ? ":" : "", before ? before : "");
+    write_variable(library, sizeof(library), "LD_LIBRARY_PATH", e->directory, ":");
+    /* A path with a space cannot stand there: without a path, LD_LIBRARY_PATH leads to it. */
+    snprintf(path, sizeof(path), "%s/" PROGRAM_PRELOADED, e->directory);
+    write_variable(preload, sizeof(preload), "LD_PRELOAD",
+                   strchr(path, ' ') ? PROGRAM_PRELOADED : path, ":");
+    write_variable(asan, sizeof(asan), "ASAN_OPTIONS", "verify_asan_link_order=0", ":");
     snprintf(socket, sizeof(socket), PROGRAM_ENV_SOCKET "=%s/socket", e->directory);
     snprintf(host, sizeof(host), PROGRAM_ENV_HOST "=%s", p->host);
     return exec_process_start(&p->process, words, env, reterr);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Programs of the machine on hosts of the lab: interface for live_uv.c.
  *
- * A program finds our libibverbs.so.1 in a directory of this session, by LD_LIBRARY_PATH, and the
+ * A program finds our libraries in a directory of this session, by LD_LIBRARY_PATH, and the
  * socket of the lab beside it.  It may start other programs, which are on the same host.
  */
 #ifndef CLI_LIVE_LIVE_EXEC_H
