@@ -33,6 +33,11 @@
 /* Environment of a program: the path of the socket, and the name of its host. */
 #define PROGRAM_ENV_SOCKET "RDMALAB_SOCKET"
 #define PROGRAM_ENV_HOST   "RDMALAB_HOST"
+/* Of the user: with this value, arming a CQ raises an event if it has completions that the program
+ * has not polled, as at ConnectX.
+ */
+#define PROGRAM_ENV_ARM      "RDMALAB_ARM"
+#define PROGRAM_ARM_UNPOLLED "unpolled"
 
 #define PROGRAM_NAME_BYTES 24u
 #define PROGRAM_WHY_BYTES  104u

@@ -57,6 +57,7 @@ int recv1(struct ibv_qp *qp, uint64_t id, size_t off, uint32_t len);
     X(posts)                                                                                       \
     X(extended)                                                                                    \
     X(events)                                                                                      \
+    X(arming)                                                                                      \
     X(unread_async)                                                                                \
     X(destroy_waits)                                                                               \
     X(ud_srq)                                                                                      \

@@ -169,6 +169,48 @@ void test_events(void)
     done_pair(&p);
 }
 
+/* Completions that were there before a CQ is armed raise no event, unless the user wants it. */
+void test_arming(void)
+{
+    const char *arm = getenv("RDMALAB_ARM");
+    const int wanted = arm && !strcmp(arm, "unpolled");
+    struct ibv_sge s = {(uintptr_t)buf, 8, mr->lkey};
+    struct ibv_send_wr w = {
+        .sg_list = &s, .num_sge = 1, .opcode = IBV_WR_SEND, .send_flags = IBV_SEND_SIGNALED};
+    struct ibv_wc wc[2];
+    struct ibv_cq *cq;
+    struct pollfd f;
+    struct pair p, later;
+    void *x;
+
+    connect_pair(&p, IBV_QPT_RC, NULL);
+    connect_pair(&later, IBV_QPT_RC, NULL);
+    f = (struct pollfd){p.ch->fd, POLLIN, 0};
+    CHECK(!ibv_req_notify_cq(p.cq, 0));
+    CHECK(!recv1(p.b, 1, 0, 8) && !post_one(p.a, w));
+    CHECK(!ibv_get_cq_event(p.ch, &cq, &x) && cq == p.cq);
+    CHECK(wait_wc(p.cq, wc, 1) == 1);
+    CHECK(!recv1(later.b, 1, 0, 8) && !post_one(later.a, w));
+    CHECK(wait_wc(later.cq, wc, 2) ==
+          2); /* so that the second completion of the first pair is there */
+    CHECK(!ibv_req_notify_cq(p.cq, 0));
+    CHECK(poll(&f, 1, 0) == wanted);
+    CHECK(wait_wc(p.cq, wc, 1) == 1);
+    if (wanted)
+        CHECK(!ibv_get_cq_event(p.ch, &cq, &x) && cq == p.cq);
+    ibv_ack_cq_events(p.cq, (unsigned)(1 + wanted));
+    CHECK(!ibv_req_notify_cq(p.cq, 0));
+    CHECK(poll(&f, 1, 0) == 0); /* all were polled */
+    CHECK(!recv1(p.b, 1, 0, 8) && !post_one(p.a, w));
+    CHECK(!ibv_get_cq_event(p.ch, &cq, &x));
+    ibv_ack_cq_events(p.cq, 1);
+    CHECK(!ibv_req_notify_cq(p.cq, 0)); /* an event that nobody reads */
+    CHECK(!ibv_destroy_qp(p.a) && !ibv_destroy_qp(p.b) && !ibv_destroy_cq(p.cq));
+    CHECK(poll(&f, 1, 0) == 0);
+    CHECK(!ibv_destroy_comp_channel(p.ch));
+    done_pair(&later);
+}
+
 void test_unread_async(void)
 {
     struct pair p, q;

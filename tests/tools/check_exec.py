@@ -91,6 +91,8 @@ def check_own_program(rdmalab, tally, library):
         counts = re.search(r"^(\d+) passed, (\d+) failed$", done.stdout, re.MULTILINE)
         tally.expect(done.returncode == 0 and counts and int(counts[1]) > 2000 and int(counts[2]) == 0,
                      " ".join(["tests/program", *how]), text_of(done))
+    done = rdmalab.run("exec", "h1", "--", "env", "RDMALAB_ARM=unpolled", str(program), "arming")
+    tally.expect(done.returncode == 0 and "arming\n" in done.stdout, "RDMALAB_ARM=unpolled", text_of(done))
 
 
 HOSTILE = """host h1 h2 max_qp=64 max_cq=64

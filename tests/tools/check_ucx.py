@@ -13,6 +13,7 @@ import os
 import pathlib
 import re
 import shutil
+import subprocess
 import sys
 import tempfile
 
@@ -86,6 +87,12 @@ def check_gids(rdmalab, tally, more):
                  text_of(done))
 
 
+def check_sleep(rdmalab, tally, more):
+    """UCX sleeps after it has armed a queue, and expects an event of what was there before."""
+    for row in ("rc_v -t tag_lat -E sleep", "ud_v -t tag_lat -E sleep") if more else ("rc_v -t tag_lat -E sleep",):
+        ucp(rdmalab, tally, row, RDMALAB_ARM="unpolled")
+
+
 LOSSES = """host h1 h2 on_demand ram=256m max_qp=64 max_cq=64
 link h1 h2
 drop next nth=2 count=2 from=h2
@@ -97,6 +104,49 @@ def check_losses(rdmalab, tally, _more):
     rdmalab.file("losses.lab").write_text(LOSSES)
     for row in ("rc_v -t tag_lat", "ud_v -t tag_lat"):
         ucp(rdmalab, tally, row, "--lab", "losses.lab")
+
+
+MPI = r"""
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+int main(int argc, char **argv)
+{
+    int rank, n, wrong = 0;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &n);
+    for (int size = 1; size <= 1 << 18; size *= 8) {
+        int *in = malloc(size * sizeof(int)), *out = malloc(size * sizeof(int));
+        for (int i = 0; i < size; i++)
+            in[i] = i * (rank + 1);
+        MPI_Allreduce(in, out, size, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+        for (int i = 0; i < size; i++)
+            wrong += out[i] != i * n * (n + 1) / 2;
+        free(in);
+        free(out);
+    }
+    printf("rank %d of %d on %s: %d wrong\n", rank, n, getenv("RDMALAB_HOST"), wrong);
+    MPI_Finalize();
+    return wrong != 0;
+}
+"""
+
+
+def check_mpi(rdmalab, tally, more):
+    """Open MPI adds numbers on two hosts, with UCX."""
+    if not more or not shutil.which("mpicc"):
+        return
+    rdmalab.file("mpi.c").write_text(MPI)
+    subprocess.run(["mpicc", "mpi.c", "-o", "mpi"], cwd=rdmalab.directory, check=True)
+    for transports in ("rc_v", "ud_v"):
+        words = f"mpirun --allow-run-as-root --oversubscribe --mca pml ucx -x UCX_TLS={transports},self -x UCX_NET_DEVICES=rdl0:1"
+        done = rdmalab.run("exec", "--timeout", "50", "--events", "mpi.ndjson", "h1", "--", "sh", "-c",
+                           f"{words} -n 2 ./mpi : -n 2 env RDMALAB_HOST=h2 ./mpi")
+        said = sorted(re.findall(r"^rank (\d) of 4 on (h[12]): 0 wrong$", done.stdout, re.MULTILINE))
+        sent = rdmalab.run("show", "mpi.ndjson", "events", "kinds=tx").stdout.count(" tx ")
+        tally.expect(done.returncode == 0 and said == [("0", "h1"), ("1", "h1"), ("2", "h2"), ("3", "h2")] and sent > 500,
+                     f"MPI over {transports}, {sent} packets", text_of(done))
 
 
 WRITES = """host h1 h2 on_demand ram=256m max_qp=64 max_cq=64

@@ -222,11 +222,16 @@ int cq_req_notify(struct ibv_cq *pub, int solicited_only)
     struct lib_cq *cq = cq_of(pub);
     struct program_call call;
     struct program_answer answer;
+    int error;
 
     if (!cq)
         return EINVAL;
     call_init(&call, PROGRAM_ARM_CQ);
     call.u.arm_cq.cq = cq->o.handle;
     call.u.arm_cq.solicited_only = solicited_only != 0;
-    return connection_call(&cq->o.context->c, &call, &answer, NULL);
+    error = connection_call(&cq->o.context->c, &call, &answer, NULL);
+    if (!error && cq->o.context->arms_unpolled && pub->channel &&
+        atomic_load(&cq->ring->written) != atomic_load(&cq->polled))
+        object_send_completion(&cq->o, pub->channel->fd);
+    return error;
 }

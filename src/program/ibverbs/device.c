@@ -41,6 +41,7 @@ static void init_device(void)
 static struct context *context_new(void)
 {
     struct context *x = calloc(1, sizeof(*x));
+    const char *arm = getenv(PROGRAM_ENV_ARM);
     char why[PROGRAM_WHY_BYTES];
     int error;
 
@@ -54,6 +55,7 @@ static struct context *context_new(void)
         return null_because(error);
     }
     pthread_mutex_init(&x->objects_lock, NULL);
+    x->arms_unpolled = arm && strcmp(arm, PROGRAM_ARM_UNPOLLED) == 0;
     return x;
 }
 

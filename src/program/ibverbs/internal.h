@@ -113,7 +113,8 @@ struct object {
     uint64_t handle;                          /* 0: destroyed */
     uint32_t kind;                            /* enum program_kind */
     uint32_t completion_events, async_events; /* events that the program has got */
-    struct object *next;                      /* in its bucket */
+    uint32_t own_events; /* completion events that the library has sent, not the lab */
+    struct object *next; /* in its bucket */
 };
 
 struct context {
@@ -124,7 +125,8 @@ struct context {
     struct object *buckets[OBJECT_BUCKETS];
     void *graves[OBJECT_GRAVES];
     uint32_t n_graves;
-    uint32_t told_end; /* 1: the program got IBV_EVENT_DEVICE_FATAL because the lab has ended */
+    bool arms_unpolled; /* PROGRAM_ARM_UNPOLLED */
+    uint32_t told_end;  /* 1: the program got IBV_EVENT_DEVICE_FATAL because the lab has ended */
 };
 
 struct lib_pd {
@@ -229,6 +231,9 @@ void object_live(struct context *x, struct object *o, enum program_kind kind, ui
  * the events that no one has read is x's; those of a CQ are in @channel_fd, -1: none.
  */
 int object_destroy(struct object *o, int channel_fd);
+
+/* Sends a completion event of the CQ @o to itself, through its channel's descriptor @fd. */
+void object_send_completion(struct object *o, int fd);
 
 /* Destroys what the lab has created when the library cannot use it. */
 void object_undo(struct context *x, enum program_kind kind, uint64_t handle);

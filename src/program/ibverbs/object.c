@@ -47,18 +47,38 @@ static void forget(struct context *x, struct object *o)
     pthread_mutex_unlock(&x->objects_lock);
 }
 
-/* Removes the events of the destroyed object @kind, @handle from the pipe @fd.  The pipe is opened
- * again, to read it without blocking and to write back the events of other objects.
+/* Opens the pipe @fd again, to read and write it without blocking.  Returns a descriptor, or -1. */
+static int open_again(int fd)
+{
+    char path[64];
+
+    snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+    return open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
+}
+
+void object_send_completion(struct object *o, int fd)
+{
+    const struct program_event event = {.handle = o->handle};
+    const int pipe = open_again(fd);
+
+    if (pipe < 0)
+        return;
+    pthread_mutex_lock(&o->context->objects_lock);
+    if (write(pipe, &event, sizeof(event)) == sizeof(event)) /* else it is full of events */
+        o->own_events++;
+    pthread_mutex_unlock(&o->context->objects_lock);
+    close(pipe);
+}
+
+/* Removes the events of the destroyed object @kind, @handle from the pipe @fd, and writes back the
+ * events of other objects.
  */
 static void drain(int fd, uint32_t kind, uint64_t handle)
 {
     struct program_event *others = malloc(DRAIN_MAX * sizeof(*others));
-    char path[64];
     size_t n = 0;
-    int pipe;
+    const int pipe = others ? open_again(fd) : -1;
 
-    snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-    pipe = others ? open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC) : -1;
     while (pipe >= 0 && n < DRAIN_MAX && read(pipe, &others[n], sizeof(*others)) == sizeof(*others))
         if (others[n].kind != kind || others[n].handle != handle)
             n++;
@@ -87,7 +107,8 @@ int object_destroy(struct object *o, int channel_fd)
     forget(x, o);
     if (answer.u.destroy.async_events > o->async_events)
         drain(x->c.async_fd, o->kind, handle);
-    if (answer.u.destroy.completion_events > o->completion_events && channel_fd >= 0)
+    if (answer.u.destroy.completion_events + o->own_events > o->completion_events &&
+        channel_fd >= 0)
         drain(channel_fd, PROGRAM_NONE, handle);
     return 0;
 }
