@@ -111,12 +111,21 @@ static int open_sysfs(const char *text, int flags)
 
 /* --- Functions of the C library --------------------------------------------------------------- */
 
+/* Functions of the C library that are found at the start, since dlsym() may not be called in a
+ * signal handler or behind fork().
+ */
+#define FOUND_AT_START(X) X(open) X(open64) X(openat) X(openat64) X(fopen) X(fopen64)
+
+#define KNOWN(name) static _Atomic(void *) known_##name;
+FOUND_AT_START(KNOWN)
+#undef KNOWN
+
 /* Finds the C library's function @name, or returns NULL and sets errno. */
 static void *next_of(_Atomic(void *) *known, const char *name)
 {
     void *found = atomic_load_explicit(known, memory_order_relaxed);
 
-    if (!found) {
+    if (!found) { /* also before find_all(), in a constructor of another library */
         found = dlsym(RTLD_NEXT, name);
         atomic_store_explicit(known, found, memory_order_relaxed);
     }
@@ -125,10 +134,19 @@ static void *next_of(_Atomic(void *) *known, const char *name)
     return found;
 }
 
+__attribute__((constructor)) static void find_all(void)
+{
+    const int before = errno;
+
+#define FIND(name) (void)next_of(&known_##name, #name);
+    FOUND_AT_START(FIND)
+#undef FIND
+    errno = before;
+}
+
 /* Declares @real, a pointer to the C library's function @name. */
 #define REAL(name, result, ...)                                                                    \
-    static _Atomic(void *) known;                                                                  \
-    void *const found = next_of(&known, #name);                                                    \
+    void *const found = next_of(&known_##name, #name);                                             \
     result (*real)(__VA_ARGS__);                                                                   \
                                                                                                    \
     memcpy(&real, &found, sizeof(real))
@@ -210,10 +228,12 @@ static FILE *open_stream(const char *text, const char *mode)
 FOPEN(fopen)
 FOPEN(fopen64)
 
-/* The system calls, since the C library had other functions for them before version 2.33.  The
- * kernel's structure is that of the C library where addresses have 64 bits.
+/* The system calls, since the C library had other functions for them before version 2.33.
+ *
+ * SIMPLIFIED: only where addresses have 64 bits.  There the kernel's structure is that of the C
+ * library.
  */
-_Static_assert(sizeof(void *) == 8, "struct stat is the kernel's");
+#if __SIZEOF_POINTER__ == 8
 
 static int status_of(int dir, const char *path, void *ret, int flags)
 {
@@ -277,6 +297,8 @@ OLD_STAT(__xstat, stat, 0)
 OLD_STAT(__xstat64, stat64, 0)
 OLD_STAT(__lxstat, stat, AT_SYMLINK_NOFOLLOW)
 OLD_STAT(__lxstat64, stat64, AT_SYMLINK_NOFOLLOW)
+
+#endif
 
 PUBLIC int access(const char *path, int mode)
 {
