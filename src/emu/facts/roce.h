@@ -69,10 +69,10 @@ static inline bool pkey_is_valid(uint16_t pkey)
 /* Bit of ah_flags in an address vector: the address is a GID. */
 #define AH_FLAG_GRH 1u
 
-/* The service level in the completion of a datagram that came.  RoCE has no service level: as at
- * ConnectX the field says which IP header is in the GRH area.  The annex wants such a flag in the
- * completion, and libibverbs has no other field for it.  UCX 1.11 to 1.17 drops datagrams over IPv4
- * without it.  [RoCEv2 A17.4.5.1]
+/* The service level in the completion of a datagram that came, with TRAIT_SL_SAYS_IP_VERSION.  RoCE
+ * has no service level: as at ConnectX the field says which IP header is in the GRH area.  The
+ * annex wants such a flag in the completion, and libibverbs has no other field for it. [RoCEv2
+ * A17.4.5.1]
  */
 #define CQE_SL_IPV6 1u
 #define CQE_SL_IPV4 2u

@@ -38,10 +38,10 @@ static bool finish_message(struct xport_qp *xqp, const struct packet *p)
         .solicited = p->bth.solicited,
     };
 
-    if (xqp->service->type == QPT_UD) {
+    if (xqp->service->type == QPT_UD)
         wc.src_qpn = p->deth.src_qpn;
+    if (xqp->service->type == QPT_UD && profile_has(xqp->qp.hca->profile, TRAIT_SL_SAYS_IP_VERSION))
         wc.sl = p->ip.version == 4 ? CQE_SL_IPV4 : CQE_SL_IPV6;
-    }
     if (xqp->service->type == QPT_UD ||
         !profile_has(xqp->qp.hca->profile, TRAIT_GRH_OF_DATAGRAMS_ONLY))
         wc.flags = WCF_GRH;

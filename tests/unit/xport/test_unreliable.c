@@ -153,6 +153,33 @@ static struct rig_post *datagram(struct rig *r, uint64_t wr_id, uint32_t bytes)
 }
 
 /* Shows B110. */
+static void the_service_level_says_which_ip_header_came(void **state)
+{
+    const enum profile profiles[] = {PROFILE_iba, PROFILE_rxe, PROFILE_rxe_7_3};
+
+    (void)state;
+    for (unsigned i = 0; i < 2 * ARRAY_LEN(profiles); i++) {
+        const bool ipv6 = i % 2 == 1, is_iba = i / 2 == 0;
+        struct rig_config c = rig_defaults();
+        struct rig *r;
+
+        c.type = QPT_UD;
+        c.ipv6 = ipv6;
+        c.profile[1] = profiles[i / 2];
+        r = rig_new(&c);
+        rig_recv(r, 7, REMOTE, GRH + 8);
+        datagram(r, 1, 8);
+        rig_post(r, 0, WQ_SEND);
+        rig_run(r);
+        rig_expect(r, 1, WQ_RECV, 0, 7, WCS_SUCCESS);
+        assert_int_equal(r->host[1].wc[WQ_RECV][0].sl, !is_iba ? 0
+                                                       : ipv6  ? CQE_SL_IPV6
+                                                               : CQE_SL_IPV4);
+        rig_free(r);
+    }
+}
+
+/* Shows B110. */
 static void a_datagram_comes_behind_its_grh_area(void **state)
 {
     struct rig *r = rig_of(QPT_UD);
@@ -274,6 +301,7 @@ int main(void)
         cmocka_unit_test(a_wrong_request_changes_nothing_and_is_not_answered),
         cmocka_unit_test(an_error_of_a_send_leads_to_sqe),
         cmocka_unit_test(a_datagram_comes_behind_its_grh_area),
+        cmocka_unit_test(the_service_level_says_which_ip_header_came),
         cmocka_unit_test(what_a_datagram_is_refused_for),
         cmocka_unit_test(a_privileged_q_key_is_that_of_the_queue_pair),
         cmocka_unit_test(a_datagram_to_a_group_of_nobody_is_thrown_away),
