@@ -28,7 +28,7 @@ HEADERS_BANNED_IN_EMU = re.compile(r"#\s*include\s*<(time|sys/time|math|threads|
 # What opens files, programs and ports.  Outside of the engine only these files may do that: a command reaches
 # the machine only by the gate of its session.  Each row: what it opens, and who has asked for it.
 OPENERS = set("""fopen freopen open openat creat mkstemp mkdtemp mkdir mkdirat rename renameat unlink unlinkat
-    remove rmdir link linkat symlink opendir scandir nftw readlink popen system fork vfork posix_spawn execv execve
+    remove rmdir link linkat symlink opendir scandir nftw readlink popen system fork vfork posix_spawn posix_spawnp execv execve
     execvp execl execlp socket socketpair connect bind listen accept dlopen uv_spawn uv_pipe_open uv_pipe_connect
     uv_tcp_bind uv_tcp_connect uv_listen uv_udp_bind uv_getaddrinfo getaddrinfo
     beneath_open beneath_make beneath_directory out_file_open out_file_open_below source_read source_read_file
@@ -49,6 +49,9 @@ MAY_OPEN = {
     "src/cli/live/exec_leash.c": "a shell of its own script, which ends the programs that cmd_exec.c has started",
     "src/cli/live/exec_process.c": "the processes of programs, which cmd_exec.c starts behind outside_open()",
     "src/cli/live/exec_file.c": "the files of these programs, to tell why one cannot start",
+    "src/cli/live/exec_maker.c": "the files of these programs, to tell where a call is",
+    "src/cli/live/exec_module.c": "/proc, for these programs",
+    "src/cli/live/exec_source.c": "addr2line, with a file of these programs",
     "src/cli/live/exec_socket.c": "the socket of these programs, in a private directory",
     "src/cli/live/exec_diag.c": "the kernel's list of TCP sockets, for these programs",
     "src/cli/live/exec_proc.c": "/proc, for these programs",

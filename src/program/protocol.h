@@ -28,7 +28,7 @@
 #include <stdint.h>
 
 #define PROGRAM_MAGIC   0x504c4452u /* "RDLP" */
-#define PROGRAM_VERSION 1u
+#define PROGRAM_VERSION 2u
 
 /* Environment of a program: the path of the socket, and the name of its host. */
 #define PROGRAM_ENV_SOCKET "RDMALAB_SOCKET"
@@ -145,6 +145,39 @@ struct program_cap {
     uint32_t max_send_wr, max_recv_wr, max_send_sge, max_recv_sge, max_inline_data;
 };
 
+/* X(NAME, CALL, KIND, function): the functions of libibverbs that make an object, the call that
+ * each becomes, and the kind of the object.
+ */
+#define PROGRAM_MAKERS(X)                                                                          \
+    X(ALLOC_PD, ALLOC_PD, PD, "ibv_alloc_pd")                                                      \
+    X(REG_MR, REG_MR, MR, "ibv_reg_mr")                                                            \
+    X(REG_MR_IOVA, REG_MR, MR, "ibv_reg_mr_iova")                                                  \
+    X(ALLOC_MW, ALLOC_MW, MW, "ibv_alloc_mw")                                                      \
+    X(CREATE_CHANNEL, CREATE_CHANNEL, CHANNEL, "ibv_create_comp_channel")                          \
+    X(CREATE_CQ, CREATE_CQ, CQ, "ibv_create_cq")                                                   \
+    X(CREATE_CQ_EX, CREATE_CQ, CQ, "ibv_create_cq_ex")                                             \
+    X(CREATE_SRQ, CREATE_SRQ, SRQ, "ibv_create_srq")                                               \
+    X(CREATE_SRQ_EX, CREATE_SRQ, SRQ, "ibv_create_srq_ex")                                         \
+    X(CREATE_QP, CREATE_QP, QP, "ibv_create_qp")                                                   \
+    X(CREATE_QP_EX, CREATE_QP, QP, "ibv_create_qp_ex")                                             \
+    X(CREATE_AH, CREATE_AH, AH, "ibv_create_ah")                                                   \
+    X(CREATE_AH_FROM_WC, CREATE_AH, AH, "ibv_create_ah_from_wc")
+
+enum program_maker {
+    PROGRAM_BY_NONE,
+#define PROGRAM_MAKER(NAME, CALL, KIND, function) PROGRAM_BY_##NAME,
+    PROGRAM_MAKERS(PROGRAM_MAKER)
+#undef PROGRAM_MAKER
+        PROGRAM_MAKER_COUNT
+};
+
+/* Addresses in the program from which it has called the function of libibverbs: return addresses,
+ * the innermost first, 0: unknown.  Some functions are inline in infiniband/verbs.h, so that the
+ * innermost can be in such a function.  The lab shows them to people, and uses them for nothing
+ * else.
+ */
+#define PROGRAM_CALLERS 2u
+
 struct program_call {
     uint32_t op, serial; /* enum program_op; the answer has the same serial */
     union {
@@ -215,9 +248,13 @@ struct program_call {
             uint32_t kind, zero; /* enum program_kind */
         } destroy;
     } u;
+    uint32_t maker, zero; /* enum program_maker; PROGRAM_BY_NONE for calls that make no object */
+    uint64_t callers[PROGRAM_CALLERS];
 };
 
-/* Some answers come with a descriptor: CREATE_CHANNEL the read end of its pipe, CREATE_CQ and
+/* Each answer about a new object begins with its handle.
+ *
+ * Some answers come with a descriptor: CREATE_CHANNEL the read end of its pipe, CREATE_CQ and
  * RESIZE_CQ the memory of the ring.
  */
 struct program_answer {
@@ -385,6 +422,7 @@ struct program_event {
 
 #define PROGRAM_IS(type, bytes) _Static_assert(sizeof(type) == (bytes), #type " has no padding")
 PROGRAM_IS(struct program_hello, 32);
+PROGRAM_IS(struct program_call, 152);
 PROGRAM_IS(struct program_av, 28);
 PROGRAM_IS(struct program_qp_attr, 100);
 PROGRAM_IS(struct program_post, 144);

@@ -16,9 +16,10 @@ import struct
 import sys
 import time
 
-MAGIC, VERSION = 0x504C4452, 1
+MAGIC, VERSION = 0x504C4452, 2
 HELLO = struct.Struct("<II24s")
-CALL_BYTES = 128
+CALL_BYTES, AT_MAKER = 152, 128
+MAKERS = 13
 OPS = 22
 AT_POSTED, AT_TAKEN, AT_POSTS = 64, 128, 192 + 32768 * 8
 CONNECTIONS, ACTIONS = 24, 120
@@ -87,9 +88,17 @@ def sound_call(r, op, made):
     }.get(op, b"")
 
 
+def mapped():
+    """Addresses in this process, where there may be no code."""
+    with open("/proc/self/maps", encoding="ascii", errors="replace") as maps:
+        return [int(line.split("-")[0], 16) + 1 for line in maps]
+
+
 def call_bytes(r, serial, made):
     op = r.randrange(OPS) if r.random() < 0.95 else r.getrandbits(32)
     body = bytearray(sound_call(r, op, made).ljust(CALL_BYTES - 8, b"\0"))
+    struct.pack_into("<IIQQ", body, AT_MAKER - 8, r.choice([0, r.randrange(MAKERS + 1), r.getrandbits(32)]), 0,
+                     r.choice([0, 1, (1 << 64) - 1, r.choice(mapped()), r.getrandbits(47)]), r.getrandbits(64))
     for _ in range(r.choice([0, 0, 0, 1, 8])):
         struct.pack_into("<I", body, r.randrange(0, len(body), 4), r.choice([0, 1, r.getrandbits(32), r.randrange(1000), (1 << 32) - 1]))
     return op, struct.pack("<II", op, serial) + bytes(body)

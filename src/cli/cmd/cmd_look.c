@@ -14,6 +14,7 @@
 #include "cli/session/files.h"
 #include "cli/session/resolve.h"
 #include "cli/show/show.h"
+#include "cli/show/show_made.h"
 #include "cli/show/show_vq.h"
 #include "cli/why/why.h"
 #include "emu/base/assert.h"
@@ -244,6 +245,8 @@ bool run_why(struct session *s, const struct step *st)
         return remedy_of_missing(s, id, "\"show events\" lists those that are");
     }
     advise_on_event(s, &past, id);
+    if (target && !ev_id_begins(target))
+        show_made(s->config.out, s->lab, s->config.live_ops, s->outside.live, target, true);
     return true;
 }
 

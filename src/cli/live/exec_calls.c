@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "cli/live/exec_client.h"
+#include "cli/live/exec_maker.h"
 #include "rdmalab/events.h"
 #include "rdmalab/memory.h"
 
@@ -591,6 +592,7 @@ static enum rdl_status destroyed(struct exec_client *c, struct program_answer *a
     a->u.destroy.completion_events = cq ? cq->completion_events : 0;
     a->u.destroy.async_events = cq ? cq->async_events : q ? q->async_events : 0;
     exec_forget(c, kind, raw);
+    exec_maker_forget(c, c->call.u.destroy.kind, raw);
     return RDL_OK;
 }
 

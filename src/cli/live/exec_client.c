@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "cli/live/exec_maker.h"
 #include "cli/live/exec_memory.h"
 #include "cli/live/exec_socket.h"
 #include "emu/facts/enum/object.h"
@@ -209,6 +210,8 @@ static void answer(struct exec_client *c, enum rdl_status st, const struct rdl_r
 
     if (st == RDL_OK)
         st = exec_call_finish(c, &a);
+    if (st == RDL_OK && c->call.maker != PROGRAM_BY_NONE)
+        exec_maker_record(c, a.u.alloc_pd.handle);
     if (st != RDL_OK)
         memset(&a.u, 0, sizeof(a.u));
     a.error = exec_error(st, rsp);
@@ -378,6 +381,7 @@ static void free_client(struct exec_client *c)
     free(c->queues);
     free(c->channels);
     free(c->members);
+    free(c->made_objects);
     free(c);
 }
 
@@ -496,4 +500,6 @@ void exec_server_done(struct exec_server *s)
         s->clients = c->next;
         free_client(c);
     }
+    exec_makers_free(s->makers);
+    s->makers = NULL;
 }

@@ -4,6 +4,7 @@
  *   exec_client.c   its beginning and its end, and its calls one after the other
  *   exec_calls.c    what each call does
  *   exec_objects.c  what it has
+ *   exec_maker.c    how that was made
  *   exec_work.c     posts, completions, events: what passes through shared memory and pipes
  *
  * A call may have to wait for the device: a host has one control request under way, whoever makes
@@ -95,7 +96,8 @@ struct exec_client {
     struct exec_queue *queues;
     struct exec_channel *channels;
     struct exec_member *members;
-    size_t n_cqs, n_queues, n_channels, n_members;
+    struct exec_made *made_objects; /* exec_maker.h */
+    size_t n_cqs, n_queues, n_channels, n_members, n_made_objects;
 };
 
 /* All connections of one session. */
@@ -107,6 +109,7 @@ struct exec_server {
     bool is_over;    /* nothing can happen any more by itself: waits are answered with that */
     bool looks;      /* all sockets are read in this turn; otherwise only those with a call */
     struct exec_client *clients;
+    struct exec_makers *makers; /* exec_maker.h */
 };
 
 /* Adds the connection @fd of process @pid, and closes it if there is no memory for that.

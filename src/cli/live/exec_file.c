@@ -10,16 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/live/exec_elf.h"
 #include "cli/live/live_internal.h"
-#include "emu/base/cursor.h"
-
-/* Fields of an ELF file of 64 bits  [System V ABI, ELF Header, Program Header]. */
-#define ELF_HEADER_BYTES 64u
-#define ELF_PHOFF_AT     32u
-#define ELF_PHENTSIZE_AT 54u
-#define ELF_PHNUM_AT     56u
-#define SEGMENT_BYTES    56u
-#define SEGMENTS_MAX     128u
 
 /* --- The path --------------------------------------------------------------------------------- */
 
@@ -82,20 +74,15 @@ void exec_file_explain(const char *name, const char *why, struct live_error *ret
 
 /* --- Warnings --------------------------------------------------------------------------------- */
 
-/* Returns true if the ELF file of 64 bits names a dynamic linker, or is damaged. */
-static bool has_interpreter(int fd, const uint8_t header[ELF_HEADER_BYTES])
+/* Returns true if the ELF file names a dynamic linker, or is damaged. */
+static bool has_interpreter(const struct exec_elf *e)
 {
-    const uint64_t at = ld_le64(header + ELF_PHOFF_AT);
-    const unsigned n = ld_le16(header + ELF_PHNUM_AT);
-    uint8_t segment[SEGMENT_BYTES];
+    struct exec_segment s;
 
-    if (ld_le16(header + ELF_PHENTSIZE_AT) != SEGMENT_BYTES || n > SEGMENTS_MAX)
+    if (e->n_segments == 0)
         return true;
-    for (unsigned i = 0; i < n; i++) {
-        const off_t from = (off_t)(at + (uint64_t)i * SEGMENT_BYTES);
-
-        if (pread(fd, segment, sizeof(segment), from) != (ssize_t)sizeof(segment) ||
-            ld_le32(segment) == PT_INTERP)
+    for (unsigned i = 0; i < e->n_segments; i++) {
+        if (!exec_elf_segment(e, i, &s) || s.type == PT_INTERP)
             return true;
     }
     return false;
@@ -103,14 +90,13 @@ static bool has_interpreter(int fd, const uint8_t header[ELF_HEADER_BYTES])
 
 static const char *elf_warning(int fd)
 {
-    uint8_t header[ELF_HEADER_BYTES];
+    struct exec_elf e;
 
-    if (pread(fd, header, sizeof(header), 0) != (ssize_t)sizeof(header) ||
-        memcmp(header, ELFMAG, SELFMAG) != 0 || header[EI_DATA] != ELFDATA2LSB)
+    if (!exec_elf_read(&e, fd))
         return NULL; /* a script, or a file of a machine that this does not know */
-    if (header[EI_CLASS] != ELFCLASS64)
+    if (e.class != ELFCLASS64)
         return "a program of 32 bits, so it does not use rdmalab's libibverbs; build it for 64";
-    if (has_interpreter(fd, header))
+    if (has_interpreter(&e))
         return NULL;
     return "statically linked, so it does not use rdmalab's libibverbs; link it dynamically";
 }

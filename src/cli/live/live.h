@@ -99,6 +99,19 @@ struct live_exec_info {
     int status;       /* if it has ended: exit status, or 128 plus the number of the signal */
 };
 
+#define LIVE_WHERE_BYTES 192u
+
+/* The maker of an object. */
+struct live_maker {
+    uint32_t number;     /* live_exec_info.number; 0: it was not started by exec() */
+    const char *program; /* as it was started: "./server" */
+    int pid;             /* the process, if the program has started it; 0: it is the program */
+    const char *call;    /* "ibv_create_qp" */
+    uint32_t nth;        /* this is the object number @nth that the process made so */
+    /* The place of the call: "server.c:71", "main of server", "server+0x1189"; "": unknown. */
+    char where[LIVE_WHERE_BYTES];
+};
+
 /* The operations on live things; see @live_ops. */
 struct live_ops {
     struct live *(*open)(struct rdl_lab *lab); /* returns NULL if there is no memory */
@@ -192,6 +205,11 @@ struct live_ops {
     bool (*program_at)(const struct live *l, uint32_t i, struct live_program_info *ret);
     bool (*vm_at)(const struct live *l, uint32_t i, struct live_vm_info *ret);
     bool (*exec_at)(const struct live *l, uint32_t i, struct live_exec_info *ret);
+
+    /* Tells how the object of @kind, an enum object_kind, with the handle @raw was made.  Returns
+     * false if no program has made it.  May run addr2line, which can take a few seconds.
+     */
+    bool (*maker)(const struct live *l, uint32_t kind, uint64_t raw, struct live_maker *ret);
 
     /* Returns true if program @i, which counts from 0, waits for a TCP connection. */
     bool (*exec_listens)(const struct live *l, uint32_t i);

@@ -19,6 +19,7 @@
 #include "cli/live/exec_file.h"
 #include "cli/live/exec_leash.h"
 #include "cli/live/exec_listens.h"
+#include "cli/live/exec_maker.h"
 #include "cli/live/exec_proc.h"
 #include "cli/live/exec_process.h"
 #include "cli/live/exec_socket.h"
@@ -45,6 +46,7 @@ struct exec_program {
     char host[RDL_NAME_BYTES];
     uint32_t number;
     char command[256];
+    char program[128]; /* its first word */
     struct exec_process process;
     bool reported;  /* its failure was reported */
     char wrong[64]; /* its failure; "" */
@@ -211,6 +213,7 @@ static bool open_exec(struct live *l, struct live_error *reterr)
     }
     e->listener = -1;
     e->server = (struct exec_server){.lab = l->lab, .out = l->out, .is_virtual = l->is_virtual};
+    e->server.makers = exec_makers_new();
     e->server.wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     e->set = epoll_create1(EPOLL_CLOEXEC);
     if (e->server.wake >= 0 && e->set >= 0 && open_directory(e) &&
@@ -228,6 +231,7 @@ static bool open_exec(struct live *l, struct live_error *reterr)
         close(e->server.wake);
     if (e->set >= 0)
         close(e->set);
+    exec_makers_free(e->server.makers);
     free(e);
     return false;
 }
@@ -312,6 +316,7 @@ bool live_exec_start(struct live *l, const struct live_exec_config *config, uint
     p->number = l->exec->n_programs + 1;
     snprintf(p->host, sizeof(p->host), "%s", config->host_name);
     write_command(config->words, p->command, sizeof(p->command));
+    snprintf(p->program, sizeof(p->program), "%s", config->words[0]);
     snprintf(p->name, sizeof(p->name), "%s %s", p->host, base_of(config->words[0]));
     p->process = (struct exec_process){.loop = &l->loop, .out = l->out, .name = p->name};
     p->process.direct = config->direct;
@@ -491,6 +496,24 @@ bool live_exec_at(const struct live *l, uint32_t i, struct live_exec_info *ret)
         .runs = !p->process.over,
         .status = (int)p->process.status,
     };
+    return true;
+}
+
+bool live_exec_maker(const struct live *l, uint32_t kind, uint64_t raw, struct live_maker *ret)
+{
+    uint32_t number;
+
+    if (!l->exec || !exec_maker_find(&l->exec->server, exec_kind_of(kind), raw, ret, &number))
+        return false;
+    ret->number = number;
+    ret->program = "";
+    for (const struct exec_program *p = l->exec->programs; p; p = p->next) {
+        if (p->number != number)
+            continue;
+        ret->program = p->program;
+        if (p->process.process.pid == ret->pid)
+            ret->pid = 0;
+    }
     return true;
 }
 

@@ -51,6 +51,9 @@ bool live_exec_at(const struct live *l, uint32_t i, struct live_exec_info *ret);
 bool live_exec_listens(const struct live *l, uint32_t i);
 bool live_exec_is_ready(const struct live *l);
 
+/* The implementation of live_ops.maker. */
+bool live_exec_maker(const struct live *l, uint32_t kind, uint64_t raw, struct live_maker *ret);
+
 /* The same program in the words of all programs, for `show live`. */
 bool live_exec_program_at(const struct live *l, uint32_t i, struct live_program_info *ret);
 

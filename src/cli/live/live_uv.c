@@ -586,6 +586,7 @@ static const struct live_ops ops = {
     .program_at = program_at,
     .vm_at = live_vm_at,
     .exec_at = live_exec_at,
+    .maker = live_exec_maker,
     .exec_listens = live_exec_listens,
     .exec_is_ready = live_exec_is_ready,
     .obstacle = tap_obstacle,

@@ -11,6 +11,7 @@
 #include "cli/show/show_lab.h"
 #include "cli/show/show_life.h"
 #include "cli/show/show_live.h"
+#include "cli/show/show_made.h"
 #include "cli/show/show_memory.h"
 #include "cli/show/show_objects.h"
 #include "cli/show/show_packet.h"
@@ -96,6 +97,19 @@ static enum rdl_status all_of_kind(struct showing *s, const char *path, enum nod
     return show_kind(s->out, s->lab, path, kind, s->rq->form, "none");
 }
 
+/* Prints @path for people, and who made it. */
+static enum rdl_status page_of(struct showing *s, const char *path, size_t *reterr_at)
+{
+    enum rdl_status st = show_path(s->out, s->lab, &s->past, path, reterr_at);
+
+    if (st != RDL_OK)
+        return st;
+    if (tree_is(s->lab, path, NODE_host))
+        return show_all_made(s->out, s->lab, s->rq->live_ops, s->rq->live, path);
+    show_made(s->out, s->lab, s->rq->live_ops, s->rq->live, path, false);
+    return RDL_OK;
+}
+
 static enum rdl_status show_one_vq(struct showing *s)
 {
     const char *path = word_at(s, 1);
@@ -133,7 +147,7 @@ static enum rdl_status show_kind_of(struct showing *s)
             return refuse(s, RDL_ERR_INVAL, 1, 0, "%s is no %s", path, word);
         return all_of_kind(s, path, kind);
     }
-    st = is_text(s) ? show_path(s->out, s->lab, &s->past, path, &at) : data_of(s, path, true, &at);
+    st = is_text(s) ? page_of(s, path, &at) : data_of(s, path, true, &at);
     return st == RDL_OK ? st : bad_path(s, st, 1, at);
 }
 
@@ -442,7 +456,7 @@ static enum rdl_status show_any_path(struct showing *s)
     if (!path[0])
         st = show_summary(s->out, s->lab, &s->past, s->rq->form);
     else if (is_text(s))
-        st = show_path(s->out, s->lab, &s->past, path, &at);
+        st = page_of(s, path, &at);
     else
         st = data_of(s, path, false, &at);
     return st == RDL_OK ? st : bad_path(s, st, 0, at);

@@ -11,8 +11,8 @@
 #define IPV4_AT    20u
 #define IPV4_BYTES 20u
 
-/* ibv_create_ah(3).  Returns NULL and sets errno. */
-struct ibv_ah *ibv_create_ah(struct ibv_pd *pub, struct ibv_ah_attr *attr)
+static struct ibv_ah *create_ah(struct ibv_pd *pub, const struct ibv_ah_attr *attr,
+                                const struct maker *m)
 {
     struct lib_pd *pd = pd_of(pub);
     struct lib_ah *ah = pd ? calloc(1, sizeof(*ah)) : NULL;
@@ -22,7 +22,7 @@ struct ibv_ah *ibv_create_ah(struct ibv_pd *pub, struct ibv_ah_attr *attr)
 
     if (!ah)
         return null_because(pd ? ENOMEM : EINVAL);
-    call_init(&call, PROGRAM_CREATE_AH);
+    call_init_by(&call, PROGRAM_CREATE_AH, m);
     call.u.create_ah.pd = pd->o.handle;
     av_from(&call.u.create_ah.av, attr);
     error = connection_call(&pd->o.context->c, &call, &answer, NULL);
@@ -33,6 +33,14 @@ struct ibv_ah *ibv_create_ah(struct ibv_pd *pub, struct ibv_ah_attr *attr)
     object_live(pd->o.context, &ah->o, PROGRAM_AH, answer.u.create_ah.handle);
     ah->pub = (struct ibv_ah){pub->context, pub, (uint32_t)ah->o.handle};
     return &ah->pub;
+}
+
+/* ibv_create_ah(3).  Returns NULL and sets errno. */
+struct ibv_ah *ibv_create_ah(struct ibv_pd *pd, struct ibv_ah_attr *attr)
+{
+    const struct maker m = MAKER(CREATE_AH);
+
+    return create_ah(pd, attr, &m);
 }
 
 /* ibv_destroy_ah(3).  Returns 0 or an errno value. */
@@ -125,9 +133,10 @@ int ibv_init_ah_from_wc(struct ibv_context *context, uint8_t port_num, struct ib
 struct ibv_ah *ibv_create_ah_from_wc(struct ibv_pd *pd, struct ibv_wc *wc, struct ibv_grh *grh,
                                      uint8_t port_num)
 {
+    const struct maker m = MAKER(CREATE_AH_FROM_WC);
     struct ibv_ah_attr attr;
 
     if (ibv_init_ah_from_wc(pd->context, port_num, wc, grh, &attr) != 0)
         return NULL;
-    return ibv_create_ah(pd, &attr);
+    return create_ah(pd, &attr, &m);
 }

@@ -4,6 +4,7 @@
  * The lab can end at any time.  The next call finds the end of the socket; a program that only
  * polls and posts makes no call, and looks at the socket now and then (connection_idle()).
  */
+#include <execinfo.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <sched.h>
@@ -19,6 +20,7 @@
 
 #define PAGE_BYTES  sizeof(struct program_page)
 #define FDS_MAX     4
+#define FRAMES_MAX  8    /* of the library, an inline function, and its caller */
 #define YIELDS_IDLE 4u   /* an empty poll of so many yields the processor */
 #define LOOKS_IDLE  256u /* and one of so many looks whether the lab has ended */
 
@@ -207,6 +209,26 @@ void call_init(struct program_call *call, enum program_op op)
 {
     memset(call, 0, sizeof(*call));
     call->op = op;
+}
+
+struct maker maker_inline(uint32_t function, void *caller)
+{
+    void *frames[FRAMES_MAX];
+    const int n = backtrace(frames, FRAMES_MAX);
+    struct maker m = {function, {(uintptr_t)caller}};
+
+    for (int i = 0; i + 1 < n; i++) {
+        if (frames[i] == caller)
+            m.callers[1] = (uintptr_t)frames[i + 1];
+    }
+    return m;
+}
+
+void call_init_by(struct program_call *call, enum program_op op, const struct maker *m)
+{
+    call_init(call, op);
+    call->maker = m->function;
+    memcpy(call->callers, m->callers, sizeof(call->callers));
 }
 
 /* Sends @call and receives its answer.  Returns 0, or EIO if the lab has ended. */

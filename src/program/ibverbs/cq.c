@@ -14,6 +14,7 @@
 /* ibv_create_comp_channel(3).  Returns NULL and sets errno. */
 struct ibv_comp_channel *ibv_create_comp_channel(struct ibv_context *context)
 {
+    const struct maker m = MAKER(CREATE_CHANNEL);
     struct context *x = context_of(context);
     struct lib_channel *ch = calloc(1, sizeof(*ch));
     struct program_call call;
@@ -22,7 +23,7 @@ struct ibv_comp_channel *ibv_create_comp_channel(struct ibv_context *context)
 
     if (!ch)
         return null_because(ENOMEM);
-    call_init(&call, PROGRAM_CREATE_CHANNEL);
+    call_init_by(&call, PROGRAM_CREATE_CHANNEL, &m);
     error = connection_call(&x->c, &call, &answer, &fd);
     if (!error && fd < 0) {
         object_undo(x, PROGRAM_CHANNEL, answer.u.create_channel.handle);
@@ -90,13 +91,13 @@ static int map_ring(struct lib_cq *cq, int fd, uint32_t entries)
 }
 
 static int call_create_cq(struct context *x, struct lib_cq *cq, struct lib_channel *ch,
-                          uint32_t cqe)
+                          uint32_t cqe, const struct maker *m)
 {
     struct program_call call;
     struct program_answer answer;
     int error, fd;
 
-    call_init(&call, PROGRAM_CREATE_CQ);
+    call_init_by(&call, PROGRAM_CREATE_CQ, m);
     call.u.create_cq.channel = ch ? ch->o.handle : 0;
     call.u.create_cq.cqe = cqe;
     error = connection_call(&x->c, &call, &answer, &fd);
@@ -113,7 +114,8 @@ static int call_create_cq(struct context *x, struct lib_cq *cq, struct lib_chann
     return 0;
 }
 
-struct ibv_cq_ex *cq_create_ex(struct ibv_context *context, struct ibv_cq_init_attr_ex *attr)
+static struct ibv_cq_ex *create_cq(struct ibv_context *context, struct ibv_cq_init_attr_ex *attr,
+                                   const struct maker *m)
 {
     struct context *x = context_of(context);
     struct lib_channel *ch = channel_of(attr->channel);
@@ -130,7 +132,7 @@ struct ibv_cq_ex *cq_create_ex(struct ibv_context *context, struct ibv_cq_init_a
     cq = calloc(1, sizeof(*cq));
     if (!cq)
         return null_because(ENOMEM);
-    error = call_create_cq(x, cq, ch, attr->cqe);
+    error = call_create_cq(x, cq, ch, attr->cqe, m);
     if (error) {
         free(cq);
         return null_because(error);
@@ -147,6 +149,13 @@ struct ibv_cq_ex *cq_create_ex(struct ibv_context *context, struct ibv_cq_init_a
     return &cq->pub;
 }
 
+struct ibv_cq_ex *cq_create_ex(struct ibv_context *context, struct ibv_cq_init_attr_ex *attr)
+{
+    const struct maker m = MAKER_INLINE(CREATE_CQ_EX);
+
+    return create_cq(context, attr, &m);
+}
+
 /* ibv_create_cq(3).  Returns NULL and sets errno. */
 struct ibv_cq *ibv_create_cq(struct ibv_context *context, int cqe, void *cq_context,
                              struct ibv_comp_channel *channel, int comp_vector)
@@ -155,7 +164,8 @@ struct ibv_cq *ibv_create_cq(struct ibv_context *context, int cqe, void *cq_cont
                                        .cq_context = cq_context,
                                        .channel = channel,
                                        .comp_vector = (uint32_t)comp_vector};
-    struct ibv_cq_ex *cq = cq_create_ex(context, &attr);
+    const struct maker m = MAKER(CREATE_CQ);
+    struct ibv_cq_ex *cq = create_cq(context, &attr, &m);
 
     return cq ? ibv_cq_ex_to_cq(cq) : NULL;
 }

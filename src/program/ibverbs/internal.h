@@ -62,6 +62,22 @@ void connection_free(struct lab_connection *c);
 /* Clears @call and sets its operation. */
 void call_init(struct program_call *call, enum program_op op);
 
+/* The function of libibverbs that makes an object, and where the program has called it. */
+struct maker {
+    uint32_t function; /* enum program_maker */
+    uint64_t callers[PROGRAM_CALLERS];
+};
+
+/* MAKER() is the struct maker in a function that the program calls itself, MAKER_INLINE() in one
+ * that an inline function of verbs.h calls: then it also has the caller of that function.
+ */
+#define MAKER(NAME)        ((struct maker){PROGRAM_BY_##NAME, {(uintptr_t)__builtin_return_address(0)}})
+#define MAKER_INLINE(NAME) maker_inline(PROGRAM_BY_##NAME, __builtin_return_address(0))
+struct maker maker_inline(uint32_t function, void *caller);
+
+/* Clears @call and sets its operation and its maker. */
+void call_init_by(struct program_call *call, enum program_op op, const struct maker *m);
+
 /* Makes a call.  *@ret_fd is the descriptor that came with the answer, or -1; @ret_fd may be NULL.
  * Returns 0 or an errno value: EIO if the lab has ended, EINVAL in a child of fork(), or the
  * lab's error.

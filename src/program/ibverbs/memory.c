@@ -20,6 +20,7 @@
 /* ibv_alloc_pd(3).  Returns NULL and sets errno. */
 struct ibv_pd *ibv_alloc_pd(struct ibv_context *context)
 {
+    const struct maker m = MAKER(ALLOC_PD);
     struct context *x = context_of(context);
     struct lib_pd *pd = calloc(1, sizeof(*pd));
     struct program_call call;
@@ -28,7 +29,7 @@ struct ibv_pd *ibv_alloc_pd(struct ibv_context *context)
 
     if (!pd)
         return null_because(ENOMEM);
-    call_init(&call, PROGRAM_ALLOC_PD);
+    call_init_by(&call, PROGRAM_ALLOC_PD, &m);
     error = connection_call(&x->c, &call, &answer, NULL);
     if (error) {
         free(pd);
@@ -141,13 +142,13 @@ static int check_access(unsigned *access)
     return 0;
 }
 
-static int call_reg_mr(struct lib_pd *pd, struct lib_mr *mr, uint64_t iova)
+static int call_reg_mr(struct lib_pd *pd, struct lib_mr *mr, uint64_t iova, const struct maker *m)
 {
     struct program_call call;
     struct program_answer answer;
     int error;
 
-    call_init(&call, PROGRAM_REG_MR);
+    call_init_by(&call, PROGRAM_REG_MR, m);
     call.u.reg_mr.pd = pd->o.handle;
     call.u.reg_mr.addr = (uintptr_t)mr->pub.addr;
     call.u.reg_mr.length = mr->pub.length;
@@ -163,11 +164,15 @@ static int call_reg_mr(struct lib_pd *pd, struct lib_mr *mr, uint64_t iova)
     return 0;
 }
 
-/* ibv_reg_mr(3).  Returns NULL and sets errno: EFAULT for memory that the program cannot access,
- * EOPNOTSUPP for IBV_ACCESS_ON_DEMAND.
- */
-struct ibv_mr *ibv_reg_mr_iova2(struct ibv_pd *pub, void *addr, size_t length, uint64_t iova,
-                                unsigned int access)
+/* A range of memory of the program, and its address for peers. */
+struct range {
+    void *addr;
+    size_t length;
+    uint64_t iova;
+};
+
+static struct ibv_mr *reg_mr(struct ibv_pd *pub, const struct range *r, unsigned access,
+                             const struct maker *m)
 {
     struct lib_pd *pd = pd_of(pub);
     struct lib_mr *mr;
@@ -176,32 +181,49 @@ struct ibv_mr *ibv_reg_mr_iova2(struct ibv_pd *pub, void *addr, size_t length, u
     if (!error)
         error = connection_state(&pd->o.context->c);
     if (!error)
-        error = populate(addr, length, access);
+        error = populate(r->addr, r->length, access);
     if (error)
         return null_because(error);
     mr = calloc(1, sizeof(*mr));
     if (!mr)
         return null_because(ENOMEM);
-    mr->pub = (struct ibv_mr){.context = pub->context, .pd = pub, .addr = addr, .length = length};
+    mr->pub =
+        (struct ibv_mr){.context = pub->context, .pd = pub, .addr = r->addr, .length = r->length};
     mr->access = access;
-    error = call_reg_mr(pd, mr, iova);
+    error = call_reg_mr(pd, mr, r->iova, m);
     if (!error)
         return &mr->pub;
     free(mr);
     return null_because(error);
 }
 
+/* ibv_reg_mr(3).  Returns NULL and sets errno: EFAULT for memory that the program cannot access,
+ * EOPNOTSUPP for IBV_ACCESS_ON_DEMAND.
+ */
+struct ibv_mr *ibv_reg_mr_iova2(struct ibv_pd *pd, void *addr, size_t length, uint64_t iova,
+                                unsigned int access)
+{
+    /* verbs.h makes this of both, if it does not know the flags. */
+    const struct maker m = iova == (uintptr_t)addr ? MAKER(REG_MR) : MAKER(REG_MR_IOVA);
+
+    return reg_mr(pd, &(struct range){addr, length, iova}, access, &m);
+}
+
 /* ibv_reg_mr(3).  Errors as ibv_reg_mr_iova2(). */
 struct ibv_mr *ibv_reg_mr(struct ibv_pd *pd, void *addr, size_t length, int access)
 {
-    return ibv_reg_mr_iova2(pd, addr, length, (uintptr_t)addr, (unsigned)access);
+    const struct maker m = MAKER(REG_MR);
+
+    return reg_mr(pd, &(struct range){addr, length, (uintptr_t)addr}, (unsigned)access, &m);
 }
 
 /* ibv_reg_mr_iova(3).  Errors as ibv_reg_mr_iova2(). */
 struct ibv_mr *ibv_reg_mr_iova(struct ibv_pd *pd, void *addr, size_t length, uint64_t iova,
                                int access)
 {
-    return ibv_reg_mr_iova2(pd, addr, length, iova, (unsigned)access);
+    const struct maker m = MAKER(REG_MR_IOVA);
+
+    return reg_mr(pd, &(struct range){addr, length, iova}, (unsigned)access, &m);
 }
 
 /* Checks as libibverbs does, and as registering does. */
@@ -288,6 +310,7 @@ int ibv_dereg_mr(struct ibv_mr *pub)
 
 struct ibv_mw *memory_alloc_mw(struct ibv_pd *pub, enum ibv_mw_type type)
 {
+    const struct maker m = MAKER_INLINE(ALLOC_MW);
     struct lib_pd *pd = pd_of(pub);
     struct lib_mw *mw = pd ? calloc(1, sizeof(*mw)) : NULL;
     struct program_call call;
@@ -296,7 +319,7 @@ struct ibv_mw *memory_alloc_mw(struct ibv_pd *pub, enum ibv_mw_type type)
 
     if (!mw)
         return null_because(pd ? ENOMEM : EINVAL);
-    call_init(&call, PROGRAM_ALLOC_MW);
+    call_init_by(&call, PROGRAM_ALLOC_MW, &m);
     call.u.alloc_mw.pd = pd->o.handle;
     call.u.alloc_mw.type = (uint32_t)type;
     error = connection_call(&pd->o.context->c, &call, &answer, NULL);

@@ -72,14 +72,14 @@ static void cap_to(struct ibv_qp_cap *to, const struct program_cap *from)
 }
 
 static int call_create_qp(struct context *x, struct lib_qp *qp,
-                          const struct ibv_qp_init_attr_ex *attr)
+                          const struct ibv_qp_init_attr_ex *attr, const struct maker *m)
 {
     const bool has_flags = (attr->comp_mask & IBV_QP_INIT_ATTR_CREATE_FLAGS) != 0;
     struct program_call call;
     struct program_answer answer;
     int error;
 
-    call_init(&call, PROGRAM_CREATE_QP);
+    call_init_by(&call, PROGRAM_CREATE_QP, m);
     call.u.create_qp.pd = pd_of(attr->pd)->o.handle;
     call.u.create_qp.send_cq = cq_of(attr->send_cq)->o.handle;
     call.u.create_qp.recv_cq = cq_of(attr->recv_cq)->o.handle;
@@ -107,7 +107,8 @@ static int call_create_qp(struct context *x, struct lib_qp *qp,
     return 0;
 }
 
-struct ibv_qp *qp_create_ex(struct ibv_context *context, struct ibv_qp_init_attr_ex *attr)
+static struct ibv_qp *create_qp(struct ibv_context *context, struct ibv_qp_init_attr_ex *attr,
+                                const struct maker *m)
 {
     struct context *x = context_of(context);
     struct lib_qp *qp = NULL;
@@ -121,7 +122,7 @@ struct ibv_qp *qp_create_ex(struct ibv_context *context, struct ibv_qp_init_attr
     if (!error && (attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS))
         error = extended_init(qp);
     if (!error)
-        error = call_create_qp(x, qp, attr);
+        error = call_create_qp(x, qp, attr, m);
     if (error) {
         if (qp)
             extended_done(qp);
@@ -145,6 +146,13 @@ struct ibv_qp *qp_create_ex(struct ibv_context *context, struct ibv_qp_init_attr
     return pub;
 }
 
+struct ibv_qp *qp_create_ex(struct ibv_context *context, struct ibv_qp_init_attr_ex *attr)
+{
+    const struct maker m = MAKER_INLINE(CREATE_QP_EX);
+
+    return create_qp(context, attr, &m);
+}
+
 /* ibv_create_qp(3).  Returns NULL and sets errno. */
 struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *init)
 {
@@ -157,7 +165,8 @@ struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *init)
                                        .sq_sig_all = init->sq_sig_all,
                                        .comp_mask = IBV_QP_INIT_ATTR_PD,
                                        .pd = pd};
-    struct ibv_qp *qp = pd_of(pd) ? qp_create_ex(pd->context, &attr) : null_because(EINVAL);
+    const struct maker m = MAKER_INLINE(CREATE_QP); /* also of ibv_create_qp_ex() */
+    struct ibv_qp *qp = pd_of(pd) ? create_qp(pd->context, &attr, &m) : null_because(EINVAL);
 
     if (qp)
         init->cap = attr.cap;

@@ -4,8 +4,8 @@
 
 #include "program/ibverbs/internal.h"
 
-/* ibv_create_srq(3).  Returns NULL and sets errno. */
-struct ibv_srq *ibv_create_srq(struct ibv_pd *pub, struct ibv_srq_init_attr *init)
+static struct ibv_srq *create_srq(struct ibv_pd *pub, struct ibv_srq_init_attr *init,
+                                  const struct maker *m)
 {
     struct lib_pd *pd = pd_of(pub);
     struct lib_srq *srq = pd ? calloc(1, sizeof(*srq)) : NULL;
@@ -20,7 +20,7 @@ struct ibv_srq *ibv_create_srq(struct ibv_pd *pub, struct ibv_srq_init_attr *ini
         free(srq);
         return null_because(EINVAL);
     }
-    call_init(&call, PROGRAM_CREATE_SRQ);
+    call_init_by(&call, PROGRAM_CREATE_SRQ, m);
     call.u.create_srq.pd = pd->o.handle;
     call.u.create_srq.max_wr = init->attr.max_wr;
     call.u.create_srq.max_sge = init->attr.max_sge;
@@ -49,8 +49,17 @@ struct ibv_srq *ibv_create_srq(struct ibv_pd *pub, struct ibv_srq_init_attr *ini
     return &srq->pub;
 }
 
+/* ibv_create_srq(3).  Returns NULL and sets errno. */
+struct ibv_srq *ibv_create_srq(struct ibv_pd *pd, struct ibv_srq_init_attr *init)
+{
+    const struct maker m = MAKER_INLINE(CREATE_SRQ); /* also of ibv_create_srq_ex() */
+
+    return create_srq(pd, init, &m);
+}
+
 struct ibv_srq *srq_create_ex(struct ibv_context *context, struct ibv_srq_init_attr_ex *attr)
 {
+    const struct maker m = MAKER_INLINE(CREATE_SRQ_EX);
     const uint32_t known = IBV_SRQ_INIT_ATTR_TYPE | IBV_SRQ_INIT_ATTR_PD;
     struct lib_pd *pd = attr->comp_mask & IBV_SRQ_INIT_ATTR_PD ? pd_of(attr->pd) : NULL;
 
@@ -59,7 +68,7 @@ struct ibv_srq *srq_create_ex(struct ibv_context *context, struct ibv_srq_init_a
         return null_because(EOPNOTSUPP);
     if (!pd || pd->o.context != context_of(context))
         return null_because(EINVAL);
-    return ibv_create_srq(attr->pd, (struct ibv_srq_init_attr *)attr); /* begins alike */
+    return create_srq(attr->pd, (struct ibv_srq_init_attr *)attr, &m); /* begins alike */
 }
 
 int srq_number(struct ibv_srq *pub, uint32_t *ret)

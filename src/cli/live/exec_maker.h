@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/* Makers of objects: the program, the call, and the place of the call in the program.
+ *
+ * The library sends return addresses with the call (protocol.h).  While the program waits for its
+ * answer, each address becomes a place in a file.  The source line is looked up when somebody wants
+ * to see it.  An address can be anything: it is shown, and not used.
+ */
+#ifndef CLI_LIVE_EXEC_MAKER_H
+#define CLI_LIVE_EXEC_MAKER_H
+
+#include "cli/live/exec_client.h"
+#include "cli/live/live.h"
+
+/* The place of a call: byte @offset of module number @module, from 1; 0: unknown. */
+struct exec_spot {
+    uint32_t module;
+    uint64_t offset;
+};
+
+/* An object of a program, and how it was made. */
+struct exec_made {
+    uint64_t handle;    /* 0: a free entry */
+    uint32_t kind, nth; /* enum program_kind; @nth counts the objects of a process and a maker */
+    enum program_maker maker;
+    struct exec_spot spots[PROGRAM_CALLERS];
+};
+
+/* Records that the call of @c has made the object @handle. */
+void exec_maker_record(struct exec_client *c, uint64_t handle);
+
+/* Forgets an object that was destroyed. */
+void exec_maker_forget(struct exec_client *c, uint32_t kind, uint64_t handle);
+
+/* Finds the maker of the object of @kind, an enum program_kind, with @handle.  Sets the members of
+ * *@ret that describe the call; *@ret_rank and ret->pid are the rank and the process of the
+ * connection.  Returns false if no program has made it.
+ */
+bool exec_maker_find(const struct exec_server *s, uint32_t kind, uint64_t handle,
+                     struct live_maker *ret, uint32_t *ret_rank);
+
+/* exec_makers_new() makes what all connections share, exec_makers_free() frees it. */
+struct exec_makers *exec_makers_new(void);
+void exec_makers_free(struct exec_makers *m);
+
+#endif

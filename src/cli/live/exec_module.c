@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/live/exec_module.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+bool exec_maps_line(const char *line, uint64_t addr, struct exec_place *ret)
+{
+    uint64_t from, to, offset;
+    char access[5];
+    int path_at = 0;
+    size_t n;
+
+    if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %*s %*s %n", &from, &to, access,
+               &offset, &path_at) != 4)
+        return false;
+    if (addr < from || addr >= to || access[2] != 'x' || path_at == 0 || line[path_at] != '/')
+        return false;
+    n = strcspn(line + path_at, "\n");
+    if (n >= sizeof(ret->path))
+        return false;
+    memcpy(ret->path, line + path_at, n);
+    ret->path[n] = '\0';
+    ret->offset = offset + (addr - from);
+    return true;
+}
+
+bool exec_place_find(int pid, uint64_t addr, struct exec_place *ret)
+{
+    char path[64], *line = NULL;
+    size_t room = 0;
+    bool found = false;
+    FILE *f;
+
+    if (addr == 0)
+        return false;
+    snprintf(path, sizeof(path), "/proc/%d/maps", pid);
+    f = fopen(path, "re");
+    while (f && !found && getline(&line, &room, f) > 0)
+        found = exec_maps_line(line, addr, ret);
+    free(line);
+    if (f)
+        fclose(f);
+    return found;
+}
+
+static bool is_same(const struct stat *a, const struct stat *b)
+{
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_size == b->st_size &&
+           a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
+}
+
+/* The program may have another root directory, or other file systems, than this process. */
+bool exec_module_init(struct exec_module *m, int pid, const char *path)
+{
+    char theirs[PATH_MAX + 64], own[PATH_MAX], exe[64];
+    struct stat st;
+    ssize_t n;
+
+    *m = (struct exec_module){.path = strdup(path)};
+    if (!m->path)
+        return false;
+    snprintf(theirs, sizeof(theirs), "/proc/%d/root%s", pid, path);
+    m->is_here = stat(theirs, &st) == 0 && stat(path, &m->was) == 0 && is_same(&st, &m->was);
+    snprintf(exe, sizeof(exe), "/proc/%d/exe", pid);
+    n = readlink(exe, own, sizeof(own) - 1);
+    own[n > 0 ? n : 0] = '\0';
+    m->is_program = strcmp(own, path) == 0;
+    return true;
+}
+
+bool exec_module_is_unchanged(const struct exec_module *m)
+{
+    struct stat st;
+
+    return m->is_here && stat(m->path, &st) == 0 && is_same(&st, &m->was);
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* The files that programs have mapped, and where an address of a program is in them.  [proc(5)] */
+#ifndef CLI_LIVE_EXEC_MODULE_H
+#define CLI_LIVE_EXEC_MODULE_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/stat.h>
+
+/* A place in a file. */
+struct exec_place {
+    char path[PATH_MAX];
+    uint64_t offset;
+};
+
+/* Reads a line of /proc/PID/maps.  Returns true, and sets *@ret, if it is the line of @addr, and
+ * there is code of a file.
+ */
+bool exec_maps_line(const char *line, uint64_t addr, struct exec_place *ret);
+
+/* Finds the code at @addr of process @pid.  Returns false if there is none, or it is of no file. */
+bool exec_place_find(int pid, uint64_t addr, struct exec_place *ret);
+
+/* A file as it was when a program used it. */
+struct exec_module {
+    char *path;
+    bool is_program; /* it is the program itself, and no library */
+    bool is_here;    /* @was is valid: this process sees the same file at @path */
+    struct stat was;
+};
+
+/* Describes the file @path of process @pid; m->path is a copy, to be freed.  Returns false if there
+ * is no memory.
+ */
+bool exec_module_init(struct exec_module *m, int pid, const char *path);
+
+/* Returns true if the file at m->path is still the one that the program has used. */
+bool exec_module_is_unchanged(const struct exec_module *m);
+
+#endif

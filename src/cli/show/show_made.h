@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* Makers: the calls of programs of the machine that made their objects. */
+#ifndef CLI_SHOW_SHOW_MADE_H
+#define CLI_SHOW_SHOW_MADE_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "rdmalab/lab.h"
+
+struct live;
+struct live_ops;
+
+/* Prints a line about the object at @path: "  made by program 1 (./server), its 2nd ibv_create_qp,
+ * server.c:71".  With @named the object can have more behind it, as in "h1.cq2.wc[0]", and the line
+ * begins with "  h1.cq2 was made by".  Prints nothing if no program made it.  @live may be NULL.
+ */
+void show_made(FILE *out, const struct rdl_lab *lab, const struct live_ops *ops,
+               const struct live *live, const char *path, bool named);
+
+/* Prints such lines for all objects of @host.  Objects that one call made one after the other share
+ * a line.
+ */
+enum rdl_status show_all_made(FILE *out, const struct rdl_lab *lab, const struct live_ops *ops,
+                              const struct live *live, const char *host);
+
+#endif
