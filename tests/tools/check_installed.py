@@ -5,7 +5,8 @@
 usage: check_installed.py BUILD_DIR
 
 Installs what was built below a directory of its own, and asks the program there for its scenarios, from another
-directory.  One scenario of the installed collection has another title, so that none but that one can answer.
+directory.  One scenario of the installed collection has another title, so that none but that one can answer.  If
+libibverbs.so.1 was built, a program on a host of a lab loads the installed file by LD_LIBRARY_PATH.
 """
 import json
 import os
@@ -15,6 +16,16 @@ import sys
 import tempfile
 
 TITLE = "The one that was installed"
+
+# Prints the name of the first device, and the file of the library.
+DEVICE = """import ctypes
+library = ctypes.CDLL("libibverbs.so.1")
+library.ibv_get_device_list.restype = ctypes.POINTER(ctypes.c_void_p)
+library.ibv_get_device_name.restype = ctypes.c_char_p
+library.ibv_get_device_name.argtypes = [ctypes.c_void_p]
+print(library.ibv_get_device_name(library.ibv_get_device_list(None)[0]).decode())
+print({line.split()[-1] for line in open("/proc/self/maps") if "libibverbs" in line})
+"""
 
 
 def main():
@@ -34,6 +45,10 @@ def main():
         environment = {name: value for name, value in os.environ.items() if name != "RDMALAB_SCENARIOS"}
         cases = [(["scenarios"], TITLE), (["scenarios", "run", "first-send"], TITLE), (["apropos", TITLE], "01-first-send"),
                  (["--version"], "rdmalab ")]
+        if (build / "src/program/ibverbs/libibverbs.so.1").exists():
+            [library] = root.rglob("rdmalab/libibverbs.so*")
+            cases.append((["exec", "h1", "--", "env", f"LD_LIBRARY_PATH={library.parent}", sys.executable, "-c", DEVICE],
+                          f"rdl0\n{{'{library.parent}/libibverbs.so.1'}}"))
         for arguments, says in cases:
             done = subprocess.run([program, *arguments], cwd=elsewhere, env=environment, capture_output=True, text=True, check=False)
             if done.returncode or says not in done.stdout:
