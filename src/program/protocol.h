@@ -101,7 +101,8 @@ struct program_welcome {
     X(DETACH_MCAST)                                                                                \
     X(DESTROY)                                                                                     \
     X(WAIT)                                                                                        \
-    X(NUDGE)
+    X(NUDGE)                                                                                       \
+    X(NEW_RING)
 
 enum program_op {
 #define PROGRAM_OP(NAME) PROGRAM_##NAME,
@@ -206,7 +207,7 @@ struct program_call {
         struct {
             uint64_t cq;
             uint32_t cqe, zero;
-        } resize_cq;
+        } resize_cq, new_ring;
         struct {
             uint64_t cq;
             uint32_t solicited_only, zero;
@@ -255,7 +256,7 @@ struct program_call {
 /* Each answer about a new object begins with its handle.
  *
  * Some answers come with a descriptor: CREATE_CHANNEL the read end of its pipe, CREATE_CQ and
- * RESIZE_CQ the memory of the ring.
+ * NEW_RING the memory of the ring.
  */
 struct program_answer {
     uint32_t serial;
@@ -284,7 +285,7 @@ struct program_answer {
         struct {
             uint64_t handle;
             uint32_t cqe, entries; /* what a program gets; entries of the ring, a power of two */
-        } create_cq, resize_cq;    /* resize_cq: handle 0 */
+        } create_cq, resize_cq, new_ring; /* the last two: handle 0; new_ring: cqe 0 */
         struct {
             uint64_t handle;
             uint32_t max_wr, max_sge, srqn, slot; /* slot: index of program_page.queues */
@@ -313,6 +314,20 @@ struct program_answer {
         } destroy;
     } u;
 };
+
+/* A ring has more entries than its queue.  A queue that grows beyond its ring needs another one,
+ * which can fail on both sides.  So NEW_RING comes first, and changes nothing.  RESIZE_CQ then
+ * resizes the queue and puts its completions into the new ring, whose numbers they keep.
+ * program_ring_entries() returns the entries that a queue of @cqe needs; 0: there is no such queue.
+ */
+static inline uint32_t program_ring_entries(uint32_t cqe)
+{
+    uint32_t n = 1;
+
+    while (n && n <= cqe)
+        n *= 2;
+    return n;
+}
 
 /* WAIT, only if time is virtual: the lab answers when something has happened to the program: a
  * completion, an event; or when nothing can happen any more (error ETIME).

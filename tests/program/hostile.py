@@ -20,7 +20,7 @@ MAGIC, VERSION = 0x504C4452, 2
 HELLO = struct.Struct("<II24s")
 CALL_BYTES, AT_MAKER = 152, 128
 MAKERS = 13
-OPS = 22
+OPS = 23
 AT_POSTED, AT_TAKEN, AT_POSTS = 64, 128, 192 + 32768 * 8
 CONNECTIONS, ACTIONS = 24, 120
 
@@ -58,7 +58,7 @@ def greet(r, s):
 
 
 (QUERY_PORT, QUERY_GID, QUERY_PKEY, ALLOC_PD, REG_MR, REREG_MR, ALLOC_MW, CREATE_CHANNEL, CREATE_CQ, RESIZE_CQ, ARM_CQ, CREATE_SRQ,
- MODIFY_SRQ, QUERY_SRQ, CREATE_QP, MODIFY_QP, QUERY_QP, CREATE_AH, ATTACH_MCAST, DETACH_MCAST, DESTROY, WAIT) = range(OPS)
+ MODIFY_SRQ, QUERY_SRQ, CREATE_QP, MODIFY_QP, QUERY_QP, CREATE_AH, ATTACH_MCAST, DETACH_MCAST, DESTROY, WAIT, NEW_RING) = range(OPS)
 
 
 def sound_call(r, op, made):
@@ -73,6 +73,7 @@ def sound_call(r, op, made):
         REREG_MR: struct.pack("<QQQQII", one(REG_MR), one(ALLOC_PD), 0x5000, 4096, r.randrange(8), r.randrange(64)),
         ALLOC_MW: struct.pack("<QI", one(ALLOC_PD), r.randrange(4)),
         CREATE_CQ: struct.pack("<QI", one(CREATE_CHANNEL), size), RESIZE_CQ: struct.pack("<QI", one(CREATE_CQ), size),
+        NEW_RING: struct.pack("<QI", one(CREATE_CQ), r.choice([size, 100, (1 << 32) - 1])),
         ARM_CQ: struct.pack("<QI", one(CREATE_CQ), 0), CREATE_SRQ: struct.pack("<QIII", one(ALLOC_PD), size, r.randrange(40), 0),
         MODIFY_SRQ: struct.pack("<QIII", one(CREATE_SRQ), size, size, r.randrange(4)), QUERY_SRQ: struct.pack("<Q", one(CREATE_SRQ)),
         CREATE_QP: struct.pack("<QQQQIIIIIIII", one(ALLOC_PD), one(CREATE_CQ), one(CREATE_CQ), r.choice([0, one(CREATE_SRQ)]), size, size,

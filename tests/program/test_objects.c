@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -114,6 +115,21 @@ void test_queries(void)
     CHECK(ibv_get_pkey_index(ctx, 1, 0x1234) == -1);
 }
 
+/* A resize for which the program lacks what @resource limits changes nothing. */
+static void resize_without(int resource, struct ibv_cq *cq)
+{
+    const int before = cq->cqe;
+    struct rlimit old, none;
+
+    CHECK(!getrlimit(resource, &old));
+    none = old;
+    none.rlim_cur = 1;
+    CHECK(!setrlimit(resource, &none));
+    CHECK(ibv_resize_cq(cq, 1500) != 0);
+    CHECK(cq->cqe == before);
+    CHECK(!setrlimit(resource, &old));
+}
+
 void test_events(void)
 {
     struct pair p;
@@ -150,6 +166,17 @@ void test_events(void)
     CHECK(!ibv_resize_cq(p.cq, 300));
     CHECK(p.cq->cqe >= 300);
     CHECK(wait_wc(p.cq, wc, 1) == 1 && !wc[0].status);
+    CHECK(!ibv_post_send(p.a, &w, &bad));
+    CHECK(wait_wc(p.cq, wc, 1) == 1 && !wc[0].status);
+    CHECK(!ibv_post_send(p.a, &w, &bad));
+    usleep(20000);
+    resize_without(RLIMIT_NOFILE, p.cq);
+    resize_without(RLIMIT_AS, p.cq);
+    CHECK(wait_wc(p.cq, wc, 1) == 1 && !wc[0].status);
+    CHECK(!ibv_post_send(p.a, &w, &bad));
+    CHECK(wait_wc(p.cq, wc, 1) == 1 && !wc[0].status);
+    CHECK(!ibv_resize_cq(p.cq, 5000));
+    CHECK(!ibv_resize_cq(p.cq, 300)); /* the ring stays */
     CHECK(!ibv_post_send(p.a, &w, &bad));
     CHECK(wait_wc(p.cq, wc, 1) == 1 && !wc[0].status);
     /* asynchronous: an access error of the target */

@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "cli/live/exec_client.h"
@@ -211,33 +210,16 @@ static enum rdl_status create_cq(struct exec_client *c)
     return asked(c, st, made.raw);
 }
 
-/* Gives @q a ring for @cqe completions, and answers with it.  Completions that are in an older ring
- * and were not polled are copied.
- */
-static enum rdl_status give_ring(struct exec_client *c, struct exec_cq *q, uint32_t cqe,
-                                 struct program_answer *a)
+/* Maps a ring for @cqe completions.  Its descriptor goes with the answer. */
+static enum rdl_status map_ring(struct exec_client *c, uint32_t cqe, struct exec_ring *ret)
 {
-    struct program_cq *ring, *old = q->ring;
-    uint32_t entries = 1;
-    size_t bytes;
+    const uint32_t entries = program_ring_entries(cqe);
+    const size_t bytes = sizeof(*ret->at) + entries * sizeof(ret->at->ring[0]);
+    struct program_cq *at = entries ? exec_share(bytes, &c->answer_fd) : NULL;
 
-    while (entries < cqe)
-        entries *= 2;
-    bytes = sizeof(*ring) + entries * sizeof(ring->ring[0]);
-    ring = exec_share(bytes, &c->answer_fd);
-    if (!ring)
+    if (!at)
         return RDL_ERR_NOMEM;
-    for (uint64_t i = q->polled; i < q->written; i++)
-        ring->ring[i % entries] = old->ring[i % q->entries];
-    atomic_store(&ring->written, q->written);
-    atomic_store(&ring->polled, q->polled);
-    if (old)
-        munmap(old, q->bytes);
-    q->ring = ring;
-    q->bytes = bytes;
-    q->entries = entries;
-    a->u.create_cq.cqe = cqe;
-    a->u.create_cq.entries = entries;
+    *ret = (struct exec_ring){at, bytes, entries};
     return RDL_OK;
 }
 
@@ -252,20 +234,63 @@ static enum rdl_status created_cq(struct exec_client *c, struct program_answer *
     if (st == RDL_OK && !q)
         st = RDL_ERR_NOMEM;
     if (st == RDL_OK)
-        st = give_ring(c, q, info.cqe, a);
+        st = map_ring(c, info.cqe, &q->ring);
     if (st != RDL_OK)
         return st; /* the queue stays with the program, which ends with it */
+    a->u.create_cq.cqe = info.cqe;
+    a->u.create_cq.entries = q->ring.entries;
     q->handle = c->made;
     q->channel = c->call.u.create_cq.channel;
     a->u.create_cq.handle = c->made;
     return RDL_OK;
 }
 
+static enum rdl_status new_ring(struct exec_client *c, struct program_answer *a)
+{
+    struct exec_cq *q = exec_cq_of(c, c->call.u.new_ring.cq);
+    struct rdl_device_attr device;
+    enum rdl_status st = q ? rdl_device_attr(c->lab, c->host, &device) : RDL_ERR_STALE;
+
+    if (st == RDL_OK && c->call.u.new_ring.cqe > device.max_cqe)
+        st = RDL_ERR_LIMIT;
+    if (st != RDL_OK)
+        return st;
+    exec_ring_unmap(&q->next);
+    st = map_ring(c, c->call.u.new_ring.cqe, &q->next);
+    a->u.new_ring.entries = q->next.entries;
+    return st;
+}
+
+static bool must_grow_ring(const struct exec_cq *q, uint32_t cqe)
+{
+    return q->ring.entries < program_ring_entries(cqe);
+}
+
 static enum rdl_status resize_cq(struct exec_client *c)
 {
-    return asked(c,
-                 rdl_resize_cq(c->lab, (rdl_cq){c->call.u.resize_cq.cq}, c->call.u.resize_cq.cqe),
-                 c->call.u.resize_cq.cq);
+    const struct exec_cq *q = exec_cq_of(c, c->call.u.resize_cq.cq);
+    const uint32_t cqe = c->call.u.resize_cq.cqe;
+
+    if (!q)
+        return RDL_ERR_STALE;
+    if (program_ring_entries(cqe) == 0 ||
+        (must_grow_ring(q, cqe) && q->next.entries < program_ring_entries(cqe)))
+        return RDL_ERR_INVAL;
+    return asked(c, rdl_resize_cq(c->lab, (rdl_cq){q->handle}, cqe), q->handle);
+}
+
+/* Moves the completions that were not polled to the larger ring q->next. */
+static void change_ring(struct exec_cq *q)
+{
+    const struct exec_ring *from = &q->ring, *to = &q->next;
+
+    for (uint64_t i = q->polled; i < q->written; i++)
+        to->at->ring[i % to->entries] = from->at->ring[i % from->entries];
+    atomic_store(&to->at->written, q->written);
+    atomic_store(&to->at->polled, q->polled);
+    exec_ring_unmap(&q->ring);
+    q->ring = q->next;
+    q->next = (struct exec_ring){0};
 }
 
 static enum rdl_status resized_cq(struct exec_client *c, struct program_answer *a)
@@ -276,7 +301,11 @@ static enum rdl_status resized_cq(struct exec_client *c, struct program_answer *
 
     if (st != RDL_OK || !q)
         return st == RDL_OK ? RDL_ERR_STALE : st;
-    return give_ring(c, q, info.cqe, a);
+    if (must_grow_ring(q, c->call.u.resize_cq.cqe))
+        change_ring(q);
+    a->u.resize_cq.cqe = info.cqe;
+    a->u.resize_cq.entries = q->ring.entries;
+    return RDL_OK;
 }
 
 static enum rdl_status arm_cq(struct exec_client *c)
@@ -616,6 +645,7 @@ static const struct {
     [PROGRAM_ALLOC_MW] = {alloc_mw, alloced_mw, false},
     [PROGRAM_CREATE_CHANNEL] = {NULL, create_channel, false},
     [PROGRAM_CREATE_CQ] = {create_cq, created_cq, false},
+    [PROGRAM_NEW_RING] = {NULL, new_ring, false},
     [PROGRAM_RESIZE_CQ] = {resize_cq, resized_cq, true},
     [PROGRAM_ARM_CQ] = {arm_cq, NULL, true},
     [PROGRAM_CREATE_SRQ] = {create_srq, created_srq, false},

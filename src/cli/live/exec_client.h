@@ -21,13 +21,18 @@
 #include "program/protocol.h"
 #include "rdmalab/program.h"
 
+/* A ring of completions, in shared memory. */
+struct exec_ring {
+    struct program_cq *at; /* NULL: there is none */
+    size_t bytes;          /* of the mapping */
+    uint32_t entries;      /* a power of two */
+};
+
 /* A completion queue of a program. */
 struct exec_cq {
     uint64_t handle; /* 0: a free entry */
     uint64_t channel;
-    struct program_cq *ring; /* shared; @entries, a power of two */
-    size_t bytes;            /* of the mapping */
-    uint32_t entries;
+    struct exec_ring ring, next;              /* @next: from NEW_RING, for the next RESIZE_CQ */
     uint64_t written, polled;                 /* as the lab knows them: polled <= written */
     uint32_t completion_events, async_events; /* that were sent */
 };
@@ -179,6 +184,9 @@ struct exec_channel *exec_channel_of(const struct exec_client *c, uint64_t handl
  */
 struct exec_queue *exec_queue_of(const struct exec_client *c, enum program_kind kind,
                                  uint64_t handle, uint32_t slot);
+
+/* Unmaps a ring, if there is one. */
+void exec_ring_unmap(struct exec_ring *r);
 
 /* Takes posts from the page, writes completions into rings and events into pipes.  Returns true if
  * there was one.

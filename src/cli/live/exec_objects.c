@@ -102,9 +102,17 @@ struct exec_channel *exec_channel_of(const struct exec_client *c, uint64_t handl
     return NULL;
 }
 
+void exec_ring_unmap(struct exec_ring *r)
+{
+    if (r->at)
+        munmap(r->at, r->bytes);
+    *r = (struct exec_ring){0};
+}
+
 static void forget_cq(struct exec_cq *q)
 {
-    munmap(q->ring, q->bytes);
+    exec_ring_unmap(&q->ring);
+    exec_ring_unmap(&q->next);
     *q = (struct exec_cq){0};
 }
 

@@ -233,7 +233,7 @@ static void write_wc(const struct exec_client *c, const struct rdl_wc *wc, struc
  */
 static bool take_polled(struct exec_client *c, struct exec_cq *q)
 {
-    const uint64_t said = atomic_load_explicit(&q->ring->polled, memory_order_acquire);
+    const uint64_t said = atomic_load_explicit(&q->ring.at->polled, memory_order_acquire);
     const uint64_t polled = said - q->polled <= q->written - q->polled ? said : q->written;
     struct rdl_wc wc[COPIED_AT_ONCE];
     const uint64_t before = q->polled;
@@ -260,17 +260,17 @@ static bool give_completions(struct exec_client *c, struct exec_cq *q)
 
     do {
         const uint64_t kept = q->written - q->polled;
-        const uint64_t room = q->entries - kept;
+        const uint64_t room = q->ring.entries - kept;
 
         if (rdl_peek_cq(c->lab, (rdl_cq){q->handle}, (uint32_t)kept,
                         room < COPIED_AT_ONCE ? (size_t)room : COPIED_AT_ONCE, wc, &n) != RDL_OK)
             n = 0;
         for (size_t i = 0; i < n; i++)
-            write_wc(c, &wc[i], &q->ring->ring[q->written++ & (q->entries - 1)]);
+            write_wc(c, &wc[i], &q->ring.at->ring[q->written++ & (q->ring.entries - 1)]);
     } while (n == COPIED_AT_ONCE);
     c->stirred = c->stirred || q->written != before;
     if (q->written != before)
-        atomic_store_explicit(&q->ring->written, q->written, memory_order_release);
+        atomic_store_explicit(&q->ring.at->written, q->written, memory_order_release);
     return q->written != before;
 }
 

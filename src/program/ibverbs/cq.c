@@ -65,29 +65,41 @@ static void channel_used(struct ibv_comp_channel *channel, int by)
 
 /* --- Completion queues ------------------------------------------------------------------------ */
 
+/* A ring that is mapped. */
+struct ring {
+    struct program_cq *at;
+    size_t bytes;
+    uint32_t entries;
+};
+
 /* Maps the ring that came with an answer as @fd, which is closed.  Returns 0 or an errno value. */
-static int map_ring(struct lib_cq *cq, int fd, uint32_t entries)
+static int map_ring(int fd, uint32_t entries, struct ring *ret)
 {
     const size_t bytes = sizeof(struct program_cq) + (size_t)entries * sizeof(struct program_wc);
     struct stat st;
-    void *ring = MAP_FAILED;
+    void *at = MAP_FAILED;
     int error = EPROTO;
 
     if (fd < 0)
         return EMFILE;
     if (entries > 0 && (entries & (entries - 1)) == 0 && fstat(fd, &st) == 0 &&
         (uint64_t)st.st_size >= bytes) {
-        ring = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+        at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
         error = errno;
     }
     close(fd);
-    if (ring == MAP_FAILED)
+    if (at == MAP_FAILED)
         return error;
-    madvise(ring, bytes, MADV_DONTFORK);
-    cq->ring = ring;
-    cq->ring_bytes = bytes;
-    cq->entries = entries;
+    madvise(at, bytes, MADV_DONTFORK);
+    *ret = (struct ring){at, bytes, entries};
     return 0;
+}
+
+static void use_ring(struct lib_cq *cq, const struct ring *r)
+{
+    cq->ring = r->at;
+    cq->ring_bytes = r->bytes;
+    cq->entries = r->entries;
 }
 
 static int call_create_cq(struct context *x, struct lib_cq *cq, struct lib_channel *ch,
@@ -95,6 +107,7 @@ static int call_create_cq(struct context *x, struct lib_cq *cq, struct lib_chann
 {
     struct program_call call;
     struct program_answer answer;
+    struct ring ring;
     int error, fd;
 
     call_init_by(&call, PROGRAM_CREATE_CQ, m);
@@ -103,11 +116,12 @@ static int call_create_cq(struct context *x, struct lib_cq *cq, struct lib_chann
     error = connection_call(&x->c, &call, &answer, &fd);
     if (error)
         return error;
-    error = map_ring(cq, fd, answer.u.create_cq.entries);
+    error = map_ring(fd, answer.u.create_cq.entries, &ring);
     if (error) {
         object_undo(x, PROGRAM_CQ, answer.u.create_cq.handle);
         return error;
     }
+    use_ring(cq, &ring);
     object_live(x, &cq->o, PROGRAM_CQ, answer.u.create_cq.handle);
     cq->pub.handle = (uint32_t)cq->o.handle;
     cq->pub.cqe = (int)answer.u.create_cq.cqe;
@@ -170,33 +184,57 @@ struct ibv_cq *ibv_create_cq(struct ibv_context *context, int cqe, void *cq_cont
     return cq ? ibv_cq_ex_to_cq(cq) : NULL;
 }
 
-/* ibv_resize_cq(3).  Returns 0 or an errno value.  The lab moves the completions that are not
- * polled to the new ring, with their numbers.
+/* Gets a ring for the queue when it has @cqe entries. */
+static int call_new_ring(struct lib_cq *cq, uint32_t cqe, struct ring *ret)
+{
+    struct program_call call;
+    struct program_answer answer;
+    int error, fd;
+
+    call_init(&call, PROGRAM_NEW_RING);
+    call.u.new_ring.cq = cq->o.handle;
+    call.u.new_ring.cqe = cqe;
+    error = connection_call(&cq->o.context->c, &call, &answer, &fd);
+    return error ? error : map_ring(fd, answer.u.new_ring.entries, ret);
+}
+
+/* Resizes the queue.  The lab moves the completions that are not polled to the new ring, with their
+ * numbers, if there is one.
  */
+static int call_resize_cq(struct lib_cq *cq, uint32_t cqe)
+{
+    struct program_call call;
+    struct program_answer answer;
+    int error;
+
+    call_init(&call, PROGRAM_RESIZE_CQ);
+    call.u.resize_cq.cq = cq->o.handle;
+    call.u.resize_cq.cqe = cqe;
+    error = connection_call(&cq->o.context->c, &call, &answer, NULL);
+    if (!error)
+        cq->pub.cqe = (int)answer.u.resize_cq.cqe;
+    return error;
+}
+
+/* ibv_resize_cq(3).  Returns 0 or an errno value; then the queue is as it was. */
 int ibv_resize_cq(struct ibv_cq *pub, int cqe)
 {
     struct lib_cq *cq = cq_of(pub);
-    struct program_call call;
-    struct program_answer answer;
-    void *old_ring;
-    size_t old_bytes;
-    int error, fd;
+    struct ring old, new = {0};
+    int error = 0;
 
     if (!cq || cqe <= 0 || (uint32_t)cqe > cq->o.context->c.device.max_cqe)
         return EINVAL;
-    call_init(&call, PROGRAM_RESIZE_CQ);
-    call.u.resize_cq.cq = cq->o.handle;
-    call.u.resize_cq.cqe = (uint32_t)cqe;
     pthread_mutex_lock(&cq->lock); /* no one polls the old ring meanwhile */
-    old_ring = cq->ring;
-    old_bytes = cq->ring_bytes;
-    error = connection_call(&cq->o.context->c, &call, &answer, &fd);
+    old = (struct ring){cq->ring, cq->ring_bytes, cq->entries};
+    if (old.entries < program_ring_entries((uint32_t)cqe))
+        error = call_new_ring(cq, (uint32_t)cqe, &new);
     if (!error)
-        error = map_ring(cq, fd, answer.u.resize_cq.entries);
-    if (!error) {
-        cq->pub.cqe = (int)answer.u.resize_cq.cqe;
-        munmap(old_ring, old_bytes);
-    }
+        error = call_resize_cq(cq, (uint32_t)cqe);
+    if (!error && new.at)
+        use_ring(cq, &new);
+    if (new.at)
+        munmap(error ? new.at : old.at, error ? new.bytes : old.bytes);
     pthread_mutex_unlock(&cq->lock);
     return error;
 }
