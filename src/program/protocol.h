@@ -39,6 +39,11 @@
 #define PROGRAM_ENV_ARM      "RDMALAB_ARM"
 #define PROGRAM_ARM_UNPOLLED "unpolled"
 
+/* In virtual time also a seed for the random numbers of the program, in hexadecimal, behind the
+ * process number of the lab and a blank.  It is for the process alone that the lab has started.
+ */
+#define PROGRAM_ENV_SEED "RDMALAB_SEED"
+
 #define PROGRAM_NAME_BYTES 24u
 #define PROGRAM_WHY_BYTES  104u
 

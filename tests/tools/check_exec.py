@@ -441,6 +441,29 @@ def check_sanitizers(rdmalab, tally, _library):
             done = rdmalab.run("exec", "h1", "--", "./sanitized")
             tally.expect(done.returncode == 0 and done.stdout == "1 49\n" and not done.stderr, f"{compiler} -fsanitize={sanitizer}",
                          text_of(done))
+def check_draws(rdmalab, tally, library):
+    """In virtual time the random numbers of a program are the same each time; those of its children, and others, are not."""
+    draws = str(library.parents[3] / "tests/program/draws")
+    words = ["h1", "--", draws, ":", "h1", "--", draws]
+
+    def run(*options, words=words):
+        done = rdmalab.run("exec", "--virtual", "--hash", *options, *words)
+        programs = re.findall(r"^program (.*)$", done.stdout, re.MULTILINE)
+        children = re.findall(r"^child (.*)$", done.stdout, re.MULTILINE)
+        tally.expect(done.returncode == 0 and programs and len(programs) == len(children), f"draws {options}", text_of(done))
+        return programs, children, re.findall("^hash .*$", done.stdout, re.MULTILINE), done
+
+    first, again, other, three = run(), run(), run("--seed", "7"), run(words=[*words, ":", "h1", "--", "sh", "-c", f"{draws}; true"])
+    tally.expect(first[0] == again[0] and first[2] and first[2] == again[2], "two runs are the same", text_of(first[3]) + text_of(again[3]))
+    tally.expect(len(set(first[0])) == 2, "two programs draw different numbers", str(first[0]))
+    numbers = [number for line in first[0] for number in line.split()]
+    tally.expect(len({number for number in numbers if len(number) >= 8}) == len([number for number in numbers if len(number) >= 8]),
+                 "each draw is another number", str(numbers))
+    tally.expect(not set(first[0]) & set(other[0]), "another seed makes other numbers", str(other[0]))
+    tally.expect(not set(first[1]) & set(again[1]) and len(set(first[1])) == 2, "children draw as usual", str(first[1]))
+    tally.expect(three[0][:2] == first[0] and len(set(three[0])) == 3, "so does what a shell starts", str(three[0]))
+    done = [rdmalab.run("exec", "h1", "--", draws) for _ in range(2)]
+    tally.expect(all(d.returncode == 0 for d in done) and done[0].stdout != done[1].stdout, "on the machine's clock all draw as usual", text_of(done[0]))
 
 
 def check_ladder(rdmalab, tally, _library):

@@ -84,7 +84,8 @@ bool run_exec(struct session *s, const struct step *st)
 {
     const struct scope in = session_scope(s);
     struct live_exec_config config = {.direct = s->config.programs_direct,
-                                      .is_virtual = s->config.programs_virtual};
+                                      .is_virtual = s->config.programs_virtual,
+                                      .seed = s->lab_info.seed};
     const char **words;
     struct live_error error;
     uint32_t number = 0;

@@ -87,6 +87,7 @@ struct live_exec_config {
     const char *host_name;    /* a host with a guest of the lab and an RDMA device */
     const char *const *words; /* the program and its arguments; NULL ends them */
     bool is_virtual;          /* simulated time advances only while all programs wait */
+    uint64_t seed;            /* of the lab: for what programs draw by chance in virtual time */
     bool direct;              /* it has the input and output of this process, and is in its group */
 };
 

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
@@ -25,6 +26,7 @@
 #include "cli/live/exec_socket.h"
 #include "cli/live/exec_waits.h"
 #include "emu/base/assert.h"
+#include "emu/base/prng.h"
 #include "emu/base/text.h"
 #include "process/leftovers.h"
 #include "process/must.h"
@@ -270,12 +272,14 @@ static void write_variable(char *ret, size_t cap, const char *name, const char *
  * The sanitizer for addresses refuses a program in which another library comes before its own one,
  * as the preloaded library does, unless it is told not to.
  */
-static bool launch(struct live_exec *e, struct exec_program *p, const char *const *words,
-                   struct live_error *reterr)
+static bool launch(struct live_exec *e, struct exec_program *p,
+                   const struct live_exec_config *config, struct live_error *reterr)
 {
     char library[2 * PATH_MAX], preload[2 * PATH_MAX], asan[PATH_MAX], path[PATH_MAX + 32];
-    char socket[PATH_MAX + 64], host[RDL_NAME_BYTES + 32];
-    const char *const env[] = {library, preload, asan, socket, host, NULL};
+    char socket[PATH_MAX + 64], host[RDL_NAME_BYTES + 32], seed[64];
+    const char *const env[] = {library, preload, asan, socket, host, p->process.alike ? seed : NULL,
+                               NULL};
+    struct prng draws = prng_stream(config->seed, p->number);
 
     write_variable(library, sizeof(library), "LD_LIBRARY_PATH", e->directory, ":");
     /* A path with a space cannot stand there: without a path, LD_LIBRARY_PATH leads to it. */
@@ -285,7 +289,10 @@ static bool launch(struct live_exec *e, struct exec_program *p, const char *cons
     write_variable(asan, sizeof(asan), "ASAN_OPTIONS", "verify_asan_link_order=0", ":");
     snprintf(socket, sizeof(socket), PROGRAM_ENV_SOCKET "=%s/socket", e->directory);
     snprintf(host, sizeof(host), PROGRAM_ENV_HOST "=%s", p->host);
-    return exec_process_start(&p->process, words, env, reterr);
+    /* Of the same length in each run: it is on the stack of the program. */
+    snprintf(seed, sizeof(seed), PROGRAM_ENV_SEED "=%010d %016" PRIx64, (int)getpid(),
+             prng_next(&draws));
+    return exec_process_start(&p->process, config->words, env, reterr);
 }
 
 /* Says so if the program does not use our library, and thus sees no device. */
@@ -321,7 +328,7 @@ bool live_exec_start(struct live *l, const struct live_exec_config *config, uint
     p->process = (struct exec_process){.loop = &l->loop, .out = l->out, .name = p->name};
     p->process.direct = config->direct;
     p->process.alike = l->is_virtual;
-    if (!launch(l->exec, p, config->words, reterr)) {
+    if (!launch(l->exec, p, config, reterr)) {
         free(p);
         return false;
     }

@@ -6,7 +6,8 @@
  * object.c      handles, events of objects, freed memory
  * memory.c      PDs, MRs, MWs · cq.c · channel.c · qp.c · qp_attr.c · srq.c · ah.c
  * post.c        work requests · extended.c ibv_wr_* · poll.c completions · events.c
- * text.c names of values · kernel.c structures of the kernel, sysfs · stubs.c the rest
+ * random.c random numbers in virtual time · text.c names of values · kernel.c structures of the
+ * kernel, sysfs · stubs.c the rest
  *
  * Locks, in the order in which they are taken: that of an extended queue pair, that of a CQ,
  * post_lock, call_lock, objects_lock.  A public mutex of an object is only taken alone.
