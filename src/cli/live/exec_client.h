@@ -63,6 +63,12 @@ struct exec_member {
     uint8_t gid[16];
 };
 
+/* Code of a program: the bytes of a file from @offset on are at @from .. @to - 1. */
+struct exec_range {
+    uint32_t module; /* exec_spot.module; 0: not known */
+    uint64_t from, to, offset;
+};
+
 enum exec_state {
     EXEC_COMES, /* program_hello has not come yet */
     EXEC_WORKS,
@@ -102,6 +108,7 @@ struct exec_client {
     struct exec_channel *channels;
     struct exec_member *members;
     struct exec_made *made_objects; /* exec_maker.h */
+    struct exec_range main;         /* that of the program itself, and of no library */
     size_t n_cqs, n_queues, n_channels, n_members, n_made_objects;
 };
 

@@ -86,12 +86,30 @@ static uint32_t module_of(struct exec_makers *m, int pid, const char *path)
     return (uint32_t)m->n_modules;
 }
 
+/* Returns the code around @addr.  That of the program stays where it is, and is looked for once. */
+static struct exec_range range_of(struct exec_client *c, uint64_t addr)
+{
+    struct exec_makers *m = c->server->makers;
+    struct exec_range range = c->main;
+    struct exec_code code;
+
+    if (range.module && addr >= range.from && addr < range.to)
+        return range;
+    if (!exec_code_find(c->pid, addr, &code))
+        return (struct exec_range){0};
+    range = (struct exec_range){module_of(m, c->pid, code.path), code.from, code.to, code.offset};
+    if (range.module && m->modules[range.module - 1].file.is_program)
+        c->main = range;
+    return range;
+}
+
+/* An inline function and its caller are in the same code. */
 void exec_maker_record(struct exec_client *c, uint64_t handle)
 {
     struct exec_makers *m = c->server->makers;
     const uint32_t maker = c->call.maker;
     void *array = c->made_objects;
-    struct exec_place place;
+    struct exec_range range;
     struct exec_made *made;
 
     if (maker == PROGRAM_BY_NONE || maker >= PROGRAM_MAKER_COUNT ||
@@ -103,9 +121,12 @@ void exec_maker_record(struct exec_client *c, uint64_t handle)
         return;
     *made = (struct exec_made){
         handle, makers[maker].kind, count(m, c, maker), (enum program_maker)maker, {{0}}};
-    for (unsigned i = 0; i < PROGRAM_CALLERS; i++) {
-        if (exec_place_find(c->pid, c->call.callers[i], &place))
-            made->spots[i] = (struct exec_spot){module_of(m, c->pid, place.path), place.offset};
+    range = range_of(c, c->call.callers[0]);
+    for (unsigned i = 0; i < PROGRAM_CALLERS && range.module; i++) {
+        const uint64_t addr = c->call.callers[i];
+
+        if (addr >= range.from && addr < range.to)
+            made->spots[i] = (struct exec_spot){range.module, range.offset + (addr - range.from)};
     }
 }
 

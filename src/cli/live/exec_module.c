@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-bool exec_maps_line(const char *line, uint64_t addr, struct exec_place *ret)
+bool exec_maps_line(const char *line, uint64_t addr, struct exec_code *ret)
 {
     uint64_t from, to, offset;
     char access[5];
@@ -24,11 +24,13 @@ bool exec_maps_line(const char *line, uint64_t addr, struct exec_place *ret)
         return false;
     memcpy(ret->path, line + path_at, n);
     ret->path[n] = '\0';
-    ret->offset = offset + (addr - from);
+    ret->from = from;
+    ret->to = to;
+    ret->offset = offset;
     return true;
 }
 
-bool exec_place_find(int pid, uint64_t addr, struct exec_place *ret)
+bool exec_code_find(int pid, uint64_t addr, struct exec_code *ret)
 {
     char path[64], *line = NULL;
     size_t room = 0;

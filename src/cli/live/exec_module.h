@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The files that programs have mapped, and where an address of a program is in them.  [proc(5)] */
+/* The files that programs have mapped: their code, and whether they are still the same.
+ * [proc(5)]
+ */
 #ifndef CLI_LIVE_EXEC_MODULE_H
 #define CLI_LIVE_EXEC_MODULE_H
 
@@ -8,19 +10,21 @@
 #include <stdint.h>
 #include <sys/stat.h>
 
-/* A place in a file. */
-struct exec_place {
+/* Code of a file in a process: the bytes from @offset on are at the addresses @from .. @to - 1. */
+struct exec_code {
     char path[PATH_MAX];
-    uint64_t offset;
+    uint64_t from, to, offset;
 };
 
 /* Reads a line of /proc/PID/maps.  Returns true, and sets *@ret, if it is the line of @addr, and
  * there is code of a file.
  */
-bool exec_maps_line(const char *line, uint64_t addr, struct exec_place *ret);
+bool exec_maps_line(const char *line, uint64_t addr, struct exec_code *ret);
 
-/* Finds the code at @addr of process @pid.  Returns false if there is none, or it is of no file. */
-bool exec_place_find(int pid, uint64_t addr, struct exec_place *ret);
+/* Finds the code around @addr of process @pid.  Returns false if there is none, or it is of no
+ * file.
+ */
+bool exec_code_find(int pid, uint64_t addr, struct exec_code *ret);
 
 /* A file as it was when a program used it. */
 struct exec_module {

@@ -44,32 +44,34 @@ static void a_line_of_maps_is_code_of_a_file(void **state)
 
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-        struct exec_place p = {.path = "unchanged", .offset = 5};
+        struct exec_code p = {.path = "unchanged", .offset = 5};
 
         assert_int_equal(exec_maps_line(rows[i].line, rows[i].addr, &p), rows[i].path != NULL);
         assert_string_equal(p.path, rows[i].path ? rows[i].path : "unchanged");
-        assert_int_equal(p.offset, rows[i].path ? rows[i].offset : 5);
+        assert_int_equal(p.offset + (rows[i].path ? rows[i].addr - p.from : 0),
+                         rows[i].path ? rows[i].offset : 5);
+        assert_true(!rows[i].path || (rows[i].addr >= p.from && rows[i].addr < p.to));
     }
 }
 
 static void code_of_this_process_is_found(void **state)
 {
     const uint64_t here = (uint64_t)(uintptr_t)code_of_this_process_is_found;
-    struct exec_place p;
+    struct exec_code p;
     struct exec_module m;
     struct exec_elf e;
     uint64_t address;
     int fd;
 
     (void)state;
-    assert_false(exec_place_find((int)getpid(), 0, &p));
-    assert_false(exec_place_find((int)getpid(), (uint64_t)(uintptr_t)&p, &p));
-    assert_true(exec_place_find((int)getpid(), here, &p));
+    assert_false(exec_code_find((int)getpid(), 0, &p));
+    assert_false(exec_code_find((int)getpid(), (uint64_t)(uintptr_t)&p, &p));
+    assert_true(exec_code_find((int)getpid(), here, &p));
     assert_true(exec_module_init(&m, (int)getpid(), p.path));
     assert_true(m.is_program && m.is_here && exec_module_is_unchanged(&m));
     fd = open(p.path, O_RDONLY | O_CLOEXEC);
     assert_true(exec_elf_read(&e, fd));
-    assert_true(exec_elf_address(&e, p.offset, &address));
+    assert_true(exec_elf_address(&e, p.offset + (here - p.from), &address));
     assert_int_equal(address % 4096, here % 4096);
     assert_false(exec_elf_address(&e, UINT64_MAX, &address));
     assert_true(exec_elf_has_symbols(&e));
