@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A program that makes objects of each kind, says so, and waits to be ended.
+/* A program that makes objects of each kind, moves queue pairs to ERR, and waits to be ended.
  * tests/tools/check_exec.py builds it in several ways, and compares the lines that are marked with
  * "made:" and a name with what the lab says of these objects.
  */
@@ -48,6 +48,7 @@ static struct ibv_qp *make_extended_qp(struct ibv_context *context, struct ibv_p
 
 static void make_all(struct ibv_context *context, unsigned access)
 {
+    struct ibv_qp *qps[QPS];
     struct ibv_qp_attr error = {.qp_state = IBV_QPS_ERR};
     struct ibv_srq_init_attr srq = {.attr = {1, 1, 0}};
     struct ibv_ah_attr ah = {.is_global = 1, .port_num = 1};
@@ -59,13 +60,15 @@ static void make_all(struct ibv_context *context, unsigned access)
     need(ibv_alloc_mw(pd, IBV_MW_TYPE_1));                                /* made: mw */
     need(ibv_create_comp_channel(context));                               /* made: channel */
     need(ibv_create_srq(pd, &srq));                                       /* made: srq */
-    for (int i = 0; i < QPS; i++) {
-        if (ibv_modify_qp(make_qp(pd, cq), &error, IBV_QP_STATE) != 0)
-            exit(1);
-    }
+    for (int i = 0; i < QPS; i++)
+        qps[i] = make_qp(pd, cq);
     make_extended_qp(context, pd, cq);
     ibv_query_gid(context, 1, 0, &ah.grh.dgid);
-    need(ibv_create_ah(pd, &ah)); /* made: ah */
+    need(ibv_create_ah(pd, &ah));   /* made: ah */
+    for (int i = 0; i < QPS; i++) { /* whoever watches sees that all are made */
+        if (ibv_modify_qp(qps[i], &error, IBV_QP_STATE) != 0)
+            exit(1);
+    }
 }
 
 /* usage: makers [child]: with "child", a child makes them. */
@@ -81,8 +84,6 @@ int main(int argc, char **argv)
     list = ibv_get_device_list(NULL);
     make_all(need(ibv_open_device(need(list ? list[0] : NULL))),
              argc > 5 ? 0u : (unsigned)IBV_ACCESS_LOCAL_WRITE);
-    puts("all are made");
-    fflush(stdout);
     for (;;)
         pause();
 }

@@ -116,7 +116,7 @@ void test_queries(void)
 }
 
 /* A resize for which the program lacks what @resource limits changes nothing. */
-static void resize_without(int resource, struct ibv_cq *cq)
+static void resize_without(__rlimit_resource_t resource, struct ibv_cq *cq)
 {
     const int before = cq->cqe;
     struct rlimit old, none;

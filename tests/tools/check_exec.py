@@ -117,6 +117,7 @@ MADE = """host h1 h2
 link h1 h2
 exec h1 {program} {words} &
 {more}
+until count(qp_state, to==ERR) == {moves} timeout=60s
 show h1
 show h1.qp3
 show qp h1.qp2
@@ -150,7 +151,7 @@ def check_makers(rdmalab, tally, library):
         has_lines = name != "makers_bare" and "none" not in path
         if has_lines and not tool:
             continue
-        rdmalab.file("made.lab").write_text(MADE.format(program=build / name, words="", more=""))
+        rdmalab.file("made.lab").write_text(MADE.format(program=build / name, words="", more="", moves=3))
         done = rdmalab.run("run", "made.lab", "--allow", "programs", env={**os.environ, "PATH": path})
         head, _, first = done.stdout.partition(f"made by program 1 ({build / name}), its\n")
         for object_name, (call, mark) in calls.items():
@@ -163,17 +164,39 @@ def check_makers(rdmalab, tally, library):
                                         ("qp2", "h1.qp2 was made by", "1st ibv_create_qp")):
             tally.expect(f" {lead} program 1 ({build / name}), its {call}, {where}" in one, f"{name}, {path}: {lead}, {object_name}", text_of(done))
     more = f"exec h1 {build}/makers_bare &"
-    rdmalab.file("made.lab").write_text(MADE.format(program=build / "makers_bare", words="child", more=more))
+    rdmalab.file("made.lab").write_text(MADE.format(program=build / "makers_bare", words="child", more=more, moves=6))
     done = rdmalab.run("run", "made.lab", "--allow", "programs")
     tally.expect(re.search(rf"^made by process \d+ of program 1 \({build}/makers_bare\), its$", done.stdout, re.MULTILINE),
                  "a process that a program has started is named", text_of(done))
     tally.expect(f"made by program 2 ({build}/makers_bare), its\n" in done.stdout, "the second program has its own heading", text_of(done))
 
 
+BY_LIBRARY = """import ctypes, time
+library = ctypes.CDLL("libibverbs.so.1")
+library.ibv_get_device_list.restype = ctypes.POINTER(ctypes.c_void_p)
+library.ibv_open_device.restype = ctypes.c_void_p
+library.ibv_open_device.argtypes = library.ibv_alloc_pd.argtypes = [ctypes.c_void_p]
+context = library.ibv_open_device(library.ibv_get_device_list(None)[0])
+library.ibv_alloc_pd(context)
+library.ibv_alloc_pd(context)
+time.sleep(1000)
+"""
+
+
+def check_maker_library(rdmalab, tally, _library):
+    """A call that a library of the program makes is in that library."""
+    rdmalab.file("by_library.py").write_text(BY_LIBRARY)
+    rdmalab.file("by_library.lab").write_text(f"host h1 h2\nlink h1 h2\nexec h1 {sys.executable} by_library.py &\n"
+                                              "until count(ctrl_request, cmd==CREATE_PD) == 2 timeout=60s\nshow h1\nkill 1\n")
+    done = rdmalab.run("run", "by_library.lab", "--allow", "programs")
+    tally.expect(re.search(r"^  pd1( to pd2)? +1st( to 2nd)? ibv_alloc_pd, (\S+ of )?(libffi|_ctypes)\S+$", done.stdout, re.MULTILINE), "ctypes calls by libffi", text_of(done))
+
+
 def check_maker_changed(rdmalab, tally, library):
     """A program that was built again while it runs: no line of the new one is said of the old one."""
     shutil.copy(library.parents[3] / "tests/program/makers", rdmalab.file("changing"))
     rdmalab.file("changed.lab").write_text("host h1 h2\nlink h1 h2\nexec h1 ./changing &\n"
+                                           "until count(qp_state, to==ERR) == 3 timeout=60s\n"
                                            "exec h1 mv changing old\nexec h1 cp old changing\nshow h1.pd1\nkill 1\n")
     done = rdmalab.run("run", "changed.lab", "--allow", "programs")
     tally.expect("made by program 1 (./changing), its 1st ibv_alloc_pd, changing\n" in done.stdout, "a file that has changed", text_of(done))
