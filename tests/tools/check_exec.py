@@ -122,6 +122,8 @@ show h1
 show h1.qp3
 show qp h1.qp2
 show h1.mr1
+show qp
+show cq h1
 why h1.qp2
 kill 1
 """
@@ -153,7 +155,9 @@ def check_makers(rdmalab, tally, library):
             continue
         rdmalab.file("made.lab").write_text(MADE.format(program=build / name, words="", more="", moves=3))
         done = rdmalab.run("run", "made.lab", "--allow", "programs", env={**os.environ, "PATH": path})
-        head, _, first = done.stdout.partition(f"made by program 1 ({build / name}), its\n")
+        _, first, *tables = done.stdout.split(f"made by program 1 ({build / name}), its\n")
+        tally.expect(len(tables) == 2 and re.match(r"  h1\.qp2 to h1\.qp4 +1st to 3rd ibv_create_qp, ", tables[0]) and
+                     re.match(r"  cq1 +1st ibv_create_cq, ", tables[1]), f"{name}: show qp, show cq h1", text_of(done))
         for object_name, (call, mark) in calls.items():
             where = rf"makers\.c:{lines[mark]}" if has_lines else rf"{name}\+0x[0-9a-f]+"
             tally.expect(re.search(rf"^  {object_name} +{call}, {where}$", first, re.MULTILINE),

@@ -105,7 +105,7 @@ static enum rdl_status page_of(struct showing *s, const char *path, size_t *rete
     if (st != RDL_OK)
         return st;
     if (tree_is(s->lab, path, NODE_host))
-        return show_all_made(s->out, s->lab, s->rq->live_ops, s->rq->live, path);
+        return show_all_made(s->out, s->lab, s->rq, path, NULL);
     show_made(s->out, s->lab, s->rq->live_ops, s->rq->live, path, false);
     return RDL_OK;
 }
@@ -127,6 +127,16 @@ static enum rdl_status show_one_vq(struct showing *s)
     return st == RDL_OK ? st : bad_path(s, st, 1, at);
 }
 
+/* Prints the objects of a kind, and who made them. */
+static enum rdl_status table_of_kind(struct showing *s, const char *path, enum node_kind kind)
+{
+    const enum rdl_status st = all_of_kind(s, path, kind);
+
+    if (st != RDL_OK || !is_text(s))
+        return st;
+    return show_all_made(s->out, s->lab, s->rq, path, word_at(s, 0));
+}
+
 /* Handles qp, cq, mr, pd, ah and srq: one object or all. */
 static enum rdl_status show_kind_of(struct showing *s)
 {
@@ -136,7 +146,7 @@ static enum rdl_status show_kind_of(struct showing *s)
     enum rdl_status st;
 
     if (!path)
-        return all_of_kind(s, "", kind);
+        return table_of_kind(s, "", kind);
     if (!tree_is(s->lab, path, kind)) {
         struct rdl_value v;
 
@@ -145,7 +155,7 @@ static enum rdl_status show_kind_of(struct showing *s)
             return bad_path(s, st, 1, at);
         if (!tree_is(s->lab, path, NODE_host))
             return refuse(s, RDL_ERR_INVAL, 1, 0, "%s is no %s", path, word);
-        return all_of_kind(s, path, kind);
+        return table_of_kind(s, path, kind);
     }
     st = is_text(s) ? page_of(s, path, &at) : data_of(s, path, true, &at);
     return st == RDL_OK ? st : bad_path(s, st, 1, at);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/live/live.h"
+#include "cli/show/show.h"
 #include "emu/base/assert.h"
 #include "emu/base/text.h"
 #include "emu/facts/enum/object.h"
@@ -93,9 +94,12 @@ struct made_run {
     const struct rdl_lab *lab;
     const struct live_ops *ops;
     const struct live *live;
-    const char *node;
+    const char *node; /* the kind of objects now, and as an enum object_kind */
     enum object_kind object;
-    char host[RDL_NAME_BYTES];
+    const char *only;                                 /* kind of all objects; NULL: all kinds */
+    const char *host;                                 /* now */
+    bool with_host;                                   /* objects are printed with their hosts */
+    enum rdl_status end;                              /* the first error */
     char first[RDL_PATH_BYTES], last[RDL_PATH_BYTES]; /* "": there is no object in it */
     struct live_maker maker;                          /* of the first */
     uint32_t last_nth;
@@ -106,7 +110,7 @@ static void end_run(struct made_run *r)
 {
     char buf[2 * SHOW_LINE_BYTES], lead[2 * RDL_PATH_BYTES];
     struct text t = text_on(buf, sizeof(buf)), l = text_on(lead, sizeof(lead));
-    const size_t host = strlen(r->host) + 1;
+    const size_t host = r->with_host ? 0 : strlen(r->host) + 1;
 
     if (!r->first[0])
         return;
@@ -121,7 +125,7 @@ static void end_run(struct made_run *r)
         text_addf(&l, " to %s", r->last + host);
     text_add(&l, " "); /* a long name reaches the text */
     add_call(&t, &r->maker, r->last_nth);
-    show_wrap_behind(r->out, lead, 18, buf);
+    show_wrap_behind(r->out, lead, r->with_host ? 24 : 18, buf);
     r->first[0] = '\0';
 }
 
@@ -157,21 +161,45 @@ static void add_to_run(void *ctx, const char *key, const struct rdl_value *v)
     (void)snprintf(r->last, sizeof(r->last), "%s", path);
 }
 
-enum rdl_status show_all_made(FILE *out, const struct rdl_lab *lab, const struct live_ops *ops,
-                              const struct live *live, const char *host)
+static void add_host(struct made_run *r, const char *host)
 {
-    struct made_run r = {.out = out, .lab = lab, .ops = ops, .live = live};
+    size_t at;
+
+    r->host = host;
+    for (size_t i = 0; i < ARRAY_LEN(kinds) && r->end == RDL_OK; i++) {
+        if (r->only && strcmp(r->only, kinds[i].node) != 0)
+            continue;
+        r->node = kinds[i].node;
+        r->object = kinds[i].object;
+        r->end = rdl_inspect_list(r->lab, host, add_to_run, r, &at);
+        end_run(r);
+    }
+}
+
+static void add_if_host(void *ctx, const char *key, const struct rdl_value *v)
+{
+    if (v->type == RDL_NODE && strcmp(v->text, "host") == 0)
+        add_host(ctx, key);
+}
+
+enum rdl_status show_all_made(FILE *out, const struct rdl_lab *lab, const struct show_request *rq,
+                              const char *host, const char *node)
+{
+    struct made_run r = {.out = out,
+                         .lab = lab,
+                         .ops = rq->live_ops,
+                         .live = rq->live,
+                         .only = node,
+                         .with_host = !host[0],
+                         .end = RDL_OK};
     enum rdl_status st = RDL_OK;
     size_t at;
 
-    if (!live)
+    if (!rq->live)
         return RDL_OK;
-    (void)snprintf(r.host, sizeof(r.host), "%s", host);
-    for (size_t i = 0; i < ARRAY_LEN(kinds) && st == RDL_OK; i++) {
-        r.node = kinds[i].node;
-        r.object = kinds[i].object;
-        st = rdl_inspect_list(lab, host, add_to_run, &r, &at);
-        end_run(&r);
-    }
-    return st;
+    if (host[0])
+        add_host(&r, host);
+    else
+        st = rdl_inspect_list(lab, "", add_if_host, &r, &at);
+    return st == RDL_OK ? r.end : st;
 }
