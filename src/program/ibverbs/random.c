@@ -26,7 +26,7 @@ void arc4random_buf(void *buf, size_t n);
 uint32_t arc4random_uniform(uint32_t bound);
 
 static uint64_t seed;
-static pid_t lab;                /* 0: there is no seed */
+static pid_t program;            /* its process; 0: it has no seed */
 static _Atomic uint64_t n_draws; /* of this process */
 
 __attribute__((constructor)) static void read_seed(void)
@@ -35,19 +35,19 @@ __attribute__((constructor)) static void read_seed(void)
     char *end;
     long pid = text ? strtol(text, &end, 10) : 0;
 
-    if (pid <= 0 || *end != ' ')
+    if (pid <= 0 || *end != ' ' || getppid() != (pid_t)pid)
         return;
     seed = strtoull(end, NULL, 16);
-    lab = (pid_t)pid;
+    program = getpid();
 }
 
-/* Replaces @n drawn bytes if this process is the program that the lab has started. */
+/* Replaces @n drawn bytes, but not in a child of the program. */
 static void replace(void *buf, size_t n)
 {
     struct prng draws;
     uint64_t word;
 
-    if (lab == 0 || getppid() != lab)
+    if (program == 0 || getpid() != program)
         return;
     draws = prng_stream(seed, atomic_fetch_add(&n_draws, 1));
     for (size_t i = 0; i < n; i += sizeof(word)) {
