@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A program that makes objects of each kind, moves queue pairs to ERR, and waits to be ended.
- * tests/tools/check_exec.py builds it in several ways, and compares the lines that are marked with
- * "made:" and a name with what the lab says of these objects.
+/* A program that makes objects of each kind, moves queue pairs to ERR, posts a send that fails, and
+ * waits to be ended. tests/tools/check_exec.py builds it in several ways, and compares the lines
+ * that are marked with "made:" and a name with what the lab says of these objects.
  */
 #include <infiniband/verbs.h>
 #include <stdio.h>
@@ -48,6 +48,7 @@ static struct ibv_qp *make_extended_qp(struct ibv_context *context, struct ibv_p
 
 static void make_all(struct ibv_context *context, unsigned access)
 {
+    struct ibv_send_wr send = {.opcode = IBV_WR_SEND, .send_flags = IBV_SEND_SIGNALED}, *bad;
     struct ibv_qp *qps[QPS];
     struct ibv_qp_attr error = {.qp_state = IBV_QPS_ERR};
     struct ibv_srq_init_attr srq = {.attr = {1, 1, 0}};
@@ -64,11 +65,13 @@ static void make_all(struct ibv_context *context, unsigned access)
         qps[i] = make_qp(pd, cq);
     make_extended_qp(context, pd, cq);
     ibv_query_gid(context, 1, 0, &ah.grh.dgid);
-    need(ibv_create_ah(pd, &ah));   /* made: ah */
-    for (int i = 0; i < QPS; i++) { /* whoever watches sees that all are made */
+    need(ibv_create_ah(pd, &ah)); /* made: ah */
+    for (int i = 0; i < QPS; i++) {
         if (ibv_modify_qp(qps[i], &error, IBV_QP_STATE) != 0)
             exit(1);
     }
+    if (ibv_post_send(qps[QPS - 1], &send, &bad) != 0) /* whoever watches sees that all is done */
+        exit(1);
 }
 
 /* usage: makers [child]: with "child", a child makes them. */

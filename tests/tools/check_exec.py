@@ -117,7 +117,7 @@ MADE = """host h1 h2
 link h1 h2
 exec h1 {program} {words} &
 {more}
-until count(qp_state, to==ERR) == {moves} timeout=60s
+until count(cqe) == {completions} timeout=60s
 show h1
 show h1.qp3
 show qp h1.qp2
@@ -125,6 +125,7 @@ show h1.mr1
 show qp
 show cq h1
 why h1.qp2
+why
 kill 1
 """
 
@@ -153,7 +154,7 @@ def check_makers(rdmalab, tally, library):
         has_lines = name != "makers_bare" and "none" not in path
         if has_lines and not tool:
             continue
-        rdmalab.file("made.lab").write_text(MADE.format(program=build / name, words="", more="", moves=3))
+        rdmalab.file("made.lab").write_text(MADE.format(program=build / name, words="", more="", completions=1))
         done = rdmalab.run("run", "made.lab", "--allow", "programs", env={**os.environ, "PATH": path})
         _, first, *tables = done.stdout.split(f"made by program 1 ({build / name}), its\n")
         tally.expect(len(tables) == 2 and re.match(r"  h1\.qp2 to h1\.qp4 +1st to 3rd ibv_create_qp, ", tables[0]) and
@@ -164,11 +165,11 @@ def check_makers(rdmalab, tally, library):
                          f"{name}, {path}: {object_name} by {call}", text_of(done))
         where = f"makers.c:{lines['qp']}" if has_lines else f"{name}+0x"
         one = " ".join(done.stdout.split())
-        for object_name, lead, call in (("qp3", "made by", "2nd ibv_create_qp"), ("qp2", "made by", "1st ibv_create_qp"),
+        for object_name, lead, call in (("qp3", "made by", "2nd ibv_create_qp"), ("qp2", "made by", "1st ibv_create_qp"), ("qp4", "h1.qp4 was made by", "3rd ibv_create_qp"),
                                         ("qp2", "h1.qp2 was made by", "1st ibv_create_qp")):
             tally.expect(f" {lead} program 1 ({build / name}), its {call}, {where}" in one, f"{name}, {path}: {lead}, {object_name}", text_of(done))
     more = f"exec h1 {build}/makers_bare &"
-    rdmalab.file("made.lab").write_text(MADE.format(program=build / "makers_bare", words="child", more=more, moves=6))
+    rdmalab.file("made.lab").write_text(MADE.format(program=build / "makers_bare", words="child", more=more, completions=2))
     done = rdmalab.run("run", "made.lab", "--allow", "programs")
     tally.expect(re.search(rf"^made by process \d+ of program 1 \({build}/makers_bare\), its$", done.stdout, re.MULTILINE),
                  "a process that a program has started is named", text_of(done))
@@ -200,7 +201,7 @@ def check_maker_changed(rdmalab, tally, library):
     """A program that was built again while it runs: no line of the new one is said of the old one."""
     shutil.copy(library.parents[3] / "tests/program/makers", rdmalab.file("changing"))
     rdmalab.file("changed.lab").write_text("host h1 h2\nlink h1 h2\nexec h1 ./changing &\n"
-                                           "until count(qp_state, to==ERR) == 3 timeout=60s\n"
+                                           "until count(cqe) == 1 timeout=60s\n"
                                            "exec h1 mv changing old\nexec h1 cp old changing\nshow h1.pd1\nkill 1\n")
     done = rdmalab.run("run", "changed.lab", "--allow", "programs")
     tally.expect("made by program 1 (./changing), its 1st ibv_alloc_pd, changing\n" in done.stdout, "a file that has changed", text_of(done))

@@ -192,6 +192,22 @@ static void advise_on_event(struct session *s, const struct past *p, ev_id id)
     advise(s, p, OBJ_QP, host, (uint32_t)ev_field_number(e, qpn), advice_rd_atomic);
 }
 
+/* Tells who made the object that was asked about, or else the queue pair of event @id. */
+static void tell_maker(struct session *s, const struct past *p, ev_id id, const char *target)
+{
+    const struct ev *e = past_find(p, id);
+    const struct ev_field *qpn = e ? ev_field_find(e->kind, "qpn") : NULL;
+    char path[TREE_PATH_BYTES];
+    struct text name = text_on(path, sizeof(path));
+
+    if (target && !ev_id_begins(target))
+        text_add(&name, target);
+    else if (qpn && past_host_of(e) != EV_HOST_NONE)
+        ev_names_object(p->names, &name, past_host_of(e), OBJ_QP,
+                        (uint32_t)ev_field_number(e, qpn));
+    show_made(s->config.out, s->lab, s->config.live_ops, s->outside.live, path, true);
+}
+
 bool run_why(struct session *s, const struct step *st)
 {
     const struct scope in = session_scope(s);
@@ -245,8 +261,7 @@ bool run_why(struct session *s, const struct step *st)
         return remedy_of_missing(s, id, "\"show events\" lists those that are");
     }
     advise_on_event(s, &past, id);
-    if (target && !ev_id_begins(target))
-        show_made(s->config.out, s->lab, s->config.live_ops, s->outside.live, target, true);
+    tell_maker(s, &past, id, target);
     return true;
 }
 
