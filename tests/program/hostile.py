@@ -20,7 +20,7 @@ MAGIC, VERSION = 0x504C4452, 2
 HELLO = struct.Struct("<II24s")
 CALL_BYTES, AT_MAKER = 152, 128
 MAKERS = 13
-OPS = 23
+OPS = 24
 AT_POSTED, AT_TAKEN, AT_POSTS = 64, 128, 192 + 32768 * 8
 CONNECTIONS, ACTIONS = 24, 120
 
@@ -58,7 +58,8 @@ def greet(r, s):
 
 
 (QUERY_PORT, QUERY_GID, QUERY_PKEY, ALLOC_PD, REG_MR, REREG_MR, ALLOC_MW, CREATE_CHANNEL, CREATE_CQ, RESIZE_CQ, ARM_CQ, CREATE_SRQ,
- MODIFY_SRQ, QUERY_SRQ, CREATE_QP, MODIFY_QP, QUERY_QP, CREATE_AH, ATTACH_MCAST, DETACH_MCAST, DESTROY, WAIT, NEW_RING) = range(OPS)
+ MODIFY_SRQ, QUERY_SRQ, CREATE_QP, MODIFY_QP, QUERY_QP, CREATE_AH, ATTACH_MCAST, DETACH_MCAST, DESTROY, WAIT, NUDGE,
+ NEW_RING) = range(OPS)
 
 
 def sound_call(r, op, made):
@@ -126,6 +127,8 @@ def misbehave(r, s, fds):
         if kind < 7:
             op, call = call_bytes(r, serial, made)
             s.send(call if not is_wild or r.random() < 0.97 else r.randbytes(r.randrange(1, 500)))
+            if op == NUDGE:  # has no answer
+                continue
             answer, more, _, _ = socket.recv_fds(s, 4096, 8)
             if not answer:
                 return
