@@ -14,6 +14,7 @@
 #include "cli/session/scenario.h"
 #include "cli/session/unmet.h"
 #include "emu/base/assert.h"
+#include "emu/base/text.h"
 #include "print/plain.h"
 #include "print/utf8.h"
 #include "process/must.h"
@@ -66,14 +67,6 @@ static bool program_at(const struct running *g, uint32_t i, struct live_exec_inf
 static bool any_runs(const struct running *g)
 {
     return g->s->outside.live && live_ops->programs_run(g->s->outside.live);
-}
-
-/* The name of a program without its directory. */
-static const char *base_of(const char *program)
-{
-    const char *slash = strrchr(program, '/');
-
-    return slash ? slash + 1 : program;
 }
 
 /* --- Messages --------------------------------------------------------------------------------- */
@@ -273,7 +266,8 @@ static void look_for_colon(const struct running *g, const struct exec_part *p)
         fprintf(stderr,
                 "rdmalab: %s %s: \"--\" is passed to the program; did you forget \":\" before "
                 "\"%s\"?\n",
-                SHOWN_NAME(p->host), SHOWN_NAME(base_of(p->words[0])), SHOWN_NAME(p->words[i - 1]));
+                SHOWN_NAME(p->host), SHOWN_NAME(text_behind_slash(p->words[0])),
+                SHOWN_NAME(p->words[i - 1]));
     }
 }
 
@@ -315,7 +309,7 @@ static bool start(struct running *g, const struct exec_part *p)
     if (!ok && count_programs(g) == n) {
         complain(g);
         g->status = exit_worse(g->status, session_exit_status(g->s));
-        snprintf(name, sizeof(name), "%s %s", p->host, base_of(p->words[0]));
+        snprintf(name, sizeof(name), "%s %s", p->host, text_behind_slash(p->words[0]));
         note_failure(g, name, "could not be started");
         return false;
     }

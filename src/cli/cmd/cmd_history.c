@@ -125,7 +125,7 @@ static struct step *saved_header(struct session *s, struct pool *pool, const cha
     const struct cmd *cmd = &cmd_table[CMD_scenario];
     struct step *h = s->history->header ? step_copy(pool, s->history->header)
                                         : step_new(pool, cmd, (struct span){0, 0});
-    const char *base = strrchr(file, '/') ? strrchr(file, '/') + 1 : file;
+    const char *base = text_behind_slash(file);
 
     if (!step_has(h, "title"))
         step_put(pool, h, "title", pool_copy(pool, base, strcspn(base, ".")));

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "emu/base/assert.h"
+#include "emu/base/text.h"
 #include "print/utf8.h"
 #include "process/must.h"
 
@@ -195,7 +196,7 @@ static const char *behind_number(const char *name)
 
 const struct lesson *collection_find(const struct collection *c, const char *name)
 {
-    const char *base = strrchr(name, '/') ? strrchr(name, '/') + 1 : name;
+    const char *base = text_behind_slash(name);
     const size_t n = strlen(base) - (is_json(base) ? strlen(SUFFIX) : 0);
 
     for (size_t i = 0; i < c->n; i++) {

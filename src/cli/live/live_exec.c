@@ -240,14 +240,6 @@ static bool open_exec(struct live *l, struct live_error *reterr)
 
 /* --- Programs --------------------------------------------------------------------------------- */
 
-/* The name of a program without its directory, for people. */
-static const char *base_of(const char *program)
-{
-    const char *slash = strrchr(program, '/');
-
-    return slash ? slash + 1 : program;
-}
-
 /* The command line as it was typed, for people; the end of a long one is missing. */
 static void write_command(const char *const *words, char *ret, size_t cap)
 {
@@ -324,7 +316,7 @@ bool live_exec_start(struct live *l, const struct live_exec_config *config, uint
     snprintf(p->host, sizeof(p->host), "%s", config->host_name);
     write_command(config->words, p->command, sizeof(p->command));
     snprintf(p->program, sizeof(p->program), "%s", config->words[0]);
-    snprintf(p->name, sizeof(p->name), "%s %s", p->host, base_of(config->words[0]));
+    snprintf(p->name, sizeof(p->name), "%s %s", p->host, text_behind_slash(config->words[0]));
     p->process = (struct exec_process){.loop = &l->loop, .out = l->out, .name = p->name};
     p->process.direct = config->direct;
     p->process.alike = l->is_virtual;

@@ -84,6 +84,13 @@ const char *text_article(const char *word)
     return word[0] && strchr(spelled ? begin_with_a_vowel : vowels, word[0]) ? "an" : "a";
 }
 
+const char *text_behind_slash(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
+}
+
 int text_hex_digit(char c)
 {
     if (c >= '0' && c <= '9')

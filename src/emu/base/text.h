@@ -48,6 +48,9 @@ void text_add_which(struct text *t, uint32_t nth, uint32_t count);
  */
 const char *text_article(const char *word);
 
+/* Returns what follows the last '/' in @path; all of it if there is none. */
+const char *text_behind_slash(const char *path);
+
 /* Returns the value of a hexadecimal digit in either case, or -1. */
 int text_hex_digit(char c);
 
