@@ -28,6 +28,7 @@ struct run_options {
     const char *seed_text, *memory_text, *until;
     struct allow allow;
     bool hash, quiet;
+    bool is_virtual;   /* simulated time advances only while all programs wait */
     bool stdout_taken; /* by one of @outputs: nothing else is printed there */
     uint64_t seed, memory_bytes;
     unsigned allowed; /* set of enum permit */
@@ -62,6 +63,7 @@ static void add_again(struct text *t, const struct scenario *sc, const struct ru
     shell_add_number(t, "--seed", seed);
     shell_add_option(t, "--memory", o->memory_text);
     shell_add_option(t, "--until", o->until);
+    text_add(t, o->is_virtual ? " --virtual" : "");
     allow_add(t, &o->allow);
 }
 
@@ -174,17 +176,20 @@ static int write_outputs(struct session *s, const struct run_options *o)
 }
 
 /* Returns true if @sc can have a hash, as far as that is known before it runs: none of its steps
- * surely starts a program or opens a port.  Otherwise prints an error.
+ * surely starts a program or opens a port, which in virtual time a program may.  Otherwise prints
+ * an error.
  */
-static bool may_have_hash(const struct scenario *sc)
+static bool may_have_hash(const struct scenario *sc, bool is_virtual)
 {
     for (const struct step *st = sc->script.first; st; st = st->next) {
-        if (!gate_opens_outside(st->cmd) || !(st->cmd->flags & CMD_OUTSIDE))
+        if (!gate_opens_outside(st->cmd) || !(st->cmd->flags & CMD_OUTSIDE) ||
+            (is_virtual && (st->cmd->flags & CMD_VIRTUAL)))
             continue;
         fprintf(stderr,
                 "rdmalab: --hash: a lab that follows real time has no hash, and \"%s\" makes it "
-                "one\n",
-                st->cmd->name);
+                "one%s\n",
+                st->cmd->name,
+                st->cmd->flags & CMD_VIRTUAL ? "; --virtual gives it virtual time" : "");
         return false;
     }
     return true;
@@ -203,6 +208,7 @@ static int run_scenario_file(const struct scenario *sc, const struct run_options
         .colour = modes_colour(),
         .interrupted = signals_interrupted(),
         .live_ops = live_ops,
+        .programs_virtual = o->is_virtual,
         .memory_bytes = (size_t)o->memory_bytes,
         .allowed = o->allowed,
     };
@@ -238,7 +244,7 @@ static int run_scenario_file(const struct scenario *sc, const struct run_options
     if (status != EXIT_PASSED)
         modes_say_again(&again);
     status = exit_worse(status, write_outputs(s, o));
-    if (o->hash && session_is_live(s)) {
+    if (o->hash && session_is_live(s) && !o->is_virtual) {
         fputs("rdmalab: --hash: a lab that follows real time has no hash\n", stderr);
         status = exit_worse(status, EXIT_FAILED);
     } else if (o->hash) {
@@ -269,6 +275,7 @@ int run_main(int argc, char **argv)
          .value = &o.outputs[OUTPUT_LADDER],
          .output = OPTION_WRITES,
          .wants_suffix = export_ladder_suffix},
+        {.name = "--virtual", .flag = &o.is_virtual},
         {.name = "--hash", .flag = &o.hash, .output = OPTION_PRINTS},
         {.name = "--quiet", .flag = &o.quiet},
         ALLOW_OPTIONS(o.allow),
@@ -294,7 +301,7 @@ int run_main(int argc, char **argv)
         fputs("skipped: ", o.stdout_taken ? stderr : stdout);
         print_line(o.stdout_taken ? stderr : stdout, scenario_skip(&sc));
         status = EXIT_SKIPPED;
-    } else if (status == EXIT_PASSED && o.hash && !may_have_hash(&sc)) {
+    } else if (status == EXIT_PASSED && o.hash && !may_have_hash(&sc, o.is_virtual)) {
         status = EXIT_FAILED;
     } else if (status == EXIT_PASSED) {
         status = run_scenario_file(&sc, &o);

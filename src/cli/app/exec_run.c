@@ -131,7 +131,7 @@ static uint32_t count_failed(const struct running *g, uint32_t *ret_first)
     uint32_t n = 0;
 
     for (uint32_t i = 0; program_at(g, i, &info); i++) {
-        if (info.runs || info.status == 0)
+        if (!info.failed)
             continue;
         if (n++ == 0)
             *ret_first = i;
@@ -144,15 +144,16 @@ static void note_error(struct running *g)
 {
     struct live_exec_info info;
     uint32_t first = 0;
+    const uint32_t n = count_failed(g, &first);
 
     complain(g);
-    if (count_failed(g, &first) <= g->n_told) {
+    if (n <= g->n_told) {
         g->status = exit_worse(g->status, session_exit_status(g->s));
         g->over = true;
         note_failure(g, "the lab", "failed");
         return;
     }
-    g->n_told++;
+    g->n_told = n;
     if (!g->cause[0] && program_at(g, first, &info)) {
         if (info.status < EXIT_SIGNALS)
             tell_order(g, first);
@@ -317,7 +318,7 @@ static bool start(struct running *g, const struct exec_part *p)
         note_error(g);
     for (uint32_t i = 0; !g->listened && program_at(g, i, &info); i++)
         g->listened = info.runs && live_ops->exec_listens(g->s->outside.live, i);
-    return ok && program_at(g, n, &info) && (info.runs || info.status == 0);
+    return ok && program_at(g, n, &info) && !info.failed;
 }
 
 static bool is_late(const struct running *g)
@@ -365,13 +366,17 @@ static int write_outputs(struct session *s, const struct exec_run *r)
     return status;
 }
 
-/* Returns the exit status of the programs: that of the first one that failed. */
+/* Returns the exit status of the programs: that of the first one that failed.  One that was to end
+ * with another status than 0 may have failed with 0.
+ */
 static int status_of_programs(const struct running *g)
 {
     struct live_exec_info info;
     uint32_t first = 0;
 
-    return count_failed(g, &first) && program_at(g, first, &info) ? info.status : EXIT_PASSED;
+    if (count_failed(g, &first) == 0 || !program_at(g, first, &info))
+        return EXIT_PASSED;
+    return info.status ? info.status : EXIT_FAILED;
 }
 
 /* After all programs: returns the status of the run. */

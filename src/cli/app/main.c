@@ -233,12 +233,13 @@ static int complete_main(int argc, char **argv);
 #define DRILL_WORDS   DRILLS(OR_NAME) "all"
 static const struct mode modes[] = {
     {"run", run_main,
-     "run FILE [--seed S] [--memory SIZE] [--until EXPR] [--hash] [--quiet]\n"
+     "run FILE [--seed S] [--memory SIZE] [--until EXPR] [--virtual] [--hash] [--quiet]\n"
      "      [--ladder F] [--pcap F] [--events F] [--allow programs,ports,files | --no-sandbox]",
      "run one scenario, or until EXPR holds: '#50', 'count(tx)==2'; F - is the standard output;\n"
      "      tells what it is about and the verdict, and on a terminal what happens;\n"
      "      --allow: FILE may start programs, use ports, use files outside of its directory;\n"
-     "      --no-sandbox: all of them",
+     "      --no-sandbox: all of them;\n"
+     "      --virtual: time stands still while a program computes, so that there is a hash",
      "0 passed, 1 an expectation or a command failed or a file was not written,\n"
      "  2 usage, FILE is malformed or has nothing to run, 77 FILE says skip, 99 a bug of rdmalab,\n"
      "  130 ^C, 143 SIGTERM, 129 SIGHUP: the files tell what happened until then",
@@ -323,7 +324,8 @@ static void print_help(FILE *out)
         fprintf(out, "  rdmalab %s\n      %s\n", modes[i].usage, modes[i].what);
     fputs("options: --seed S, --memory SIZE, --prompt (prompts also without a terminal), "
           "--version, --help;\n"
-          "  --allow programs,ports,files lets scripts use these, --no-sandbox all of them\n"
+          "  --allow programs,ports,files lets scripts use these, --no-sandbox all of them;\n"
+          "  --virtual: time stands still while a program of exec computes\n"
           "exit status: 0 passed, 1 failed, 2 usage or syntax, or nothing to run, 77 skipped,\n"
           "  99 a bug of rdmalab, 124 timeout, 130 ^C; \"rdmalab MODE --help\" tells those of a "
           "mode\n",
@@ -413,6 +415,7 @@ struct command_line {
     const char *seed, *memory;
     struct allow allow;
     bool prompt, version, help;
+    bool is_virtual; /* simulated time advances only while all programs wait */
 };
 
 static bool take_options(struct command_line *a, int *argc, char **argv)
@@ -422,6 +425,7 @@ static bool take_options(struct command_line *a, int *argc, char **argv)
         {.name = "--seed", .value = &a->seed, .words = ""},
         {.name = "--memory", .value = &a->memory, .words = ""},
         {.name = "--prompt", .flag = &a->prompt},
+        {.name = "--virtual", .flag = &a->is_virtual},
         ALLOW_OPTIONS(a->allow),
         {.name = "--version", .flag = &a->version},
         {.name = "--help", .flag = &a->help},
@@ -443,6 +447,7 @@ static void add_again(struct text *t, const struct command_line *a, int n_files,
     text_add(t, "rdmalab");
     shell_add_option(t, "--seed", a->seed);
     shell_add_option(t, "--memory", a->memory);
+    text_add(t, a->is_virtual ? " --virtual" : "");
     shell_add_option(t, "-c", a->lines);
     allow_add(t, &a->allow);
     for (int i = 0; i < n_files; i++)
@@ -502,6 +507,7 @@ static int session_main(int argc, char **argv)
         goto out;
     allow_ask(&config);
     config.memory_bytes = (size_t)memory_bytes;
+    config.programs_virtual = a.is_virtual;
     status = do_asked(&config, &a, argc - 1, argv + 1);
 out:
     free(a.lines);

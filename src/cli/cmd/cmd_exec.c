@@ -9,6 +9,7 @@
 #include "cli/live/live.h"
 #include "cli/session/advance.h"
 #include "cli/session/resolve.h"
+#include "cli/session/unmet.h"
 #include "process/must.h"
 
 #define LOOK_NS  50000000u   /* simulated time between two looks at a program */
@@ -83,8 +84,11 @@ static const char **words_of(struct session *s, const struct step *st, bool *ret
 bool run_exec(struct session *s, const struct step *st)
 {
     const struct scope in = session_scope(s);
+    const struct arg *a = step_arg(st, "status");
+    uint8_t statuses[SCRIPT_LIST_MAX];
     struct live_exec_config config = {.direct = s->config.programs_direct,
-                                      .is_virtual = s->config.programs_virtual,
+                                      .statuses = statuses,
+                                      .n_statuses = a->n,
                                       .seed = s->lab_info.seed};
     const char **words;
     struct live_error error;
@@ -99,10 +103,13 @@ bool run_exec(struct session *s, const struct step *st)
         return false;
     config.host_name = step_text(st, "host");
     config.words = words;
+    for (size_t i = 0; i < a->n; i++)
+        statuses[i] = (uint8_t)value_number(step_param(st, "status"), a->v[i].text);
     started = s->config.live_ops->exec(s->outside.live, &config, &number, &error);
     free(words);
     if (!started)
         return outside_fail(s, st, &error);
+    unmet_started(s, st, number);
     session_lift_limits(s);
     return behind ? wait_until_ready(s, st) : wait_for_end(s, st, number);
 }

@@ -22,27 +22,31 @@
 
 static bool refuse_in_test(struct session *s, const struct step *st)
 {
-    if (st->cmd == &cmd_table[CMD_exec]) {
-        session_fail(s, st->at,
-                     "a test cannot start programs: their timing differs from run to run");
-        return diag_remedy(&s->diag, "\"rdmalab run FILE --allow programs\" starts them");
-    }
     session_fail(s, st->at, "a test has no live ports: it would not be the same twice");
     return diag_remedy(&s->diag,
                        "\"rdmalab run FILE --allow programs,ports\" has them, and the prompt");
 }
 
+static bool refuse_in_virtual_time(struct session *s, const struct step *st)
+{
+    session_fail(s, st->at, "%s: time is virtual, and what comes from outside has its own",
+                 st->cmd->name);
+    return diag_remedy(&s->diag, "start rdmalab without --virtual");
+}
+
 bool outside_open(struct session *s, const struct step *st)
 {
     RDL_ASSERT(gate_opens_outside(st->cmd)); /* so that gate_pass() has judged it */
-    if (s->config.tested)
+    if (s->config.tested && !(st->cmd->flags & CMD_VIRTUAL))
         return refuse_in_test(s, st);
+    if (s->config.programs_virtual && !(st->cmd->flags & CMD_VIRTUAL))
+        return refuse_in_virtual_time(s, st);
     if (!s->config.live_ops) {
         session_fail(s, st->at, "this program was built without live ports");
         return diag_remedy(&s->diag, "build it with libuv; \"rdmalab doctor\" tells what is there");
     }
     if (!s->outside.live)
-        s->outside.live = s->config.live_ops->open(s->lab);
+        s->outside.live = s->config.live_ops->open(s->lab, s->config.programs_virtual);
     return s->outside.live || session_fail_status(s, st->at, st->cmd->name, RDL_ERR_NOMEM);
 }
 

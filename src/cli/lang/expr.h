@@ -32,10 +32,35 @@
 #define EXPR_DEPTH_MAX  32u /* most levels of nested parentheses and `not` */
 #define EXPR_FIELDS_MAX 16u /* most conditions FIELD OP VALUE of one event */
 
-/* A program's values are at HOST.program.NAME: programs are not part of the lab, so the inspect
- * tree has no rows for them.
+/* The values of programs, which are not part of the lab, so that the inspect tree has no rows for
+ * them: identifier, name.
  */
-#define EXPR_PROGRAM ".program."
+#define EXPR_PROGRAM_FIELDS(X)                                                                     \
+    X(DONE, "done")         /* it has ended, without a failure */                                  \
+    X(FAILED, "failed")     /* it has ended with a failure */                                      \
+    X(STATUS, "status")     /* of a program of the machine that has ended: its exit status */      \
+    X(SENT, "sent")         /* messages, of a program of the lab */                                \
+    X(RECEIVED, "received") /* the same */
+
+enum expr_program_field {
+#define EXPR_PROGRAM_ID(id, name) EXPR_PROGRAM_##id,
+    EXPR_PROGRAM_FIELDS(EXPR_PROGRAM_ID)
+#undef EXPR_PROGRAM_ID
+        EXPR_PROGRAM_NONE
+};
+
+/* A path to a value of a program: HOST.program.NAME for the one that was started last on the host,
+ * programNUMBER.NAME for any.
+ */
+struct expr_program {
+    size_t host_bytes; /* of HOST; 0: @number counts */
+    uint32_t number;
+    const char *name;              /* in the path */
+    enum expr_program_field field; /* EXPR_PROGRAM_NONE: no program has @name */
+};
+
+/* Returns true if @path has one of these forms. */
+bool expr_program_read(const char *path, struct expr_program *ret);
 
 struct rdl_tally;
 

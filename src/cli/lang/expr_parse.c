@@ -501,7 +501,7 @@ static void know_path(struct expr *e)
             e->word = (enum expr_word)i;
     }
     e->may_be_memory = strchr(e->text, '[') != NULL;
-    e->may_be_program = strstr(e->text, &EXPR_PROGRAM[1]) != NULL;
+    e->may_be_program = strstr(e->text, "program") != NULL;
     e->leads = expr_path_leads(e->text, e->at, NULL);
     e->leads_from_host = !below_host.cut && expr_path_leads(below_host.buf, e->at, NULL);
 }

@@ -2,6 +2,7 @@
 /* Checks the paths of expressions with the rows of the inspect tree only.  A path is valid if some
  * lab could have it.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/lang/expr.h"
@@ -113,15 +114,67 @@ static bool slice_is_right(const char *path, struct span at, struct diag *d)
     return diag_remedy(d, "a slice is [FROM:TO], and TO is the first byte that is not in it");
 }
 
+#define OF_HOST   ".program."
+#define OF_NUMBER "program"
+
+static const char *const program_fields[] = {
+#define NAME(id, name) name,
+    EXPR_PROGRAM_FIELDS(NAME)
+#undef NAME
+};
+
+bool expr_program_read(const char *path, struct expr_program *ret)
+{
+    const char *of_host = strstr(path, OF_HOST), *digits = path + strlen(OF_NUMBER);
+    const bool numbered = strncmp(path, OF_NUMBER, strlen(OF_NUMBER)) == 0;
+    const size_t n = numbered ? strspn(digits, "0123456789") : 0;
+
+    *ret = (struct expr_program){.field = EXPR_PROGRAM_NONE};
+    if (of_host) {
+        ret->host_bytes = (size_t)(of_host - path);
+        ret->name = of_host + strlen(OF_HOST);
+    } else if (n > 0 && n < 10 && digits[n] == '.') {
+        ret->number = (uint32_t)strtoul(digits, NULL, 10);
+        ret->name = digits + n + 1;
+    } else {
+        return false;
+    }
+    for (unsigned i = 0; i < EXPR_PROGRAM_NONE; i++) {
+        if (strcmp(program_fields[i], ret->name) == 0)
+            ret->field = (enum expr_program_field)i;
+    }
+    return true;
+}
+
+/* Fails: a program has no such value. */
+static bool no_field(const struct expr_program *program, struct span at, struct diag *d)
+{
+    struct suggestion near = suggestion_for(program->name);
+
+    for (unsigned i = 0; i < EXPR_PROGRAM_NONE; i++)
+        suggest_offer(&near, program_fields[i]);
+    diag_set(d, DIAG_VALUE, at, "a program has no value \"%s\"", program->name);
+    if (near.best)
+        return diag_remedy(d, "did you mean \"%s\"?", near.best);
+    return diag_remedy(d, "it has status, done and failed; one of the lab also sent and received");
+}
+
 bool expr_path_leads(const char *path, struct span at, struct diag *d)
 {
+    struct expr_program program = {.field = EXPR_PROGRAM_NONE};
     struct leaf_places places;
     size_t off = 0;
+    bool of_program;
 
-    if (!strpbrk(path, ".[") || strstr(path, EXPR_PROGRAM))
+    if (!strpbrk(path, ".["))
+        return true;
+    of_program = expr_program_read(path, &program);
+    if (program.field != EXPR_PROGRAM_NONE)
         return true;
     if (leaf_path_leads(path, &places, &off))
         return places.memory ? slice_is_right(path, at, d) : indices_are_numbers(path, at, d);
+    if (of_program)
+        return d && no_field(&program, at, d);
     diag_set(d, DIAG_VALUE, at, "nothing is called \"%s\"", path);
     return d && suggest(path, off, &places, d);
 }

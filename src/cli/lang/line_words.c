@@ -461,16 +461,36 @@ static bool wants_expression(const struct reading *rd)
            (cmd->params[i].flags & P_OPERAND) && rd->st->args[i].n == 0;
 }
 
+/* Returns the index of the parameter that the word KEY=VALUE of a CMD_WORDS command is for, with
+ * the bytes of KEY; 0: it is a plain word.  Such words stand before the values of the second
+ * operand.
+ */
+static size_t keyed_parameter(const struct reading *rd, struct span at, size_t *ret_bytes)
+{
+    const struct cmd *cmd = rd->st->cmd;
+    const size_t key = rd->st->args[0].n > 0 && rd->st->args[1].n == 0 ? key_bytes(rd, at) : 0;
+    const struct param *p = key ? cmd_param(cmd, reading_raw(rd, (struct span){at.at, key})) : NULL;
+
+    *ret_bytes = key;
+    return p && p > &cmd->params[1] ? (size_t)(p - cmd->params) : 0;
+}
+
 /* Takes every word as a value, whatever it looks like: the first for the first operand, the others
- * for the second.
+ * for the second, except for parameters in between.
  */
 static bool read_plain_words(struct reading *rd)
 {
     struct token t;
 
     for (t = reading_look(rd); t.kind == TOKEN_WORD; t = reading_look(rd)) {
+        size_t key;
+        const size_t keyed = keyed_parameter(rd, t.at, &key);
+        const struct span value = {t.at.at + key + 1, t.at.len - key - 1};
+
         reading_next(rd);
-        if (!take_value(rd, rd->st->args[0].n > 0, t.at))
+        if (keyed)
+            rd->st->args[keyed].key_at = (struct span){t.at.at, key};
+        if (keyed ? !take_values(rd, keyed, value) : !take_value(rd, rd->st->args[0].n > 0, t.at))
             return false;
     }
     return t.kind != TOKEN_BAD;

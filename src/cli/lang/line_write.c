@@ -58,6 +58,18 @@ static void write_word(FILE *out, const char *text)
         fputs(value, out);
 }
 
+/* Returns true if @word, unless it is quoted, is KEY=VALUE for a parameter behind the first two. */
+static bool is_keyed(const struct cmd *cmd, const char *word)
+{
+    const size_t n = strcspn(word, "=");
+
+    for (size_t i = 2; i < cmd->n_params && word[n]; i++) {
+        if (strlen(cmd->params[i].name) == n && memcmp(cmd->params[i].name, word, n) == 0)
+            return true;
+    }
+    return false;
+}
+
 /* Writes the words of a CMD_WORDS command.  A call is written as the name of its macro, without
  * `call`.
  */
@@ -68,8 +80,20 @@ static void write_words(FILE *out, const struct step *st)
     if (st->cmd != &cmd_table[CMD_call] || strchr(st->args[0].v[0].text, '$'))
         fprintf(out, "%s ", st->cmd->name);
     fputs(st->args[0].v[0].text, out);
-    for (size_t k = 0; k < words->n; k++)
-        write_word(out, words->v[k].text);
+    for (size_t i = 2; i < st->cmd->n_params; i++) {
+        if (st->args[i].n == 0)
+            continue;
+        fprintf(out, " %s=", st->cmd->params[i].name);
+        write_list(out, st, i, ',');
+    }
+    for (size_t k = 0; k < words->n; k++) {
+        if (k == 0 && is_keyed(st->cmd, words->v[k].text)) {
+            fputc(' ', out);
+            lex_write_quoted(out, words->v[k].text);
+        } else {
+            write_word(out, words->v[k].text);
+        }
+    }
 }
 
 /* Writes operands by position up to the first optional one that is missing, the others as

@@ -59,6 +59,7 @@ enum diag_kind {
     DIAG_VALUE,     /* an unknown command, key, or value */
     DIAG_FAILED,    /* the lab refused the command */
     DIAG_LIMIT,     /* a limit of ticks or simulated time was reached */
+    DIAG_TIMEOUT,   /* a limit of the machine's clock was reached; no `refused` takes that */
     DIAG_EXPECT,    /* an expectation is false */
     DIAG_FORBIDDEN, /* a stranger's text may not do it; no `refused` takes that */
     DIAG_MEMORY,    /* too little memory; a result is incomplete */

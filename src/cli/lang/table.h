@@ -93,9 +93,13 @@ enum cmd_bit {
     CMD_KEEPS_LOOKS = 1u << 12, /* its block is saved including CMD_LOOKS commands */
     CMD_AT_ONCE = 1u << 13, /* its block is an operand: logged with the command, not step by step */
     CMD_MAY_BLOCK = 1u << 14, /* may be followed by do { ... }, which is executed later */
-    CMD_WORDS = 1u << 15,     /* all words after the first operand are values of the second */
-    CMD_ALONE = 1u << 16,     /* not allowed in a block or a sourced file */
-    CMD_SENTENCE = 1u << 17   /* may be written as a sentence; see sentence.h */
+    /* All words after the first operand are values of the second.  Parameters after these two are
+     * KEY=VALUE between them.
+     */
+    CMD_WORDS = 1u << 15,
+    CMD_ALONE = 1u << 16,    /* not allowed in a block or a sourced file */
+    CMD_SENTENCE = 1u << 17, /* may be written as a sentence; see sentence.h */
+    CMD_VIRTUAL = 1u << 18   /* of CMD_OUTSIDE: works in virtual time, and so in tests */
 };
 
 /* The lab that an example needs: an index into examples_before[], which has the commands that build

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/personality.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -66,6 +67,7 @@ static void on_output(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf)
 {
     struct exec_stream *s = stream->data;
 
+    s->process->n_heard += n != 0;
     for (ssize_t i = 0; i < n; i++)
         take_char(s, buf->base[i]);
     if (n < 0)
@@ -78,6 +80,7 @@ static void on_exit_of(uv_process_t *process, int64_t status, int signal_number)
 {
     struct exec_process *p = process->data;
 
+    p->n_heard++;
     p->exited = true;
     p->signal = signal_number;
     p->status = signal_number ? EXIT_SIGNALS + signal_number : status;
@@ -209,6 +212,15 @@ bool exec_process_start(struct exec_process *p, const char *const *words, const 
         live_error_set(reterr, "no process", uv_strerror(st),
                        "\"ulimit -a\" tells how many files and processes there may be");
     return false;
+}
+
+bool exec_process_ends(const struct exec_process *p)
+{
+    siginfo_t info = {.si_pid = 0};
+
+    return p->started && !p->exited &&
+           waitid(P_PID, (id_t)p->process.pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+           info.si_pid != 0;
 }
 
 void exec_process_kill(struct exec_process *p, int signal)

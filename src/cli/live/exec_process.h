@@ -36,10 +36,11 @@ struct exec_process {
     struct exec_stream streams[2]; /* its stdout and stderr */
     char chunk[4096];
     bool started;
-    bool exited;    /* @status is valid */
-    bool over;      /* it has ended, and its output was read to the end */
-    int64_t status; /* exit status; 128 plus the signal number if it was killed */
-    int signal;     /* that killed it; 0: none did */
+    uint64_t n_heard; /* times that its end or its output was noticed */
+    bool exited;      /* @status is valid */
+    bool over;        /* it has ended, and its output was read to the end */
+    int64_t status;   /* exit status; 128 plus the signal number if it was killed */
+    int signal;       /* that killed it; 0: none did */
 };
 
 /* Starts the program @words, ended by NULL, with the environment @env, "NAME=value" each, which is
@@ -47,6 +48,9 @@ struct exec_process {
  */
 bool exec_process_start(struct exec_process *p, const char *const *words, const char *const *env,
                         struct live_error *reterr);
+
+/* Returns true if the process has ended, and the loop has not noticed that yet. */
+bool exec_process_ends(const struct exec_process *p);
 
 /* Sends @signal to the process group, if it still runs. */
 void exec_process_kill(struct exec_process *p, int signal);

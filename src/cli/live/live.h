@@ -21,6 +21,7 @@
 struct live;
 
 #define LIVE_ERROR_BYTES 256u
+#define LIVE_STATUS_MAX  255u
 
 /* An error outside the lab, and what the user can do. */
 struct live_error {
@@ -31,6 +32,7 @@ struct live_error {
 /* The lag: how far the lab is behind the machine's clock, now and at most so far. */
 struct live_clock {
     uint64_t lag_ns, lag_max_ns;
+    bool is_virtual; /* time is virtual, so that there is no lag */
 };
 
 struct live_port_info {
@@ -50,6 +52,7 @@ struct live_program_info {
     bool server;  /* the other side connects to it */
     bool outside; /* it is a process of the machine, which may be anything: @server says nothing */
     bool done, failed; /* it has ended: with success, with an error */
+    int status;        /* @outside: its exit status; -1: it has not ended */
     char state[64];    /* for people: "running", "line 12: poll_cq" */
     /* Reason if it failed; valid until the session continues. */
     const char *error;
@@ -86,9 +89,11 @@ struct live_vm_info {
 struct live_exec_config {
     const char *host_name;    /* a host with a guest of the lab and an RDMA device */
     const char *const *words; /* the program and its arguments; NULL ends them */
-    bool is_virtual;          /* simulated time advances only while all programs wait */
     uint64_t seed;            /* of the lab: for what programs draw by chance in virtual time */
-    bool direct;              /* it has the input and output of this process, and is in its group */
+    /* Exit statuses that are no failure, 0 to LIVE_STATUS_MAX; none: 0 alone is none. */
+    const uint8_t *statuses;
+    size_t n_statuses;
+    bool direct; /* it has the input and output of this process, and is in its group */
 };
 
 struct live_exec_info {
@@ -97,6 +102,7 @@ struct live_exec_info {
     uint32_t number;  /* counts the programs of the session, from 1 */
     int pid;          /* 0: it has ended */
     bool runs;        /* it has not ended, or its output was not read to the end */
+    bool failed;      /* it has ended with a status that is a failure */
     int status;       /* if it has ended: exit status, or 128 plus the number of the signal */
 };
 
@@ -115,8 +121,12 @@ struct live_maker {
 
 /* The operations on live things; see @live_ops. */
 struct live_ops {
-    struct live *(*open)(struct rdl_lab *lab); /* returns NULL if there is no memory */
-    void (*close)(struct live *l);             /* accepts NULL */
+    /* open() returns NULL if there is no memory.  @is_virtual: simulated time does not follow the
+     * machine's clock, but advances only while all programs wait; only exec() may be used then.
+     * close() accepts NULL.
+     */
+    struct live *(*open)(struct rdl_lab *lab, bool is_virtual);
+    void (*close)(struct live *l);
 
     /* Creates the tap device @device, or attaches to it, and links it to the node @node as an
      * external port called @device.  Returns false, with the reason in @reterr, on failure.
@@ -149,7 +159,7 @@ struct live_ops {
     bool (*exec_kill)(struct live *l, uint32_t number, int signal);
 
     /* Returns true from the first successful tap(), vm(), exec(), pingpong() or verbs_peer() on:
-     * the clock follows real time.
+     * the clock follows real time, or is virtual.
      */
     bool (*attached)(const struct live *l);
 

@@ -35,7 +35,8 @@
 /* While the lab is busy, descriptors are looked at so often. */
 #define LOOK_NS 500000u
 
-#define POLITE_MS 1000u /* time after SIGTERM, before SIGKILL */
+#define OUTPUT_NS 1000000000u /* time for the rest of a program's output after its end */
+#define POLITE_MS 1000u       /* time after SIGTERM, before SIGKILL */
 
 /* Virtual time: turns with nothing to do, after which programs that wait are told that. */
 #define OVER_TURNS 10u
@@ -50,8 +51,10 @@ struct exec_program {
     char command[256];
     char program[128]; /* its first word */
     struct exec_process process;
-    bool reported;  /* its failure was reported */
-    char wrong[64]; /* its failure; "" */
+    uint64_t right[(LIVE_STATUS_MAX + 1) / 64]; /* bits: the statuses that are no failure */
+    uint64_t ended_ns; /* virtual time: machine's clock when its end was seen; 0: before */
+    bool reported;     /* its failure was reported */
+    char wrong[64];    /* its failure; "" */
 };
 
 struct live_exec {
@@ -249,6 +252,23 @@ static void write_command(const char *const *words, char *ret, size_t cap)
         text_addf(&t, "%s%s", i ? " " : "", words[i]);
 }
 
+/* Notes the statuses with which @p may end. */
+static void take_statuses(struct exec_program *p, const struct live_exec_config *config)
+{
+    p->right[0] = config->n_statuses == 0;
+    for (size_t i = 0; i < config->n_statuses; i++)
+        p->right[config->statuses[i] / 64] |= UINT64_C(1) << config->statuses[i] % 64;
+}
+
+/* Returns true if @p has ended with a status that is a failure. */
+static bool has_failed(const struct exec_program *p)
+{
+    const uint64_t status = (uint64_t)p->process.status;
+
+    return p->process.over &&
+           (status > LIVE_STATUS_MAX || !(p->right[status / 64] >> status % 64 & 1));
+}
+
 /* Writes "NAME=" and @ours, and behind it after @separator what the variable is here, if it is. */
 static void write_variable(char *ret, size_t cap, const char *name, const char *ours,
                            const char *separator)
@@ -301,8 +321,6 @@ bool live_exec_start(struct live *l, const struct live_exec_config *config, uint
 {
     struct exec_program *p, **last;
 
-    if (config->is_virtual)
-        l->is_virtual = true;
     if (!open_exec(l, reterr))
         return false;
     l->exec->computes = true;
@@ -320,6 +338,7 @@ bool live_exec_start(struct live *l, const struct live_exec_config *config, uint
     p->process = (struct exec_process){.loop = &l->loop, .out = l->out, .name = p->name};
     p->process.direct = config->direct;
     p->process.alike = l->is_virtual;
+    take_statuses(p, config);
     if (!launch(l->exec, p, config, reterr)) {
         free(p);
         return false;
@@ -384,6 +403,46 @@ static bool all_wait(const struct live_exec *e)
     return exec_all_wait(e->pids, n);
 }
 
+/* Returns how often ends and output of programs were noticed. */
+static uint64_t heard(const struct live_exec *e)
+{
+    uint64_t n = 0;
+
+    for (const struct exec_program *p = e->programs; p; p = p->next)
+        n += p->process.n_heard;
+    return n;
+}
+
+/* Returns true if an end or output of a program is still to be noticed.  Output that comes long
+ * after the end is of a process that has left the program, and is not waited for.
+ */
+static bool is_to_be_heard(struct live *l)
+{
+    for (struct exec_program *p = l->exec->programs; p; p = p->next) {
+        if (exec_process_ends(&p->process))
+            return true;
+        if (!p->process.exited || p->process.over)
+            continue;
+        if (p->ended_ns == 0)
+            p->ended_ns = l->machine_ns;
+        if (l->machine_ns - p->ended_ns < OUTPUT_NS)
+            return true;
+    }
+    return false;
+}
+
+/* Virtual time: ends and output of programs are noticed only when all programs wait, so that it is
+ * always at the same time of the lab.  A program may wait because nobody has read its output.
+ * Returns false if there was something.
+ */
+static bool has_heard_all(struct live *l)
+{
+    const uint64_t before = heard(l->exec);
+
+    uv_run(&l->loop, UV_RUN_NOWAIT);
+    return heard(l->exec) == before && !is_to_be_heard(l);
+}
+
 uint64_t live_exec_turn(struct live *l)
 {
     struct live_exec *e = l->exec;
@@ -391,7 +450,7 @@ uint64_t live_exec_turn(struct live *l)
     bool any;
 
     l->turned = false;
-    if (e->computes && !all_wait(e))
+    if (e->computes && (!all_wait(e) || !has_heard_all(l)))
         return 0;
     e->computes = false;
     e->has_input = true;
@@ -449,7 +508,8 @@ static void describe_failure(struct exec_program *p)
     struct text t = text_on(p->wrong, sizeof(p->wrong));
 
     if (!p->process.signal)
-        text_addf(&t, "ended with status %d", (int)p->process.status);
+        text_addf(&t, "ended with status %d%s", (int)p->process.status,
+                  p->right[0] == 1 ? "" : ", which is not one of status=");
     else
         text_addf(&t, "was ended by signal %d", p->process.signal);
     if (signal)
@@ -459,13 +519,16 @@ static void describe_failure(struct exec_program *p)
 bool live_exec_failed(struct live *l, struct live_error *reterr)
 {
     for (struct exec_program *p = l->exec ? l->exec->programs : NULL; p; p = p->next) {
-        if (!p->process.over || p->reported || p->process.status == 0)
+        if (!has_failed(p) || p->reported)
             continue;
         p->reported = true;
         describe_failure(p);
         snprintf(reterr->message, sizeof(reterr->message), "%s %s", p->name, p->wrong);
-        snprintf(reterr->remedy, sizeof(reterr->remedy), "%s",
-                 p->process.direct ? "" : "\"show live\" tells of all programs");
+        snprintf(
+            reterr->remedy, sizeof(reterr->remedy), "%s",
+            p->process.direct
+                ? ""
+                : "\"show live\" tells of all programs; exec with status=N expects such an end");
         return true;
     }
     return false;
@@ -493,6 +556,7 @@ bool live_exec_at(const struct live *l, uint32_t i, struct live_exec_info *ret)
         .number = p->number,
         .pid = p->process.exited ? 0 : p->process.process.pid,
         .runs = !p->process.over,
+        .failed = has_failed(p),
         .status = (int)p->process.status,
     };
     return true;
@@ -556,8 +620,9 @@ bool live_exec_program_at(const struct live *l, uint32_t i, struct live_program_
         .name = p->name + strlen(p->host) + 1,
         .outside = true,
         .number = p->number,
-        .done = p->process.over && p->process.status == 0,
-        .failed = p->process.over && p->process.status != 0,
+        .done = p->process.over && !has_failed(p),
+        .failed = has_failed(p),
+        .status = p->process.over ? (int)p->process.status : -1,
         .error = p->wrong,
     };
     snprintf(ret->host, sizeof(ret->host), "%s", p->host);

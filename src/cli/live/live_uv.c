@@ -115,13 +115,14 @@ void live_attach(struct live *l)
         rdl_record_bound(l->lab, KEPT_EVENTS, KEPT_FRAME_BYTES);
 }
 
-static struct live *live_open(struct rdl_lab *lab)
+static struct live *live_open(struct rdl_lab *lab, bool is_virtual)
 {
     struct live *l = calloc(1, sizeof(*l));
 
     if (!l)
         return NULL;
     l->lab = lab;
+    l->is_virtual = l->clock.is_virtual = is_virtual;
     l->out = open_memstream(&l->said, &l->said_bytes);
     if (l->out && uv_loop_init(&l->loop) == 0)
         return l;
@@ -338,11 +339,6 @@ static bool live_tap(struct live *l, const char *device, const char *node,
         live_error_set(reterr, device, "this port is there already", "\"show live\" lists ports");
         return false;
     }
-    if (l->is_virtual) {
-        live_error_set(reterr, device, "time is virtual, and what comes from outside has its own",
-                       "start rdmalab without --virtual");
-        return false;
-    }
     if (!p && l->n_ports == LIVE_PORTS_MAX) {
         live_error_set(reterr, device, "a lab has at most 8 live ports", "start another rdmalab");
         return false;
@@ -446,15 +442,15 @@ static bool has_backlog(const struct live *l)
     return due < now && now - due > BACKLOG_NS;
 }
 
-/* After a turn of virtual time in which nothing could be done, a moment passes. */
-static void virtual_pump(struct live *l)
+/* After a turn of virtual time in which nothing could be done, a moment passes.  live_exec_turn()
+ * runs the loop.
+ */
+static void virtual_pump(const struct live *l)
 {
     const struct timespec pause = {.tv_nsec = VIRTUAL_LOOK_NS};
 
-    if (l->turned)
-        return;
-    uv_run(&l->loop, UV_RUN_NOWAIT);
-    nanosleep(&pause, NULL);
+    if (!l->turned)
+        nanosleep(&pause, NULL);
 }
 
 static void live_pump(struct live *l, uint64_t until_ns, int input)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/session/advance.h"
 
+#include <time.h>
+
 #include "cli/lang/words.h"
 #include "cli/live/live.h"
 #include "cli/session/history.h"
@@ -261,7 +263,9 @@ static enum rdl_status live_turn(struct session *s, const struct move *m, int in
     return RDL_ERR_IDLE;
 }
 
-/* Returns true if a program has failed.  Then s->diag says why. */
+/* Returns true if a program has failed.  Then s->diag says why, and which others have failed until
+ * now: the first one need not be the cause.
+ */
 static bool program_failed(struct session *s, struct span at)
 {
     struct live_error error;
@@ -270,6 +274,35 @@ static bool program_failed(struct session *s, struct span at)
         return false;
     session_fail(s, at, "%s", error.message);
     diag_remedy(&s->diag, "%s", error.remedy);
+    while (s->config.live_ops->programs_failed(s->outside.live, &error))
+        diag_note(&s->diag, "  %s", error.message);
+    return true;
+}
+
+static uint64_t machine_ms(void)
+{
+    struct timespec now = {.tv_sec = 0};
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000u + (uint64_t)now.tv_nsec / 1000000u;
+}
+
+/* Returns true if programs have no more time.  Then s->diag says which still run. */
+static bool is_late(struct session *s, struct span at)
+{
+    struct live_exec_info info;
+
+    if (!s->config.programs_until_ms || machine_ms() < s->config.programs_until_ms)
+        return false;
+    diag_set(&s->diag, DIAG_TIMEOUT, at, "the wall-clock limit was reached, and this is not over");
+    diag_remedy(&s->diag, "--timeout N gives it N seconds");
+    for (uint32_t i = 0; s->config.live_ops->exec_at(s->outside.live, i, &info); i++) {
+        if (info.runs)
+            diag_note(&s->diag, "  %s still runs%s", info.name,
+                      s->config.live_ops->exec_listens(s->outside.live, i)
+                          ? ", and waits for a TCP connection"
+                          : "");
+    }
     return true;
 }
 
@@ -300,7 +333,7 @@ static struct moved move_live(struct session *s, const struct move *m, struct sp
     for (;;) {
         struct moved moved = {.st = RDL_OK};
 
-        if (session_interrupted(s, at) || program_failed(s, at))
+        if (session_interrupted(s, at) || program_failed(s, at) || is_late(s, at))
             return cut_short;
         moved.st = live_turn(s, m, -1, reterr_rsp);
         if (moved.st != RDL_ERR_IDLE)

@@ -87,15 +87,17 @@ static bool read_memory(const struct question *q, const char *path, struct span 
     return true;
 }
 
-/* Finds the last program that was started on the host. */
-static bool find_program(const struct question *q, const char *host, size_t n,
-                         struct live_program_info *ret)
+/* Finds the program with the number of @which, or the last one that was started on its host. */
+static bool find_program(const struct question *q, const char *path,
+                         const struct expr_program *which, struct live_program_info *ret)
 {
+    const size_t n = which->host_bytes;
     struct live_program_info p;
     bool found = false;
 
     for (uint32_t i = 0; q->in->live && q->in->live_ops->program_at(q->in->live, i, &p); i++) {
-        if (strlen(p.host) == n && memcmp(p.host, host, n) == 0) {
+        if (n ? strlen(p.host) == n && memcmp(p.host, path, n) == 0
+              : p.outside && p.number == which->number) {
             *ret = p;
             found = true;
         }
@@ -103,26 +105,61 @@ static bool find_program(const struct question *q, const char *host, size_t n,
     return found;
 }
 
-/* "h1.program.done" */
-static bool read_program(const struct question *q, const char *path, struct operand *ret)
+/* The exit status of a program; absent while it runs. */
+static void set_status(struct operand *ret, const struct live_program_info *p)
 {
-    const char *dot = strstr(path, EXPR_PROGRAM);
-    const char *field = dot ? dot + strlen(EXPR_PROGRAM) : NULL;
+    struct text t = text_on(ret->v.text, sizeof(ret->v.text));
+
+    if (p->outside && (p->done || p->failed)) {
+        set_number(ret, RDL_NUMBER, (uint64_t)p->status);
+        return;
+    }
+    ret->kind = OPERAND_ABSENT;
+    text_add(&t, p->outside ? "not there while the program runs" : "not there for this program");
+}
+
+/* Reads a value of a program.  Returns false if no such program was started. */
+static bool read_program(const struct question *q, const char *path,
+                         const struct expr_program *which, struct operand *ret)
+{
     struct live_program_info p;
 
-    if (!dot || !find_program(q, path, (size_t)(dot - path), &p))
+    if (!find_program(q, path, which, &p))
         return false;
-    if (strcmp(field, "done") == 0)
+    switch (which->field) {
+    case EXPR_PROGRAM_DONE:
         set_number(ret, RDL_FLAG, p.done);
-    else if (strcmp(field, "failed") == 0)
+        return true;
+    case EXPR_PROGRAM_FAILED:
         set_number(ret, RDL_FLAG, p.failed);
-    else if (strcmp(field, "sent") == 0)
+        return true;
+    case EXPR_PROGRAM_STATUS:
+        set_status(ret, &p);
+        return true;
+    case EXPR_PROGRAM_SENT:
         set_number(ret, RDL_NUMBER, p.n_sent);
-    else if (strcmp(field, "received") == 0)
+        return true;
+    case EXPR_PROGRAM_RECEIVED:
         set_number(ret, RDL_NUMBER, p.n_rcvd);
+        return true;
+    case EXPR_PROGRAM_NONE:
+        break;
+    }
+    return false;
+}
+
+/* Fails: the program that @path names was not started. */
+static bool no_program(const struct question *q, const struct expr *e, const char *path,
+                       const struct expr_program *which)
+{
+    const struct span at = expr_place(e, q->at);
+
+    if (which->host_bytes)
+        diag_set(q->reterr, DIAG_FAILED, at, "no program was started on %.*s",
+                 (int)which->host_bytes, path);
     else
-        return false;
-    return true;
+        diag_set(q->reterr, DIAG_FAILED, at, "no program %u was started", which->number);
+    return diag_remedy(q->reterr, "exec starts one; they are counted from 1");
 }
 
 /* Fails: @path leads to @node, which is no value. */
@@ -191,6 +228,7 @@ static bool read_field(const struct question *q, const struct expr *e, struct op
 static bool read_path(const struct question *q, const struct expr *e, struct operand *ret)
 {
     char path[SESSION_PATH_BYTES];
+    struct expr_program which = {.field = EXPR_PROGRAM_NONE};
     size_t off = 0;
 
     if (read_field(q, e, ret))
@@ -213,7 +251,9 @@ static bool read_path(const struct question *q, const struct expr *e, struct ope
     resolve_path(q->in, e->text, path);
     if (e->may_be_memory && is_memory(q, path))
         return read_memory(q, path, expr_place(e, q->at), ret);
-    if (e->may_be_program && read_program(q, path, ret))
+    if (e->may_be_program &&
+        (expr_program_read(e->text, &which) || expr_program_read(path, &which)) &&
+        read_program(q, path, &which, ret))
         return true;
     if (rdl_inspect(q->in->lab, path, &ret->v, &off) == RDL_OK && ret->v.type != RDL_NODE) {
         ret->kind =
@@ -228,6 +268,10 @@ static bool read_path(const struct question *q, const struct expr *e, struct ope
         text_add(&t, e->text);
         return true;
     }
+    if (which.field != EXPR_PROGRAM_NONE)
+        return q->reterr && no_program(q, e, path, &which);
+    if (which.name && !expr_path_leads(path, expr_place(e, q->at), q->reterr))
+        return false;
     if (off == 0 && rdl_inspect(q->in->lab, path, &ret->v, &off) == RDL_OK)
         return is_no_value(q, e, path, &ret->v);
     if (is_missing_element(q, path, off)) {
@@ -325,7 +369,7 @@ void operand_add(struct text *t, const struct operand *o)
 {
     switch (o->kind) {
     case OPERAND_ABSENT:
-        text_add(t, "not there");
+        text_add(t, o->v.text[0] ? o->v.text : "not there");
         break;
     case OPERAND_BYTES:
         add_bytes(t, o);

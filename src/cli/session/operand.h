@@ -24,7 +24,7 @@ enum operand_kind {
     OPERAND_WORD,   /* a value that is a word of an enumeration, or a text */
     OPERAND_BARE,   /* a word that is no path; it may be a word of the other side's enumeration */
     OPERAND_BYTES,  /* the content of memory, or a "STRING" */
-    OPERAND_ABSENT  /* a list element that does not exist */
+    OPERAND_ABSENT  /* a list element or status that does not exist; v.text says why, or is "" */
 };
 
 /* The value of one side of a comparison. */

@@ -303,6 +303,8 @@ int session_exit_status(const struct session *s)
     case DIAG_FORBIDDEN:
     case DIAG_MEMORY:
         return EXIT_FAILED;
+    case DIAG_TIMEOUT:
+        return EXIT_TIMEOUT;
     case DIAG_BROKEN:
         return EXIT_BROKEN;
     }

@@ -63,9 +63,13 @@ struct session_config {
     const struct live_ops *live_ops;          /* NULL: no live ports, no programs */
     bool programs_direct;  /* programs of the machine have the input and output of this process */
     bool programs_virtual; /* simulated time advances only while all programs wait */
-    bool tested;           /* this is a test, which has no live ports; error messages say so */
-    size_t memory_bytes;   /* limit of the lab's memory, replaces that of a scenario; 0: the
-                              scenario's limit, or the default */
+    /* Of CLOCK_MONOTONIC: a command that waits for programs fails then, with a list of those that
+     * still run.  0: never.
+     */
+    uint64_t programs_until_ms;
+    bool tested;         /* this is a test: it has no live ports, and its programs must end */
+    size_t memory_bytes; /* limit of the lab's memory, replaces that of a scenario; 0: the
+                            scenario's limit, or the default */
     struct session_observer observer;
     unsigned refused_commands; /* set of enum cmd_bit: commands with such a flag are refused */
     size_t history_bytes;      /* limit of the snapshots' memory; 0: none are taken, and the session
@@ -120,10 +124,12 @@ struct session_macros {
     struct macros list;
 };
 
-/* Faults that were made and must meet something (unmet.h). */
+/* Faults that were made and must meet something, and programs that must end (unmet.h). */
 struct unmet {
     struct made_fault *v; /* those that are there; owned */
     size_t n, cap;
+    struct started_program *programs; /* owned */
+    size_t n_programs, programs_cap;
     /* A fault was removed before it met anything: the first one, and where it was made. */
     bool removed;
     char name[RDL_VALUE_BYTES];

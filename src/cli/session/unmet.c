@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "cli/live/live.h"
 #include "emu/base/text.h"
 #include "emu/facts/enum/object.h"
 #include "process/must.h"
@@ -15,9 +16,17 @@ struct made_fault {
     struct span at;
 };
 
+/* A program that must end. */
+struct started_program {
+    uint32_t number;
+    struct source src; /* text of the command that has started it, and its place */
+    struct span at;
+};
+
 void unmet_free(struct unmet *u)
 {
     free(u->v);
+    free(u->programs);
     *u = (struct unmet){.v = NULL};
 }
 
@@ -78,11 +87,52 @@ static bool fail(struct session *s, const char *name, const struct source *src, 
                                  "\"optional\" to this command");
 }
 
+void unmet_started(struct session *s, const struct step *st, uint32_t number)
+{
+    struct unmet *u = &s->run.unmet;
+
+    if (!s->config.tested)
+        return;
+    u->programs = must_grow(u->programs, u->n_programs, &u->programs_cap, sizeof(*u->programs));
+    u->programs[u->n_programs++] = (struct started_program){number, *s->run.block->src, st->at};
+}
+
+/* Fails: program @p still runs. */
+static bool still_runs(struct session *s, const struct started_program *p, const char *name)
+{
+    s->diag_src = p->src;
+    diag_set(&s->diag, DIAG_EXPECT, p->at, "%s, program %u, still runs at the end of the test",
+             name, p->number);
+    return diag_remedy(&s->diag, "\"run\" waits for its end; \"kill %u\" ends it", p->number);
+}
+
+/* Returns true if the programs have ended, and there is no failure that is still to be told. */
+static bool programs_have_ended(struct session *s)
+{
+    const struct unmet *u = &s->run.unmet;
+    const struct live_ops *ops = s->config.live_ops;
+    const struct started_program *p = u->programs;
+    struct live_exec_info info;
+    struct live_error error;
+
+    for (size_t i = 0; i < u->n_programs; i++, p++) {
+        if (ops->exec_at(s->outside.live, p->number - 1, &info) && info.runs)
+            return still_runs(s, p, info.name);
+    }
+    if (u->n_programs == 0 || !ops->programs_failed(s->outside.live, &error))
+        return true;
+    s->diag_src = p[-1].src;
+    session_fail(s, p[-1].at, "%s", error.message);
+    return diag_remedy(&s->diag, "%s", error.remedy);
+}
+
 bool unmet_check(struct session *s)
 {
     const struct unmet *u = &s->run.unmet;
     char name[RDL_VALUE_BYTES];
 
+    if (!programs_have_ended(s))
+        return false;
     if (u->removed)
         return fail(s, u->name, &u->src, u->at);
     for (size_t i = 0; i < u->n; i++) {

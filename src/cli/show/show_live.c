@@ -20,8 +20,13 @@ static void show_clock(FILE *out, const struct rdl_lab *lab, const struct live_c
     char buf[SHOW_LINE_BYTES];
     struct text t = text_on(buf, sizeof(buf));
 
-    text_add(&t, "clock    follows real time: t=");
+    text_addf(&t, "clock    %s: t=", c->is_virtual ? "is virtual" : "follows real time");
     add_time(&t, rdl_now_ns(lab));
+    if (c->is_virtual) {
+        text_add(&t, "; it advances only while all programs wait");
+        show_line(out, &t);
+        return;
+    }
     text_add(&t, "; the lab is ");
     add_time(&t, c->lag_ns);
     text_add(&t, " behind (at most ");
@@ -245,8 +250,10 @@ static void show_json(FILE *out, const struct rdl_lab *lab, const struct live_op
     struct live_clock c;
 
     ops->clock(live, &c);
-    fprintf(out, "{\"t\":%" PRIu64 ",\"lag_ns\":%" PRIu64 ",\"lag_max_ns\":%" PRIu64 ",\"ports\":[",
-            rdl_now_ns(lab), c.lag_ns, c.lag_max_ns);
+    fprintf(out,
+            "{\"t\":%" PRIu64 ",\"virtual\":%s,\"lag_ns\":%" PRIu64 ",\"lag_max_ns\":%" PRIu64
+            ",\"ports\":[",
+            rdl_now_ns(lab), c.is_virtual ? "true" : "false", c.lag_ns, c.lag_max_ns);
     for (uint32_t i = 0; ops->port_at(live, i, &port); i++) {
         if (rdl_port_info(lab, port.port, &info) != RDL_OK)
             continue;

@@ -9,8 +9,9 @@
 
 static char started[8192]; /* the command that was to be started last */
 
-static struct live *open_live(struct rdl_lab *lab)
+static struct live *open_live(struct rdl_lab *lab, bool is_virtual)
 {
+    (void)is_virtual;
     return (struct live *)lab; /* never dereferenced */
 }
 

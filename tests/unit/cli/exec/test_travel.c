@@ -270,8 +270,9 @@ static int leave_directory(void **state)
 
 static unsigned n_opened;
 
-static struct live *open_live(struct rdl_lab *lab)
+static struct live *open_live(struct rdl_lab *lab, bool is_virtual)
 {
+    (void)is_virtual;
     n_opened++;
     return (struct live *)lab; /* never dereferenced */
 }

@@ -226,7 +226,7 @@ static int set_up(void **state)
     assert_int_equal(rdl_host_add(f->lab, &host, &f->h1), RDL_OK);
     assert_int_equal(rdl_switch_add(f->lab, "s1", &sw), RDL_OK);
     assert_int_equal(rdl_link_add(f->lab, &link, &f->link), RDL_OK);
-    f->live = live_ops->open(f->lab);
+    f->live = live_ops->open(f->lab, false);
     assert_non_null(f->live);
     *state = f;
     return 0;

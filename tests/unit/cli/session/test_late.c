@@ -17,8 +17,9 @@ static struct rdl_lab *lab_of_live;
 static bool is_attached;
 static unsigned n_turns;
 
-static struct live *open_live(struct rdl_lab *lab)
+static struct live *open_live(struct rdl_lab *lab, bool is_virtual)
 {
+    (void)is_virtual;
     lab_of_live = lab;
     return (struct live *)lab; /* never dereferenced */
 }
