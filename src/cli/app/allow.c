@@ -33,6 +33,15 @@ void allow_add(struct text *t, const struct allow *a)
     text_add(t, a->all ? " --no-sandbox" : "");
 }
 
+void allow_add_set(struct text *t, unsigned set)
+{
+    text_add(t, set ? " --allow " : "");
+    for (unsigned p = 0; p < N_PERMITS; p++) {
+        if (set >> p & 1)
+            text_addf(t, "%s%s", set & ((1u << p) - 1) ? "," : "", permit_word((enum permit)p));
+    }
+}
+
 /* Reads a line from the terminal.  Returns true if it begins as a yes does.  The end of the input
  * and ^C are a no.
  */

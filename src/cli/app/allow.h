@@ -33,6 +33,9 @@ bool allow_read(const struct allow *a, unsigned *ret);
 /* Appends the options as they were given, to a command line. */
 void allow_add(struct text *t, const struct allow *a);
 
+/* Appends --allow with the permissions in @set, a set of enum permit; nothing if it is empty. */
+void allow_add_set(struct text *t, unsigned set);
+
 /* Lets the user of @config be asked, if there is a terminal to ask at. */
 void allow_ask(struct session_config *config);
 

@@ -364,11 +364,14 @@ static void print_usage(FILE *out)
         "                    of that table only this run: lost:12.3 is packet #12.3 lost; HOW is\n"
         "                    lost, twice, swapped or damaged\n"
         "  --artifacts DIR   a directory of each case for the files that it writes and, if it\n"
-        "                    fails, its pcapng, ladder, events and command\n"
+        "                    fails, its pcapng, ladder, events and command, and what programs\n"
+        "                    have printed\n"
+        "  --allow programs  the scenarios may start programs of this machine, in virtual time:\n"
+        "                    it stands still while one of them computes\n"
         "  --allow files     the scenarios write files wherever they say; otherwise only in\n"
         "                    their directory, which without --artifacts is not kept\n"
         "  --no-sandbox      --allow programs,ports,files: all that \"rdmalab run\" can allow;\n"
-        "                    a test has no programs and no ports\n"
+        "                    a test has no ports\n"
         "  --timeout N       seconds of the wall clock for each: 0 to %u, 0 is none;\n"
         "                    default %u\n",
         CREW_MAX, TIMEOUT_S_MAX, TIMEOUT_S_DEFAULT);

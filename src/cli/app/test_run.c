@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/app/test_run.h"
+#include "cli/app/allow.h"
+#include "cli/app/printed.h"
 #include "cli/exec/exec.h"
 #include "cli/exec/scenario_write.h"
+#include "cli/live/live.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -78,8 +81,21 @@ bool test_writes_anywhere(const struct test_options *o)
     return (o->allowed & PERMIT_BIT(FILES)) != 0;
 }
 
+/* Returns the time of the machine's clock at which programs must have ended.  It is before the time
+ * at which the runner kills the process, so that there is a result that names them.
+ */
+static uint64_t until_ms(const struct test_options *o)
+{
+    const uint64_t limit_ms = o->timeout_s * 1000u;
+
+    if (!limit_ms)
+        return 0;
+    return test_now_us() / 1000u + limit_ms - (limit_ms / 4 < 3000u ? limit_ms / 4 : 3000u);
+}
+
 /* Runs the scenario.  It may write files below @below; NULL: anywhere.  Errors go to @err. */
-static struct session *run_once(const struct test_case *c, const char *below, FILE *out, FILE *err,
+static struct session *run_once(const struct test_case *c, const struct test_options *o,
+                                const char *below, FILE *out, FILE *err,
                                 struct session_observer observer, int *ret_status)
 {
     const struct session_config config = {
@@ -87,10 +103,13 @@ static struct session *run_once(const struct test_case *c, const char *below, FI
         .err = err,
         .seed = c->seed,
         .seed_given = c->seed_given,
+        .live_ops = live_ops,
+        .programs_virtual = true,
+        .programs_until_ms = until_ms(o),
         .tested = true,
         .observer = observer,
         .files_below = below,
-        .allowed = below ? 0 : PERMIT_BIT(FILES),
+        .allowed = o->allowed,
         .expectations_ignored = c->witness && c->witness->expectations_ignored,
     };
     struct session *s = NULL;
@@ -151,9 +170,15 @@ void test_add_again(struct text *t, const struct test_case *c, const struct test
     shell_add_option(t, "--fault", c->fault);
     text_add(t, o->twice ? " --twice" : "");
     text_add(t, o->strict ? " --strict" : "");
-    text_add(t, o->allowed & PERMIT_BIT(FILES) ? " --allow files" : "");
+    allow_add_set(t, o->allowed & ~PERMIT_BIT(PORTS)); /* no test has ports */
     if (o->timeout_given)
         shell_add_number(t, "--timeout", o->timeout_s);
+}
+
+/* Returns true if scenarios may start programs. */
+static bool may_start(const struct test_options *o)
+{
+    return (o->allowed & PERMIT_BIT(PROGRAMS)) != 0;
 }
 
 /* Writes a shell script that repeats the case. */
@@ -177,13 +202,16 @@ static void leave_command(const struct test_case *c, const struct test_options *
 }
 
 static void leave_artifacts(struct session *s, const struct test_case *c,
-                            const struct test_options *o, const char *directory, FILE *err)
+                            const struct test_options *o, const char *directory, FILE *printed,
+                            FILE *err)
 {
     static const char *const names[N_OUTPUTS] = {[OUTPUT_LADDER] = "failed.svg",
                                                  [OUTPUT_PCAPNG] = "failed.pcapng",
                                                  [OUTPUT_EVENTS] = "failed.ndjson"};
 
     leave_command(c, o, directory, err); /* creates the directory */
+    if (may_start(o))
+        printed_keep(printed, directory, err);
     for (unsigned i = 0; i < N_OUTPUTS; i++) {
         char path[PATH_MAX];
         struct text t = text_on(path, sizeof(path));
@@ -216,11 +244,13 @@ struct session *test_run_here(const struct test_case *c, const struct test_optio
 {
     char directory[PATH_MAX];
 
-    return run_once(c, below_which(c, o, directory), out, err, observer_of(c, o, NULL), ret_status);
+    return run_once(c, o, below_which(c, o, directory), out, err, observer_of(c, o, NULL),
+                    ret_status);
 }
 
-static void run_case(const struct test_case *c, const struct test_options *o, FILE *out, FILE *err,
-                     struct test_result *r)
+/* Runs the case.  Commands and programs print to @out.  Its second run prints to @nothing. */
+static void run_case(const struct test_case *c, const struct test_options *o, FILE *out,
+                     FILE *nothing, FILE *err, struct test_result *r)
 {
     char directory[PATH_MAX];
     const char *const below = below_which(c, o, directory);
@@ -228,7 +258,7 @@ static void run_case(const struct test_case *c, const struct test_options *o, FI
     struct session *s, *again = NULL;
     int again_status;
 
-    s = run_once(c, below, out, err, observer_of(c, o, &covering), &r->status);
+    s = run_once(c, o, below, out, err, observer_of(c, o, &covering), &r->status);
     if (s && c->witness && c->witness->ended)
         c->witness->ended(c->witness->observer.ctx, s, r);
     if (s) {
@@ -249,7 +279,7 @@ static void run_case(const struct test_case *c, const struct test_options *o, FI
     }
     if (s && o->twice) {
         /* Print the error of a failed case only once. */
-        again = run_once(c, below, out, r->status == EXIT_PASSED ? err : out,
+        again = run_once(c, o, below, nothing, r->status == EXIT_PASSED ? err : nothing,
                          (struct session_observer){0}, &again_status);
         if (again && rdl_hash(again->lab) != r->hash) {
             print_difference(err, s, again);
@@ -257,8 +287,10 @@ static void run_case(const struct test_case *c, const struct test_options *o, FI
         }
         r->status = exit_worse(r->status, again_status); /* also if there was no second run */
     }
+    if (s && may_start(o) && r->status != EXIT_PASSED)
+        printed_tell(out, err);
     if (s && o->artifacts && r->status != EXIT_PASSED)
-        leave_artifacts(s, c, o, directory, err);
+        leave_artifacts(s, c, o, directory, out, err);
     session_free(s);
     session_free(again);
 }
@@ -268,18 +300,21 @@ static void run_child(const struct test_case *c, const struct test_options *o, i
 {
     struct test_result r = {.status = EXIT_FAILED};
     FILE *nothing = fopen("/dev/null", "w");
+    FILE *out = may_start(o) ? tmpfile() : nothing;
     FILE *err = fmemopen(r.message, sizeof(r.message), "w");
     char line[SHELL_LINE_BYTES];
     struct text again = text_on(line, sizeof(line));
 
     test_add_again(&again, c, o);
     signals_replay("%s", line);
-    if (nothing && err)
-        run_case(c, o, nothing, err, &r);
+    if (nothing && out && err)
+        run_case(c, o, out, nothing, err, &r);
     else
         fprintf(stderr, "rdmalab: %s: %s\n", nothing ? "message" : "/dev/null", strerror(errno));
     if (err)
         fclose(err);
+    if (out && out != nothing)
+        fclose(out);
     if (nothing)
         fclose(nothing);
     r.message[sizeof(r.message) - 1] = '\0';
