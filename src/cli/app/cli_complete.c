@@ -15,6 +15,7 @@
 #include "cli/explain/c_names.h"
 #include "cli/explain/explain.h"
 #include "cli/lang/table.h"
+#include "cli/session/scenario.h"
 #include "cli/session/session.h"
 #include "emu/base/assert.h"
 #include "emu/base/text.h"
@@ -61,26 +62,94 @@ static void complete_lines(const char *line)
     session_free(s);
 }
 
-/* Prints what follows @before in "exec h1 -- PROGRAM : h2 -- PROGRAM". */
-static void print_host_words(const struct mode *m, char *begin, const char *before)
-{
-    static const char *const hosts[] = {"h1", "h2"};
+/* The words behind `rdmalab exec`, of which the last one is completed. */
+struct exec_words {
+    char **v;
+    int n;
+    const char *lab; /* of --lab; NULL: the two hosts without it */
+    bool is_program; /* the last word belongs to a program */
+    bool has_host;   /* the last word is behind a host */
+};
 
-    for (size_t i = 0; i < ARRAY_LEN(hosts); i++) {
-        if (strcmp(before, m->name) == 0 || strcmp(before, ":") == 0)
-            print_word(begin, hosts[i]);
-        else if (strcmp(before, hosts[i]) == 0)
-            print_word(begin, "--");
+static struct exec_words read_exec_words(int n, char **v)
+{
+    struct exec_words w = {.v = v, .n = n};
+    bool options = true; /* --lab is no option behind the first "--" */
+
+    for (int i = 0; i + 1 < n; i++) {
+        if (options && strncmp(v[i], "--lab=", strlen("--lab=")) == 0) {
+            w.lab = v[i] + strlen("--lab=");
+        } else if (options && strcmp(v[i], "--lab") == 0) {
+            w.lab = i + 2 < n ? v[++i] : NULL;
+        } else if (strcmp(v[i], "--") == 0) {
+            options = false;
+            w.is_program = true;
+        } else if (strcmp(v[i], ":") == 0) {
+            w.is_program = w.has_host = false;
+        } else if (v[i][0] != '-') {
+            w.has_host = i == n - 2 && !w.is_program;
+        }
+    }
+    return w;
+}
+
+/* Prints the hosts that the steps of a lab file add, those in its blocks, too. */
+static void print_hosts_of(const struct step *first, char *begin)
+{
+    for (const struct step *st = first; st; st = st->next) {
+        const struct arg *names = st->cmd == &cmd_table[CMD_host] ? step_arg(st, "names") : NULL;
+
+        for (size_t i = 0; names && i < names->n; i++) {
+            if (!strchr(names->v[i].text, '$'))
+                print_word(begin, names->v[i].text);
+        }
+        print_hosts_of(st->body, begin); /* depth is bounded by the parser */
     }
 }
 
-/* Prints the operands of @m that are not files. */
-static void print_words(const struct mode *m, char *begin, const char *before)
+/* Prints the hosts of the lab file @lab; NULL: those of `rdmalab exec` without one. */
+static void print_hosts(const char *lab, char *begin)
 {
-    if (strcmp(m->takes, MODE_HOSTS) == 0) {
-        print_host_words(m, begin, before);
-        return;
+    FILE *nowhere = fopen("/dev/null", "w");
+    struct scenario sc = {.wrong_line = 0};
+
+    if (!lab) {
+        print_word(begin, "h1");
+        print_word(begin, "h2");
+    } else if (nowhere && scenario_load(&sc, lab, nowhere) == EXIT_PASSED) {
+        print_hosts_of(sc.script.first, begin);
     }
+    scenario_done(&sc);
+    if (nowhere)
+        fclose(nowhere);
+}
+
+/* Completes the last word in "exec --lab FILE h1 -- PROGRAM : h2 -- PROGRAM".  Returns false if it
+ * may be an option or the value of one.
+ */
+static bool complete_exec(int n, char **v, char *begin, const char *before)
+{
+    const struct exec_words w = read_exec_words(n, v);
+
+    if (w.is_program) {
+        puts(MODE_FILES);
+        print_word(begin, ":");
+        return true;
+    }
+    if (before[0] == '-')
+        return false;
+    if (w.has_host && w.lab != before)
+        print_word(begin, "--");
+    else if (begin[0] != '-')
+        print_hosts(w.lab, begin);
+    return false;
+}
+
+/* Prints the operands of @m that are not files. */
+static void print_words(const struct mode *m, char *begin)
+{
+    if (strcmp(m->takes, MODE_HOSTS) == 0)
+        return;
     if (strcmp(m->takes, MODE_TOPIC) == 0) {
         for (size_t i = 0; i < N_CMDS; i++)
             print_word(begin, cmd_table[i].name);
@@ -97,14 +166,17 @@ static void print_words(const struct mode *m, char *begin, const char *before)
     }
 }
 
-static void complete_mode(const struct mode *m, char *begin, char *before)
+/* Completes the last of the @n words @v behind the mode. */
+static void complete_mode(const struct mode *m, int n, char **v, char *begin, char *before)
 {
     static char asked[] = OPTIONS_ASKED;
     char mode[16], takes[32];
     char *argv[] = {mode, asked, begin, before, takes, NULL};
     struct text t = text_on(mode, sizeof(mode)), f = text_on(takes, sizeof(takes));
 
-    print_words(m, begin, before);
+    if (strcmp(m->takes, MODE_HOSTS) == 0 && complete_exec(n, v, begin, before))
+        return;
+    print_words(m, begin);
     text_add(&t, m->name);
     text_add(&f, begins(m->takes, MODE_FILES) ? m->takes : "");
     (void)m->run(ARRAY_LEN(argv) - 1, argv);
@@ -127,12 +199,12 @@ int complete_shell(const struct mode *modes, size_t n, const struct mode *none, 
     }
     for (size_t i = 0; i < n && argc > 3; i++) {
         if (strcmp(modes[i].name, argv[2]) == 0) {
-            complete_mode(&modes[i], begin, before);
+            complete_mode(&modes[i], argc - 3, argv + 3, begin, before);
             return EXIT_PASSED;
         }
     }
     for (size_t i = 0; i < n && argc <= 3; i++)
         print_word(begin, modes[i].name);
-    complete_mode(none, begin, before);
+    complete_mode(none, argc - 2, argv + 2, begin, before);
     return EXIT_PASSED;
 }

@@ -25,7 +25,7 @@ struct mode {
 
 #define MODE_FILES ":files"
 #define MODE_TOPIC ":topic" /* an argument of `explain` */
-#define MODE_HOSTS ":hosts" /* hosts of the lab without --lab, each with "--" and a program */
+#define MODE_HOSTS ":hosts" /* hosts of the lab, each with "--" and a program */
 
 int check_main(int argc, char **argv);
 int exec_main(int argc, char **argv);

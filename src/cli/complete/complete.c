@@ -79,6 +79,7 @@ static void offer_event_kinds(struct complete_request *c)
 static void offer_values(struct complete_request *c, const struct param *p, const char *text)
 {
     c->param = p;
+    c->is_file = c->is_file || (p->opens == OPENS_PROGRAM && p->kind == VAL_TEXT);
     switch (p->kind) {
     case VAL_WORD:
     case VAL_SET:
