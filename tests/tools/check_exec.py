@@ -494,6 +494,114 @@ def check_draws(rdmalab, tally, library):
     tally.expect(all(d.returncode == 0 for d in done) and done[0].stdout != done[1].stdout, "on the machine's clock all draw as usual", text_of(done[0]))
 
 
+def in_hash(done):
+    return re.findall("(?<=hash )[0-9a-f]{16}", done.stdout)
+
+
+PAIR = """scenario title="a pair" seed=3
+host h1 h2
+link h1 h2
+drop from=h1 nth=1 class=send next
+exec h1 {program} - {port} &
+exec h2 {program} localhost {port}
+run
+expect program1.status == 0 and h2.program.status == 0 and program2.done and not program1.failed
+expect count(tx, host==h1, opcode==RC_SEND_ONLY) == 2
+exec h1 status=3,4 sh -c "exit 3"
+exec h2 status=143 {program} - {port} &
+kill 4
+run
+expect program3.status == 3 and program4.status == 143
+"""
+
+
+def check_test(rdmalab, tally, library):
+    """`rdmalab test` starts programs, in virtual time, if it may; the same hash as `run --virtual` has."""
+    rdmalab.file("pair.lab").write_text(PAIR.format(program=library.parents[3] / "examples/rc_message", port=next(ports)))
+    convert = rdmalab.run("convert", "pair.lab", "pair.json")
+    runs = [rdmalab.run("test", file, "--allow", "programs", "--strict", *more)
+            for file, more in (("pair.lab", []), ("pair.lab", ["--twice"]), ("pair.json", ["--twice"]))]
+    runs.append(rdmalab.run("run", "pair.lab", "--allow", "programs", "--virtual", "--hash"))
+    runs.append(rdmalab.run("--virtual", "--prompt", "--allow", "programs", stdin="source pair.lab\nshow live\n"))
+    tally.expect(all(done.returncode == 0 for done in [convert, *runs]) and len({h for done in runs for h in in_hash(done)}) == 1
+                 and all(in_hash(done) for done in runs[:4]), "one hash in each mode", "".join(map(text_of, runs)))
+    tally.expect("clock    is virtual" in runs[-1].stdout and "program  4 h2 rc_message: has ended" in runs[-1].stdout,
+                 "virtual time at the prompt", text_of(runs[-1]))
+    back = rdmalab.run("convert", "pair.json", "-")
+    tally.expect(back.stdout == rdmalab.file("pair.lab").read_text(), "a script with status= as JSON, and back", text_of(back))
+    done = rdmalab.run("test", "pair.lab")
+    tally.expect(done.returncode == 1 and "if you trust it, run it with --allow programs" in done.stdout,
+                 "a test may start programs only if it is allowed to", text_of(done))
+    done = rdmalab.run("run", "pair.lab", "--allow", "programs", "--hash")
+    tally.expect(done.returncode == 1 and "--virtual gives it virtual time" in done.stderr, "a hash needs virtual time", text_of(done))
+    done = rdmalab.run("--virtual", "-c", "host h1; program h1 rc_pingpong server")
+    tally.expect(done.returncode == 1 and "time is virtual" in done.stderr, "nothing else takes part in virtual time", text_of(done))
+
+
+# What a test fails with: the lines behind two hosts, and what it prints.
+FAILURES = (
+    ('exec h1 sh -c "echo said; exit 3"', r"h1 sh ended with status 3\n(.*\n)+  printed last:\n    h1 sh: said\n  again: .* --allow programs"),
+    ("exec h1 status=3,4 true", "h1 true ended with status 0, which is not one of status="),
+    ("exec h1 status=0,4 true\nexpect program1.status == 4", "it is 0"),
+    ('exec h1 sh -c "exit 3" &\nexec h2 sh -c "exit 4" &\nrun', "h1 sh ended with status 3"),
+    ("exec h1 {server} &\nexpect not program1.done and not program1.failed", "FAIL h1 {base}, program 1, still runs at the end"),
+    ("exec h1 {server} &\nexpect program1.status != 1", "it is not there while the program runs"),
+    ("expect program1.status == 0", "no program 1 was started"),
+    ("exec h1 true\nexpect h2.program.status == 0", "no program was started on h2"),
+    ("exec h1 true\nexpect program1.stauts == 0", 'a program has no value "stauts"\n(.*\n)+  did you mean "status"'),
+    ("expect h1.program.stauts == 0", 'a program has no value "stauts"'),
+    ("exec h1 status=256 true", "256"),
+    ("program h1 rc_pingpong server", "a test has no live ports"),
+    ("exec h1 {server} &\nrun", "wall-clock limit was reached, and this is not over\n(.*\n)+  h1 {base} still runs, and waits for a TCP"),
+)
+
+
+def check_test_failures(rdmalab, tally, library):
+    """A program that fails fails its test, which says what it printed; so does one that does not end."""
+    program = library.parents[3] / "examples/rc_message"
+    for lines, says in FAILURES:
+        lines, says = lines.replace("{server}", f"{program} - {next(ports)}"), says.replace("{base}", program.name)
+        rdmalab.file("fails.lab").write_text(f"host h1 h2\nlink h1 h2\n{lines}\n")
+        done = rdmalab.run("test", "fails.lab", "--allow", "programs", "--timeout", "4")
+        tally.expect(done.returncode in (1, 2, 124) and re.search(says, done.stdout), f"a test of {lines!r} fails: {says}", text_of(done))
+    tally.expect(done.returncode == 124, "a program that does not end is a timeout", text_of(done))
+    rdmalab.file("fails.lab").write_text('host h1 h2\nlink h1 h2\nexec h1 sh -c "echo one; echo two >&2; exit 3"\n')
+    done = rdmalab.run("test", "fails.lab", "--allow", "programs", "--artifacts", "left", "--junit", "junit.xml")
+    left = {path.name: path for path in rdmalab.file("left").glob("*/*")}
+    tally.expect(set(left) == {"again.sh", "failed.ndjson", "failed.pcapng", "failed.svg", "printed.txt"} and
+                 sorted(left["printed.txt"].read_text().splitlines()) == ["h1 sh: one", "h1 sh: two"],
+                 "what programs printed is an artifact", f"{left}\n{text_of(done)}")
+    junit = rdmalab.file("junit.xml").read_text()
+    tally.expect('<failure message="fails.lab:3:1: error: h1 sh ended with status 3">' in junit and "h1 sh: two" in junit, "JUnit", junit)
+
+
+# It exits with 0 when the lab has read all that it printed; meanwhile h2 waits for a lab that stands still.
+PRINTS = """host h1 h2
+link h1 h2
+exec h2 ibv_rc_pingpong -g 0 -n 5 -p {port} &
+exec h1 sh -c "yes 0123456789012345678901234567890123456789 | head -5000"
+exec h1 ibv_rc_pingpong -g 0 -n 5 -p {port} localhost
+run
+programs
+programs csv
+"""
+
+
+def check_programs(rdmalab, tally, _library):
+    """`programs` lists those that run and those that have ended; much output does not stop virtual time."""
+    rdmalab.file("prints.lab").write_text(PRINTS.format(port=next(ports)))
+    done = rdmalab.run("run", "prints.lab", "--allow", "programs", "--virtual")
+    rows = re.findall(r"^(\d),(h\d),ended,0,,0,0,0,(\d+),(\d+),(\d+),", done.stdout, re.MULTILINE)
+    used = {number: (int(calls) > 5, int(read), int(written)) for number, _host, calls, read, written in rows}
+    tally.expect(done.returncode == 0 and done.stdout.count("h1 sh: 0123") == 5000 and
+                 used == {"1": (True, 20480, 20480), "2": (False, 0, 0), "3": (True, 20480, 20480)}, "programs that have ended", text_of(done))
+    rdmalab.file("runs.lab").write_text(f"host h1 h2\nprograms\nexec h1 ibv_rc_pingpong -g 0 -p {next(ports)} &\nprograms json\n")
+    done = rdmalab.run("run", "runs.lab", "--allow", "programs", "--virtual")
+    tally.expect(done.returncode == 0 and "no program was started by exec\n" in done.stdout and
+                 re.search(r'^\[\{"program":1,"host":"h1","state":"runs","status":null,"process":\d+,"qp":1,"cq":1,"mr":1,', done.stdout,
+                           re.MULTILINE), "a program that runs", text_of(done))
+
+
 def check_ladder(rdmalab, tally, _library):
     """--ladder - is printed behind the output of the programs."""
     rdmalab.file("two.lab").write_text("host h1 h2\nlink h1 h2\n")
@@ -602,13 +710,18 @@ def check_mistakes(rdmalab, tally, _library):
         says = says.format(directory=os.path.realpath(rdmalab.directory))
         tally.expect(says in done.stdout + done.stderr, f"{lines!r}: {says}", text_of(done))
     done = rdmalab.run("-c", "help exec; help kill; explain live; explain programs")
-    tally.expect(done.returncode == 0 and "usage: exec HOST PROGRAM [ARG...] [&]" in done.stdout and
+    tally.expect(done.returncode == 0 and "usage: exec HOST [status=N,...] PROGRAM [ARG...] [&]" in done.stdout and
                  "usage: kill NUMBER [SIGNAL]" in done.stdout, "the help of exec and kill", text_of(done))
     rdmalab.file("hash.lab").write_text("host h1 h2\nlink h1 h2\nexec h1 touch was-run\n")
     done = rdmalab.run("run", "hash.lab", "--allow", "programs", "--hash")
     tally.expect(done.returncode == 1 and "has no hash" in done.stderr and not rdmalab.file("was-run").exists(),
                  "--hash is refused before a program starts", text_of(done))
-    for words, candidates in (([""], "h1\nh2\n"), (["h1", ""], "--\n"), (["h1", "--", "true", ":", "h"], "h1\nh2\n")):
+    rdmalab.file("hosts.lab").write_text("host alpha beta\non alpha { alloc_pd as pd }\nif tick > 0 { host gamma }\n")
+    for words, candidates in (([""], "h1\nh2\n"), (["h1", ""], "--\n"), (["h1", "--", "true", ":", "h"], "h1\nh2\n"),
+                              (["h1", "--", "./p"], ":files\n"), (["h1", "--", "true", ""], ":files\n:\n"),
+                              (["--lab", "hosts.lab", ""], "alpha\nbeta\ngamma\n"), (["--lab", "hosts.lab", "alpha", ""], "--\n"),
+                              (["--lab=hosts.lab", "alpha", "--", "true", ":", "b"], "beta\n"), (["--lab", ""], ":files\n"),
+                              (["--lab", "nosuch.lab", ""], ""), (["--l"], "--lab\n--ladder\n")):
         done = rdmalab.run("complete", "--", "exec", *words)
         tally.expect(done.stdout == candidates, f"completion behind exec {' '.join(words)}", text_of(done))
 

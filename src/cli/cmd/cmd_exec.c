@@ -10,6 +10,7 @@
 #include "cli/session/advance.h"
 #include "cli/session/resolve.h"
 #include "cli/session/unmet.h"
+#include "cli/show/show_live.h"
 #include "process/must.h"
 
 #define LOOK_NS  50000000u   /* simulated time between two looks at a program */
@@ -122,5 +123,12 @@ bool run_kill(struct session *s, const struct step *st)
         s->config.live_ops->exec_kill(s->outside.live, number, (int)step_number(st, "signal")))
         return true;
     session_fail(s, step_span(st, "program", 0), "no program %u runs", number);
-    return diag_remedy(&s->diag, "\"show live\" lists them");
+    return diag_remedy(&s->diag, "\"programs\" lists them");
+}
+
+bool run_programs(struct session *s, const struct step *st)
+{
+    show_programs(s->config.out, s->config.live_ops, s->outside.live,
+                  (enum show_form)step_number(st, "format"));
+    return true;
 }

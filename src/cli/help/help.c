@@ -85,11 +85,11 @@ static void print_usage(FILE *out, const struct cmd *cmd)
 
     text_add(&t, cmd->name);
     for (size_t i = 0; i < cmd->n_params; i++) {
-        if (cmd->params[i].flags & P_OPERAND)
+        if ((cmd->params[i].flags & P_OPERAND) || (cmd->flags & CMD_WORDS))
             add_param(&t, &cmd->params[i]);
     }
     for (size_t i = 0; i < cmd->n_params; i++) {
-        if (!(cmd->params[i].flags & P_OPERAND))
+        if (!(cmd->params[i].flags & P_OPERAND) && !(cmd->flags & CMD_WORDS))
             add_param(&t, &cmd->params[i]);
     }
     if (cmd->flags & CMD_NAMES)

@@ -446,7 +446,8 @@ static bool add_value(struct macro_expansion *x, struct step *st, size_t i, cons
     text = put_vars(vars, v->text, x->p);
     if (vars_in(text) && step_add(x->p, st, i, (struct value){text, v->at}))
         return true; /* the rest are variables of nested blocks */
-    if (!param_is_list(&st->cmd->params[i]) || (st->cmd->flags & CMD_WORDS))
+    if (!param_is_list(&st->cmd->params[i]) ||
+        ((st->cmd->flags & CMD_WORDS) && i + 1 == st->cmd->n_params))
         return add_known(x, st, i, text, v->at);
     for (;;) {
         const size_t n = element_bytes(text);

@@ -62,6 +62,10 @@ struct expr_program {
 /* Returns true if @path has one of these forms. */
 bool expr_program_read(const char *path, struct expr_program *ret);
 
+/* Fills @d with an error at @at: no program has a value with the name of @program.  Returns false.
+ */
+bool expr_program_unknown(const struct expr_program *program, struct span at, struct diag *d);
+
 struct rdl_tally;
 
 enum expr_kind {

@@ -146,8 +146,7 @@ bool expr_program_read(const char *path, struct expr_program *ret)
     return true;
 }
 
-/* Fails: a program has no such value. */
-static bool no_field(const struct expr_program *program, struct span at, struct diag *d)
+bool expr_program_unknown(const struct expr_program *program, struct span at, struct diag *d)
 {
     struct suggestion near = suggestion_for(program->name);
 
@@ -174,7 +173,7 @@ bool expr_path_leads(const char *path, struct span at, struct diag *d)
     if (leaf_path_leads(path, &places, &off))
         return places.memory ? slice_is_right(path, at, d) : indices_are_numbers(path, at, d);
     if (of_program)
-        return d && no_field(&program, at, d);
+        return d && expr_program_unknown(&program, at, d);
     diag_set(d, DIAG_VALUE, at, "nothing is called \"%s\"", path);
     return d && suggest(path, off, &places, d);
 }

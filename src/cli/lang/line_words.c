@@ -462,24 +462,25 @@ static bool wants_expression(const struct reading *rd)
 }
 
 /* Returns the index of the parameter that the word KEY=VALUE of a CMD_WORDS command is for, with
- * the bytes of KEY; 0: it is a plain word.  Such words stand before the values of the second
- * operand.
+ * the bytes of KEY; 0: it is a plain word.  Such words stand before the plain ones.
  */
 static size_t keyed_parameter(const struct reading *rd, struct span at, size_t *ret_bytes)
 {
     const struct cmd *cmd = rd->st->cmd;
-    const size_t key = rd->st->args[0].n > 0 && rd->st->args[1].n == 0 ? key_bytes(rd, at) : 0;
+    const size_t last = cmd->n_params - 1;
+    const size_t key = rd->st->args[0].n > 0 && rd->st->args[last].n == 0 ? key_bytes(rd, at) : 0;
     const struct param *p = key ? cmd_param(cmd, reading_raw(rd, (struct span){at.at, key})) : NULL;
 
     *ret_bytes = key;
-    return p && p > &cmd->params[1] ? (size_t)(p - cmd->params) : 0;
+    return p && p < &cmd->params[last] ? (size_t)(p - cmd->params) : 0;
 }
 
 /* Takes every word as a value, whatever it looks like: the first for the first operand, the others
- * for the second, except for parameters in between.
+ * for the last parameter, except for the parameters in between.
  */
 static bool read_plain_words(struct reading *rd)
 {
+    const size_t last = rd->st->cmd->n_params - 1;
     struct token t;
 
     for (t = reading_look(rd); t.kind == TOKEN_WORD; t = reading_look(rd)) {
@@ -490,7 +491,8 @@ static bool read_plain_words(struct reading *rd)
         reading_next(rd);
         if (keyed)
             rd->st->args[keyed].key_at = (struct span){t.at.at, key};
-        if (keyed ? !take_values(rd, keyed, value) : !take_value(rd, rd->st->args[0].n > 0, t.at))
+        if (keyed ? !take_values(rd, keyed, value)
+                  : !take_value(rd, rd->st->args[0].n > 0 ? last : 0, t.at))
             return false;
     }
     return t.kind != TOKEN_BAD;

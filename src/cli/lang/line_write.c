@@ -58,12 +58,12 @@ static void write_word(FILE *out, const char *text)
         fputs(value, out);
 }
 
-/* Returns true if @word, unless it is quoted, is KEY=VALUE for a parameter behind the first two. */
+/* Returns true if @word, unless it is quoted, is KEY=VALUE for a parameter before the words. */
 static bool is_keyed(const struct cmd *cmd, const char *word)
 {
     const size_t n = strcspn(word, "=");
 
-    for (size_t i = 2; i < cmd->n_params && word[n]; i++) {
+    for (size_t i = 1; i < cmd->n_params - 1 && word[n]; i++) {
         if (strlen(cmd->params[i].name) == n && memcmp(cmd->params[i].name, word, n) == 0)
             return true;
     }
@@ -75,12 +75,13 @@ static bool is_keyed(const struct cmd *cmd, const char *word)
  */
 static void write_words(FILE *out, const struct step *st)
 {
-    const struct arg *words = &st->args[1];
+    const size_t last = st->cmd->n_params - 1;
+    const struct arg *words = &st->args[last];
 
     if (st->cmd != &cmd_table[CMD_call] || strchr(st->args[0].v[0].text, '$'))
         fprintf(out, "%s ", st->cmd->name);
     fputs(st->args[0].v[0].text, out);
-    for (size_t i = 2; i < st->cmd->n_params; i++) {
+    for (size_t i = 1; i < last; i++) {
         if (st->args[i].n == 0)
             continue;
         fprintf(out, " %s=", st->cmd->params[i].name);

@@ -93,8 +93,8 @@ enum cmd_bit {
     CMD_KEEPS_LOOKS = 1u << 12, /* its block is saved including CMD_LOOKS commands */
     CMD_AT_ONCE = 1u << 13, /* its block is an operand: logged with the command, not step by step */
     CMD_MAY_BLOCK = 1u << 14, /* may be followed by do { ... }, which is executed later */
-    /* All words after the first operand are values of the second.  Parameters after these two are
-     * KEY=VALUE between them.
+    /* All words after the first operand are values of the last parameter.  Parameters in between
+     * are KEY=VALUE, before these words.
      */
     CMD_WORDS = 1u << 15,
     CMD_ALONE = 1u << 16,    /* not allowed in a block or a sourced file */

@@ -24,7 +24,8 @@ static bool comes_before(const struct exec_client *c, uint32_t rank, int pid)
     return c->rank < rank || (c->rank == rank && c->pid <= pid);
 }
 
-void exec_client_add(struct exec_server *s, int fd, int pid, uint32_t rank)
+void exec_client_add(struct exec_server *s, int fd, int pid, uint32_t rank,
+                     struct live_exec_usage *usage)
 {
     struct exec_client *c = calloc(1, sizeof(*c)), **at = &s->clients;
 
@@ -39,6 +40,7 @@ void exec_client_add(struct exec_server *s, int fd, int pid, uint32_t rank)
                               .memory = -1,
                               .pid = pid,
                               .rank = rank,
+                              .usage = usage ? usage : &s->others,
                               .events.fd = -1,
                               .answer_fd = -1};
     while (*at && comes_before(*at, rank, pid))
@@ -49,12 +51,22 @@ void exec_client_add(struct exec_server *s, int fd, int pid, uint32_t rank)
 
 static bool read_memory(void *ctx, uint64_t addr, void *out, size_t n)
 {
-    return exec_memory_read(((const struct exec_client *)ctx)->memory, addr, out, n);
+    const struct exec_client *c = ctx;
+
+    if (!exec_memory_read(c->memory, addr, out, n))
+        return false;
+    c->usage->read_bytes += n;
+    return true;
 }
 
 static bool write_memory(void *ctx, uint64_t addr, const void *in, size_t n)
 {
-    return exec_memory_write(((const struct exec_client *)ctx)->memory, addr, in, n);
+    const struct exec_client *c = ctx;
+
+    if (!exec_memory_write(c->memory, addr, in, n))
+        return false;
+    c->usage->written_bytes += n;
+    return true;
 }
 
 static void close_it(int *fd)
@@ -204,15 +216,44 @@ static bool host_is_free(const struct exec_client *c)
     return rdl_answer(c->lab, c->host, &rsp) != RDL_ERR_BUSY;
 }
 
+/* Counts the object that the call, which has succeeded, has made or destroyed. */
+static void count_object(struct exec_client *c)
+{
+    static const enum program_kind made[PROGRAM_OP_COUNT] = {[PROGRAM_REG_MR] = PROGRAM_MR,
+                                                             [PROGRAM_CREATE_CQ] = PROGRAM_CQ,
+                                                             [PROGRAM_CREATE_QP] = PROGRAM_QP};
+    const uint32_t gone = c->call.op == PROGRAM_DESTROY ? c->call.u.destroy.kind : PROGRAM_NONE;
+
+    if (made[c->call.op] != PROGRAM_NONE)
+        c->n_objects[made[c->call.op]]++;
+    else if (gone < PROGRAM_KIND_COUNT && c->n_objects[gone] > 0)
+        c->n_objects[gone]--;
+}
+
+void exec_count_objects(const struct exec_server *s, uint32_t rank, struct live_exec_usage *ret)
+{
+    ret->n_qps = ret->n_cqs = ret->n_mrs = 0;
+    for (const struct exec_client *c = s->clients; c; c = c->next) {
+        if (c->rank != rank)
+            continue;
+        ret->n_qps += c->n_objects[PROGRAM_QP];
+        ret->n_cqs += c->n_objects[PROGRAM_CQ];
+        ret->n_mrs += c->n_objects[PROGRAM_MR];
+    }
+}
+
 static void answer(struct exec_client *c, enum rdl_status st, const struct rdl_response *rsp)
 {
     struct program_answer a = {.serial = c->call.serial};
 
     if (st == RDL_OK)
         st = exec_call_finish(c, &a);
+    c->usage->calls++;
     if (st == RDL_OK && c->call.maker != PROGRAM_BY_NONE)
         exec_maker_record(c, a.u.alloc_pd.handle);
-    if (st != RDL_OK)
+    if (st == RDL_OK)
+        count_object(c);
+    else
         memset(&a.u, 0, sizeof(a.u));
     a.error = exec_error(st, rsp);
     c->has_call = false;
@@ -344,6 +385,8 @@ static enum rdl_status destroy(struct exec_client *c, const struct rdl_program_o
         m->qp = 0;
         return rdl_detach_mcast(c->lab, (rdl_qp){o->raw}, m->gid);
     }
+    if (c->n_objects[exec_kind_of(o->kind)] > 0)
+        c->n_objects[exec_kind_of(o->kind)]--;
     return exec_destroy(c->lab, exec_kind_of(o->kind), o->raw);
 }
 

@@ -18,6 +18,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "cli/live/live.h"
 #include "program/protocol.h"
 #include "rdmalab/program.h"
 
@@ -94,14 +95,16 @@ struct exec_client {
     uint64_t taken;          /* bytes of posts that were taken */
 
     struct program_call call;
-    bool has_call;    /* @call is not answered yet */
-    uint32_t n_calls; /* calls that have come, modulo 2^32 */
-    uint32_t yielded; /* page->yielded, when it was read last */
-    bool nudged;      /* its wait is to be answered at once */
-    bool stirred;     /* something has happened to it since its last wait was answered */
-    bool asks;        /* its request to the device is under way */
-    uint64_t made;    /* what the call under way creates or changes */
-    int answer_fd;    /* descriptor that goes with the answer; -1: none */
+    bool has_call;                          /* @call is not answered yet */
+    uint32_t n_calls;                       /* calls that have come, modulo 2^32 */
+    uint32_t n_objects[PROGRAM_KIND_COUNT]; /* that calls have made and not destroyed */
+    struct live_exec_usage *usage;          /* of the program, without its objects */
+    uint32_t yielded;                       /* page->yielded, when it was read last */
+    bool nudged;                            /* its wait is to be answered at once */
+    bool stirred;  /* something has happened to it since its last wait was answered */
+    bool asks;     /* its request to the device is under way */
+    uint64_t made; /* what the call under way creates or changes */
+    int answer_fd; /* descriptor that goes with the answer; -1: none */
 
     struct exec_cq *cqs;
     struct exec_queue *queues;
@@ -121,14 +124,20 @@ struct exec_server {
     bool is_over;    /* nothing can happen any more by itself: waits are answered with that */
     bool looks;      /* all sockets are read in this turn; otherwise only those with a call */
     struct exec_client *clients;
-    struct exec_makers *makers; /* exec_maker.h */
+    struct exec_makers *makers;    /* exec_maker.h */
+    struct live_exec_usage others; /* of processes that are not known as programs */
 };
 
-/* Adds the connection @fd of process @pid, and closes it if there is no memory for that.
- * Connections are served in the order of their ranks, and of process numbers in a rank: programs
- * that connect at the same moment come in any order.
+/* Adds the connection @fd of process @pid, and closes it if there is no memory for that.  What it
+ * does is added to @usage, which outlives it; NULL: it is not counted.  Connections are served in
+ * the order of their ranks, and of process numbers in a rank: programs that connect at the same
+ * moment come in any order.
  */
-void exec_client_add(struct exec_server *s, int fd, int pid, uint32_t rank);
+void exec_client_add(struct exec_server *s, int fd, int pid, uint32_t rank,
+                     struct live_exec_usage *usage);
+
+/* Sets the numbers of objects of @ret to those of the connections with @rank. */
+void exec_count_objects(const struct exec_server *s, uint32_t rank, struct live_exec_usage *ret);
 
 /* Serves the calls, posts and completions of all connections, as far as possible without advancing
  * the lab.  Returns true if there was something to do.

@@ -114,6 +114,7 @@ static enum rdl_status post_send(struct exec_client *c, const struct taken_post 
 
     memcpy(wr.imm, p->imm, sizeof(wr.imm));
     copy_sges(posted, sge);
+    c->usage->read_bytes += p->inline_bytes;
     return rdl_post_send_list(c->lab, (rdl_qp){p->queue}, &wr, 1, p->more != 0, &error);
 }
 

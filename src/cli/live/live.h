@@ -96,6 +96,16 @@ struct live_exec_config {
     bool direct; /* it has the input and output of this process, and is in its group */
 };
 
+/* The use that a program has made of the lab. */
+struct live_exec_usage {
+    uint32_t n_qps, n_cqs, n_mrs; /* objects that it has now */
+    uint64_t calls;               /* of libibverbs, as far as the lab has answered them */
+    /* Bytes that adapters have read from its memory, and written to it.  Inline data is read when
+     * it is posted.
+     */
+    uint64_t read_bytes, written_bytes;
+};
+
 struct live_exec_info {
     const char *host, *command;
     const char *name; /* host and program without its directory, for people: "h1 server" */
@@ -104,6 +114,7 @@ struct live_exec_info {
     bool runs;        /* it has not ended, or its output was not read to the end */
     bool failed;      /* it has ended with a status that is a failure */
     int status;       /* if it has ended: exit status, or 128 plus the number of the signal */
+    struct live_exec_usage usage;
 };
 
 #define LIVE_WHERE_BYTES 192u

@@ -50,6 +50,7 @@ struct exec_program {
     uint32_t number;
     char command[256];
     char program[128]; /* its first word */
+    struct live_exec_usage usage;
     struct exec_process process;
     uint64_t right[(LIVE_STATUS_MAX + 1) / 64]; /* bits: the statuses that are no failure */
     uint64_t ended_ns; /* virtual time: machine's clock when its end was seen; 0: before */
@@ -354,17 +355,17 @@ bool live_exec_start(struct live *l, const struct live_exec_config *config, uint
     return true;
 }
 
-/* Returns the number of the program that is process @pid, or has started it; 0 if none is. */
-static uint32_t number_of(const struct live_exec *e, int pid)
+/* Returns the program that is process @pid, or has started it; NULL if none is. */
+static struct exec_program *program_of(const struct live_exec *e, int pid)
 {
     for (unsigned depth = 0; pid > 1 && depth < EXEC_PROC_DEPTH; depth++) {
-        for (const struct exec_program *p = e->programs; p; p = p->next) {
+        for (struct exec_program *p = e->programs; p; p = p->next) {
             if (!p->process.exited && p->process.process.pid == pid)
-                return p->number;
+                return p;
         }
         pid = exec_proc_parent(pid);
     }
-    return 0;
+    return NULL;
 }
 
 bool live_exec_serve(struct live *l)
@@ -383,8 +384,10 @@ bool live_exec_serve(struct live *l)
     e->looked_ns = l->machine_ns;
     (void)!read(e->server.wake, &woken, sizeof(woken)); /* or it would be full, some time */
     while ((fd = exec_accept(e->listener, &pid)) >= 0) {
+        struct exec_program *p = program_of(e, pid);
+
         if (watch(e, fd, READY_INPUT, EPOLLET))
-            exec_client_add(&e->server, fd, pid, number_of(e, pid));
+            exec_client_add(&e->server, fd, pid, p ? p->number : 0, p ? &p->usage : NULL);
         else
             close(fd);
         any = true;
@@ -524,11 +527,10 @@ bool live_exec_failed(struct live *l, struct live_error *reterr)
         p->reported = true;
         describe_failure(p);
         snprintf(reterr->message, sizeof(reterr->message), "%s %s", p->name, p->wrong);
-        snprintf(
-            reterr->remedy, sizeof(reterr->remedy), "%s",
-            p->process.direct
-                ? ""
-                : "\"show live\" tells of all programs; exec with status=N expects such an end");
+        snprintf(reterr->remedy, sizeof(reterr->remedy), "%s",
+                 p->process.direct
+                     ? ""
+                     : "\"programs\" tells of all; exec with status=N expects such an end");
         return true;
     }
     return false;
@@ -558,7 +560,9 @@ bool live_exec_at(const struct live *l, uint32_t i, struct live_exec_info *ret)
         .runs = !p->process.over,
         .failed = has_failed(p),
         .status = (int)p->process.status,
+        .usage = p->usage,
     };
+    exec_count_objects(&l->exec->server, p->number, &ret->usage);
     return true;
 }
 

@@ -270,8 +270,8 @@ static bool read_path(const struct question *q, const struct expr *e, struct ope
     }
     if (which.field != EXPR_PROGRAM_NONE)
         return q->reterr && no_program(q, e, path, &which);
-    if (which.name && !expr_path_leads(path, expr_place(e, q->at), q->reterr))
-        return false;
+    if (which.name && off == 0)
+        return q->reterr && expr_program_unknown(&which, expr_place(e, q->at), q->reterr);
     if (off == 0 && rdl_inspect(q->in->lab, path, &ret->v, &off) == RDL_OK)
         return is_no_value(q, e, path, &ret->v);
     if (is_missing_element(q, path, off)) {

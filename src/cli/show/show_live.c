@@ -281,3 +281,55 @@ void show_live(FILE *out, const struct rdl_lab *lab, const struct live_ops *ops,
     else
         (form == SHOW_JSON ? show_json : show_text)(out, lab, ops, live);
 }
+
+/* --- Programs of the machine ------------------------------------------------------------------ */
+
+/* Prints the cells about the end of a program. */
+static void add_end(struct rows *r, const struct live_exec_info *p)
+{
+    rows_text(r, p->runs ? "runs" : p->failed ? "failed" : "ended");
+    if (p->runs)
+        rows_none(r);
+    else
+        rows_number(r, (uint64_t)p->status);
+    if (p->pid)
+        rows_number(r, (uint64_t)p->pid);
+    else
+        rows_none(r);
+}
+
+void show_programs(FILE *out, const struct live_ops *ops, const struct live *live,
+                   enum show_form form)
+{
+    static const struct row_column columns[] = {
+        {.name = "program", .right = true},
+        {.name = "host"},
+        {.name = "state"},
+        {.name = "status", .right = true},
+        {.name = "process", .right = true},
+        {.name = "qp", .right = true},
+        {.name = "cq", .right = true},
+        {.name = "mr", .right = true},
+        {.name = "calls", .right = true},
+        {.name = "bytes read", .right = true},
+        {.name = "written", .right = true},
+        {.name = "command"},
+    };
+    struct live_exec_info p;
+    struct rows r;
+
+    rows_begin(&r, out, form, columns, ARRAY_LEN(columns));
+    for (uint32_t i = 0; live && ops->exec_at(live, i, &p); i++) {
+        rows_number(&r, p.number);
+        rows_text(&r, p.host);
+        add_end(&r, &p);
+        rows_number(&r, p.usage.n_qps);
+        rows_number(&r, p.usage.n_cqs);
+        rows_number(&r, p.usage.n_mrs);
+        rows_number(&r, p.usage.calls);
+        rows_number(&r, p.usage.read_bytes);
+        rows_number(&r, p.usage.written_bytes);
+        rows_text(&r, p.command);
+    }
+    rows_end(&r, "no program was started by exec");
+}

@@ -12,4 +12,10 @@
 void show_live(FILE *out, const struct rdl_lab *lab, const struct live_ops *ops,
                const struct live *live, enum show_form form);
 
+/* Prints a row for each program of the machine that was started: its end, its objects, what it did.
+ * @live may be NULL: there is none.
+ */
+void show_programs(FILE *out, const struct live_ops *ops, const struct live *live,
+                   enum show_form form);
+
 #endif

@@ -168,6 +168,9 @@ static void paths_that_some_lab_could_have_are_taken(void **state)
         "h1.mr[4k:8k] == h2.mr[0:4k]",
         "mr[3] == 1",
         "h1.program.done",
+        "program12.status == 3",
+        "h1.program.status != 0",
+        "h1.program.state == RTS", /* a queue pair may have this name */
         "sw-h1.lost == 0",
         "h1.gid[0] == h2.mac",
     };
@@ -187,6 +190,7 @@ static void what_comes_near_is_suggested(void **state)
         const char *text, *remedy;
     } rows[] = {
         {"h1.cq.wc[5].statsu == SUCCESS", "did you mean \"h1.cq.wc[5].status\"?"},
+        {"h1.program.stauts == 3", "did you mean \"status\"?"},
         {"h1.qp.stat == RTS", "did you mean \"h1.qp.state\"? a qp has it"},
         {"h1.mr2.stat == VALID", "did you mean \"h1.mr2.state\"? an mr has it"},
         {"h1.qp.sq.drivr.avail_idx == 1", "did you mean \"h1.qp.sq.driver\"?"},

@@ -48,6 +48,9 @@ static void lines_have_one_written_form(void **state)
         {"host h1 \\\n  h2", "host h1 h2\n"},
         {"program h1 rc_pingpong client lab -s 64 -e -n 5",
          "program h1 rc_pingpong client \"lab\" size=64 iters=5 events\n"},
+        {"exec h1  status=3,4 ./a -n status=5 &", "exec h1 status=3,4 ./a -n status=5 &\n"},
+        {"exec h1 \"status=3\" x", "exec h1 \"status=3\" x\n"}, /* a program of this name */
+        {"exec h1 env a=b c", "exec h1 env a=b c\n"},
         {"ping h1 h2 -c 3 timeout=10ms", "ping h1 h2 count=3 timeout=10ms\n"},
         {"", ""},
     };
