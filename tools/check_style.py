@@ -64,7 +64,7 @@ MAY_OPEN = {
     "src/cli/exec/travel.c": "/dev/null",
     **{f"src/cli/app/{name}.c": what for name, what in {
         "bench_programs": "perftest, which it measures", "bench_time": "/dev/null", "fault_matrix": "/dev/null", "printed": "a file for --artifacts",
-        "cli_check": "the user's capture", "exec_run": "the lab of the command line", "cli_open": "the user's file", "cli_run": "the user's file", "cli_show": "the user's trace",
+        "cli_check": "the user's capture", "cli_complete": "the lab of the command line; /dev/null", "exec_run": "the lab of the command line", "cli_open": "the user's file", "cli_run": "the user's file", "cli_show": "the user's trace",
         "cli_test": "the user's directories and report", "ladder_file": "the user's picture",
         "main": "the user's files", "recall_file": "the history of the prompt", "report": "GITHUB_STEP_SUMMARY",
         "state_dir": "the history of the prompt", "suite": "the user's directories",

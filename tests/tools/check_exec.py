@@ -538,6 +538,26 @@ def check_test(rdmalab, tally, library):
     tally.expect(done.returncode == 1 and "time is virtual" in done.stderr, "nothing else takes part in virtual time", text_of(done))
 
 
+def check_book(rdmalab, tally, library):
+    """The scenario of book/your-program.md passes, as a script and as JSON, with a server and a client."""
+    program, port = library.parents[3] / "examples/rc_message", next(ports)
+    for name, words in (("server", f"- {port}"), ("client", f"localhost {port}")):
+        rdmalab.file(name).write_text(f"#!/bin/sh\nexec {program} {words}\n")
+        rdmalab.file(name).chmod(0o755)
+    blocks = re.findall(r"^```(?:json)?\n(.*?)^```$", (ROOT / "book/your-program.md").read_text(), re.MULTILINE | re.DOTALL)
+    blocks = [block for block in blocks if "the client sends the lost packet again" in block]
+    rdmalab.file("tests").mkdir()
+    for suffix, block in zip((".lab", ".json"), blocks, strict=True):
+        rdmalab.file("tests/lost" + suffix).write_text(block)
+    done = rdmalab.run("test", "tests", "--allow", "programs", "--strict", "--junit", "junit.xml", "--artifacts", "left")
+    tally.expect(done.returncode == 0 and "2 passed" in done.stdout and len(set(in_hash(done))) == 1, "the scenario of the book", text_of(done))
+    lines = [line for line in blocks[0].splitlines() if not re.match("drop|expect", line)]
+    rdmalab.file("tests/pair.lab").write_text("\n".join(lines) + "\n")
+    done = rdmalab.run("test", "tests/pair.lab", "--fault-matrix", "--allow", "programs")
+    tally.expect(done.returncode == 0 and re.search(r"^(\d+) runs: \1 came to the same, 0 did not$", done.stdout, re.MULTILINE),
+                 "programs see the same, whichever packet is lost", text_of(done))
+
+
 # What a test fails with: the lines behind two hosts, and what it prints.
 FAILURES = (
     ('exec h1 sh -c "echo said; exit 3"', r"h1 sh ended with status 3\n(.*\n)+  printed last:\n    h1 sh: said\n  again: .* --allow programs"),
