@@ -737,6 +737,8 @@ def check_mistakes(rdmalab, tally, _library):
     tally.expect(done.returncode == 1 and "has no hash" in done.stderr and not rdmalab.file("was-run").exists(),
                  "--hash is refused before a program starts", text_of(done))
     rdmalab.file("hosts.lab").write_text("host alpha beta\non alpha { alloc_pd as pd }\nif tick > 0 { host gamma }\n")
+    done = rdmalab.run("-c", 'host h1; complete "exec h1 ./s"')
+    tally.expect("FILE" in done.stdout, "the program of exec is completed as a file", text_of(done))
     for words, candidates in (([""], "h1\nh2\n"), (["h1", ""], "--\n"), (["h1", "--", "true", ":", "h"], "h1\nh2\n"),
                               (["h1", "--", "./p"], ":files\n"), (["h1", "--", "true", ""], ":files\n:\n"),
                               (["--lab", "hosts.lab", ""], "alpha\nbeta\ngamma\n"), (["--lab", "hosts.lab", "alpha", ""], "--\n"),

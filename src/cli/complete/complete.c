@@ -308,6 +308,8 @@ static void offer_packet_fields(struct complete_request *c)
 static void offer_arguments(struct complete_request *c, size_t next, const char *text)
 {
     const struct cmd *cmd = c->st->cmd;
+    /* Keys of CMD_WORDS stand between the first operand and the words. */
+    const bool keys = !(cmd->flags & CMD_WORDS) || (next > 0 && next + 1 < cmd->n_params);
     bool offered = false;
 
     for (size_t i = 0; i < cmd->n_params; i++) {
@@ -316,7 +318,8 @@ static void offer_arguments(struct complete_request *c, size_t next, const char 
         if (p->after && strcasecmp(p->after, c->before) != 0)
             continue;
         if (!(p->flags & P_OPERAND)) {
-            offer_key(c, p);
+            if (keys)
+                offer_key(c, p);
         } else if (i >= next && !offered) {
             offer_operand(c, p, text);
             offered = !may_be_left_out(p);

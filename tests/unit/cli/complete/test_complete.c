@@ -42,6 +42,9 @@ static const struct row what_fits[] = {
     {"run; on h1 { alloc", " alloc_pd", " run"},
     {"post_send ", " !h1.qp (is in RESET; post_send needs RTS)", " h1.cq"},
     {"post_send h1.qp s", " sge= swap= signaled solicited", " wr_id="},
+    {"exec ", " h1 h2", "status="},
+    {"exec h1 st", " status=", "h1"},
+    {"exec h1 ./program st", "", "status="}, /* a word of the program */
     {"post_send h1.qp rkey=h2", " rkey=h2.mr", " rkey=h2.qp"},
     {"post_send h1.qp op=rdma_write remote=", " remote=h2.mr", " remote=h2.qp"},
     {"post_send h1.qp op=rdma_r", " op=rdma_read", " op=rdma_write"},
