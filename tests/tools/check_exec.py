@@ -799,7 +799,8 @@ def check_killed(rdmalab, tally, _library):
     """Programs, and what they have started, end with rdmalab, even if it is killed."""
     word = f"9999.{os.getpid()}"
     home = pathlib.Path(rdmalab.directory)
-    for start in (["exec", "h1", "--", "sleep", word, ":", "h2", "--", "sh", "-c", f"trap : TERM; setsid sleep {word} & sleep {word}"],
+    rdmalab.file("ends.lab").write_text(f'host h1\nexec h1 sh -c "trap : TERM; setsid sleep {word} & setsid sleep {word} & sleep {word}"\n')
+    for start in (["test", "ends.lab", "--allow", "programs", "--artifacts", "left"], ["exec", "h1", "--", "sleep", word, ":", "h2", "--", "sh", "-c", f"trap : TERM; setsid sleep {word} & sleep {word}"],
                   ["--allow", "programs", "--prompt", "-c",
                    f'host h1 h2; link h1 h2; exec h1 sleep {word} &; exec h2 sh -c "trap : TERM; setsid sleep {word} & sleep {word}" &']):
         process = rdmalab.start(*start, stdin=subprocess.PIPE, env={**os.environ, "TMPDIR": str(home)})
