@@ -93,14 +93,19 @@ static uint64_t until_ms(const struct test_options *o)
     return test_now_us() / 1000u + limit_ms - (limit_ms / 4 < 3000u ? limit_ms / 4 : 3000u);
 }
 
-/* Runs the scenario.  It may write files below @below; NULL: anywhere.  Errors go to @err. */
+/* Streams of a run: what commands and programs print, and errors. */
+struct streams {
+    FILE *out, *err;
+};
+
+/* Runs the scenario.  It may write files below @below; NULL: anywhere. */
 static struct session *run_once(const struct test_case *c, const struct test_options *o,
-                                const char *below, FILE *out, FILE *err,
+                                const char *below, struct streams to,
                                 struct session_observer observer, int *ret_status)
 {
     const struct session_config config = {
-        .out = out,
-        .err = err,
+        .out = to.out,
+        .err = to.err,
         .seed = c->seed,
         .seed_given = c->seed_given,
         .live_ops = live_ops,
@@ -117,12 +122,12 @@ static struct session *run_once(const struct test_case *c, const struct test_opt
 
     *ret_status = EXIT_PASSED;
     if (st != RDL_OK) {
-        session_no_lab(err, &config, st);
+        session_no_lab(to.err, &config, st);
         *ret_status = EXIT_FAILED;
         return NULL;
     }
     if (!exec_scenario(s, &c->file->sc.script)) {
-        session_complain(s, err);
+        session_complain(s, to.err);
         *ret_status = session_exit_status(s);
     }
     return s;
@@ -244,8 +249,8 @@ struct session *test_run_here(const struct test_case *c, const struct test_optio
 {
     char directory[PATH_MAX];
 
-    return run_once(c, o, below_which(c, o, directory), out, err, observer_of(c, o, NULL),
-                    ret_status);
+    return run_once(c, o, below_which(c, o, directory), (struct streams){out, err},
+                    observer_of(c, o, NULL), ret_status);
 }
 
 /* Runs the case.  Commands and programs print to @out.  Its second run prints to @nothing. */
@@ -258,7 +263,7 @@ static void run_case(const struct test_case *c, const struct test_options *o, FI
     struct session *s, *again = NULL;
     int again_status;
 
-    s = run_once(c, o, below, out, err, observer_of(c, o, &covering), &r->status);
+    s = run_once(c, o, below, (struct streams){out, err}, observer_of(c, o, &covering), &r->status);
     if (s && c->witness && c->witness->ended)
         c->witness->ended(c->witness->observer.ctx, s, r);
     if (s) {
@@ -279,7 +284,8 @@ static void run_case(const struct test_case *c, const struct test_options *o, FI
     }
     if (s && o->twice) {
         /* Print the error of a failed case only once. */
-        again = run_once(c, o, below, nothing, r->status == EXIT_PASSED ? err : nothing,
+        again = run_once(c, o, below,
+                         (struct streams){nothing, r->status == EXIT_PASSED ? err : nothing},
                          (struct session_observer){0}, &again_status);
         if (again && rdl_hash(again->lab) != r->hash) {
             print_difference(err, s, again);
