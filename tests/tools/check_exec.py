@@ -260,6 +260,10 @@ def check_statuses(rdmalab, tally, _library):
                           ([], 2), (["--lab", "/no/such.lab", "h1", "--", "true"], 1)):
         done = rdmalab.run("exec", *words)
         tally.expect(done.returncode == status, f"exec {' '.join(words)}: {status}", text_of(done))
+    for line, status in (('status=3 sh -c "exit 3"', 0), ("status=3 true", 1)):
+        rdmalab.file("status.lab").write_text(f"host h1 h2\nlink h1 h2\nexec h1 {line} &\n")
+        done = rdmalab.run("exec", "--lab", "status.lab", "--allow", "programs", "h1", "--", "true")
+        tally.expect(done.returncode == status, f"the status is {status} after {line} of --lab", text_of(done))
     done = rdmalab.run("exec", "h1", "--", "sh", "-c", "exit 255")
     tally.expect(done.returncode == 255 and "status 255" in done.stderr, "a great status is no signal", text_of(done))
     done = rdmalab.run("exec", "h1", "--", "cat", stdin="through the program\n")
@@ -571,6 +575,7 @@ FAILURES = (
     ("exec h1 true\nexpect program1.stauts == 0", 'a program has no value "stauts"\n(.*\n)+  did you mean "status"'),
     ("expect h1.program.stauts == 0", 'a program has no value "stauts"'),
     ("exec h1 status=256 true", "256"),
+    ("scenario time=1ms\ndrop next nth=1 class=send from=h1\nexec h1 {server} &\nexec h2 {client}", "the limit of 1ms of simulated time was reached"),
     ("program h1 rc_pingpong server", "a test has no live ports"),
     ("exec h1 {server} &\nrun", "wall-clock limit was reached, and this is not over\n(.*\n)+  h1 {base} still runs, and waits for a TCP"),
 )
@@ -580,8 +585,10 @@ def check_test_failures(rdmalab, tally, library):
     """A program that fails fails its test, which says what it printed; so does one that does not end."""
     program = library.parents[3] / "examples/rc_message"
     for lines, says in FAILURES:
-        lines, says = lines.replace("{server}", f"{program} - {next(ports)}"), says.replace("{base}", program.name)
-        rdmalab.file("fails.lab").write_text(f"host h1 h2\nlink h1 h2\n{lines}\n")
+        port = next(ports)
+        lines = lines.replace("{server}", f"{program} - {port}").replace("{client}", f"{program} localhost {port}")
+        says, header = says.replace("{base}", program.name), re.match("scenario .*\n|", lines)[0]
+        rdmalab.file("fails.lab").write_text(f"{header}host h1 h2\nlink h1 h2\n{lines.removeprefix(header)}\n")
         done = rdmalab.run("test", "fails.lab", "--allow", "programs", "--timeout", "4")
         tally.expect(done.returncode in (1, 2, 124) and re.search(says, done.stdout), f"a test of {lines!r} fails: {says}", text_of(done))
     tally.expect(done.returncode == 124, "a program that does not end is a timeout", text_of(done))

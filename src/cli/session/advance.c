@@ -287,11 +287,18 @@ static uint64_t machine_ms(void)
     return (uint64_t)now.tv_sec * 1000u + (uint64_t)now.tv_nsec / 1000000u;
 }
 
-/* Returns true if programs have no more time.  Then s->diag says which still run. */
+/* Returns true if programs have no more time: of the lab, if that is virtual, or of the machine.
+ * Then s->diag says so, and which still run.
+ */
 static bool is_late(struct session *s, struct span at)
 {
     struct live_exec_info info;
 
+    if (s->config.programs_virtual && s->limits.whole.ns &&
+        rdl_now_ns(s->lab) >= s->limits.whole.ns) {
+        time_reached(s, at);
+        return true;
+    }
     if (!s->config.programs_until_ms || machine_ms() < s->config.programs_until_ms)
         return false;
     diag_set(&s->diag, DIAG_TIMEOUT, at, "the wall-clock limit was reached, and this is not over");
