@@ -548,7 +548,7 @@ def check_book(rdmalab, tally, library):
     for name, words in (("server", f"- {port}"), ("client", f"localhost {port}")):
         rdmalab.file(name).write_text(f"#!/bin/sh\nexec {program} {words}\n")
         rdmalab.file(name).chmod(0o755)
-    blocks = re.findall(r"^```(?:json)?\n(.*?)^```$", (ROOT / "book/your-program.md").read_text(), re.MULTILINE | re.DOTALL)
+    blocks = re.findall(r"^```\w*\n(.*?)^```$", (ROOT / "book/your-program.md").read_text(), re.MULTILINE | re.DOTALL)
     blocks = [block for block in blocks if "the client sends the lost packet again" in block]
     rdmalab.file("tests").mkdir()
     for suffix, block in zip((".lab", ".json"), blocks, strict=True):
