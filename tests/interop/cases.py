@@ -14,6 +14,22 @@ PROFILES = ["rxe", "iba"]  # of the lab's host; a second rxe in its place is lik
 DEVICE_MTU = 4300  # of the network interface; rxe needs 80 bytes more than the path MTU
 
 FIRST_PSN_BEFORE_WRAP = 0xFFFFFD
+# Unmodified programs: on rxe, and by `rdmalab exec` on a host of the lab.
+EXAMPLES = ["rc_message", "one_sided", "datagram", "shared_receives", "events"]
+PERFTEST = ["ib_send_bw", "ib_write_bw", "ib_read_bw", "ib_atomic_bw",
+            "ib_send_lat", "ib_write_lat", "ib_read_lat", "ib_atomic_lat"]
+UNMODIFIED_SECONDS_MAX = 60
+UNMODIFIED_LOSS = 1
+UNMODIFIED_ITERATIONS = 100
+UNMODIFIED_ITERATIONS_LOSSY = 30  # of messages of many packets
+ATOMIC_SIZE = 8
+# With -e perftest polls 16 completions for each event, and if there are more it waits for ever.
+PERFTEST_SPECIAL = [  # program, size, options; and what is not as usual
+    ("ib_send_bw", 1024, "-c UD", {}), ("ib_send_lat", 1024, "-c UD", {}), ("ib_send_bw", 4096, "-c UC", {}),
+    ("ib_write_lat", 4096, "-c UC", {}), ("ib_send_bw", 4096, "-e -t 16", {}), ("ib_send_bw", 4096, "--use-srq", {}),
+    ("ib_write_bw", 65536, "-b", {}), ("ib_write_bw", 1 << 20, "-t 4", {"mtu": 4096, "iterations": 20}),
+    ("ib_atomic_bw", ATOMIC_SIZE, "-A CMP_AND_SWAP", {})]
+
 REPEATED = 5  # measurements of each kind
 VERBS_SECONDS_MAX = 120
 RANDOM_SECONDS_MAX = 60  # and some for each seed
@@ -31,7 +47,7 @@ MESSAGE_PACKETS_MAX = {0: 4096, 1: 4096, 10: 1024}
 
 @dataclass(frozen=True)
 class Case:
-    program: str  # rc_pingpong, uc_pingpong, ud_pingpong, srq_pingpong, verbs, random, ping, speed
+    program: str  # rc_pingpong, uc_pingpong, ud_pingpong, srq_pingpong, verbs, random, ping, speed, an unmodified one
     client: str
     ip: str
     size: int = 0
@@ -46,6 +62,7 @@ class Case:
     profile: str = ""  # of the lab's host, if the case says it
     big: bool = True  # with messages of 1 MiB, where verbs has some
     seeds: tuple = ()  # of random: one program behind the other
+    executed: bool = False  # the lab's side is a program on libibverbs, by `rdmalab exec`
 
     def name(self):
         parts = [self.program, f"{self.client}_client", self.ip]
@@ -63,6 +80,8 @@ class Case:
             parts.append(f"device_mtu{self.device_mtu}")
         if self.profile == "iba":
             parts.append(self.profile)
+        if self.executed and self.program == "verbs":
+            parts.append("exec")
         if self.baseline:
             parts.append("baseline")
         if self.attempt:
@@ -84,6 +103,12 @@ class Case:
         """Does this measure how long one packet after the other takes, and nothing else?"""
         return self.size <= self.mtu and "-e" not in self.options
 
+    def is_example(self):
+        return self.program in EXAMPLES
+
+    def is_perftest(self):
+        return self.program in PERFTEST
+
     def packets(self):
         """Without retransmissions and ACKs, both directions."""
         return 2 * self.iterations * -(-self.size // self.mtu)
@@ -94,6 +119,8 @@ class Case:
             return VERBS_SECONDS_MAX
         if self.program == "random":
             return RANDOM_SECONDS_MAX + 5 * len(self.seeds)
+        if self.executed:
+            return UNMODIFIED_SECONDS_MAX
         return 15 + self.packets() * {0: 2, 1: 5, 10: 20}[self.loss] // 1000
 
 
@@ -103,9 +130,9 @@ def rc_pingpong(client, ip, size, mtu=1024, loss=0, **more):
     return Case("rc_pingpong", client, ip, size, mtu, loss, iterations, **more)
 
 
-def verbs(client, ip, mtu, loss, profile="rxe", big=True):
+def verbs(client, ip, mtu, loss, profile="rxe", **more):
     """All operations at once: verbs_lines.py tells which."""
-    return Case("verbs", client, ip, mtu=mtu, loss=loss, profile=profile, big=big)
+    return Case("verbs", client, ip, mtu=mtu, loss=loss, profile=profile, **more)
 
 
 def verbs_quick():
@@ -242,6 +269,47 @@ def special_quick():
     yield rc_pingpong("lab", "ipv6", 4096, device_mtu=1500)
 
 
+def perftest(program, client, ip="ipv4", **more):
+    atomic = program.startswith("ib_atomic")
+    size = ATOMIC_SIZE if atomic else 65536 if program.endswith("bw") else 64
+    return Case(program, client, ip, **{"size": size, "iterations": UNMODIFIED_ITERATIONS, "executed": True} | more)
+
+
+def examples():
+    """Each between two programs on one rxe device, and with the lab on either side."""
+    for program in EXAMPLES:
+        yield Case(program, "rxe", "ipv4", baseline=True, executed=True)
+        for client in CLIENTS:
+            yield Case(program, client, "ipv4", executed=True)
+
+
+def perftests():
+    """Each program in both directions, with and without losses; then what else users ask of them."""
+    for i, program in enumerate(PERFTEST):
+        for j, client in enumerate(CLIENTS):
+            yield perftest(program, client, IPS[(i + j) % 2], mtu=MTUS[(i + j) % 3 + 2])
+            few = {"iterations": UNMODIFIED_ITERATIONS_LOSSY} if program.endswith("bw") else {}
+            yield perftest(program, client, IPS[(i + j + 1) % 2], loss=UNMODIFIED_LOSS, **few)
+    for client in CLIENTS:
+        for program, size, options, more in PERFTEST_SPECIAL:
+            yield perftest(program, client, size=size, options=options, **more)
+
+
+def verbs_executed():
+    """verbs_peer on libibverbs on both sides."""
+    for i, client in enumerate(CLIENTS):
+        for j, loss in enumerate(LOSSES[:2]):
+            for profile in PROFILES if not loss else PROFILES[:1]:
+                yield verbs(client, IPS[(i + j) % 2], MTUS[2 + (i + j) % 3], loss, profile, executed=True)
+
+
+def unmodified():
+    """Programs on libibverbs that run unchanged: on rxe, and by `rdmalab exec` on a host of the lab."""
+    yield from examples()
+    yield from perftests()
+    yield from verbs_executed()
+
+
 def quick():
     """Every value of every dimension, each loss with each side as client; not every combination."""
     for i, size in enumerate(SIZES):
@@ -269,6 +337,7 @@ def full():
     yield from unreliable_full()
     yield from srq_full()
     yield from random(RANDOM_FULL)
+    yield from unmodified()
 
 
 def speed():

@@ -56,6 +56,9 @@ listening() { grep -q ':4853 [0-9A-F]*:0000 0A ' /proc/net/tcp /proc/net/tcp6; }
 # Is something connected to the interface?
 carrier() { grep -q 1 "/sys/class/net/$1/carrier"; }
 
+# Is the port of the rxe device up?
+active() { grep -q ACTIVE "/sys/class/infiniband/$1/ports/1/state"; }
+
 # await CONDITION PID: true as soon as CONDITION holds; false if process PID has ended, or after 10 s.
 await() {
     local tries=0
@@ -114,4 +117,14 @@ forget_if_same() {
         [ -e "$case/$file" ] || continue
         if [ "$same" ]; then rm "$case/$file"; else gzip "$case/$file"; fi
     done
+}
+
+# traffic CASE FILE: of the lab's trace in the CASE only frames and completions are kept; the file "lost" says how many
+# frames were lost.
+traffic() {
+    local dir=/out/$1
+    [ -e "$dir/$2" ] || return 0
+    grep -E '^\{"format"|"ev":"(tx|rx|cqe|lost)"' "$dir/$2" >"$dir/$2.kept"
+    mv "$dir/$2.kept" "$dir/$2"
+    echo "lost $(grep -c '"ev":"lost"' "$dir/$2")" >"$dir/lost"
 }

@@ -13,11 +13,12 @@ import verbs_lab
 import verbs_likes
 import verbs_lines
 import verbs_random
-from cases import DEVICE_MTU, random_truth
+from cases import DEVICE_MTU, EXAMPLES, PERFTEST, random_truth
+from unmodified import TCP_ADDRESS, joined, words
 
-TCP_ADDRESS = "127.0.0.1"  # both programs run in the same machine: their TCP connection is local
 LINGER_MS = 500  # several of rxe's retransmissions; see shim.c
 RELEASES = {"7.3": "rxe-7.3"}  # of Linux, beside that of Debian 12: the profile of its rxe
+DEVICE = "rdl0"  # of a program on a host of the lab
 SIDE = {"server": "a", "client": "b"}  # of verbs_peer: a waits for the connection of b
 
 
@@ -41,6 +42,11 @@ def lines_of(case, lab):
     return verbs_lines.file_of(verbs_lines.To(case.mtu, case.loss, case.ip), sections_of(case, lab))
 
 
+def verbs_peer(case, role, device, gid):
+    return ["verbs_peer", "-d", device, "-g", gid, SIDE[role], f"/test/{lines_name(case)}",
+            TCP_ADDRESS if role == "client" else ""]
+
+
 @dataclass
 class Station:
     """One end of the network."""
@@ -56,10 +62,15 @@ class Rxe:
         self.device, self.interface, self.me, self.peer = device, interface, me, peer
 
     def setup(self):
-        return (f"interface {self.interface} {self.me.mac} {self.me.ipv4}/24 {DEVICE_MTU}\n"
-                f"rxe {self.device} {self.interface}\n"
+        return f"interface {self.interface} {self.me.mac} {self.me.ipv4}/24 {DEVICE_MTU}\n" + self.add()
+
+    def add(self):
+        return (f"rxe {self.device} {self.interface}\n"
                 f"{self.device}_ipv4=$(gid_index {self.device} ipv4)\n"
                 f"{self.device}_ipv6=$(gid_index {self.device} ipv6)\n")
+
+    def remove(self):
+        return f"rdma link delete {self.device}\n"
 
     def before(self, case):
         """With loss, the kernel knows the peer's MAC: it fails at once when it gets no answer to ARP."""
@@ -75,29 +86,36 @@ class Rxe:
         return f"ip neighbour del {getattr(self.peer, case.ip)} dev {self.interface}\n"
 
     def ready(self, case):
-        return "true" if case.program == "ping" else "listening"
+        return "true" if case.program == "ping" or self.waits(case, "server") else "listening"
+
+    @staticmethod
+    def waits(case, role):
+        """Does perftest refuse a port that is down?  Of a server it is down until the lab of its client has begun."""
+        return case.is_perftest() and role == "server"
 
     def command(self, case, role):
         if case.program == "ping":
             return self.ping(case)
+        if case.is_example() or case.is_perftest():
+            first = ["when", "active", self.device, "--"] if self.waits(case, role) else []
+            return joined(first + words(case, role, self.device, f"${self.device}_{case.ip}"))
         if case.program in ("verbs", "random"):
-            return " ".join(["verbs_peer", "-d", self.device, "-g", f"${self.device}_{case.ip}", SIDE[role],
-                             f"/test/{lines_name(case)}"] + ([TCP_ADDRESS] if role == "client" else []))
+            return joined(verbs_peer(case, role, self.device, f"${self.device}_{case.ip}"))
         settings = []
         if case.loss:
             settings.append(f"LINGER_MS={LINGER_MS}")
         if case.first_psn >= 0:
             settings.append(f"FIRST_PSN={case.first_psn:#x}")
-        words = ["env", "LD_PRELOAD=/test/shim.so", *settings] if settings else []
-        words += [case.original(), "-d", self.device, "-g", f"${self.device}_{case.ip}",
-                  "-s", case.size, "-n", case.iterations, case.options]
+        command = ["env", "LD_PRELOAD=/test/shim.so", *settings] if settings else []
+        command += [case.original(), "-d", self.device, "-g", f"${self.device}_{case.ip}",
+                    "-s", case.size, "-n", case.iterations, case.options]
         if case.has_mtu():
-            words += ["-m", case.mtu]
+            command += ["-m", case.mtu]
         if case.program == "rc_pingpong":
-            words.append("-c")
+            command.append("-c")
         if role == "client":
-            words.append(TCP_ADDRESS)
-        return " ".join(str(w) for w in words if w != "")
+            command.append(TCP_ADDRESS)
+        return joined(command)
 
     def ping(self, case):
         """To the lab's first host.  Of IPv6 only the link-local address is in use."""
@@ -160,7 +178,8 @@ class Lab:
     """rdmalab on a tap interface that rxe sits on.  One process for each case."""
     title = "rdmalab"
     can = verbs_lab.CAN
-    programs = {"rc_pingpong", "uc_pingpong", "ud_pingpong", "srq_pingpong", "verbs", "random", "speed", "ping"}
+    programs = {"rc_pingpong", "uc_pingpong", "ud_pingpong", "srq_pingpong", "verbs", "random", "speed", "ping",
+                *EXAMPLES, *PERFTEST}
     TAP = "rdl0"
     TRACE, FRAMES = "lab.ndjson", "lab.pcapng"  # of random programs; kept where the transcripts differ
     STATION = Station("02:00:00:00:00:01", "10.0.0.1", "fe80::ff:fe00:1")  # what the first host gets
@@ -195,6 +214,9 @@ port tap {tap} s1
     # The host knows the kernel's MAC before frames are lost, as the kernel knows the host's: each of
     # them asks three times only, and then a connection cannot be made.
     LOSSY = SETTLE + "\nping h1 {to}\nset link h1-s1 loss={loss}%\n"
+    # A fault that meets nothing makes `rdmalab exec` fail.
+    LOSE_THESE = "drop next nth={nth} from=h1 as f1\ndrop next nth={nth} from={tap} as f2\n"
+    LOST_NTH = 3
     RECORD_ALL = "record keep=512k frames=128m"
     SHOW_LOST = "show link h1-s1"
     LOST = re.compile(r"^ *lost +(\d+)", re.MULTILINE)
@@ -209,19 +231,38 @@ port tap {tap} s1
         return f"ip tuntap add {self.TAP} mode tap\n" + self.rxe.setup()
 
     def before(self, case):
+        if case.executed and case.baseline:
+            return ""
         return f"cat >/tmp/case.lab <<'END'\n{self.script(case)}END\n"
 
-    def after(self, _case):
-        return ""
+    def after(self, case):
+        if not case.executed or case.baseline:
+            return ""
+        return f"traffic {case.name()} {self.TRACE}\n"
 
     def ready(self, case):
-        attached = f"carrier {self.TAP}"
+        attached = f"active {self.rxe.device}" if case.executed else f"carrier {self.TAP}"
         return attached if case.program == "ping" else f"listening && {attached}"
 
-    def command(self, case, _role):
+    def command(self, case, role):
+        if case.executed:
+            return self.executed(case, role)
         if case.program == "random":
             return f"rdmalab run /tmp/case.lab --no-sandbox --events /out/{case.name()}/{self.TRACE} --pcap /out/{case.name()}/{self.FRAMES}"
         return "rdmalab --no-sandbox /tmp/case.lab"
+
+    def executed(self, case, role):
+        """The program runs on the lab's host.  Of perftest the client must come behind the server, which waits for the
+        lab.
+        """
+        command = ["rdmalab", "exec", "--allow", "ports", "--events", f"/out/{case.name()}/{self.TRACE}",
+                   "--lab", "/tmp/case.lab", "h1", "--"]
+        gid = self.GID_INDEX[case.ip]
+        if case.program == "verbs":
+            return joined(command + verbs_peer(case, role, DEVICE, gid))
+        if role == "client":
+            command += ["when", "listening", "--"]
+        return joined(command + words(case, role, DEVICE, gid))
 
     def start(self, case):
         """The line that starts the program."""
@@ -245,10 +286,10 @@ port tap {tap} s1
         return self.SERVER.format(program=program, options=options)
 
     def script(self, case):
-        action = self.start(case) + "\n" + self.WAIT.format(seconds=case.seconds_max())
+        action = "" if case.executed else self.start(case) + "\n" + self.WAIT.format(seconds=case.seconds_max())
         if case.program == "ping":
             action = self.ping(case)
-        elif case.program in ("verbs", "random") and case.client == "rxe" and not case.loss:
+        elif case.program in ("verbs", "random") and not case.executed and case.client == "rxe" and not case.loss:
             action += "\n" + self.STAY
         lossy, end = "", ""
         if case.loss:
@@ -256,7 +297,10 @@ port tap {tap} s1
             end = self.SHOW_LOST
         if case.program == "random" and case.loss:
             lossy += "".join(line + "\n" for line in self.faults(case))
-        record = {"speed": "record off", "random": self.RECORD_ALL}.get(case.program, "")
+        if case.executed and case.loss:
+            lossy += self.LOSE_THESE.format(nth=self.LOST_NTH, tap=self.TAP)
+            end = ""
+        record = {"speed": "record off", "random": self.RECORD_ALL}.get(case.program, self.RECORD_ALL if case.executed else "")
         return self.SCRIPT.format(seed=case.size + case.mtu, record=record, address=self.STATION.ipv4,
                                   profile=f" profile={self.profile(case)}" if case.profile else "", tap=self.TAP, lossy=lossy,
                                   action=action, end=end)
@@ -293,8 +337,24 @@ port tap {tap} s1
 
 def shell_of(case, lab, baseline):
     """The shell text of one case between @lab and its peer, or between the devices of @baseline."""
+    if case.is_example():
+        return example_of(case, lab, baseline)
     lab = baseline if case.baseline else lab
-    sides = {"rxe": lab.rxe, "lab": lab}
+    return between(case, lab, {"rxe": lab.rxe, "lab": lab})
+
+
+def example_of(case, lab, baseline):
+    """An example takes the machine's first device, so there is only one then: on both sides, or on that of the lab's
+    peer.
+    """
+    peer = baseline.rxe if case.baseline else lab.rxe
+    others = [device for device in (baseline.rxe, baseline, lab.rxe) if device.device != peer.device]
+    sides = {"rxe": peer, "lab": peer if case.baseline else lab}
+    return ("".join(device.remove() for device in others) + between(case, lab, sides) +
+            "".join(device.add() for device in others))
+
+
+def between(case, lab, sides):
     server, client = sides[case.server()], sides[case.client]
     call = ["pair", case.name(), str(case.seconds_max()), server.ready(case)]
     call = " ".join(shlex.quote(word) for word in call)

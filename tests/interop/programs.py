@@ -6,7 +6,8 @@ import shlex
 import subprocess
 
 HERE = pathlib.Path(__file__).resolve().parent
-SRC = HERE.parent.parent / "src"
+TOP = HERE.parent.parent
+SRC = TOP / "src"
 
 
 def compiled(program, *options):
@@ -25,3 +26,8 @@ def verbs_peer(program):
 def shim(library):
     """Compiles shim.c, which LD_PRELOAD puts between the pingpongs and libibverbs."""
     return compiled(library, "-shared", "-fPIC", HERE / "shim.c")
+
+
+def example(program):
+    """Compiles the file of examples that has the name of @program, as examples/README.md says."""
+    return compiled(program, "-D_DEFAULT_SOURCE", TOP / f"examples/{program.name}.c", "-libverbs")

@@ -5,7 +5,7 @@ import json
 
 import transcripts
 import verbs_lines
-from cases import DATAGRAM_SIZES, MTUS, SIZES
+from cases import CLIENTS, DATAGRAM_SIZES, MTUS, SIZES
 from results import of_baseline, speeds
 
 # What the lab must reach of the baseline, which itself differs by a tenth from run to run.  A single
@@ -95,6 +95,21 @@ def random_text(results):
                  for (client, ip, profile, loss), some in sorted(rows.items())])
 
 
+def unmodified_text(results):
+    """The programs of perftest, and of examples; one row for each, with all cases of the lab as client and as server."""
+    rows = {}
+    for r in results:
+        if not r.case.baseline:
+            rows.setdefault((r.case.program, r.case.loss), {}).setdefault(r.case.client, []).append(r)
+    return ["## Unmodified programs", "",
+            "One side on rxe, the other one on a host of the lab by `rdmalab exec`. What perftest says to have moved, the lab",
+            "has seen; an example prints what it prints between two hosts of a lab.", ""] + table(
+                ["program", "loss", *[WHO[client] for client in CLIENTS]],
+                [[program, f"{loss} %", *[", ".join(f"{r.case.options} {verdict(r)}".strip() for r in by.get(client, []))
+                                          for client in CLIENTS]]
+                 for (program, loss), by in rows.items()])
+
+
 LAB_ONLY = ["REG_MR", "invalidation of ordinary regions", "`rereg_mr`", "LAST_WQE_REACHED", "P_Keys other than 0xFFFF",
             "the privileged bit of a Q_Key", "RDMA_READ_WITH_INV", "end-to-end credits"]
 
@@ -129,8 +144,10 @@ def json_lines(results):
 def markdown(results, title, versions):
     passed = sum(r.passed() for r in results)
     regular = [r for r in results if is_regular(r.case)]
-    verbs = [r for r in results if r.case.program == "verbs"]
-    special = [r for r in results if not is_regular(r.case) and r.case.program not in ("speed", "verbs", "random")]
+    verbs = [r for r in results if r.case.program == "verbs" and not r.case.executed]
+    unmodified = [r for r in results if r.case.is_example() or r.case.is_perftest()]
+    special = [r for r in results if not is_regular(r.case) and r not in unmodified and
+               r.case.program not in ("speed", "verbs", "random")]
     random = [r for r in results if r.case.program == "random"]
     speed = list(speed_rows(results))
     lines = [
@@ -151,6 +168,11 @@ def markdown(results, title, versions):
         lines += verbs_text(verbs) + lab_only_text()
     if random:
         lines += random_text(random)
+    if unmodified:
+        lines += unmodified_text(unmodified)
+    if executed := [r for r in results if r.case.program == "verbs" and r.case.executed]:
+        lines += ["verbs_peer on libibverbs, on both sides:", ""] + table(
+            ["case", "result"], [[r.case.name(), verdict(r)] for r in executed])
     if special:
         lines += ["## Special cases", ""] + table(
             ["case", "result"], [[r.case.name(), verdict(r)] for r in special])

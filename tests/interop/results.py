@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 import cases
 import random_judge
 import transcripts
+import unmodified
 import verbs_likes
 
 ADDRESS = re.compile(r"(local|remote) address: +LID 0x0000, QPN 0x([0-9a-f]{6}), "
@@ -99,6 +100,10 @@ def judge(case, directory, can=None, likes=None):
     if case.program == "random":
         truth = directory.parent / cases.random_truth(case).name()
         wrong += random_judge.wrong(case, text, {role: read(truth / role) for role in ("server", "client")})
+        return Result(case, wrong, text, int(status[2]) / 100)
+    if case.is_example() or case.is_perftest():
+        if not wrong:
+            wrong += unmodified.wrong(case, text, directory)
         return Result(case, wrong, text, int(status[2]) / 100)
     if not wrong or case.program == "verbs":  # whose transcript tells where it ended
         wrong += wrong_output(case, text, can, likes or verbs_likes.RXE)

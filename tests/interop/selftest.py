@@ -6,6 +6,7 @@ import tempfile
 
 import random_judge
 import transcripts
+import unmodified_selftest
 import verbs_lab
 import verbs_likes
 import verbs_lines
@@ -322,7 +323,7 @@ def main():
                   messages_have_their_order(), all_messages_lost(), numbers_become_general(),
                   table_and_lines_are_of_the_same_sections(), random_programs_are_held_against_rxe(),
                   random_programs_are_the_same_each_time(),
-                  speeds_are_held_against_their_baselines()):
+                  speeds_are_held_against_their_baselines(), *unmodified_selftest.missed()):
         passed, failed = passed + (not wrong), failed + bool(wrong)
         if wrong:
             print(f"MISSED: {wrong}")
