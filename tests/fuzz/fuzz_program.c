@@ -38,6 +38,7 @@ struct program {
     /* Handles that it was given, by the call that made them. */
     uint64_t made[PROGRAM_OP_COUNT][MADE_MAX];
     uint32_t n_made[PROGRAM_OP_COUNT];
+    char refused[EXEC_REFUSED_BYTES];
 };
 
 struct fuzz_lab {
@@ -114,7 +115,7 @@ static void join_lab(struct fuzz_lab *f, FILE *out)
     FUZZ_CHECK(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, pair) == 0);
     FUZZ_CHECK(pipe(events) == 0);
     close(events[0]);
-    exec_client_add(&p->server, pair[0], 1, 1);
+    exec_client_add(&p->server, pair[0], 1, 1, p->refused);
     p->client = p->server.clients;
     p->peer = pair[1];
     p->client->host = f->host;

@@ -720,6 +720,17 @@ def check_reasons(rdmalab, tally, _library):
     tally.expect("h1 other: statically" not in done.stdout, "a dynamic program is not", text_of(done))
 
 
+def check_refused(rdmalab, tally, _library):
+    """A program that fails learns an errno; rdmalab tells why its last call was refused."""
+    rdmalab.file("few.lab").write_text("host h1\nhost h2 max_qp_init_rd_atom=4 max_qp=2\nlink h1 h2\n")
+    for pair, says in (("ib_read_lat -n 5", "  the lab had refused ibv_modify_qp(): Invalid argument; RTR -> RTS: max_rd_atomic is 16, and must be 0 to 4\n"),
+                       ("ib_write_bw -q 2", "  the lab had refused ibv_create_qp(): Cannot allocate memory; the device says QP_LIMIT, expected at most 1 of them, found 2\n")):
+        done = exec_pair(rdmalab, pair, None, "--lab", "few.lab")
+        tally.expect(done.returncode == 1 and done.stderr.count(says) == 1, f"{pair}: why a call was refused", text_of(done))
+    done = rdmalab.run("exec", "h1", "--", "sh", "-c", "ibv_devinfo >&2; exit 3")
+    tally.expect(done.returncode == 3 and "had refused" not in done.stderr, "nothing was refused", text_of(done))
+
+
 MISTAKES = (
     ("drop the 1st SEND of h1.qp2", "a fault for it says from=h1"),
     ("exec h1 true\nexpect h1.cq1.polled == 1", "objects are gone after its end: count its events, as in count(cqe, host==h1)"),

@@ -491,11 +491,11 @@ static enum rdl_status modify_qp(struct exec_client *c)
         .en_sqd_async_notify = p->en_sqd_async_notify,
         .ah = av_in(&p->av),
     };
-    struct rdl_modify_error error;
 
+    c->modify_error = (struct rdl_modify_error){0};
     return asked(c,
                  rdl_modify_qp(c->lab, (rdl_qp){c->call.u.modify_qp.qp}, &attr,
-                               c->call.u.modify_qp.mask, false, &error),
+                               c->call.u.modify_qp.mask, false, &c->modify_error),
                  0);
 }
 

@@ -11,6 +11,7 @@
 
 #include "cli/live/exec_maker.h"
 #include "cli/live/exec_memory.h"
+#include "cli/live/exec_refused.h"
 #include "cli/live/exec_socket.h"
 #include "emu/facts/enum/object.h"
 #include "rdmalab/events.h"
@@ -25,7 +26,7 @@ static bool comes_before(const struct exec_client *c, uint32_t rank, int pid)
 }
 
 void exec_client_add(struct exec_server *s, int fd, int pid, uint32_t rank,
-                     struct live_exec_usage *usage)
+                     struct exec_account *account)
 {
     struct exec_client *c = calloc(1, sizeof(*c)), **at = &s->clients;
 
@@ -40,7 +41,8 @@ void exec_client_add(struct exec_server *s, int fd, int pid, uint32_t rank,
                               .memory = -1,
                               .pid = pid,
                               .rank = rank,
-                              .usage = usage ? usage : &s->others,
+                              .usage = account ? &account->usage : &s->others,
+                              .refused = account ? account->refused : NULL,
                               .events.fd = -1,
                               .answer_fd = -1};
     while (*at && comes_before(*at, rank, pid))
@@ -256,6 +258,8 @@ static void answer(struct exec_client *c, enum rdl_status st, const struct rdl_r
     else
         memset(&a.u, 0, sizeof(a.u));
     a.error = exec_error(st, rsp);
+    if (a.error)
+        exec_refused_note(c, st, rsp);
     c->has_call = false;
     if (!exec_send(c->fd, &a, sizeof(a), &c->answer_fd, c->answer_fd >= 0 ? 1 : 0))
         c->state = EXEC_LEAVES;

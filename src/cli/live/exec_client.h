@@ -21,6 +21,9 @@
 #include "cli/live/live.h"
 #include "program/protocol.h"
 #include "rdmalab/program.h"
+#include "rdmalab/verbs.h"
+
+#define EXEC_REFUSED_BYTES 200u /* of a description of the last call that was refused */
 
 /* A ring of completions, in shared memory. */
 struct exec_ring {
@@ -106,6 +109,9 @@ struct exec_client {
     uint64_t made; /* what the call under way creates or changes */
     int answer_fd; /* descriptor that goes with the answer; -1: none */
 
+    char *refused; /* see exec_refused.h; NULL: it belongs to no known program */
+    struct rdl_modify_error modify_error; /* of its last ibv_modify_qp() */
+
     struct exec_cq *cqs;
     struct exec_queue *queues;
     struct exec_channel *channels;
@@ -128,13 +134,19 @@ struct exec_server {
     struct live_exec_usage others; /* of processes that are not known as programs */
 };
 
-/* Adds the connection @fd of process @pid, and closes it if there is no memory for that.  What it
- * does is added to @usage, which outlives it; NULL: it is not counted.  Connections are served in
- * the order of their ranks, and of process numbers in a rank: programs that connect at the same
+/* The account of a program, over all its connections. */
+struct exec_account {
+    struct live_exec_usage usage;     /* without its objects */
+    char refused[EXEC_REFUSED_BYTES]; /* the last call that was refused; "" */
+};
+
+/* Adds the connection @fd of process @pid, and closes it if there is no memory for that.  @account
+ * is that of its program, and outlives it; NULL: the program is not known.  Connections are served
+ * in the order of their ranks, and of process numbers in a rank: programs that connect at the same
  * moment come in any order.
  */
 void exec_client_add(struct exec_server *s, int fd, int pid, uint32_t rank,
-                     struct live_exec_usage *usage);
+                     struct exec_account *account);
 
 /* Sets the numbers of objects of @ret to those of the connections with @rank. */
 void exec_count_objects(const struct exec_server *s, uint32_t rank, struct live_exec_usage *ret);

@@ -50,7 +50,7 @@ struct exec_program {
     uint32_t number;
     char command[256];
     char program[128]; /* its first word */
-    struct live_exec_usage usage;
+    struct exec_account account;
     struct exec_process process;
     uint64_t right[(LIVE_STATUS_MAX + 1) / 64]; /* bits: the statuses that are no failure */
     uint64_t ended_ns; /* virtual time: machine's clock when its end was seen; 0: before */
@@ -387,7 +387,7 @@ bool live_exec_serve(struct live *l)
         struct exec_program *p = program_of(e, pid);
 
         if (watch(e, fd, READY_INPUT, EPOLLET))
-            exec_client_add(&e->server, fd, pid, p ? p->number : 0, p ? &p->usage : NULL);
+            exec_client_add(&e->server, fd, pid, p ? p->number : 0, p ? &p->account : NULL);
         else
             close(fd);
         any = true;
@@ -521,16 +521,21 @@ static void describe_failure(struct exec_program *p)
 
 bool live_exec_failed(struct live *l, struct live_error *reterr)
 {
+    struct text remedy;
+
     for (struct exec_program *p = l->exec ? l->exec->programs : NULL; p; p = p->next) {
         if (!has_failed(p) || p->reported)
             continue;
         p->reported = true;
         describe_failure(p);
         snprintf(reterr->message, sizeof(reterr->message), "%s %s", p->name, p->wrong);
-        snprintf(reterr->remedy, sizeof(reterr->remedy), "%s",
-                 p->process.direct
-                     ? ""
-                     : "\"programs\" tells of all; exec with status=N expects such an end");
+        remedy = text_on(reterr->remedy, sizeof(reterr->remedy));
+        if (p->account.refused[0])
+            text_addf(&remedy, "the lab had refused %s", p->account.refused);
+        if (!p->process.direct)
+            text_addf(&remedy,
+                      "%s\"programs\" tells of all; exec with status=N expects such an end",
+                      remedy.len ? "; " : "");
         return true;
     }
     return false;
@@ -560,7 +565,7 @@ bool live_exec_at(const struct live *l, uint32_t i, struct live_exec_info *ret)
         .runs = !p->process.over,
         .failed = has_failed(p),
         .status = (int)p->process.status,
-        .usage = p->usage,
+        .usage = p->account.usage,
     };
     exec_count_objects(&l->exec->server, p->number, &ret->usage);
     return true;

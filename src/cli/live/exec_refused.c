@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/live/exec_refused.h"
+
+#include <string.h>
+
+#include "emu/base/assert.h"
+#include "emu/base/text.h"
+#include "emu/facts/compared.h"
+#include "emu/facts/enum/qp_attr.h"
+#include "emu/facts/enum/qp_state.h"
+#include "emu/facts/refusal.h"
+#include "rdmalab/control.h"
+
+/* Returns the function of libibverbs that makes the call; NULL: none makes it by itself. */
+static const char *function_of(const struct program_call *call)
+{
+    static const char *const functions[PROGRAM_OP_COUNT] = {
+        [PROGRAM_QUERY_PORT] = "ibv_query_port",
+        [PROGRAM_QUERY_GID] = "ibv_query_gid",
+        [PROGRAM_QUERY_PKEY] = "ibv_query_pkey",
+        [PROGRAM_ALLOC_PD] = "ibv_alloc_pd",
+        [PROGRAM_REG_MR] = "ibv_reg_mr",
+        [PROGRAM_REREG_MR] = "ibv_rereg_mr",
+        [PROGRAM_ALLOC_MW] = "ibv_alloc_mw",
+        [PROGRAM_CREATE_CHANNEL] = "ibv_create_comp_channel",
+        [PROGRAM_CREATE_CQ] = "ibv_create_cq",
+        [PROGRAM_NEW_RING] = "ibv_resize_cq",
+        [PROGRAM_RESIZE_CQ] = "ibv_resize_cq",
+        [PROGRAM_ARM_CQ] = "ibv_req_notify_cq",
+        [PROGRAM_CREATE_SRQ] = "ibv_create_srq",
+        [PROGRAM_MODIFY_SRQ] = "ibv_modify_srq",
+        [PROGRAM_QUERY_SRQ] = "ibv_query_srq",
+        [PROGRAM_CREATE_QP] = "ibv_create_qp",
+        [PROGRAM_MODIFY_QP] = "ibv_modify_qp",
+        [PROGRAM_QUERY_QP] = "ibv_query_qp",
+        [PROGRAM_CREATE_AH] = "ibv_create_ah",
+        [PROGRAM_ATTACH_MCAST] = "ibv_attach_mcast",
+        [PROGRAM_DETACH_MCAST] = "ibv_detach_mcast",
+    };
+    static const char *const destroyers[PROGRAM_KIND_COUNT] = {
+        [PROGRAM_PD] = "ibv_dealloc_pd", [PROGRAM_MR] = "ibv_dereg_mr",
+        [PROGRAM_MW] = "ibv_dealloc_mw", [PROGRAM_CHANNEL] = "ibv_destroy_comp_channel",
+        [PROGRAM_CQ] = "ibv_destroy_cq", [PROGRAM_SRQ] = "ibv_destroy_srq",
+        [PROGRAM_QP] = "ibv_destroy_qp", [PROGRAM_AH] = "ibv_destroy_ah",
+    };
+
+    if (call->op == PROGRAM_DESTROY)
+        return call->u.destroy.kind < PROGRAM_KIND_COUNT ? destroyers[call->u.destroy.kind] : NULL;
+    return call->op < PROGRAM_OP_COUNT ? functions[call->op] : NULL;
+}
+
+/* Appends the names of the attributes in @set, an enum qp_attr_bit each, behind @lead. */
+static void add_attributes(struct text *t, const char *lead, uint32_t set)
+{
+    for (size_t i = 0; i < enum_qp_attr.n_rows; i++) {
+        if (!(set & enum_qp_attr.rows[i].value))
+            continue;
+        text_addf(t, "%s%s", lead, enum_qp_attr.rows[i].text);
+        lead = ", ";
+    }
+}
+
+/* Appends the mistakes that the driver found in the attributes of a queue pair. */
+static void add_modify(struct text *t, enum rdl_status st, const struct rdl_modify_error *e)
+{
+    uint32_t others = e->bad;
+
+    text_addf(t, "; %s -> %s", enum_name(&enum_qp_state, e->from),
+              enum_name(&enum_qp_state, e->to));
+    if (st == RDL_ERR_STATE)
+        text_add(t, " is not possible");
+    add_attributes(t, " also needs ", e->missing);
+    add_attributes(t, e->missing ? "; it takes no " : " takes no ", e->extra);
+    for (uint32_t i = 0; i < e->n_ranges; i++) {
+        const struct rdl_attr_range *r = &e->range[i];
+
+        add_attributes(t, i ? ", " : ": ", r->attr);
+        text_addf(t, " is %u, and must be %u to %u", r->found, r->least, r->most);
+        others &= ~r->attr;
+    }
+    add_attributes(t, e->n_ranges ? ", " : ": not possible: ", others);
+}
+
+/* Appends the reason of the device. */
+static void add_refusal(struct text *t, const struct exec_client *c, const struct rdl_response *rsp)
+{
+    struct rdl_refusal why = {0};
+
+    if (rdl_last_refusal(c->lab, c->host, &why) != RDL_OK ||
+        refusal_errno(refusal_kind((enum refusal_reason)why.reason)) != rsp->error) {
+        text_addf(t, "; %s", rsp->text ? rsp->text : rdl_status_str(RDL_ERR_DEVICE));
+        return;
+    }
+    text_addf(t, "; the device says %s", enum_name(&enum_refusal, why.reason));
+    compared_add_refusal(t, why.reason, &(struct compared){why.least, why.most, why.found});
+}
+
+void exec_refused_note(struct exec_client *c, enum rdl_status st, const struct rdl_response *rsp)
+{
+    const struct rdl_modify_error *e = &c->modify_error;
+    const char *function = function_of(&c->call);
+    struct text t;
+
+    if (!c->refused || !function || (c->call.op == PROGRAM_DESTROY && c->refused[0]))
+        return;
+    t = text_on(c->refused, EXEC_REFUSED_BYTES);
+    text_addf(&t, "%s(): %s", function, strerror(exec_error(st, rsp)));
+    if (st == RDL_ERR_DEVICE)
+        add_refusal(&t, c, rsp);
+    else if (c->call.op == PROGRAM_MODIFY_QP &&
+             (st == RDL_ERR_STATE || (e->missing | e->extra | e->bad)))
+        add_modify(&t, st, e);
+    else
+        text_addf(&t, "; %s", rdl_status_str(st));
+}
