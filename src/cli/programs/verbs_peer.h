@@ -2,9 +2,9 @@
 /* A guest program that executes the lines of a file as one side, a or b, of a connection.
  *
  * The other side reads the same file.  It may be the program verbs_peer on libibverbs, with which
- * Linux does the same.  The sides exchange the numbers of their objects as lines of text, and each
- * prints a transcript of what it saw.  docs/verbs_peer.md defines the file, the lines and the
- * transcript.
+ * Linux does the same; docs/verbs_peer.md gives the reasons for both.  The sides exchange the
+ * numbers of their objects as lines of text, and each prints a transcript of what it saw.
+ * docs/verbs_peer.md defines the file, the lines and the transcript.
  *
  * Like pingpong.h this is a state machine: the caller calls verbs_peer_go() whenever something may
  * have changed, and transfers the text.  Each line is completed before the next one begins.
