@@ -7,6 +7,7 @@
 #include <poll.h>
 #include <stdarg.h>
 #include <string.h>
+#include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -70,16 +71,22 @@ static void on_ending(int number)
 {
     const int before = errno;
 
-    if (interrupted && !at_prompt && is_too_late()) {
+    if (interrupted && interrupted != SIGALRM && !at_prompt && is_too_late()) {
         leftovers_remove();
         _exit(EXIT_SIGNALS + number);
     }
-    if (!interrupted)
+    if (!interrupted || interrupted == SIGALRM)
         since_s = now_s();
     interrupted = number;
     if (!lasting)
         let_go_of_output();
     errno = before;
+}
+
+static void on_alarm(int number)
+{
+    if (!interrupted)
+        interrupted = number;
 }
 
 static void on_abort(int number)
@@ -133,6 +140,15 @@ void signals_catch_endings(void)
         if (sigaction(endings[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
             sigaction(endings[i], &ending, NULL);
     }
+}
+
+void signals_alarm_after(uint64_t s)
+{
+    const struct sigaction action = {.sa_handler = on_alarm};
+    const struct itimerval after = {.it_value = {.tv_sec = (time_t)s}};
+
+    sigaction(SIGALRM, &action, NULL);
+    setitimer(ITIMER_REAL, &after, NULL);
 }
 
 void signals_catch_pipe(void)

@@ -5,6 +5,7 @@
 
 #include <signal.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 /* Installs the handlers.  ^C sets *signals_interrupted(), called the flag here, and interrupts a
@@ -37,6 +38,11 @@ pid_t signals_fork(void);
  */
 const volatile sig_atomic_t *signals_interrupted(void);
 void signals_clear_interrupted(void);
+
+/* Sets the flag to SIGALRM after @s seconds of real time, unless a signal has set it before; 0: not
+ * any more.  ^C then is still the first one.
+ */
+void signals_alarm_after(uint64_t s);
 
 /* Returns the exit status of a program that the signal in the flag has ended. */
 int signals_exit_status(void);

@@ -731,6 +731,17 @@ def check_refused(rdmalab, tally, _library):
     tally.expect(done.returncode == 3 and "had refused" not in done.stderr, "nothing was refused", text_of(done))
 
 
+def check_virtual_timeout(rdmalab, tally, _library):
+    """--timeout is real time, also while virtual time stands still: a program sleeps, or polls its memory."""
+    done = rdmalab.run("exec", "--virtual", "--timeout", "1", "h1", "--", "sleep", "1000000")
+    tally.expect(done.returncode == 124 and done.stderr == "rdmalab: h1 sleep still ran after the timeout of 1 s\n",
+                 "a timeout in virtual time", text_of(done))
+    done = exec_pair(rdmalab, "ib_write_lat -n 20", None, "--virtual", "--timeout", "3")
+    tally.expect(done.returncode == 124 and done.stderr.endswith("rdmalab: h1 ib_write_lat still ran after the timeout of 3 s\n"
+                                                                 "rdmalab: h2 ib_write_lat still ran after the timeout of 3 s\n"),
+                 "a program that polls its memory in virtual time", text_of(done))
+
+
 MISTAKES = (
     ("drop the 1st SEND of h1.qp2", "a fault for it says from=h1"),
     ("exec h1 true\nexpect h1.cq1.polled == 1", "objects are gone after its end: count its events, as in count(cqe, host==h1)"),

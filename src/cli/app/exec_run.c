@@ -161,6 +161,18 @@ static void note_error(struct running *g)
     }
 }
 
+/* Returns true if the lab or the programs were cut off because the time is over.  In virtual time
+ * the lab alone would not notice: it waits for programs that compute.
+ */
+static bool look_for_alarm(struct running *g)
+{
+    if (*signals_interrupted() == SIGALRM) {
+        signals_clear_interrupted();
+        g->timed_out = true;
+    }
+    return g->timed_out;
+}
+
 /* Names the programs that wait for a connection, if all that run do, and the lab has been quiet. */
 static void look_for_quiet(struct running *g)
 {
@@ -190,7 +202,7 @@ static bool run_slice(struct running *g)
     uint64_t slice_ms = SLICE_MS;
     char line[48];
 
-    if (g->over || *signals_interrupted())
+    if (g->over || look_for_alarm(g) || *signals_interrupted())
         return false;
     if (limit_ms && ran_ms >= limit_ms) {
         g->timed_out = true;
@@ -199,7 +211,7 @@ static bool run_slice(struct running *g)
     if (limit_ms && limit_ms - ran_ms < slice_ms)
         slice_ms = limit_ms - ran_ms;
     snprintf(line, sizeof(line), "run for=%" PRIu64 "ms", slice_ms);
-    if (!run_typed(g, line))
+    if (!run_typed(g, line) && !look_for_alarm(g))
         note_error(g);
     return !*signals_interrupted() && !g->over;
 }
@@ -314,7 +326,7 @@ static bool start(struct running *g, const struct exec_part *p)
         note_failure(g, name, "could not be started");
         return false;
     }
-    if (!ok)
+    if (!ok && !look_for_alarm(g))
         note_error(g);
     for (uint32_t i = 0; !g->listened && program_at(g, i, &info); i++)
         g->listened = info.runs && live_ops->exec_listens(g->s->outside.live, i);
@@ -333,6 +345,7 @@ static void start_all(struct running *g)
     for (int i = 0; i < r->n_parts; i++)
         look_for_colon(g, &r->parts[i]);
     g->began_ms = g->quiet_since_ms = now_ms();
+    signals_alarm_after(r->timeout_s);
     g->quiet_tick = rdl_tick(g->s->lab);
     g->n_before = count_programs(g);
     for (int i = 0; i < r->n_parts && !*signals_interrupted() && !is_late(g); i++) {
@@ -405,6 +418,9 @@ static int run_programs(struct running *g)
     if (make_lab(g)) {
         start_all(g);
         wait_for_all(g);
+        signals_alarm_after(0);
+        if (*signals_interrupted() == SIGALRM) /* after the last program had ended */
+            signals_clear_interrupted();
         status = judge(g);
     }
     if (g->r->tells_hash)
