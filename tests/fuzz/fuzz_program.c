@@ -149,7 +149,7 @@ static uint64_t handle(struct fuzz_lab *f, struct input *in)
     return p->made[op][i % p->n_made[op]];
 }
 
-/* Sends a call, and serves it until it is answered. */
+/* Sends a call, and serves it until it is answered; PROGRAM_NUDGE has no answer. */
 static void call(struct fuzz_lab *f, struct input *in)
 {
     struct program *p = &f->p;
@@ -164,6 +164,8 @@ static void call(struct fuzz_lab *f, struct input *in)
     if (send(p->peer, &c, sizeof(c), MSG_NOSIGNAL) != (ssize_t)sizeof(c))
         return;
     for (uint32_t turn = 0; turn < TURNS_MAX && is_there(p); turn++) {
+        if (turn > 0 && c.op == PROGRAM_NUDGE)
+            return;
         (void)exec_serve(&p->server);
         if (recv(p->peer, &a, sizeof(a), MSG_DONTWAIT) == (ssize_t)sizeof(a)) {
             FUZZ_CHECK(a.serial == c.serial && a.error >= 0);
@@ -208,8 +210,8 @@ static void spoil(struct fuzz_lab *f, struct input *in)
     struct exec_client *c = f->p.client;
     const uint32_t where = input_u32(in), what = input_u32(in);
     const struct exec_cq *q = c->n_cqs ? &c->cqs[where % c->n_cqs] : NULL;
-    uint8_t *at = q && q->ring && (where & 1) ? (uint8_t *)q->ring : (uint8_t *)c->page;
-    const size_t bytes = at == (uint8_t *)c->page ? sizeof(*c->page) : q->bytes;
+    uint8_t *at = q && q->ring.at && (where & 1) ? (uint8_t *)q->ring.at : (uint8_t *)c->page;
+    const size_t bytes = at == (uint8_t *)c->page ? sizeof(*c->page) : q->ring.bytes;
 
     memcpy(at + (where / 2 % 256 ? where / 2 % 256u : where % (bytes - 4)), &what, sizeof(what));
 }
