@@ -355,7 +355,7 @@ def example_of(case, lab, baseline):
 
 def between(case, lab, sides):
     server, client = sides[case.server()], sides[case.client]
-    call = ["pair", case.name(), str(case.seconds_max()), server.ready(case)]
+    call = ["calibrated" if case.is_perftest() else "pair", case.name(), str(case.seconds_max()), server.ready(case)]
     call = " ".join(shlex.quote(word) for word in call)
     return (lab.rxe.before(case) + lab.before(case) +
             f'{call} "{server.command(case, "server")}" "{client.command(case, "client")}"\n' +
