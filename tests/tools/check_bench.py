@@ -24,5 +24,12 @@ def check_bench(program):
     ensure(all(row["bytes_per_host"] <= 256 << 10 for row in scale if row["qps_per_host"] == 1), f"a host takes more: {scale}")
 
 
+def check_programs(program):
+    """bench programs --format json has its figures: those of the lab, and those of TCP."""
+    figures = json.loads(program.run("bench", "programs", "--format", "json", timeout=10 * TIMEOUT_S).stdout)
+    ensure(set(figures) == {"write_64_us", "send_64_k_per_s", "write_64k_mb_per_s"}, f"figures: {figures}")
+    ensure(all(row[way] and row[way] > 0 for row in figures.values() for way in ("lab", "tcp_loopback")), f"figures: {figures}")
+
+
 if __name__ == "__main__":
     sys.exit(whole.main(__doc__, {}, [], globals()))
