@@ -77,6 +77,12 @@ def check_ucp(rdmalab, tally, more):
         ucp(rdmalab, tally, row)
 
 
+def check_virtual(rdmalab, tally, more):
+    """In virtual time: programs that poll TCP in turns, and threads that spin until another one goes on."""
+    for row in ("rc_v -t tag_lat", "ud_v -t tag_lat -T 2 -M multi") + (("rc_v -t ucp_put_bw", "ud_v -t tag_bw -s 65536 -n 20") if more else ()):
+        ucp(rdmalab, tally, row, "--virtual")
+
+
 def check_gids(rdmalab, tally, more):
     """UCX takes the IPv4 GID, whose version of RoCE it reads in sysfs; and the GID that it is told."""
     for index in ("0", "1") if more else ("1",):

@@ -173,6 +173,16 @@ static bool look_for_alarm(struct running *g)
     return g->timed_out;
 }
 
+/* Returns true if the time is over, or the user has pressed ^C.  The flag is read once: the alarm
+ * may come at any moment, and is no ^C.
+ */
+static bool is_stopped(struct running *g)
+{
+    const int number = *signals_interrupted();
+
+    return number == SIGALRM || number == 0 ? look_for_alarm(g) : true;
+}
+
 /* Names the programs that wait for a connection, if all that run do, and the lab has been quiet. */
 static void look_for_quiet(struct running *g)
 {
@@ -202,7 +212,7 @@ static bool run_slice(struct running *g)
     uint64_t slice_ms = SLICE_MS;
     char line[48];
 
-    if (g->over || look_for_alarm(g) || *signals_interrupted())
+    if (g->over || is_stopped(g))
         return false;
     if (limit_ms && ran_ms >= limit_ms) {
         g->timed_out = true;
@@ -213,7 +223,7 @@ static bool run_slice(struct running *g)
     snprintf(line, sizeof(line), "run for=%" PRIu64 "ms", slice_ms);
     if (!run_typed(g, line) && !look_for_alarm(g))
         note_error(g);
-    return !*signals_interrupted() && !g->over;
+    return !is_stopped(g) && !g->over;
 }
 
 /* Prints the failures of programs that have ended at the same time. */
@@ -221,7 +231,7 @@ static void tell_rest(struct running *g)
 {
     uint32_t first;
 
-    while (!g->over && !*signals_interrupted() && count_failed(g, &first) > g->n_told &&
+    while (!g->over && !is_stopped(g) && count_failed(g, &first) > g->n_told &&
            !run_typed(g, "run for=1us"))
         note_error(g);
 }
@@ -236,7 +246,7 @@ static void let_others_end(struct running *g)
 
     while (any_runs(g) && now_ms() - failed_ms < GRACE_MS && run_slice(g))
         ;
-    if (g->timed_out || *signals_interrupted())
+    if (is_stopped(g))
         return;
     if (g->over)
         snprintf(what, sizeof(what), "is stopped by rdmalab, because %s", g->cause);
@@ -257,10 +267,8 @@ static void wait_for_all(struct running *g)
         let_others_end(g);
     tell_rest(g);
     snprintf(what, sizeof(what), "still ran after the timeout of %" PRIu64 " s", g->r->timeout_s);
-    if (g->timed_out)
-        tell_running(g, what);
-    else if (*signals_interrupted())
-        tell_running(g, "still ran, and is stopped");
+    if (is_stopped(g))
+        tell_running(g, g->timed_out ? what : "still ran, and is stopped");
 }
 
 /* --- Starting --------------------------------------------------------------------------------- */
@@ -348,7 +356,7 @@ static void start_all(struct running *g)
     signals_alarm_after(r->timeout_s);
     g->quiet_tick = rdl_tick(g->s->lab);
     g->n_before = count_programs(g);
-    for (int i = 0; i < r->n_parts && !*signals_interrupted() && !is_late(g); i++) {
+    for (int i = 0; i < r->n_parts && !is_stopped(g) && !is_late(g); i++) {
         if (!start(g, &r->parts[i]))
             return;
     }

@@ -13,6 +13,7 @@
 #include "cli/live/exec_memory.h"
 #include "cli/live/exec_refused.h"
 #include "cli/live/exec_socket.h"
+#include "cli/live/exec_waits.h"
 #include "emu/facts/enum/object.h"
 #include "rdmalab/events.h"
 #include "rdmalab/inspect.h"
@@ -273,10 +274,10 @@ static bool go_on_waiting(struct exec_client *c)
 {
     struct program_answer a = {.serial = c->call.serial};
 
-    if (!c->stirred && !c->nudged && !c->server->is_over)
+    if (!c->stirred && !c->nudged && !c->is_over)
         return false;
     a.error = c->stirred || c->nudged ? 0 : ETIME;
-    c->nudged = false;
+    c->nudged = c->is_over = false;
     c->stirred = c->has_call = false;
     if (!exec_send(c->fd, &a, sizeof(a), NULL, 0))
         c->state = EXEC_LEAVES;
@@ -488,6 +489,37 @@ bool exec_serve(struct exec_server *s)
 
     if (!any || !s->is_virtual)
         catch_up(s);
+    return any;
+}
+
+/* The one that was told so least often, so that each has its turn: programs may wait for each other
+ * by polling in turns what is not the lab's.
+ */
+bool exec_tell_over(struct exec_server *s)
+{
+    struct exec_client *next = NULL;
+
+    for (struct exec_client *c = s->clients; c; c = c->next) {
+        if (c->state == EXEC_WORKS && is_waiting(c) && (!next || c->n_over < next->n_over))
+            next = c;
+    }
+    if (!next)
+        return false;
+    next->n_over++;
+    next->is_over = true;
+    return go_on_waiting(next);
+}
+
+bool exec_release_spinners(struct exec_server *s)
+{
+    bool any = false;
+
+    for (struct exec_client *c = s->clients; c; c = c->next) {
+        if (c->state != EXEC_WORKS || !exec_may_spin(c->pid))
+            continue;
+        any = true;
+        c->nudged = c->nudged || is_waiting(c);
+    }
     return any;
 }
 

@@ -103,6 +103,8 @@ struct exec_client {
     uint32_t n_objects[PROGRAM_KIND_COUNT]; /* that calls have made and not destroyed */
     struct live_exec_usage *usage;          /* of the program, without its objects */
     uint32_t yielded;                       /* page->yielded, when it was read last */
+    bool is_over;                           /* its wait is to be answered: nothing can happen */
+    uint32_t n_over;                        /* times that it was answered so */
     bool nudged;                            /* its wait is to be answered at once */
     bool stirred;  /* something has happened to it since its last wait was answered */
     bool asks;     /* its request to the device is under way */
@@ -127,7 +129,6 @@ struct exec_server {
     FILE *out;
     int wake;        /* eventfd by which programs wake the lab */
     bool is_virtual; /* time stands still while a program does not wait */
-    bool is_over;    /* nothing can happen any more by itself: waits are answered with that */
     bool looks;      /* all sockets are read in this turn; otherwise only those with a call */
     struct exec_client *clients;
     struct exec_makers *makers;    /* exec_maker.h */
@@ -155,6 +156,16 @@ void exec_count_objects(const struct exec_server *s, uint32_t rank, struct live_
  * the lab.  Returns true if there was something to do.
  */
 bool exec_serve(struct exec_server *s);
+
+/* Virtual time: tells one program that waits that nothing can happen any more by itself.  Returns
+ * false if none waits.
+ */
+bool exec_tell_over(struct exec_server *s);
+
+/* Virtual time: lets the waits of processes end of which another thread may spin until that.
+ * Returns true if there is such a process.
+ */
+bool exec_release_spinners(struct exec_server *s);
 
 /* exec_sleeps() is called before the process sleeps: programs that post must wake it.  Returns
  * false if there is something to do already.  exec_awake() must be called afterwards, in any case.

@@ -9,13 +9,17 @@
 #include <sys/syscall.h>
 
 #include "cli/live/exec_proc.h"
+#include "cli/live/exec_tcp.h"
 
 /* A look at all processes. */
 struct look {
     bool elsewhere;   /* one waits neither for the lab, which the library does in recvmsg(), nor for
                          a process that it has started, nor for another thread */
     uint64_t n_turns; /* times that they have been given a processor */
-    struct exec_sockets *sockets; /* to be filled; NULL: they are not looked for */
+    /* To be filled with those that do not tell by themselves whether they have delivered all; NULL:
+     * sockets are not looked for.
+     */
+    struct exec_sockets *sockets;
 };
 
 /* Adds how often the thread has been given a processor.  [Linux, Documentation/scheduler/
@@ -63,12 +67,16 @@ static bool thread_waits(void *ctx, int dir)
 static bool process_waits(void *ctx, int pid)
 {
     struct look *k = ctx;
+    enum exec_delivery told;
 
     if (!exec_proc_threads(pid, thread_waits, k))
         return false;
-    if (k->sockets)
+    if (!k->sockets)
+        return true;
+    told = exec_tcp_delivery(pid);
+    if (told == EXEC_UNKNOWN)
         exec_sockets_add(k->sockets, pid);
-    return true;
+    return told != EXEC_UNDER_WAY;
 }
 
 /* Returns true if all wait. */
@@ -107,4 +115,30 @@ bool exec_all_wait(const int *pids, size_t n)
         }
     }
     return look_at_all(pids, n, &second) && second.n_turns == first.n_turns;
+}
+
+/* The threads of a process. */
+struct threads {
+    bool one_computes, one_asks;
+};
+
+static bool note_thread(void *ctx, int dir)
+{
+    struct threads *t = ctx;
+    struct look k = {0};
+    char text[512];
+
+    if (!thread_waits(&k, dir))
+        t->one_computes = true;
+    else if (exec_proc_read(dir, "syscall", text, sizeof(text)))
+        t->one_asks = t->one_asks || strtol(text, NULL, 10) == SYS_recvmsg;
+    return true;
+}
+
+bool exec_may_spin(int pid)
+{
+    struct threads t = {false, false};
+
+    (void)exec_proc_threads(pid, note_thread, &t);
+    return t.one_computes && t.one_asks;
 }

@@ -39,6 +39,7 @@
 #define POLITE_MS 1000u       /* time after SIGTERM, before SIGKILL */
 
 /* Virtual time: turns with nothing to do, after which programs that wait are told that. */
+#define SPIN_NS    2000000u /* virtual time: a program that computes longer may spin */
 #define OVER_TURNS 10u
 
 #define NAME_BYTES (RDL_NAME_BYTES + 24u)
@@ -68,6 +69,7 @@ struct live_exec {
     int set;             /* epoll of what wakes the lab; see watch() */
     int *pids;           /* room for the processes of all programs */
     bool computes;       /* virtual time: a program may do something */
+    uint64_t turned_ns;  /* virtual time: machine's clock when the lab had a turn */
     uint32_t n_over;     /* virtual time: turns without anything to do */
     bool has_input;      /* a descriptor of a program was ready when the process slept last */
     uint64_t looked_ns;  /* machine's clock when all descriptors were looked at last */
@@ -446,6 +448,21 @@ static bool has_heard_all(struct live *l)
     return heard(l->exec) == before && !is_to_be_heard(l);
 }
 
+/* All wait, or some have not waited for a while that another thread of theirs may wait for. */
+static bool may_turn(struct live *l)
+{
+    struct live_exec *e = l->exec;
+
+    if (!e->computes || (all_wait(e) && has_heard_all(l))) {
+        e->turned_ns = l->machine_ns;
+        return true;
+    }
+    if (l->machine_ns - e->turned_ns < SPIN_NS || !exec_release_spinners(&e->server))
+        return false;
+    e->turned_ns = l->machine_ns;
+    return true;
+}
+
 uint64_t live_exec_turn(struct live *l)
 {
     struct live_exec *e = l->exec;
@@ -453,18 +470,15 @@ uint64_t live_exec_turn(struct live *l)
     bool any;
 
     l->turned = false;
-    if (e->computes && (!all_wait(e) || !has_heard_all(l)))
+    if (!may_turn(l))
         return 0;
     e->computes = false;
     e->has_input = true;
     any = live_exec_serve(l);
     next = rdl_next_ns(l->lab);
     e->n_over = any || next != RDL_NEVER ? 0 : e->n_over + 1;
-    if (e->n_over > OVER_TURNS) {
-        e->server.is_over = true;
-        any = live_exec_serve(l);
-        e->server.is_over = false;
-    }
+    if (e->n_over > OVER_TURNS)
+        any = exec_tell_over(&e->server);
     l->turned = any || next != RDL_NEVER;
     e->computes = any || next == RDL_NEVER;
     return any || (e->n_over > 0 && e->n_over <= OVER_TURNS) ? 0 : next;
