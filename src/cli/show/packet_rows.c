@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/show/packet_rows.h"
 
+#include "cli/show/mad_text.h"
 #include "cli/show/show_fields.h"
 #include "emu/base/text.h"
+#include "emu/facts/enum/cm_message.h"
 #include "emu/wire/icrc.h"
+#include "emu/wire/mad.h"
 #include "emu/wire/packet.h"
 
 /* Position while walking over a frame from front to back. */
@@ -95,6 +98,61 @@ static bool walk_extensions(struct packet_walk *w, unsigned headers)
     return true;
 }
 
+/* Emits the fields of a structure, up to @n of them. */
+static void walk_layout(struct packet_walk *w, const struct mad_layout *l, size_t n)
+{
+    const size_t begin = w->pos;
+
+    for (size_t i = 0; i < n; i++) {
+        const struct mad_field *f = &l->fields[i];
+        struct packet_row row = {.header = l->title,
+                                 .name = f->title,
+                                 .offset = begin + f->at,
+                                 .bytes = f->bytes,
+                                 .mask = f->mask};
+        struct text t = text_on(row.value, sizeof(row.value));
+
+        mad_text_add(&t, f, w->frame + begin);
+        w->each(w->ctx, &row);
+    }
+    w->pos = n < l->n_fields ? begin + l->fields[n].at : begin + l->bytes;
+}
+
+/* Returns true if the private data of @m begins with the addresses of rdma_cm. */
+static bool has_addresses(const struct mad *m)
+{
+    return (m->head.attr_id == CM_REQ && rdma_cm_has_header(m->u.req.service_id)) ||
+           (m->head.attr_id == CM_SIDR_REQ && rdma_cm_has_header(m->u.sidr_req.service_id));
+}
+
+/* Emits the payload if it is a message of the connection manager, of which private data is the last
+ * field.  Returns false if it is none.
+ */
+static bool walk_mad(struct packet_walk *w, size_t bytes)
+{
+    const struct mad_layout *body;
+    struct mad m;
+
+    if (bytes != MAD_BYTES || !mad_parse(&m, w->frame + w->pos))
+        return false;
+    body = mad_body(m.head.attr_id);
+    walk_layout(w, &mad_layouts[MAD_PART_HEADER], mad_layouts[MAD_PART_HEADER].n_fields);
+    if (has_addresses(&m)) {
+        const struct mad_field *private_data = &body->fields[body->n_fields - 1];
+        const uint32_t left = private_data->bytes - RDMA_CM_BYTES;
+        char value[48];
+        struct text t = text_on(value, sizeof(value));
+
+        text_addf(&t, "%s, %u bytes", private_data->title, left);
+        walk_layout(w, body, body->n_fields - 1);
+        walk_layout(w, &mad_layouts[MAD_PART_RDMA_CM], mad_layouts[MAD_PART_RDMA_CM].n_fields);
+        emit(w, body->title, private_data->title, left, value);
+    } else {
+        walk_layout(w, body, body->n_fields);
+    }
+    return true;
+}
+
 static void walk_icrc(struct packet_walk *w, size_t ip)
 {
     const uint32_t stored = ld_le32(w->frame + w->pos);
@@ -117,7 +175,7 @@ static void walk_icrc(struct packet_walk *w, size_t ip)
 }
 
 /* Emits the payload, pad, ICRC and Ethernet padding.  The IP packet ends at @end. */
-static void walk_body(struct packet_walk *w, size_t ip, size_t end, size_t pad)
+static void walk_body(struct packet_walk *w, size_t ip, size_t end, size_t pad, uint32_t dest_qpn)
 {
     size_t body;
 
@@ -128,6 +186,8 @@ static void walk_body(struct packet_walk *w, size_t ip, size_t end, size_t pad)
     body = end - ICRC_BYTES - w->pos;
     if (pad > body)
         pad = 0; /* the pad count is wrong; packet_parse() reports it */
+    if (dest_qpn == MAD_QPN && walk_mad(w, body - pad))
+        body = pad;
     if (body > pad) {
         char value[32];
         struct text t = text_on(value, sizeof(value));
@@ -141,6 +201,11 @@ static void walk_body(struct packet_walk *w, size_t ip, size_t end, size_t pad)
     emit_rest(w, "Ethernet", "padding");
 }
 
+static uint32_t dest_qpn_of(const uint8_t *bth)
+{
+    return (uint32_t)ld_be(bth + 5, 3);
+}
+
 void packet_rows(const uint8_t *frame, size_t len,
                  void (*each)(void *ctx, const struct packet_row *row), void *ctx)
 {
@@ -152,5 +217,5 @@ void packet_rows(const uint8_t *frame, size_t len,
     bth = w.pos;
     if (!walk_header(&w, &header_bth) || !walk_extensions(&w, op_info(frame[bth])->headers))
         return;
-    walk_body(&w, ip, end, bth_peek_pad(frame + bth));
+    walk_body(&w, ip, end, bth_peek_pad(frame + bth), dest_qpn_of(frame + bth));
 }

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: MIT */
+#include "emu/wire/mad.h"
+
+#include <string.h>
+
+#include "emu/base/assert.h"
+#include "emu/base/cursor.h"
+#include "emu/facts/enum/cm_message.h"
+
+/* Port spaces, the upper bits of a service ID. */
+#define SPACE_IPOIB 0x0002u
+#define SPACE_TCP   0x0106u
+#define SPACE_UDP   0x0111u
+
+/* --- The rows as data ------------------------------------------------------------------------- */
+
+#define FIELD(nm, where, length, bits, how, text)                                                  \
+    {#nm,                                                                                          \
+     (text),                                                                                       \
+     (where),                                                                                      \
+     (length),                                                                                     \
+     (bits),                                                                                       \
+     MAD_FORM_##how,                                                                               \
+     (uint16_t)offsetof(STRUCT, nm),                                                               \
+     (uint16_t)sizeof(((STRUCT *)0)->nm)},
+#define RESERVED(where, length, bits)                                                              \
+    {NULL, "reserved", (where), (length), (bits), MAD_FORM_HEX, 0, 0},
+#define ROWS(fields) fields(FIELD, FIELD, FIELD, RESERVED)
+
+#define STRUCT struct mad_header
+static const struct mad_field fields_HEADER[] = {ROWS(MAD_HEADER_FIELDS)};
+#undef STRUCT
+#define STRUCT struct cm_req
+static const struct mad_field fields_REQ[] = {ROWS(CM_REQ_FIELDS)};
+#undef STRUCT
+#define STRUCT struct cm_mra
+static const struct mad_field fields_MRA[] = {ROWS(CM_MRA_FIELDS)};
+#undef STRUCT
+#define STRUCT struct cm_rej
+static const struct mad_field fields_REJ[] = {ROWS(CM_REJ_FIELDS)};
+#undef STRUCT
+#define STRUCT struct cm_rep
+static const struct mad_field fields_REP[] = {ROWS(CM_REP_FIELDS)};
+#undef STRUCT
+#define STRUCT struct cm_rtu
+static const struct mad_field fields_RTU[] = {ROWS(CM_RTU_FIELDS)};
+#undef STRUCT
+#define STRUCT struct cm_dreq
+static const struct mad_field fields_DREQ[] = {ROWS(CM_DREQ_FIELDS)};
+#undef STRUCT
+#define STRUCT struct cm_drep
+static const struct mad_field fields_DREP[] = {ROWS(CM_DREP_FIELDS)};
+#undef STRUCT
+#define STRUCT struct cm_sidr_req
+static const struct mad_field fields_SIDR_REQ[] = {ROWS(CM_SIDR_REQ_FIELDS)};
+#undef STRUCT
+#define STRUCT struct cm_sidr_rep
+static const struct mad_field fields_SIDR_REP[] = {ROWS(CM_SIDR_REP_FIELDS)};
+#undef STRUCT
+#define STRUCT struct rdma_cm_header
+static const struct mad_field fields_RDMA_CM[] = {ROWS(RDMA_CM_FIELDS)};
+#undef STRUCT
+
+#define LAYOUT(NAME, rows, length, text)                                                           \
+    [MAD_PART_##NAME] = {(text), (length), fields_##NAME, ARRAY_LEN(fields_##NAME)},
+const struct mad_layout mad_layouts[MAD_PART_COUNT] = {MAD_PARTS(LAYOUT)};
+
+const struct mad_layout *mad_body(uint32_t attr_id)
+{
+    static const uint8_t parts[] = {
+        [CM_REQ] = MAD_PART_REQ,           [CM_MRA] = MAD_PART_MRA,
+        [CM_REJ] = MAD_PART_REJ,           [CM_REP] = MAD_PART_REP,
+        [CM_RTU] = MAD_PART_RTU,           [CM_DREQ] = MAD_PART_DREQ,
+        [CM_DREP] = MAD_PART_DREP,         [CM_SIDR_REQ] = MAD_PART_SIDR_REQ,
+        [CM_SIDR_REP] = MAD_PART_SIDR_REP,
+    };
+
+    if (attr_id >= ARRAY_LEN(parts) || parts[attr_id] == MAD_PART_HEADER)
+        return NULL;
+    return &mad_layouts[parts[attr_id]];
+}
+
+static unsigned shift_of(const struct mad_field *f)
+{
+    return f->mask ? (unsigned)__builtin_ctz(f->mask) : 0;
+}
+
+uint64_t mad_field_get(const struct mad_field *f, const uint8_t *bytes)
+{
+    const uint64_t v = ld_be(bytes + f->at, f->bytes);
+
+    return f->mask ? (v & f->mask) >> shift_of(f) : v;
+}
+
+static bool is_bytes(const struct mad_field *f)
+{
+    return f->member_bytes > sizeof(uint64_t);
+}
+
+static void parse(const struct mad_layout *l, void *ret, const uint8_t *bytes)
+{
+    for (size_t i = 0; i < l->n_fields; i++) {
+        const struct mad_field *f = &l->fields[i];
+        uint8_t *to = (uint8_t *)ret + f->member;
+        uint64_t wide;
+        uint32_t narrow;
+
+        if (!f->name)
+            continue;
+        if (is_bytes(f)) {
+            memcpy(to, bytes + f->at, f->bytes);
+            continue;
+        }
+        wide = mad_field_get(f, bytes);
+        narrow = (uint32_t)wide;
+        if (f->member_bytes == sizeof(wide))
+            memcpy(to, &wide, sizeof(wide));
+        else
+            memcpy(to, &narrow, sizeof(narrow));
+    }
+}
+
+static void put(const struct mad_field *f, uint64_t v, uint8_t *bytes)
+{
+    const uint64_t old = ld_be(bytes + f->at, f->bytes);
+
+    st_be(bytes + f->at, f->bytes,
+          f->mask ? (old & ~(uint64_t)f->mask) | (v << shift_of(f) & f->mask) : v);
+}
+
+/* Writes all of the structure. */
+static void build(const struct mad_layout *l, const void *from, uint8_t *bytes)
+{
+    memset(bytes, 0, l->bytes);
+    for (size_t i = 0; i < l->n_fields; i++) {
+        const struct mad_field *f = &l->fields[i];
+        const uint8_t *member = (const uint8_t *)from + f->member;
+        uint64_t wide;
+        uint32_t narrow;
+
+        if (!f->name)
+            continue;
+        if (is_bytes(f)) {
+            memcpy(bytes + f->at, member, f->bytes);
+        } else if (f->member_bytes == sizeof(wide)) {
+            memcpy(&wide, member, sizeof(wide));
+            put(f, wide, bytes);
+        } else {
+            memcpy(&narrow, member, sizeof(narrow));
+            put(f, narrow, bytes);
+        }
+    }
+}
+
+/* --- MADs ------------------------------------------------------------------------------------- */
+
+bool mad_parse(struct mad *ret, const uint8_t *bytes)
+{
+    const struct mad_layout *body;
+
+    parse(&mad_layouts[MAD_PART_HEADER], &ret->head, bytes);
+    body = mad_body(ret->head.attr_id);
+    if (!body || ret->head.base_version != MAD_BASE_VERSION ||
+        ret->head.mgmt_class != MAD_CLASS_CM || ret->head.class_version != MAD_CM_CLASS_VERSION)
+        return false;
+    parse(body, &ret->u, bytes + MAD_HEADER_BYTES);
+    return true;
+}
+
+void mad_build(const struct mad *m, uint8_t *bytes)
+{
+    const struct mad_layout *body = mad_body(m->head.attr_id);
+
+    RDL_ASSERT(body);
+    build(&mad_layouts[MAD_PART_HEADER], &m->head, bytes);
+    build(body, &m->u, bytes + MAD_HEADER_BYTES);
+}
+
+void rdma_cm_parse(struct rdma_cm_header *ret, const uint8_t *bytes)
+{
+    parse(&mad_layouts[MAD_PART_RDMA_CM], ret, bytes);
+}
+
+void rdma_cm_build(const struct rdma_cm_header *h, uint8_t *bytes)
+{
+    build(&mad_layouts[MAD_PART_RDMA_CM], h, bytes);
+}
+
+bool rdma_cm_has_header(uint64_t service_id)
+{
+    const uint64_t space = service_id >> 16;
+
+    return space == SPACE_IPOIB || space == SPACE_TCP || space == SPACE_UDP;
+}
