@@ -109,7 +109,7 @@ struct rdl_host_config {
     uint8_t ipv6[16];    /* entry 1 of the GID table */
     uint64_t ram_bytes;  /* a multiple of 4096; default 64 MiB, sparse */
     uint32_t max_cq;     /* completion queues, 1..16384, default 16 */
-    uint32_t max_qp;     /* queue pairs, 2..16384 (QPN 1 is not handed out), default 17 */
+    uint32_t max_qp;     /* queue pairs, 2..16384 (QPN 1 is for type GSI), default 17 */
     uint32_t device_mtu; /* largest path MTU of the device, 256..4096; default 4096 */
     /* Bytes of the longest IP packet, 1280..9000; default: enough for device_mtu, at least 1500 */
     uint32_t mtu;

@@ -5,11 +5,13 @@
 #include "emu/base/assert.h"
 #include "emu/base/text.h"
 #include "emu/facts/enum/object.h"
+#include "emu/facts/enum/qp_type.h"
 #include "emu/facts/rules.h"
 #include "emu/facts/virtio_rdma/ctrl_rsp.h"
 #include "emu/facts/virtio_rdma/refusal_rsp.h"
 #include "emu/past/past.h"
 #include "emu/trace/event.h"
+#include "emu/wire/mad.h"
 #include "rdmalab/inspect.h"
 #include "rdmalab/trace.h"
 
@@ -71,7 +73,9 @@ static void add_key_event(struct coverage *c, const struct ev *e)
         add_key(c, COVER_KEY_INVALIDATED, COVER_KEY_INVALIDATE_REFUSED, e->u.invalidate.rule);
 }
 
-/* The event lacks the type of the queue pair, which is read from the lab. */
+/* The event lacks the type of the queue pair.  QPN 1 is always of type GSI, also if a control
+ * request created it; the type of others is read from the lab.
+ */
 static void add_move_event(struct coverage *c, const struct rdl_lab *lab,
                            const struct ev_qp_state *e)
 {
@@ -80,6 +84,10 @@ static void add_move_event(struct coverage *c, const struct rdl_lab *lab,
     struct rdl_value type;
     size_t at;
 
+    if (e->qpn == MAD_QPN) {
+        coverage_move(c, QPT_GSI, e->from, e->to);
+        return;
+    }
     ev_names_object(rdl_names(lab), &t, e->host, OBJ_QP, e->qpn);
     text_add(&t, ".type");
     if (rdl_inspect(lab, path, &type, &at) == RDL_OK)

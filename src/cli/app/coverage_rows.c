@@ -51,7 +51,7 @@ struct qp_move {
     const char *text;
 };
 
-static const uint32_t move_types[] = {QPT_RC, QPT_UC, QPT_UD};
+static const uint32_t move_types[] = {QPT_GSI, QPT_RC, QPT_UC, QPT_UD};
 static const uint32_t move_states[] = {QPS_RESET, QPS_INIT, QPS_RTR, QPS_RTS,
                                        QPS_SQD,   QPS_SQE,  QPS_ERR};
 static const struct qp_move own_moves[] = {
@@ -59,6 +59,8 @@ static const struct qp_move own_moves[] = {
     {QPT_UC, QPS_SQD, QPS_SQE, "a send that was started failed, and receives go on"},
     {QPT_UD, QPS_RTS, QPS_SQE, "a send failed, and receives go on"},
     {QPT_UD, QPS_SQD, QPS_SQE, "a send that was started failed, and receives go on"},
+    {QPT_GSI, QPS_RTS, QPS_SQE, "a send failed, and receives go on"},
+    {QPT_GSI, QPS_SQD, QPS_SQE, "a send that was started failed, and receives go on"},
 };
 
 /* Fills in transition number @any of those that are legal in any state.  RC has no state SQE. */

@@ -91,6 +91,12 @@ static bool explain_create_qp(struct session *s, const struct step *st, const st
                      "no queue pair of this device can do without its own copies");
         return diag_remedy(&s->diag, "leave block_self_mcast out");
     }
+    if (status == RDL_ERR_UNSUPPORTED && step_number(st, "type") == QPT_GSI) {
+        session_fail(s, step_span(st, "type", 0),
+                     "only the kernel of a guest creates a queue pair of type GSI");
+        return diag_remedy(&s->diag, "type=rc, type=uc and type=ud are for programs; \"control "
+                                     "HOST CREATE_QP qp_type=GSI\" asks the device itself");
+    }
     if (status == RDL_ERR_UNSUPPORTED) {
         session_fail(s, step_span(st, "type", 0), "queue pairs of this type are not carried");
         return diag_remedy(&s->diag, "type=rc, type=uc and type=ud are");

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "emu/device/internal.h"
+#include "emu/facts/datagram.h"
 #include "emu/facts/enum/qp_state.h"
 #include "emu/facts/enum/qp_type.h"
 #include "emu/facts/enum/send_flag.h"
@@ -155,7 +156,7 @@ static void decode_operation(enum qp_type type, const struct raw_sq_wqe *raw, st
         return;
     if (row->invalidates)
         out->invalidate_rkey = ld_le32(raw->ex);
-    switch (type == QPT_UD ? WR_FORM_UD : row->form) {
+    switch (qp_type_is_datagram(type) ? WR_FORM_UD : row->form) {
     case WR_FORM_NONE:
         break;
     case WR_FORM_RDMA:

@@ -46,6 +46,17 @@ const struct qp_edge qp_edges[] = {
     {QPT_UD, QPS_SQD, QPS_RTS, 0, QPA_QKEY},
     {QPT_UD, QPS_SQD, QPS_SQD, 0, QPA_PKEY_INDEX | QPA_QKEY},
     {QPT_UD, QPS_SQE, QPS_RTS, 0, QPA_QKEY},
+
+    /* Like UD, but QPN 1 is that of a port: PORT is not an attribute. */
+    {QPT_GSI, QPS_RESET, QPS_INIT, QPA_PKEY_INDEX | QPA_QKEY, 0},
+    {QPT_GSI, QPS_INIT, QPS_INIT, 0, QPA_PKEY_INDEX | QPA_QKEY},
+    {QPT_GSI, QPS_INIT, QPS_RTR, 0, QPA_PKEY_INDEX | QPA_QKEY},
+    {QPT_GSI, QPS_RTR, QPS_RTS, QPA_SQ_PSN, QPA_QKEY},
+    {QPT_GSI, QPS_RTS, QPS_RTS, 0, QPA_QKEY},
+    {QPT_GSI, QPS_RTS, QPS_SQD, 0, QPA_EN_SQD_ASYNC_NOTIFY},
+    {QPT_GSI, QPS_SQD, QPS_RTS, 0, QPA_QKEY},
+    {QPT_GSI, QPS_SQD, QPS_SQD, 0, QPA_PKEY_INDEX | QPA_QKEY},
+    {QPT_GSI, QPS_SQE, QPS_RTS, 0, QPA_QKEY},
 };
 const size_t n_qp_edges = ARRAY_LEN(qp_edges);
 

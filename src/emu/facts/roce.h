@@ -19,6 +19,11 @@
  */
 #define QKEY_OWN 0x80000000u
 
+/* The Q_Key of QPN 1, the queue pair of type GSI.  It has the bit QKEY_OWN, so that only QPN 1 and
+ * a queue pair that was given this Q_Key can send to another QPN 1.  [IBTA1 10.2.5]
+ */
+#define QKEY_GSI 0x80010000u
+
 /* Number of bytes on which an atomic operates.  The address must be a multiple of this number.
  * [IBTA1 9.4.5]
  */

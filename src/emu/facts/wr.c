@@ -2,15 +2,16 @@
 #include "emu/facts/wr.h"
 
 #include "emu/base/assert.h"
+#include "emu/facts/datagram.h"
 #include "emu/facts/enum/opcode.h"
-#include "emu/facts/enum/qp_type.h"
 #include "emu/facts/enum/wr_opcode.h"
 
 _Static_assert(QPT_UD + 1 == WR_TYPES, "there is a column for every type");
 
-#define RC (1u << QPT_RC)
-#define UC (1u << QPT_UC)
-#define UD (1u << QPT_UD)
+#define GSI (1u << QPT_GSI)
+#define RC  (1u << QPT_RC)
+#define UC  (1u << QPT_UC)
+#define UD  (1u << QPT_UD)
 
 /* The packet opcodes of a message on @service.  First and middle packets are @kind. */
 #define CODES(service, kind, last, only)                                                           \
@@ -22,23 +23,25 @@ _Static_assert(QPT_UD + 1 == WR_TYPES, "there is a column for every type");
     }
 /* The packet opcode of a message that is a single packet. */
 #define CODE(service, only) [QPT_##service] = {[OPP_ONLY] = OP_##service##_##only}
+/* The same for datagrams: the packets of the GSI are those of UD. */
+#define CODE_DATAGRAM(only) CODE(UD, only), [QPT_GSI] = {[OPP_ONLY] = OP_UD_##only}
 
 /* Indexed by opcode.  An unused opcode has no types. */
 static const struct wr_info rows[] = {
     [WR_SEND] = {.opcode = WR_SEND,
                  .wc = WC_SEND,
                  .data = WR_DATA_TAKES,
-                 .types = RC | UC | UD,
+                 .types = RC | UC | UD | GSI,
                  .code = {CODES(RC, SEND, SEND_LAST, SEND_ONLY),
-                          CODES(UC, SEND, SEND_LAST, SEND_ONLY), CODE(UD, SEND_ONLY)}},
+                          CODES(UC, SEND, SEND_LAST, SEND_ONLY), CODE_DATAGRAM(SEND_ONLY)}},
     [WR_SEND_WITH_IMM] = {.opcode = WR_SEND_WITH_IMM,
                           .wc = WC_SEND,
                           .data = WR_DATA_TAKES,
                           .imm = true,
-                          .types = RC | UC | UD,
+                          .types = RC | UC | UD | GSI,
                           .code = {CODES(RC, SEND, SEND_LAST_WITH_IMM, SEND_ONLY_WITH_IMM),
                                    CODES(UC, SEND, SEND_LAST_WITH_IMM, SEND_ONLY_WITH_IMM),
-                                   CODE(UD, SEND_ONLY_WITH_IMM)}},
+                                   CODE_DATAGRAM(SEND_ONLY_WITH_IMM)}},
     [WR_SEND_WITH_INV] = {.opcode = WR_SEND_WITH_INV,
                           .wc = WC_SEND,
                           .data = WR_DATA_TAKES,
@@ -119,7 +122,7 @@ enum wr_form wr_form(uint32_t type, uint32_t opcode)
 
     if (!row)
         return WR_FORM_NONE;
-    return type == QPT_UD ? WR_FORM_UD : row->form;
+    return qp_type_is_datagram(type) ? WR_FORM_UD : row->form;
 }
 
 enum wc_opcode wr_completes_as(uint32_t opcode)

@@ -20,7 +20,7 @@ enum wr_form {
     WR_FORM_ATOMIC,
     WR_FORM_REG,
     WR_FORM_BIND,
-    WR_FORM_UD /* every request on a UD queue pair */
+    WR_FORM_UD /* every request on a queue pair of datagrams */
 };
 
 #define WR_TYPES 5u /* number of queue pair types, enum qp_type */
@@ -35,7 +35,7 @@ enum wr_data {
 struct wr_info {
     uint32_t opcode;   /* enum wr_opcode */
     enum wc_opcode wc; /* opcode of the completion */
-    enum wr_form form; /* form on RC and UC; the form on UD is always WR_FORM_UD */
+    enum wr_form form; /* form on RC and UC; that of datagrams is always WR_FORM_UD */
     enum wr_data data;
     bool imm;         /* carries immediate data */
     bool invalidates; /* the field for immediate data is a key to invalidate */

@@ -73,7 +73,7 @@ static void destroy_keys(struct hca *h)
 
 void hca_done(struct hca *h)
 {
-    RDL_ASSERT(h->qps.used == 0);
+    RDL_ASSERT(h->qps.used == 0 && !h->gsi);
     for (uint32_t i = 0; i < HCA_GIDS; i++)
         RDL_ASSERT(h->gids[i].users == 0);
     destroy_keys(h);

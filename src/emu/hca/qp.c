@@ -88,6 +88,32 @@ static struct qp_config config_with(const struct hca *h, const struct qp_config 
     return c;
 }
 
+/* Assigns a QPN to @qp, a queue pair of @type.  Returns REF_NONE or RFK_NO_ROOM. */
+static enum refusal_reason assign_qpn(struct hca *h, uint32_t type, struct qp *qp, uint32_t *ret)
+{
+    uint64_t name;
+
+    if (type == QPT_GSI) {
+        if (h->gsi)
+            return hca_refuse(h, REF_QP_GSI_LIMIT, compared_at_most(1, 2));
+        h->gsi = qp;
+        *ret = HCA_QPN_GSI;
+        return REF_NONE;
+    }
+    name = slots_add(&h->qps, qp);
+    if (name == 0)
+        return hca_refuse_full(h, &h->qps, h->qps.max, REF_QP_LIMIT);
+    *ret = qpn_at(h, slots_index(name));
+    return REF_NONE;
+}
+
+/* Sets the Q_Key and the P_Key index of the GSI, which MODIFY_QP does not change. */
+static void fix_gsi(struct qp *qp)
+{
+    qp->attr.qkey = QKEY_GSI;
+    qp->attr.pkey_index = 0;
+}
+
 enum refusal_reason hca_qp_create(struct hca *h, const struct qp_config *config, size_t qp_bytes,
                                   struct qp **ret)
 {
@@ -95,7 +121,7 @@ enum refusal_reason hca_qp_create(struct hca *h, const struct qp_config *config,
     struct qp_parts parts;
     enum refusal_reason why = find_parts(h, config, &parts);
     struct qp *qp;
-    uint64_t name;
+    uint32_t qpn = 0;
 
     RDL_ASSERT(qp_bytes >= sizeof(*qp));
     if (why != REF_NONE)
@@ -108,10 +134,10 @@ enum refusal_reason hca_qp_create(struct hca *h, const struct qp_config *config,
     qp = arena_alloc(h->arena, qp_bytes);
     if (!qp)
         return hca_refuse(h, REF_DEVICE_MEMORY, compared_nothing());
-    name = slots_add(&h->qps, qp);
-    if (name == 0) {
+    why = assign_qpn(h, c.type, qp, &qpn);
+    if (why != REF_NONE) {
         arena_release(h->arena, qp, qp_bytes);
-        return hca_refuse_full(h, &h->qps, h->qps.max, REF_QP_LIMIT);
+        return why;
     }
     *qp = (struct qp){
         .hca = h,
@@ -119,10 +145,12 @@ enum refusal_reason hca_qp_create(struct hca *h, const struct qp_config *config,
         .send_cq = parts.send_cq,
         .recv_cq = parts.recv_cq,
         .srq = parts.srq,
-        .qpn = qpn_at(h, slots_index(name)),
+        .qpn = qpn,
         .state = QPS_RESET,
         .config = c,
     };
+    if (qpn == HCA_QPN_GSI)
+        fix_gsi(qp);
     if (parts.srq)
         parts.srq->users++;
     parts.pd->users++;
@@ -172,7 +200,10 @@ void hca_qp_destroy(struct hca *h, struct qp *qp, size_t qp_bytes)
     qp->recv_cq->users--;
     if (qp->srq)
         qp->srq->users--;
-    slots_remove(&h->qps, slots_name(&h->qps, hca_qpn_index(h, qp->qpn)));
+    if (qp == h->gsi)
+        h->gsi = NULL;
+    else
+        slots_remove(&h->qps, slots_name(&h->qps, hca_qpn_index(h, qp->qpn)));
     arena_release(h->arena, qp, qp_bytes);
 }
 
@@ -327,6 +358,8 @@ void hca_qp_apply_modify(struct qp *qp, uint32_t mask, const struct qp_attr *att
         qp_set_state(qp, (enum qp_state)attr->state);
     if (qp->state == QPS_RESET)
         qp->attr = (struct qp_attr){0};
+    if (qp->qpn == HCA_QPN_GSI)
+        fix_gsi(qp);
     h->res_rd_atom += qp->attr.max_dest_rd_atomic;
 }
 

@@ -4,11 +4,15 @@
  * The transport embeds struct qp as the first member of its own structure, which adds windows,
  * timers and rings.  The table of queue pairs is here.
  *
- * QPNs are assigned in order from the device's first_qpn to max_qp, then from HCA_QPN_USER to
- * first_qpn - 1.  After that the QPN that has been free for longest is reused, so that a late
- * packet of a closed connection usually finds no queue pair.  A free QPN is always usable, so a
- * device with few of them can reuse one at once.  Waiting until no packet is in flight is left to
- * the connection manager (its TimeWait state).
+ * HCA_QPN_GSI is for the queue pair of type GSI alone, of which there is at most one.  It is a
+ * queue pair of datagrams whose Q_Key is QKEY_GSI and whose P_Key is entry 0 of the table;
+ * MODIFY_QP does not change them.
+ *
+ * All other QPNs are assigned in order from the device's first_qpn to max_qp, then from
+ * HCA_QPN_USER to first_qpn - 1.  After that the QPN that has been free for longest is reused, so
+ * that a late packet of a closed connection usually finds no queue pair.  A free QPN is always
+ * usable, so a device with few of them can reuse one at once.  Waiting until no packet is in flight
+ * is left to the connection manager (its TimeWait state).
  */
 #ifndef EMU_HCA_QP_H
 #define EMU_HCA_QP_H
@@ -84,7 +88,9 @@ struct qp {
  */
 void hca_qp_destroy(struct hca *h, struct qp *qp, size_t qp_bytes);
 
-/* Returns the index of @qpn in the table of queue pairs; index 0 is first_qpn. */
+/* Returns the index of @qpn in the table of queue pairs, which lacks the GSI.  Index 0 is
+ * first_qpn.
+ */
 static inline uint32_t hca_qpn_index(const struct hca *h, uint32_t qpn)
 {
     return qpn >= h->first_qpn ? qpn - h->first_qpn
@@ -94,8 +100,9 @@ static inline uint32_t hca_qpn_index(const struct hca *h, uint32_t qpn)
 /* Returns the queue pair @qpn, or NULL if it does not exist. */
 static inline struct qp *hca_qp(const struct hca *h, uint32_t qpn)
 {
-    return qpn >= HCA_QPN_USER && qpn <= h->limits.max_qp ? slots_at(&h->qps, hca_qpn_index(h, qpn))
-                                                          : NULL;
+    if (qpn >= HCA_QPN_USER && qpn <= h->limits.max_qp)
+        return slots_at(&h->qps, hca_qpn_index(h, qpn));
+    return qpn == HCA_QPN_GSI ? h->gsi : NULL;
 }
 
 /* Applies a request that hca_qp_check_modify() has allowed: first the attributes, then the state.

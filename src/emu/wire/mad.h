@@ -17,7 +17,6 @@
 #define MAD_HEADER_BYTES 24u
 #define MAD_BODY_BYTES   (MAD_BYTES - MAD_HEADER_BYTES)
 #define MAD_QPN          1u
-#define MAD_QKEY         0x80010000u /* of QPN 1  [IBTA1 10.2.5] */
 
 /* Values of the header of every CM message.  [Linux, cm_format_mad_hdr()] */
 #define MAD_BASE_VERSION     1u

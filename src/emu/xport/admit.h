@@ -17,7 +17,7 @@
  *				whose responder answers it with a NAK
  *	state			DROP_QP_NOT_READY: requests need RTR, RTS, SQD or SQE,
  *				responses the same except RTR; or the queue pair is closing
- *	P_Key			DROP_BAD_PKEY
+ *	P_Key			DROP_BAD_PKEY; QPN 1 takes those of the whole table
  *	both addresses		DROP_WRONG_SOURCE: not those of the connection
  *	Q_Key of a datagram	DROP_BAD_QKEY
  *

@@ -214,7 +214,7 @@ static void complete_oldest(struct xport_qp *xqp, enum wc_status status, struct 
 /* A datagram that does not fit into a packet completes without being sent.  [IBTA1 C10-93.1.1] */
 static bool is_too_long(const struct xport_qp *xqp, const struct req_wqe *q)
 {
-    return q->status == WCS_SUCCESS && xqp->service->type == QPT_UD && q->bytes > xqp->mtu;
+    return q->status == WCS_SUCCESS && !xqp->service->connected && q->bytes > xqp->mtu;
 }
 
 RDL_COLD static void leave_unsent(struct xport_qp *xqp, const struct req_wqe *q)

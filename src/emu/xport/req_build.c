@@ -92,7 +92,7 @@ static void set_headers(struct xport_qp *xqp, const struct req_wqe *q, const str
     const struct send_wqe *w = &q->w;
     struct packet *p = &xqp->out;
 
-    if (xqp->service->type == QPT_UD)
+    if (!xqp->service->connected)
         set_datagram(xqp, &w->to);
     p->bth.opcode = q->info->code[xqp->service->type][c->pos];
     p->bth.psn = req_nxt(&xqp->req);

@@ -38,12 +38,11 @@ static bool finish_message(struct xport_qp *xqp, const struct packet *p)
         .solicited = p->bth.solicited,
     };
 
-    if (xqp->service->type == QPT_UD)
+    if (!xqp->service->connected)
         wc.src_qpn = p->deth.src_qpn;
-    if (xqp->service->type == QPT_UD && profile_has(xqp->qp.hca->profile, TRAIT_SL_SAYS_IP_VERSION))
+    if (!xqp->service->connected && profile_has(xqp->qp.hca->profile, TRAIT_SL_SAYS_IP_VERSION))
         wc.sl = p->ip.version == 4 ? CQE_SL_IPV4 : CQE_SL_IPV6;
-    if (xqp->service->type == QPT_UD ||
-        !profile_has(xqp->qp.hca->profile, TRAIT_GRH_OF_DATAGRAMS_ONLY))
+    if (!xqp->service->connected || !profile_has(xqp->qp.hca->profile, TRAIT_GRH_OF_DATAGRAMS_ONLY))
         wc.flags = WCF_GRH;
     if (p->op->headers & H_IMM) {
         wc.flags |= WCF_WITH_IMM;
@@ -110,7 +109,7 @@ static void write_payload(struct xport_qp *xqp, const struct packet *p)
         r->received = 0;
         r->write = (struct resp_write){p->reth.va, p->reth.rkey, p->reth.dma_bytes};
     }
-    if (xqp->service->type == QPT_UD)
+    if (!xqp->service->connected)
         write_grh(xqp, p);
     r->received += p->payload_bytes;
     if (p->op->kind == OPK_SEND)
@@ -285,7 +284,7 @@ static void decide_delivery(struct xport_qp *xqp, const struct packet *p, struct
                               .who = key_user_of_recv(&xqp->qp),
                               .max_recv_sge = xqp->qp.config.max_recv_sge,
                               .wqe = &r->wqe,
-                              .lead = xqp->service->type == QPT_UD ? GRH_BYTES : 0,
+                              .lead = !xqp->service->connected ? GRH_BYTES : 0,
                               .profile = xqp->qp.hca->profile};
 
     v.got = fetch_recv(xqp, p);

@@ -15,6 +15,7 @@ static const struct service services[] = {
     {QPT_RC, OPS_RC, true, true, reliable_receive, xport_fail},
     {QPT_UC, OPS_UC, true, false, resp_receive_unreliable, xport_fail_sends},
     {QPT_UD, OPS_UD, false, false, resp_receive_unreliable, xport_fail_sends},
+    {QPT_GSI, OPS_UD, false, false, resp_receive_unreliable, xport_fail_sends},
 };
 
 const struct service *service_of(uint32_t type)

@@ -16,7 +16,7 @@ struct xport_qp;
 struct service {
     uint32_t type;           /* enum qp_type */
     enum op_service packets; /* service in the opcodes that its queue pairs receive */
-    bool connected;          /* each queue pair has one peer and one path to it */
+    bool connected;          /* each queue pair has one peer and one path to it; false: datagrams */
     bool reliable;           /* requests are acknowledged, retransmitted and answered */
 
     /* Processes a packet that admit() has accepted.  Emits rx, and drop if the packet is dropped.

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Send work requests: the rules SQ_*, pure functions, in the order in which they are checked. */
 #include "emu/xport/wqe.h"
+#include "emu/facts/datagram.h"
 
 #include "emu/base/assert.h"
 #include "emu/base/cold.h"
@@ -120,7 +121,7 @@ static struct wqe_verdict check_rd_atomic(const struct wqe_view *v, const struct
 
 static struct wqe_verdict check_ah_pd(const struct wqe_view *v, const struct send_wqe *w)
 {
-    if (v->config->type != QPT_UD || w->to.av_pdn == v->config->pdn)
+    if (!qp_type_is_datagram(v->config->type) || w->to.av_pdn == v->config->pdn)
         return allowed;
     return refuse(WCS_LOC_QP_OP_ERR, compared_one(v->config->pdn, w->to.av_pdn));
 }
@@ -129,7 +130,7 @@ static struct wqe_verdict check_ah(const struct wqe_view *v, const struct send_w
 {
     const struct datagram_to *to = &w->to;
 
-    if (v->config->type != QPT_UD)
+    if (!qp_type_is_datagram(v->config->type))
         return allowed;
     if (to->av.port == HCA_PORT && to->qpn <= QPN_MAX && to->av.sgid_index < HCA_GIDS &&
         v->hca->gids[to->av.sgid_index].valid &&

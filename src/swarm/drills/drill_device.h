@@ -24,7 +24,8 @@
 #define DEVICE_PKEYS    4u
 #define DEVICE_GROUPS   4u /* addresses of multicast groups that the drill uses */
 #define DEVICE_NOTHING  0u /* no object has this number */
-#define DEVICE_FIRST_QP 2u /* QPNs 0 and 1 are not handed out */
+#define DEVICE_GSI      1u /* QPN of the queue pair of type GSI */
+#define DEVICE_FIRST_QP 2u /* lowest QPN of all others */
 
 /* A protection domain, completion queue or shared receive queue. */
 struct device_object {

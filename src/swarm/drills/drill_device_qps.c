@@ -24,6 +24,16 @@
 
 /* --- Numbers ---------------------------------------------------------------------------------- */
 
+/* Returns the number of queue pairs of type GSI, or of all other types. */
+static uint32_t count_qps(const struct drill_device *s, bool of_gsi)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < DEVICE_SLOTS; i++)
+        n += s->qp[i].number != DEVICE_NOTHING && (s->qp[i].type == QPT_GSI) == of_gsi;
+    return n;
+}
+
 /* Draws a queue pair.  Returns NULL if there is none, and sometimes else; *@ret is then the number
  * of none.
  */
@@ -41,16 +51,9 @@ static struct device_qp *draw_qp(struct drill *d, uint32_t *ret)
         return qp;
     }
     *ret = drill_one_in(d, 2) ? drill_below(d, DEVICE_FIRST_QP) : UINT32_MAX - drill_below(d, 4);
+    if (*ret == DEVICE_GSI && count_qps(s, true) > 0)
+        *ret = 0;
     return NULL;
-}
-
-static uint32_t count_qps(const struct drill_device *s)
-{
-    uint32_t n = 0;
-
-    for (uint32_t i = 0; i < DEVICE_SLOTS; i++)
-        n += s->qp[i].number != DEVICE_NOTHING;
-    return n;
 }
 
 static uint32_t resources(const struct drill_device *s)
@@ -121,7 +124,7 @@ static uint32_t draw_sizes(struct drill *d, struct rfc_create_qp *c)
 static uint32_t draw_kind(struct drill *d, struct rfc_create_qp *c)
 {
     static const uint8_t types[] = {QPT_RC, QPT_RC, QPT_RC, QPT_UC, QPT_UD};
-    static const uint8_t no_types[] = {0, 1, 5, 8, 9, 255};
+    static const uint8_t no_types[] = {0, 5, 6, 8, 9, 255};
     const struct drill_device *s = d->own;
 
     c->qp_type = types[drill_below(d, ARRAY_LEN(types))];
@@ -139,12 +142,24 @@ static uint32_t draw_kind(struct drill *d, struct rfc_create_qp *c)
     case 3:
         c->qp_type = no_types[drill_below(d, ARRAY_LEN(no_types))];
         return REF_QP_TYPE;
+    case 4:
+        c->qp_type = QPT_GSI;
+        break;
     default:
         break;
     }
     if (c->create_flags & ~(rig_is_rxe(s->profile) ? 0 : CREATE_BLOCK_SELF_MCAST_LB))
         return REF_QP_CREATE_FLAGS;
     return c->create_flags && c->qp_type != QPT_UD ? REF_QP_FLAGS_OF_TYPE : REF_NONE;
+}
+
+/* The queue pair of type GSI has these values whatever it was given. */
+static void keep_gsi(struct device_qp *qp)
+{
+    if (qp->type != QPT_GSI)
+        return;
+    qp->attr.qkey = QKEY_GSI;
+    qp->attr.pkey_index = 0;
 }
 
 /* Adds the new queue pair @qp, created by @c, to the model. */
@@ -154,12 +169,14 @@ static void add_qp(struct drill *d, struct device_qp qp, const struct rfc_create
     const struct device_object *srq = qp.srq < DEVICE_SLOTS ? &s->srq[qp.srq] : NULL;
     uint32_t i = 0;
 
+    const uint32_t least = c->qp_type == QPT_GSI ? DEVICE_GSI : DEVICE_FIRST_QP,
+                   most = c->qp_type == QPT_GSI ? DEVICE_GSI : s->max_qp;
+
     for (uint32_t k = 0; k < DEVICE_SLOTS; k++) {
         if (!drill_expect(d,
-                          qp.number >= DEVICE_FIRST_QP && qp.number <= s->max_qp &&
-                              s->qp[k].number != qp.number,
-                          "each queue pair has a number of its own, above that of the GSI",
-                          "%u, of %u", qp.number, s->max_qp))
+                          qp.number >= least && qp.number <= most && s->qp[k].number != qp.number,
+                          "each queue pair has a number of its own, and the GSI has 1", "%u, of %u",
+                          qp.number, s->max_qp))
             return;
     }
     qp.type = c->qp_type;
@@ -170,6 +187,7 @@ static void add_qp(struct drill *d, struct device_qp qp, const struct rfc_create
         .max_recv_sge = srq ? srq->max_sge : c->max_recv_sge,
         .max_inline_data = c->max_inline_data,
     };
+    keep_gsi(&qp);
     while (s->qp[i].number != DEVICE_NOTHING)
         i++;
     RDL_ASSERT(i < DEVICE_SLOTS);
@@ -181,6 +199,14 @@ static void add_qp(struct drill *d, struct device_qp qp, const struct rfc_create
         s->srq[qp.srq].users++;
 }
 
+/* Returns the limit that forbids one more queue pair of @type, or REF_NONE. */
+static uint32_t why_full(const struct drill_device *s, uint32_t type)
+{
+    if (type == QPT_GSI)
+        return count_qps(s, true) > 0 ? REF_QP_GSI_LIMIT : REF_NONE;
+    return count_qps(s, false) + DEVICE_FIRST_QP > s->max_qp ? REF_QP_LIMIT : REF_NONE;
+}
+
 static void create(struct drill *d)
 {
     struct drill_device *s = d->own;
@@ -188,11 +214,7 @@ static void create(struct drill *d)
     struct device_qp qp = {.number = 0};
     const uint32_t kind = draw_kind(d, &c), parts = draw_parts(d, &c, &qp),
                    sizes = draw_sizes(d, &c);
-    const bool is_full = count_qps(s) + DEVICE_FIRST_QP > s->max_qp;
-    const uint32_t why = kind    ? kind
-                         : parts ? parts
-                         : sizes ? sizes
-                                 : (uint32_t)(is_full ? REF_QP_LIMIT : REF_NONE);
+    const uint32_t why = kind ? kind : parts ? parts : sizes ? sizes : why_full(s, c.qp_type);
     struct raw_qp_handle raw;
     struct rfc_qp_handle h;
 
@@ -555,6 +577,7 @@ void device_step_modify(struct drill *d)
     apply(d->own, qp, m.attr_mask, &a);
     if (m.attr_mask & QPA_STATE)
         moved(qp, a.qp_state);
+    keep_gsi(qp);
 }
 
 /* Compares all of the answer to a query: no field may have another value, or be left out. */
@@ -590,7 +613,9 @@ bool device_gid_is_source(const struct drill_device *s, uint32_t index)
     for (uint32_t i = 0; i < DEVICE_SLOTS; i++) {
         const struct device_qp *qp = &s->qp[i];
 
-        if (qp->number != DEVICE_NOTHING && qp->type != QPT_UD && qp->attr.qp_state >= QPS_RTR &&
+        const bool is_connected = qp->type == QPT_RC || qp->type == QPT_UC;
+
+        if (qp->number != DEVICE_NOTHING && is_connected && qp->attr.qp_state >= QPS_RTR &&
             qp->attr.qp_state <= QPS_SQE && qp->attr.ah_sgid_index == index)
             return true;
     }

@@ -112,6 +112,8 @@ uint64_t stage_digest(const struct machine *m)
     h = mix_table(h, &hca.cqs, sizeof(struct cq));
     h = mix_table(h, &hca.srqs, sizeof(struct srq));
     h = mix_table(h, &hca.qps, sizeof(struct xport_qp));
+    if (hca.gsi)
+        h = mix(h, hca.gsi, sizeof(struct xport_qp));
     h = mix_table(h, &hca.mkeys, sizeof(struct mkey));
     for (uint32_t i = 0; i < hca.mkeys.len; i++) {
         const struct mkey *k = slots_at(&hca.mkeys, i);

@@ -333,7 +333,7 @@ static void queue_pairs_keep_to_the_limits(void **state)
         {{.pdn = 2, .qp_type = QPT_RC, .send_cqn = 1, .recv_cqn = 1}, RSP_BAD_HANDLE},
         {{.pdn = 1, .qp_type = QPT_RC, .send_cqn = 0, .recv_cqn = 1}, RSP_BAD_HANDLE},
         {{.pdn = 1, .qp_type = QPT_RC, .send_cqn = 1, .recv_cqn = 2}, RSP_BAD_HANDLE},
-        {{.pdn = 1, .qp_type = QPT_GSI, .send_cqn = 1, .recv_cqn = 1}, RSP_NOT_SUPPORTED},
+        {{.pdn = 1, .qp_type = QPT_SMI, .send_cqn = 1, .recv_cqn = 1}, RSP_NOT_SUPPORTED},
         {{.pdn = 1, .qp_type = QPT_RC, .send_cqn = 1, .recv_cqn = 1, .sq_sig_type = 2},
          RSP_INVALID_ARG},
         {{.pdn = 1, .qp_type = QPT_RC, .send_cqn = 1, .recv_cqn = 1, .sq_sig_type = 7},

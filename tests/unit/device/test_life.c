@@ -67,6 +67,10 @@ static void a_reset_forgets_all_objects_and_addresses(void **state)
     struct virtio_dev *dev = &m->rdma.pci;
 
     create_objects(m);
+    assert_int_equal(ASK(m, CMD_CREATE_QP, create_qp, .pdn = 1, .qp_type = QPT_GSI, .send_cqn = 1,
+                         .recv_cqn = 1),
+                     RSP_OK);
+    assert_int_equal(machine_number(m), HCA_QPN_GSI);
     m->rdma.nic.bad_pkeys = m->rdma.nic.bad_qkeys = 3;
     machine_out(dev, REG_DEVICE_STATUS, 1, 0);
     assert_int_equal(machine_in(dev, REG_DEVICE_STATUS, 1), 0);
@@ -74,6 +78,7 @@ static void a_reset_forgets_all_objects_and_addresses(void **state)
     assert_int_equal(m->rdma.nic.hca.pds.used, 0);
     assert_int_equal(m->rdma.nic.hca.cqs.used, 0);
     assert_int_equal(m->rdma.nic.hca.qps.used, 0);
+    assert_null(m->rdma.nic.hca.gsi);
     assert_int_equal(m->rdma.nic.bad_pkeys, 0);
     assert_int_equal(m->rdma.nic.bad_qkeys, 0);
     assert_false(hca_gid_is_own(&m->rdma.nic.hca, machine_gid));

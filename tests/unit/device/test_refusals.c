@@ -190,7 +190,6 @@ static void queue_pairs(void **state)
             .recv_cqn = 0);
     QP(QP_SRQ, .qp_type = QPT_RC, .srqn = 2);
     QP(QP_TYPE, .qp_type = QPT_SMI);
-    QP(QP_TYPE, .qp_type = QPT_GSI);
     QP(QP_TYPE, .qp_type = 5);
     QP(QP_SIG_TYPE, .qp_type = QPT_RC, .sq_sig_type = 2);
     QP(QP_CREATE_FLAGS, .qp_type = QPT_UD, .create_flags = 4);
@@ -207,6 +206,10 @@ static void queue_pairs(void **state)
     assert_int_equal(stage_new_qp(m, QPT_UC), RSP_OK);
     QP(QP_LIMIT, .qp_type = QPT_RC);
     REFUSED(QP_HANDLE, QUERY_QP, query_qp, .qpn = 1);
+    assert_int_equal(stage_new_qp(m, QPT_GSI), RSP_OK); /* it takes no number of the others */
+    assert_int_equal(machine_number(m), HCA_QPN_GSI);
+    QP(QP_GSI_LIMIT, .qp_type = QPT_GSI);
+    QP(QP_FLAGS_OF_TYPE, .qp_type = QPT_GSI, .create_flags = CREATE_BLOCK_SELF_MCAST_LB);
     REFUSED(QP_HANDLE, QUERY_QP, query_qp, .qpn = 6);
     REFUSED(QP_HANDLE, DESTROY_QP, qp_handle, .qpn = 0);
     REFUSED(QP_HANDLE, MODIFY_QP, modify_qp, .qpn = 6);
@@ -359,6 +362,8 @@ static void multicast_groups(void **state)
     REFUSED(QP_HANDLE, ATTACH_MCAST, mcast, .gid = {0xff, 0x12}, .qpn = 5);
     REFUSED(GROUP_ADDRESS, ATTACH_MCAST, mcast, .gid = {0xfe, 0x80}, .qpn = UD_QPN);
     REFUSED(GROUP_QP_TYPE, ATTACH_MCAST, mcast, .gid = {0xff, 0x12}, .qpn = PAIR_SENDER);
+    assert_int_equal(stage_new_qp(m, QPT_GSI), RSP_OK);
+    REFUSED(GROUP_QP_TYPE, ATTACH_MCAST, mcast, .gid = {0xff, 0x12}, .qpn = HCA_QPN_GSI);
     REFUSED(GROUP_MEMBER, DETACH_MCAST, mcast, .gid = {0xff, 0x12}, .qpn = UD_QPN);
     assert_int_equal(stage_new_qp(m, QPT_UD), RSP_OK); /* QPN 4 */
     assert_int_equal(stage_new_qp(m, QPT_UD), RSP_OK); /* QPN 5 */

@@ -56,9 +56,19 @@ static const struct edge linux_edges[] = {
     {QPT_UD, QPS_SQD, QPS_RTS, 0, QPA_CUR_STATE | QPA_QKEY},
     {QPT_UD, QPS_SQD, QPS_SQD, 0, QPA_PKEY_INDEX | QPA_QKEY},
     {QPT_UD, QPS_SQE, QPS_RTS, 0, QPA_CUR_STATE | QPA_QKEY},
+
+    {QPT_GSI, QPS_RESET, QPS_INIT, QPA_PKEY_INDEX | QPA_QKEY, 0},
+    {QPT_GSI, QPS_INIT, QPS_INIT, 0, QPA_PKEY_INDEX | QPA_QKEY},
+    {QPT_GSI, QPS_INIT, QPS_RTR, 0, QPA_PKEY_INDEX | QPA_QKEY},
+    {QPT_GSI, QPS_RTR, QPS_RTS, QPA_SQ_PSN, QPA_CUR_STATE | QPA_QKEY},
+    {QPT_GSI, QPS_RTS, QPS_RTS, 0, QPA_CUR_STATE | QPA_QKEY},
+    {QPT_GSI, QPS_RTS, QPS_SQD, 0, QPA_EN_SQD_ASYNC_NOTIFY},
+    {QPT_GSI, QPS_SQD, QPS_RTS, 0, QPA_CUR_STATE | QPA_QKEY},
+    {QPT_GSI, QPS_SQD, QPS_SQD, 0, QPA_PKEY_INDEX | QPA_QKEY},
+    {QPT_GSI, QPS_SQE, QPS_RTS, 0, QPA_CUR_STATE | QPA_QKEY},
 };
 
-static const enum qp_type offered[] = {QPT_RC, QPT_UC, QPT_UD};
+static const enum qp_type offered[] = {QPT_GSI, QPT_RC, QPT_UC, QPT_UD};
 
 static const struct edge *edge_find(enum qp_type type, unsigned from, unsigned to)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "testing.h"
 
+#include "emu/facts/datagram.h"
 #include "emu/facts/enum/op_header.h"
 #include "emu/facts/enum/opcode.h"
 #include "emu/facts/enum/qp_type.h"
@@ -22,6 +23,8 @@ static void opcodes_by_type_and_position(void **state)
         {WR_SEND_WITH_IMM, QPT_UC, OP_UC_SEND_FIRST, OP_UC_SEND_LAST_WITH_IMM,
          OP_UC_SEND_ONLY_WITH_IMM},
         {WR_SEND_WITH_IMM, QPT_UD, 0, 0, OP_UD_SEND_ONLY_WITH_IMM},
+        {WR_SEND, QPT_GSI, 0, 0, OP_UD_SEND_ONLY},
+        {WR_SEND_WITH_IMM, QPT_GSI, 0, 0, OP_UD_SEND_ONLY_WITH_IMM},
         {WR_SEND_WITH_INV, QPT_RC, OP_RC_SEND_FIRST, OP_RC_SEND_LAST_WITH_INVALIDATE,
          OP_RC_SEND_ONLY_WITH_INVALIDATE},
         {WR_RDMA_WRITE, QPT_RC, OP_RC_RDMA_WRITE_FIRST, OP_RC_RDMA_WRITE_LAST,
@@ -78,6 +81,7 @@ static void each_type_has_its_operations(void **state)
         assert_int_equal(wr_is_of_type(QPT_RC, op), op != WR_RECV);
         assert_int_equal(wr_is_of_type(QPT_UC, op), sends || writes || windows);
         assert_int_equal(wr_is_of_type(QPT_UD, op), sends);
+        assert_int_equal(wr_is_of_type(QPT_GSI, op), sends);
         assert_false(wr_is_of_type(QPT_SMI, op));
     }
     assert_false(wr_is_of_type(QPT_RC, 0x1234));
@@ -111,6 +115,7 @@ static void the_union_says_what_the_operation_needs(void **state)
         assert_int_equal(wr_form(QPT_RC, rows[i].opcode), rows[i].rc);
         assert_int_equal(wr_form(QPT_UC, rows[i].opcode), rows[i].rc);
         assert_int_equal(wr_form(QPT_UD, rows[i].opcode), rows[i].ud);
+        assert_int_equal(wr_form(QPT_GSI, rows[i].opcode), rows[i].ud);
     }
 }
 
@@ -123,7 +128,7 @@ static void rows_agree_with_their_packets(void **state)
     for (size_t i = 0; i < enum_wr_opcode.n_rows; i++) {
         const struct wr_info *row = wr_info(enum_wr_opcode.rows[i].value);
 
-        for (enum qp_type type = QPT_RC; row && type <= QPT_UD; type++) {
+        for (enum qp_type type = QPT_GSI; row && type <= QPT_UD; type++) {
             const struct op_info *op = op_info(row->code[type][OPP_ONLY]);
 
             if (row->local || !wr_is_of_type(type, row->opcode)) {
@@ -136,7 +141,7 @@ static void rows_agree_with_their_packets(void **state)
                              row->invalidates && row->data == WR_DATA_TAKES);
             assert_int_equal((op->headers & H_RETH) != 0, row->form == WR_FORM_RDMA);
             assert_int_equal((op->headers & H_ATOMIC) != 0, row->form == WR_FORM_ATOMIC);
-            assert_int_equal((op->headers & H_DETH) != 0, type == QPT_UD);
+            assert_int_equal((op->headers & H_DETH) != 0, qp_type_is_datagram(type));
         }
     }
 }

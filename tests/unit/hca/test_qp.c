@@ -9,6 +9,7 @@
 #include "emu/facts/enum/qp_attr.h"
 #include "emu/facts/enum/qp_state.h"
 #include "emu/facts/enum/qp_type.h"
+#include "emu/facts/roce.h"
 #include "emu/hca/qp.h"
 #include "stand.h"
 
@@ -66,6 +67,49 @@ static void numbers_start_at_the_host_s_own_and_wrap(void **state)
         assert_null(hca_qp(&s.hca, rows[i].want[3]));
         qp[3] = create(&s, &c);
         assert_int_equal(qp[3]->qpn, rows[i].want[3]);
+        for (size_t n = 0; n < 5; n++)
+            hca_qp_destroy(&s.hca, qp[n], sizeof(*qp[n]));
+        stand_down(&s);
+    }
+}
+
+/* The GSI takes no number of the others, whether it is created before, among or after them. */
+static void the_gsi_has_a_number_of_its_own(void **state)
+{
+    (void)state;
+    for (size_t before = 0; before <= 5; before++) {
+        struct stand s;
+        struct qp_config c, gsi;
+        struct qp *qp[5], *special = NULL, *more;
+        size_t live;
+
+        stand_up(&s, 4);
+        c = gsi = config(&s);
+        gsi.type = QPT_GSI;
+        for (size_t n = 0; n <= 5; n++) {
+            if (n == before)
+                special = create(&s, &gsi);
+            if (n < 5)
+                qp[n] = create(&s, &c);
+        }
+        assert_int_equal(special->qpn, HCA_QPN_GSI);
+        assert_ptr_equal(hca_qp(&s.hca, HCA_QPN_GSI), special);
+        assert_int_equal(qp[0]->qpn, 4);
+        assert_int_equal(qp[4]->qpn, 3);
+        live = arena_live_bytes(s.arena);
+        assert_int_equal(hca_qp_create(&s.hca, &gsi, sizeof(*more), &more), REF_QP_GSI_LIMIT);
+        assert_int_equal(s.hca.refused.values.most, 1);
+        assert_int_equal(s.hca.refused.values.found, 2);
+        assert_int_equal(arena_live_bytes(s.arena), live);
+        assert_int_equal(hca_pd(&s.hca, c.pdn)->users, 6);
+        hca_qp_destroy(&s.hca, special, sizeof(*special));
+        assert_null(hca_qp(&s.hca, HCA_QPN_GSI));
+        assert_int_equal(hca_pd(&s.hca, c.pdn)->users, 5);
+        assert_int_equal(refusal_kind(hca_qp_create(&s.hca, &c, sizeof(*more), &more)),
+                         RFK_NO_ROOM); /* its number is for no other */
+        special = create(&s, &gsi);
+        assert_int_equal(special->qpn, HCA_QPN_GSI);
+        hca_qp_destroy(&s.hca, special, sizeof(*special));
         for (size_t n = 0; n < 5; n++)
             hca_qp_destroy(&s.hca, qp[n], sizeof(*qp[n]));
         stand_down(&s);
@@ -338,6 +382,52 @@ static void the_address_of_a_connection_stays(void **state)
     stand_down(&s);
 }
 
+/* In every state, and after RESET has cleared all other attributes. */
+static void the_gsi_keeps_its_keys(void **state)
+{
+    struct qp_attr a = {.qkey = 0x1234, .pkey_index = 1, .sq_psn = 7};
+    static const struct {
+        uint32_t mask;
+        enum qp_state to;
+    } moves[] = {
+        {QPA_PKEY_INDEX | QPA_QKEY, QPS_INIT},
+        {QPA_PKEY_INDEX | QPA_QKEY, QPS_INIT},
+        {QPA_PKEY_INDEX | QPA_QKEY, QPS_RTR},
+        {QPA_SQ_PSN | QPA_QKEY, QPS_RTS},
+        {QPA_QKEY, QPS_RTS},
+        {0, QPS_SQD},
+        {QPA_PKEY_INDEX | QPA_QKEY, QPS_SQD},
+        {QPA_QKEY, QPS_RTS},
+        {0, QPS_ERR},
+        {0, QPS_RESET},
+    };
+    struct stand s;
+    struct qp_config c;
+    struct qp *qp;
+
+    (void)state;
+    stand_up(&s, 2);
+    s.hca.pkeys = (struct hca_pkeys){{0xffff, 0x8001}, 2};
+    c = config(&s);
+    c.type = QPT_GSI;
+    qp = create(&s, &c);
+    assert_int_equal(qp->attr.qkey, QKEY_GSI);
+    for (size_t i = 0; i < ARRAY_LEN(moves); i++) {
+        assert_int_equal(modify(qp, moves[i].mask, a, moves[i].to), REF_NONE);
+        assert_int_equal(qp->state, moves[i].to);
+        assert_int_equal(qp->attr.qkey, QKEY_GSI);
+        assert_int_equal(qp->attr.pkey_index, 0);
+    }
+    assert_int_equal(qp->attr.sq_psn, 0);
+    a.port = HCA_PORT;
+    assert_int_equal(modify(qp, QPA_PKEY_INDEX | QPA_QKEY | QPA_PORT, a, QPS_INIT),
+                     REF_QP_ATTR_EXTRA);
+    a.pkey_index = 2;
+    assert_int_equal(modify(qp, QPA_PKEY_INDEX | QPA_QKEY, a, QPS_INIT), REF_QP_PKEY_INDEX);
+    hca_qp_destroy(&s.hca, qp, sizeof(*qp));
+    stand_down(&s);
+}
+
 /* Unreliable services need less on their way, and come back from SQE.  Shows B82, B83, B85. */
 static void unreliable_queue_pairs_have_moves_of_their_own(void **state)
 {
@@ -445,6 +535,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(numbers_start_at_the_host_s_own_and_wrap),
+        cmocka_unit_test(the_gsi_has_a_number_of_its_own),
+        cmocka_unit_test(the_gsi_keeps_its_keys),
         cmocka_unit_test(numbers_go_round),
         cmocka_unit_test(protection_domains_are_limited),
         cmocka_unit_test(what_is_in_use_cannot_be_destroyed),

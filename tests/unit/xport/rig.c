@@ -6,6 +6,7 @@
 
 #include "emu/facts/aeth.h"
 #include "emu/facts/async.h"
+#include "emu/facts/datagram.h"
 #include "emu/facts/device.h"
 #include "emu/facts/enum/mtu.h"
 #include "emu/facts/enum/op_header.h"
@@ -68,7 +69,7 @@ static enum fetch fetch_send(void *ctx, struct qp *qp, struct send_wqe *out)
     out->opcode = p->opcode;
     out->flags = p->flags;
     memcpy(out->imm, p->imm, sizeof(out->imm));
-    if (qp->config.type == QPT_UD) {
+    if (qp_type_is_datagram(qp->config.type)) {
         out->to = p->to;
         goto read;
     }

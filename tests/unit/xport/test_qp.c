@@ -324,7 +324,7 @@ static void other_types_are_not_supported(void **state)
     struct qp *qp;
 
     (void)state;
-    c.type = QPT_GSI;
+    c.type = QPT_SMI;
     assert_int_equal(refusal_kind(xport_qp_create(&h->x, &c, &qp)), RFK_UNSUPPORTED);
     c.type = QPT_RC;
     for (uint32_t i = 0; i < 6; i++) /* max_qp 8: 2 .. 8, and one is there */

@@ -115,7 +115,7 @@ static void a_wrong_request_changes_nothing_and_is_not_answered(void **state)
  */
 static void an_error_of_a_send_leads_to_sqe(void **state)
 {
-    static const enum qp_type types[] = {QPT_UC, QPT_UD};
+    static const enum qp_type types[] = {QPT_UC, QPT_UD, QPT_GSI};
     struct qp_attr to_rts = {.state = QPS_RTS};
 
     (void)state;
@@ -123,7 +123,7 @@ static void an_error_of_a_send_leads_to_sqe(void **state)
         struct rig *r = rig_of(types[i]);
         struct rig_post *p = rig_prepare(r, 0, WQ_SEND, 1, 0, 100);
 
-        p->opcode = WR_RDMA_READ; /* neither has it */
+        p->opcode = WR_RDMA_READ; /* none of them has it */
         rig_post(r, 0, WQ_SEND);
         rig_prepare(r, 0, WQ_SEND, 2, 0, 100);
         rig_post(r, 0, WQ_SEND);

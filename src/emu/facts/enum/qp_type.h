@@ -7,7 +7,7 @@
 
 #define ENUM_QP_TYPE(X)                                                                            \
     X(QPT, SMI, 0, "subnet management: not offered by RoCE")                                       \
-    X(QPT, GSI, 1, "general services: the QP of the connection manager")                           \
+    X(QPT, GSI, 1, "general services: QPN 1, for the connection manager")                          \
     X(QPT, RC, 2, "reliable connection")                                                           \
     X(QPT, UC, 3, "unreliable connection")                                                         \
     X(QPT, UD, 4, "unreliable datagram")
