@@ -11,7 +11,7 @@
 #include "rdmalab/verbs.h"
 
 #define HOSTS     5u
-#define MOST_QPS  16384u /* of a device; QPN 1 is not handed out */
+#define MOST_QPS  16384u /* of a device; QPN 1 is for type GSI */
 #define LAB_QPS   65536u
 #define RAM_BYTES ((uint64_t)256 << 20)
 

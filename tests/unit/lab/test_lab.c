@@ -256,7 +256,7 @@ static void a_device_has_from_1_to_16384_queues_of_a_kind(void **state)
     } rows[] = {{16385, 0, RDL_ERR_INVAL},
                 {UINT32_MAX, 0, RDL_ERR_INVAL},
                 {0, 16385, RDL_ERR_INVAL},
-                {0, 1, RDL_ERR_INVAL}, /* QPN 1 is not handed out */
+                {0, 1, RDL_ERR_INVAL}, /* QPN 1 is for type GSI */
                 {1, 2, RDL_OK}};
     const struct rdl_lab_config config = {.seed = 1};
     struct rdl_lab *lab;

@@ -36,9 +36,17 @@ static enum rdl_status check_parts(const struct verbs *v, const struct verbs_qp_
     return RDL_OK;
 }
 
+/* The kernel creates the queue pair of type GSI, and programs create the others. */
+static bool may_create(uint32_t type, bool is_kernel)
+{
+    if (is_kernel)
+        return type == QPT_GSI;
+    return type == QPT_RC || type == QPT_UC || type == QPT_UD;
+}
+
 /* Fills in @plan from @config with defaults, and checks it against the device's limits. */
 static enum rdl_status plan_qp(const struct verbs *v, const struct rdl_qp_config *config,
-                               struct guest_qp *plan)
+                               bool is_kernel, struct guest_qp *plan)
 {
     const struct verbs_limits *d = &v->limits;
 
@@ -57,8 +65,7 @@ static enum rdl_status plan_qp(const struct verbs *v, const struct rdl_qp_config
         return RDL_ERR_INVAL;
     if (config->block_self_mcast_lb && plan->type != QPT_UD)
         return RDL_ERR_INVAL;
-    if ((plan->type != QPT_RC && plan->type != QPT_UC && plan->type != QPT_UD) ||
-        (config->block_self_mcast_lb && !d->blocks_mcast_lb))
+    if (!may_create(plan->type, is_kernel) || (config->block_self_mcast_lb && !d->blocks_mcast_lb))
         return RDL_ERR_UNSUPPORTED;
     if (plan->sq.max_sge > RDL_SGE_MAX || plan->rq.max_sge > RDL_SGE_MAX ||
         plan->sq.max_sge > d->max_send_sge || plan->rq.max_sge > d->max_recv_sge ||
@@ -70,8 +77,9 @@ static enum rdl_status plan_qp(const struct verbs *v, const struct rdl_qp_config
     return RDL_OK;
 }
 
-enum rdl_status verbs_create_qp(struct verbs *v, const struct rdl_qp_config *config,
-                                const struct verbs_qp_parts *parts, const char *name, uint64_t *ret)
+static enum rdl_status create(struct verbs *v, const struct rdl_qp_config *config,
+                              const struct verbs_qp_parts *parts, bool is_kernel, const char *name,
+                              uint64_t *ret)
 {
     enum rdl_status st = request_ready_to_create(v);
     struct guest_qp plan = {
@@ -85,7 +93,7 @@ enum rdl_status verbs_create_qp(struct verbs *v, const struct rdl_qp_config *con
     uint64_t handle;
 
     if (st == RDL_OK)
-        st = plan_qp(v, config, &plan);
+        st = plan_qp(v, config, is_kernel, &plan);
     if (st == RDL_OK)
         st = check_parts(v, parts, config->srq.raw != 0);
     if (st == RDL_OK)
@@ -103,6 +111,19 @@ enum rdl_status verbs_create_qp(struct verbs *v, const struct rdl_qp_config *con
     if (st == RDL_OK)
         *ret = handle;
     return st;
+}
+
+enum rdl_status verbs_create_qp(struct verbs *v, const struct rdl_qp_config *config,
+                                const struct verbs_qp_parts *parts, const char *name, uint64_t *ret)
+{
+    return create(v, config, parts, false, name, ret);
+}
+
+enum rdl_status verbs_create_gsi(struct verbs *v, const struct rdl_qp_config *config,
+                                 const struct verbs_qp_parts *parts, const char *name,
+                                 uint64_t *ret)
+{
+    return create(v, config, parts, true, name, ret);
 }
 
 void qp_forget_completions(struct guest_qp *qp)

@@ -479,12 +479,18 @@ struct verbs_qp_parts {
     struct guest_srq *srq; /* also NULL if the configuration names none */
 };
 
-/* Creates a queue pair.  Returns RDL_ERR_STALE if one of @parts no longer exists, RDL_ERR_INVAL if
- * it belongs to another host.  Further errors: see the head of this file.
+/* Create a queue pair.  verbs_create_qp() is for programs.  verbs_create_gsi() is for the kernel of
+ * the guest, for its connection manager: it creates the queue pair of type GSI, QPN 1, of which a
+ * device has one.  Return RDL_ERR_STALE if one of @parts no longer exists, RDL_ERR_INVAL if it
+ * belongs to another host, RDL_ERR_UNSUPPORTED if @config has a type that the caller must not
+ * create.  Further errors: see the head of this file.
  */
 RDL_MUST_CHECK enum rdl_status verbs_create_qp(struct verbs *v, const struct rdl_qp_config *config,
                                                const struct verbs_qp_parts *parts, const char *name,
                                                uint64_t *ret);
+RDL_MUST_CHECK enum rdl_status verbs_create_gsi(struct verbs *v, const struct rdl_qp_config *config,
+                                                const struct verbs_qp_parts *parts,
+                                                const char *name, uint64_t *ret);
 RDL_MUST_CHECK enum rdl_status verbs_destroy_qp(struct guest_qp *qp);
 RDL_MUST_CHECK enum rdl_status verbs_modify_qp(struct guest_qp *qp, const struct rdl_qp_attr *attr,
                                                uint32_t mask, bool unchecked,

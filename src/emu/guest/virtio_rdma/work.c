@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "emu/base/assert.h"
+#include "emu/facts/datagram.h"
 #include "emu/facts/enum/object.h"
 #include "emu/facts/enum/qp_type.h"
 #include "emu/facts/enum/send_flag.h"
@@ -160,7 +161,7 @@ static void build_send(struct wqe *w, enum qp_type type, const struct verbs_send
         st_le32(head.ex, wr->invalidate_rkey);
     else
         memcpy(head.ex, wr->imm, sizeof(head.ex));
-    put_operation(&head, type == QPT_UD ? WR_FORM_UD : row->form, send);
+    put_operation(&head, qp_type_is_datagram(type) ? WR_FORM_UD : row->form, send);
     rfc_sq_wqe_put((struct raw_sq_wqe *)w->b, &head);
     w->bytes = (uint32_t)sizeof(struct raw_sq_wqe);
     if (!(wr->flags & SF_INLINE)) {

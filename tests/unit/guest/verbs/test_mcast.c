@@ -73,6 +73,8 @@ static void what_makes_no_sense_is_refused_at_once(void **state)
     assert_int_equal(verbs_detach_mcast(qp, group), RDL_ERR_INVAL);
     qp->type = QPT_RC;
     assert_int_equal(verbs_attach_mcast(qp, group), RDL_ERR_INVAL);
+    qp->type = QPT_GSI;
+    assert_int_equal(verbs_attach_mcast(qp, group), RDL_ERR_INVAL);
     qp->type = QPT_UD;
     f->verbs.limits.has_mcast = false;
     assert_int_equal(verbs_attach_mcast(qp, group), RDL_ERR_UNSUPPORTED);

@@ -275,7 +275,7 @@ static void limits_of_the_device_are_kept(void **state)
     assert_int_equal(verbs_create_qp(&f->verbs, &c, &parts, NULL, &h), RDL_ERR_INVAL);
     c = good, c.type = 17;
     assert_int_equal(verbs_create_qp(&f->verbs, &c, &parts, NULL, &h), RDL_ERR_INVAL);
-    c = good, c.type = QPT_GSI;
+    c = good, c.type = QPT_SMI;
     assert_int_equal(verbs_create_qp(&f->verbs, &c, &parts, NULL, &h), RDL_ERR_UNSUPPORTED);
     parts.recv_cq = NULL;
     assert_int_equal(verbs_create_qp(&f->verbs, &good, &parts, NULL, &h), RDL_ERR_STALE);
@@ -284,6 +284,30 @@ static void limits_of_the_device_are_kept(void **state)
     assert_int_equal(verbs_create_qp(&f->verbs, &good, &parts, NULL, &h), RDL_OK);
     assert_int_equal(pd->o.n_users, 1);
     assert_int_equal(cq->o.n_users, 2);
+}
+
+/* The connection manager uses QPN 1 for all programs, so none of them may create it. */
+static void the_kernel_creates_the_gsi_and_nothing_else(void **state)
+{
+    struct fake *f = *state;
+    struct guest_pd *pd = new_pd(&f->verbs);
+    struct guest_cq *cq = new_cq(&f->verbs, 4);
+    const struct verbs_qp_parts parts = {.pd = pd, .send_cq = cq, .recv_cq = cq};
+    static const uint32_t others[] = {QPT_SMI, QPT_RC, QPT_UC, QPT_UD};
+    struct rdl_qp_config c = {.type = QPT_GSI};
+    const struct guest_qp *qp;
+    uint64_t h = 0;
+
+    assert_int_equal(verbs_create_qp(&f->verbs, &c, &parts, NULL, &h), RDL_ERR_UNSUPPORTED);
+    for (size_t i = 0; i < ARRAY_LEN(others); i++) {
+        c.type = others[i];
+        assert_int_equal(verbs_create_gsi(&f->verbs, &c, &parts, NULL, &h), RDL_ERR_UNSUPPORTED);
+    }
+    assert_int_equal(h, 0);
+    c.type = QPT_GSI;
+    assert_int_equal(verbs_create_gsi(&f->verbs, &c, &parts, "gsi", &h), RDL_OK);
+    qp = (struct guest_qp *)verbs_get(&f->verbs, OBJ_QP, h);
+    assert_int_equal(qp->type, QPT_GSI);
 }
 
 /* 0 selects the standard value, and RDL_QP_NONE 0: one member after the other. */
@@ -366,6 +390,7 @@ int main(void)
         T(an_object_in_use_is_not_destroyed),
         T(a_region_that_cannot_be_is_refused),
         T(limits_of_the_device_are_kept),
+        T(the_kernel_creates_the_gsi_and_nothing_else),
         T(a_queue_pair_may_have_no_room),
         T(numbers_are_free_within_the_limits),
         T(guest_memory_is_read_and_written),
