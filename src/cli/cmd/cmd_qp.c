@@ -12,6 +12,7 @@
 #include "cli/session/resolve.h"
 #include "emu/base/assert.h"
 #include "emu/base/text.h"
+#include "emu/facts/datagram.h"
 #include "emu/facts/enum/access.h"
 #include "emu/facts/enum/mtu.h"
 #include "emu/facts/enum/object.h"
@@ -308,10 +309,10 @@ static bool find_end(struct session *s, const struct scope *in, const struct ste
         return false;
     if (rdl_qp_info(s->lab, qp, &e->info) != RDL_OK)
         return session_fail(s, step_span(st, param, 0), "%s is not there any more", e->path);
-    if (e->info.type == QPT_UD) {
+    if (qp_type_is_datagram(e->info.type)) {
         session_fail(s, step_span(st, param, 0),
-                     "%s is UD, which has no connection: each datagram says where it goes",
-                     e->path);
+                     "%s is %s, which has no connection: each datagram says where it goes", e->path,
+                     enum_name(&enum_qp_type, e->info.type));
         return diag_remedy(&s->diag,
                            "modify_qp to INIT with pkey_index= port= qkey=, to RTR, to RTS with "
                            "sq_psn=; then create_ah, and post_send with ah=, remote_qpn= and "

@@ -10,6 +10,7 @@
 #include "cli/session/resolve.h"
 #include "emu/base/assert.h"
 #include "emu/base/text.h"
+#include "emu/facts/datagram.h"
 #include "emu/facts/enum/object.h"
 #include "emu/facts/enum/qp_type.h"
 #include "emu/facts/enum/send_flag.h"
@@ -357,7 +358,7 @@ static bool read_send(struct session *s, const struct scope *rest, struct reques
     if (rdl_qp_info(s->lab, r->qp, &info) != RDL_OK)
         return session_fail_status(s, step_span(st, "qp", 0), st->cmd->name, RDL_ERR_STALE);
     if (!check_op_keys(s, st, r->send.opcode) ||
-        !check_ud_keys(s, st, r->send.opcode, info.type == QPT_UD) ||
+        !check_ud_keys(s, st, r->send.opcode, qp_type_is_datagram(info.type)) ||
         !read_sges(s, rest, r, step_has(r->st, "inline"), &r->send.n_sge) ||
         !read_operation(s, rest, r, (enum qp_type)info.type))
         return false;

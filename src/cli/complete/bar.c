@@ -7,6 +7,7 @@
 #include "cli/complete/completion.h"
 #include "cli/lang/values.h"
 #include "emu/base/assert.h"
+#include "emu/facts/datagram.h"
 #include "emu/facts/enum/key_kind.h"
 #include "emu/facts/enum/qp_type.h"
 #include "emu/facts/qp_fsm.h"
@@ -45,8 +46,8 @@ static bool bar_type(const struct complete_request *c, const char *path, uint32_
 {
     const enum cmd_id id = id_of(c);
 
-    if (id == CMD_connect && type == QPT_UD)
-        text_add(t, "is UD, which has no connection");
+    if (id == CMD_connect && qp_type_is_datagram(type))
+        text_addf(t, "is %s, which has no connection", enum_name(&enum_qp_type, type));
     else if ((id == CMD_attach_mcast || id == CMD_detach_mcast) && type != QPT_UD)
         text_addf(t, "is %s; only UD has multicast groups", enum_name(&enum_qp_type, type));
     else if (id == CMD_connect && strcmp(path, c->st->object) == 0 &&

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/why/why_not_answer.h"
+#include "emu/facts/datagram.h"
 #include "emu/facts/enum/object.h"
 #include "emu/facts/enum/qp_type.h"
 #include "emu/trace/event.h"
@@ -165,7 +166,8 @@ bool why_not_peer(const struct why_not *w, const struct why_not_qp *q, char ret[
     struct rdl_value v;
     uint32_t host;
 
-    if (q->type == QPT_UD || !tree_leaf(w->lab, q->path, LEAF_qp_peer, &v) || v.text[0] == '\0')
+    if (qp_type_is_datagram(q->type) || !tree_leaf(w->lab, q->path, LEAF_qp_peer, &v) ||
+        v.text[0] == '\0')
         return false;
     host = ev_names_find_host(w->past->names, v.text);
     ev_names_object(w->past->names, &t, host, OBJ_QP,

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/why/why_not_answer.h"
+#include "emu/facts/datagram.h"
 #include "emu/facts/enum/qp_type.h"
 #include "emu/facts/opcode.h"
 #include "emu/facts/wr.h"
@@ -57,7 +58,7 @@ void why_not_message(struct why_not *w, const struct why_not_qp *q)
     char path[TREE_PATH_BYTES];
     struct why_not_qp peer;
 
-    if (q->type == QPT_UD) {
+    if (qp_type_is_datagram(q->type)) {
         why_not_say(w, "It takes datagrams of anybody who knows its Q_Key.");
         return;
     }

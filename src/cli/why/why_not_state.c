@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cli/why/why_not_answer.h"
+#include "emu/facts/datagram.h"
 #include "emu/facts/enum/qp_type.h"
 #include "emu/facts/qp_fsm.h"
 #include "emu/facts/virtio_rdma/ctrl_cmd.h"
@@ -60,7 +61,7 @@ static bool say_way(struct why_not *w, const struct why_not_qp *q, enum qp_state
 {
     enum qp_state at = q->state;
     const struct qp_edge *e = next_edge(q->type, at, to);
-    const bool connect = to == QPS_RTS && q->type != QPT_UD;
+    const bool connect = to == QPS_RTS && !qp_type_is_datagram(q->type);
 
     if (!e) {
         e = at == QPS_RESET ? NULL : next_edge(q->type, QPS_RESET, to);
