@@ -38,6 +38,7 @@ MAY_USE = {  # layer -> layers it may include; order is bottom to top
     # the folders of a guest, which sees devices only as registers, memory and interrupts
     "guest/pci":         ["base", "facts", "mem"],
     "guest/virtio":      ["base", "facts", "trace", "mem", "virtio", "guest/pci"],
+    "guest/cm":          ["base", "facts", "wire"],
     "guest/ip":          ["base", "facts", "trace", "wire", "mem", "sim", "virtio", "guest/pci", "guest/virtio"],
     "guest/verbs":       ["base", "facts", "trace", "wire", "mem"],
     # a guest, which does not know which driver of an RDMA device it loads

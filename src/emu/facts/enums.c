@@ -11,6 +11,7 @@
 #include "emu/facts/enum/cm_answered.h"
 #include "emu/facts/enum/cm_message.h"
 #include "emu/facts/enum/cm_reason.h"
+#include "emu/facts/enum/cm_state.h"
 #include "emu/facts/enum/device_type.h"
 #include "emu/facts/enum/drop.h"
 #include "emu/facts/enum/fault.h"

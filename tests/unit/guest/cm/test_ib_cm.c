@@ -1,0 +1,661 @@
+/* SPDX-License-Identifier: MIT */
+/* Two connection managers whose messages a test can lose.  A message arrives a millisecond after it
+ * was sent.
+ */
+#include "testing.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "emu/base/assert.h"
+#include "emu/facts/enum/cm_answered.h"
+#include "emu/facts/enum/cm_reason.h"
+#include "emu/facts/enum/sidr_status.h"
+#include "emu/guest/cm/ib_cm.h"
+
+#define MS           UINT64_C(1000000)
+#define WAITING_MAX  64u
+#define RECORDED_MAX 256u
+#define SERVICE      0x01061d2fu
+#define LIFE         18u /* of the path: Linux 6.1 */
+#define ACK_DELAY    15u
+
+enum { A, B };
+
+struct event {
+    enum ib_cm_event_kind kind;
+    struct ib_cm_id *id;
+    struct mad mad;
+};
+
+struct rig;
+
+struct side {
+    struct rig *rig;
+    unsigned number;
+    struct ib_cm cm;
+    struct event events[RECORDED_MAX];
+    size_t n_events;
+    bool is_full;  /* has no room for requests */
+    bool is_other; /* has another address than that in a REQ */
+};
+
+struct waiting {
+    uint64_t at_ns;
+    unsigned to;       /* of a message */
+    uint32_t local_id; /* of a timer */
+    uint64_t number;   /* from 1; 0: done */
+    bool is_timer;
+    uint8_t mad[MAD_BYTES];
+};
+
+struct rig {
+    struct arena *arena;
+    struct side sides[2];
+    struct waiting waiting[WAITING_MAX];
+    uint64_t now_ns, number;
+    struct {
+        unsigned from;
+        uint32_t message;
+        uint64_t at_ns;
+    } sent[RECORDED_MAX];
+    size_t n_sent;
+    uint32_t lose;   /* enum cm_message; 0: none */
+    unsigned n_lose; /* so many of them */
+};
+
+static const uint8_t gids[2][GID_BYTES] = {
+    [A] = {[10] = 0xff, 0xff, 10, 0, 0, 1}, [B] = {[10] = 0xff, 0xff, 10, 0, 0, 2}};
+
+/* --- The network and the clock ---------------------------------------------------------------- */
+
+static struct waiting *wait(struct rig *r, uint64_t at_ns)
+{
+    for (size_t i = 0; i < WAITING_MAX; i++) {
+        if (r->waiting[i].number == 0) {
+            r->waiting[i] = (struct waiting){.at_ns = at_ns, .number = ++r->number};
+            return &r->waiting[i];
+        }
+    }
+    fail();
+    return NULL;
+}
+
+static void send_mad(void *ctx, const struct ib_cm_path *path, const uint8_t mad[MAD_BYTES])
+{
+    const struct side *s = ctx;
+    struct rig *r = s->rig;
+    struct waiting *w;
+
+    assert_true(r->n_sent < RECORDED_MAX);
+    assert_memory_equal(path->dgid, gids[!s->number], GID_BYTES);
+    r->sent[r->n_sent].from = s->number;
+    r->sent[r->n_sent].message = mad[17];
+    r->sent[r->n_sent++].at_ns = r->now_ns;
+    if (r->n_lose > 0 && r->lose == mad[17]) {
+        r->n_lose--;
+        return;
+    }
+    w = wait(r, r->now_ns + MS);
+    w->to = !s->number;
+    memcpy(w->mad, mad, MAD_BYTES);
+}
+
+static bool note_event(void *ctx, struct ib_cm_id *id, const struct ib_cm_event *e)
+{
+    struct side *s = ctx;
+
+    assert_true(s->n_events < RECORDED_MAX);
+    if (s->is_full && e->listener)
+        return false;
+    s->events[s->n_events].kind = e->kind;
+    s->events[s->n_events].id = id;
+    if (e->mad)
+        s->events[s->n_events].mad = *e->mad;
+    s->n_events++;
+    return true;
+}
+
+static bool has_gid(void *ctx, const uint8_t gid[GID_BYTES])
+{
+    const struct side *s = ctx;
+
+    return !s->is_other && memcmp(gid, gids[s->number], GID_BYTES) == 0;
+}
+
+static uint64_t now_ns(void *ctx)
+{
+    return ((struct side *)ctx)->rig->now_ns;
+}
+
+static uint64_t start_timer(void *ctx, uint32_t local_id, uint64_t at_ns)
+{
+    struct side *s = ctx;
+    struct waiting *w = wait(s->rig, at_ns);
+
+    w->to = s->number;
+    w->local_id = local_id;
+    w->is_timer = true;
+    return w->number;
+}
+
+static void stop_timer(void *ctx, uint64_t timer)
+{
+    struct rig *r = ((struct side *)ctx)->rig;
+
+    for (size_t i = 0; i < WAITING_MAX; i++) {
+        if (r->waiting[i].number == timer)
+            r->waiting[i].number = 0;
+    }
+}
+
+static struct waiting *first(struct rig *r)
+{
+    struct waiting *found = NULL;
+
+    for (size_t i = 0; i < WAITING_MAX; i++) {
+        struct waiting *w = &r->waiting[i];
+
+        if (w->number && (!found || w->at_ns < found->at_ns ||
+                          (w->at_ns == found->at_ns && w->number < found->number)))
+            found = w;
+    }
+    return found;
+}
+
+/* Lets @ms pass, or less if nothing is left to happen. */
+static void pass(struct rig *r, uint64_t ms)
+{
+    const uint64_t until = r->now_ns + ms * MS;
+
+    for (struct waiting *w = first(r); w && w->at_ns <= until; w = first(r)) {
+        const struct waiting now = *w;
+        struct ib_cm_path path = {.hop_limit = 64};
+
+        w->number = 0;
+        r->now_ns = now.at_ns;
+        memcpy(path.sgid, gids[now.to], GID_BYTES);
+        memcpy(path.dgid, gids[!now.to], GID_BYTES);
+        if (now.is_timer)
+            ib_cm_timer(&r->sides[now.to].cm, now.local_id);
+        else
+            ib_cm_receive(&r->sides[now.to].cm, &path, now.mad);
+    }
+    r->now_ns = until;
+}
+
+/* --- The rig ---------------------------------------------------------------------------------- */
+
+static int set_up(void **state)
+{
+    struct rig *r = calloc(1, sizeof(*r));
+    struct prng rng = prng_stream(7, 1);
+
+    assert_non_null(r);
+    r->arena = arena_new(1u << 24);
+    assert_non_null(r->arena);
+    for (unsigned i = 0; i < 2; i++) {
+        struct side *s = &r->sides[i];
+
+        *s = (struct side){.rig = r, .number = i};
+        ib_cm_init(&s->cm,
+                   &(struct ib_cm_config){
+                       .guid = 0x1111 * (i + 1),
+                       .ack_delay = ACK_DELAY,
+                       .agent = 1,
+                       .arena = r->arena,
+                       .ops = {send_mad, note_event, now_ns, start_timer, stop_timer, has_gid},
+                       .ctx = s},
+                   &rng);
+    }
+    *state = r;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct rig *r = *state;
+
+    arena_free(r->arena);
+    free(r);
+    return 0;
+}
+
+static const struct event *last(const struct rig *r, unsigned side)
+{
+    assert_true(r->sides[side].n_events > 0);
+    return &r->sides[side].events[r->sides[side].n_events - 1];
+}
+
+static void listen_at(struct rig *r, unsigned side)
+{
+    struct ib_cm_id *id = ib_cm_create(&r->sides[side].cm, NULL);
+
+    assert_non_null(id);
+    assert_int_equal(ib_cm_listen(id, SERVICE), RDL_OK);
+}
+
+static struct ib_cm_id *request(struct rig *r, unsigned side, uint32_t qpn)
+{
+    struct ib_cm_id *id = ib_cm_create(&r->sides[side].cm, NULL);
+    struct ib_cm_req req = {.path = {.hop_limit = 64},
+                            .path_mtu = 3,
+                            .packet_life = LIFE,
+                            .service_id = SERVICE,
+                            .qpn = qpn,
+                            .starting_psn = 100,
+                            .remote_cm_timeout = 20,
+                            .local_cm_timeout = 20,
+                            .max_cm_retries = 15,
+                            .retry_count = 7,
+                            .private_data = "hello",
+                            .private_bytes = 6};
+
+    assert_non_null(id);
+    memcpy(req.path.sgid, gids[side], GID_BYTES);
+    memcpy(req.path.dgid, gids[!side], GID_BYTES);
+    assert_int_equal(ib_cm_send_req(id, &req), RDL_OK);
+    return id;
+}
+
+static void reply(struct ib_cm_id *id, uint32_t qpn)
+{
+    const struct ib_cm_rep rep = {.qpn = qpn, .starting_psn = 200};
+
+    assert_int_equal(ib_cm_send_rep(id, &rep), RDL_OK);
+}
+
+struct both {
+    struct ib_cm_id *a, *b;
+};
+
+/* A connection of queue pair 17 at A with 18 at B. */
+static struct both connect_them(struct rig *r)
+{
+    struct both ids;
+
+    listen_at(r, B);
+    ids.a = request(r, A, 17);
+    pass(r, 1);
+    assert_int_equal(last(r, B)->kind, IB_CM_REQ_RECEIVED);
+    ids.b = last(r, B)->id;
+    reply(ids.b, 18);
+    pass(r, 1);
+    assert_int_equal(last(r, A)->kind, IB_CM_REP_RECEIVED);
+    assert_int_equal(ib_cm_send_rtu(ids.a, NULL, 0), RDL_OK);
+    pass(r, 1);
+    return ids;
+}
+
+static size_t count_sent(const struct rig *r, unsigned from, uint32_t message)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < r->n_sent; i++)
+        n += r->sent[i].from == from && r->sent[i].message == message;
+    return n;
+}
+
+/* --- Tests ------------------------------------------------------------------------------------ */
+
+static void a_connection_comes_and_goes(void **state)
+{
+    struct rig *r = *state;
+    const struct both ids = connect_them(r);
+
+    assert_int_equal(last(r, B)->kind, IB_CM_RTU_RECEIVED);
+    assert_int_equal(ids.a->state, CMS_ESTABLISHED);
+    assert_int_equal(ids.b->state, CMS_ESTABLISHED);
+    assert_int_equal(ids.a->remote_id, ids.b->local_id);
+    assert_int_equal(ids.b->remote_id, ids.a->local_id);
+    assert_int_equal(r->sides[B].events[0].mad.u.req.local_ca_guid, 0x1111);
+    assert_string_equal((const char *)r->sides[B].events[0].mad.u.req.private_data, "hello");
+    assert_int_equal(r->sides[A].events[0].mad.u.rep.starting_psn, 200);
+
+    assert_int_equal(ib_cm_send_dreq(ids.a, NULL, 0), RDL_OK);
+    pass(r, 1);
+    assert_int_equal(last(r, B)->kind, IB_CM_DREQ_RECEIVED);
+    assert_int_equal(ib_cm_send_drep(ids.b, NULL, 0), RDL_OK);
+    pass(r, 1);
+    assert_int_equal(last(r, A)->kind, IB_CM_DREP_RECEIVED);
+    assert_int_equal(ids.a->state, CMS_TIMEWAIT);
+    assert_int_equal(ids.b->state, CMS_TIMEWAIT);
+    pass(r, 2100); /* code 19 is 2048 ms */
+    assert_int_equal(last(r, A)->kind, IB_CM_TIMEWAIT_EXIT);
+    assert_int_equal(last(r, B)->kind, IB_CM_TIMEWAIT_EXIT);
+    assert_int_equal(r->n_sent, 5); /* REQ, REP, RTU, DREQ, DREP */
+}
+
+static void nobody_listens(void **state)
+{
+    struct rig *r = *state;
+    struct ib_cm_id *id = request(r, A, 17);
+
+    pass(r, 2);
+    assert_int_equal(last(r, A)->kind, IB_CM_REJ_RECEIVED);
+    assert_int_equal(last(r, A)->mad.u.rej.reason, CM_REASON_INVALID_SERVICE_ID);
+    assert_int_equal(last(r, A)->mad.u.rej.answered, CM_ANSWERED_REQ);
+    assert_int_equal(last(r, A)->mad.u.rej.local_comm_id, 0);
+    assert_int_equal(id->state, CMS_IDLE);
+    pass(r, 200000);
+    assert_int_equal(count_sent(r, A, CM_REQ), 1);
+}
+
+/* 2 * 1024 ms of the path and 4096 ms for the answer, sixteen times. */
+static void a_request_without_answer_fails_after_98_seconds(void **state)
+{
+    struct rig *r = *state;
+
+    r->lose = CM_REQ;
+    r->n_lose = 100;
+    (void)request(r, A, 17);
+    pass(r, 98303);
+    assert_int_equal(r->sides[A].n_events, 0);
+    assert_int_equal(count_sent(r, A, CM_REQ), 16);
+    assert_int_equal(r->sent[1].at_ns - r->sent[0].at_ns, 6144u * MS);
+    pass(r, 1);
+    assert_int_equal(last(r, A)->kind, IB_CM_REQ_ERROR);
+    assert_int_equal(r->sides[A].events[0].id->state, CMS_IDLE);
+}
+
+static void a_lost_rep_and_a_lost_rtu_are_repeated(void **state)
+{
+    struct rig *r = *state;
+    struct ib_cm_id *a, *b;
+
+    listen_at(r, B);
+    a = request(r, A, 17);
+    pass(r, 1);
+    b = last(r, B)->id;
+    r->lose = CM_REP;
+    r->n_lose = 1;
+    reply(b, 18);
+    pass(r, 4096); /* REP again, after 4096 ms */
+    assert_int_equal(count_sent(r, B, CM_REP), 2);
+    pass(r, 1);
+    assert_int_equal(a->state, CMS_REP_RCVD);
+    r->lose = CM_RTU;
+    r->n_lose = 1;
+    assert_int_equal(ib_cm_send_rtu(a, "bye", 4), RDL_OK);
+    pass(r, 4096);
+    assert_int_equal(count_sent(r, A, CM_RTU), 2); /* as the answer to a third REP */
+    pass(r, 1);
+    assert_int_equal(last(r, B)->kind, IB_CM_RTU_RECEIVED);
+    assert_string_equal((const char *)last(r, B)->mad.u.rtu.private_data, "bye");
+    assert_int_equal(b->state, CMS_ESTABLISHED);
+}
+
+static void a_slow_server_sends_a_mra_to_the_second_req(void **state)
+{
+    struct rig *r = *state;
+    struct ib_cm_id *a, *b;
+
+    listen_at(r, B);
+    a = request(r, A, 17);
+    pass(r, 1);
+    b = last(r, B)->id;
+    pass(r, 6144);
+    assert_int_equal(count_sent(r, A, CM_REQ), 2);
+    assert_int_equal(count_sent(r, B, CM_MRA), 0); /* it was not prepared */
+    assert_int_equal(ib_cm_prepare_mra(b, 24), RDL_OK);
+    pass(r, 6145);
+    assert_int_equal(count_sent(r, B, CM_MRA), 1);
+    assert_int_equal(last(r, A)->kind, IB_CM_MRA_RECEIVED);
+    assert_int_equal(a->state, CMS_MRA_REQ_RCVD);
+    pass(r, 60000); /* 65536 + 2048 ms */
+    assert_int_equal(count_sent(r, A, CM_REQ), 3);
+    reply(b, 18);
+    pass(r, 1);
+    assert_int_equal(last(r, A)->kind, IB_CM_REP_RECEIVED);
+}
+
+static void an_old_connection_of_the_queue_pair_is_stale(void **state)
+{
+    struct rig *r = *state;
+    const struct both ids = connect_them(r);
+    struct ib_cm_id *again;
+
+    ib_cm_destroy(ids.a); /* and the DREQ is lost with the host */
+    for (size_t i = 0; i < WAITING_MAX; i++)
+        r->waiting[i].number = 0;
+    again = request(r, A, 17);
+    pass(r, 1);
+    assert_int_equal(ids.b->state, CMS_DREQ_SENT);
+    pass(r, 1);
+    assert_int_equal(last(r, A)->kind, IB_CM_REJ_RECEIVED);
+    assert_int_equal(last(r, A)->mad.u.rej.reason, CM_REASON_STALE_CONN);
+    assert_int_equal(again->state, CMS_TIMEWAIT);
+    pass(r, 1); /* A does not know that connection, and answers the DREQ all the same */
+    assert_int_equal(count_sent(r, A, CM_DREP), 1);
+    assert_int_equal(last(r, B)->kind, IB_CM_DREP_RECEIVED);
+}
+
+static void both_disconnect_at_once(void **state)
+{
+    struct rig *r = *state;
+    const struct both ids = connect_them(r);
+
+    assert_int_equal(ib_cm_send_dreq(ids.a, NULL, 0), RDL_OK);
+    assert_int_equal(ib_cm_send_dreq(ids.b, NULL, 0), RDL_OK);
+    pass(r, 1);
+    assert_int_equal(ids.a->state, CMS_DREQ_RCVD);
+    assert_int_equal(ids.b->state, CMS_DREQ_RCVD);
+    assert_int_equal(ib_cm_send_drep(ids.a, NULL, 0), RDL_OK);
+    pass(r, 1);
+    assert_int_equal(ids.b->state, CMS_TIMEWAIT); /* its DREQ was answered */
+    assert_int_equal(ib_cm_send_drep(ids.b, NULL, 0), RDL_ERR_STATE);
+}
+
+static void a_disconnect_without_answer_ends_in_timewait(void **state)
+{
+    struct rig *r = *state;
+    const struct both ids = connect_them(r);
+
+    r->lose = CM_DREQ;
+    r->n_lose = 100;
+    assert_int_equal(ib_cm_send_dreq(ids.a, NULL, 0), RDL_OK);
+    pass(r, 98304);
+    assert_int_equal(count_sent(r, A, CM_DREQ), 16);
+    assert_int_equal(last(r, A)->kind, IB_CM_DREQ_ERROR);
+    assert_int_equal(ids.a->state, CMS_TIMEWAIT);
+}
+
+static void a_dreq_for_another_queue_pair_is_ignored(void **state)
+{
+    struct rig *r = *state;
+    const struct both ids = connect_them(r);
+
+    ids.a->remote_qpn = 99;
+    assert_int_equal(ib_cm_send_dreq(ids.a, NULL, 0), RDL_OK);
+    pass(r, 1);
+    assert_int_equal(ids.b->state, CMS_ESTABLISHED);
+}
+
+static void a_lost_drep_is_repeated_in_timewait(void **state)
+{
+    struct rig *r = *state;
+    const struct both ids = connect_them(r);
+
+    ids.a->timeout_ns = 100u * MS; /* sooner than the end of TIMEWAIT */
+    assert_int_equal(ib_cm_send_dreq(ids.a, NULL, 0), RDL_OK);
+    pass(r, 1);
+    r->lose = CM_DREP;
+    r->n_lose = 1;
+    assert_int_equal(ib_cm_send_drep(ids.b, NULL, 0), RDL_OK);
+    pass(r, 110);
+    assert_int_equal(count_sent(r, B, CM_DREP), 2);
+    assert_int_equal(last(r, A)->kind, IB_CM_DREP_RECEIVED);
+}
+
+static void who_gives_up_takes_its_req_back(void **state)
+{
+    struct rig *r = *state;
+    struct ib_cm_id *a;
+
+    listen_at(r, B);
+    a = request(r, A, 17);
+    pass(r, 1);
+    ib_cm_destroy(a);
+    pass(r, 1);
+    assert_int_equal(last(r, B)->kind, IB_CM_REJ_RECEIVED);
+    assert_int_equal(last(r, B)->mad.u.rej.reason, CM_REASON_TIMEOUT);
+    assert_int_equal(last(r, B)->id->state, CMS_IDLE);
+}
+
+static void a_full_backlog_is_silent(void **state)
+{
+    struct rig *r = *state;
+    struct ib_cm_id *a;
+
+    listen_at(r, B);
+    r->sides[B].is_full = true;
+    a = request(r, A, 17);
+    pass(r, 3000);
+    assert_int_equal(a->state, CMS_REQ_SENT);
+    assert_int_equal(r->sides[B].cm.n_ids, 1); /* the listener */
+    r->sides[B].is_full = false;
+    pass(r, 3145); /* the REQ is repeated, and is no duplicate */
+    assert_int_equal(last(r, B)->kind, IB_CM_REQ_RECEIVED);
+}
+
+static void a_program_rejects(void **state)
+{
+    struct rig *r = *state;
+    struct ib_cm_id *a, *b;
+
+    listen_at(r, B);
+    a = request(r, A, 17);
+    pass(r, 1);
+    b = last(r, B)->id;
+    assert_int_equal(ib_cm_send_rej(b, CM_REASON_CONSUMER_DEFINED, NULL, 0, "no", 3), RDL_OK);
+    assert_int_equal(b->state, CMS_IDLE);
+    pass(r, 1);
+    assert_int_equal(last(r, A)->mad.u.rej.reason, CM_REASON_CONSUMER_DEFINED);
+    assert_string_equal((const char *)last(r, A)->mad.u.rej.private_data, "no");
+    assert_int_equal(a->state, CMS_IDLE);
+}
+
+static void a_req_for_another_address_is_rejected(void **state)
+{
+    struct rig *r = *state;
+
+    listen_at(r, B);
+    r->sides[B].is_other = true;
+    (void)request(r, A, 17);
+    pass(r, 2);
+    assert_int_equal(last(r, A)->mad.u.rej.reason, CM_REASON_INVALID_GID);
+    assert_int_equal(last(r, A)->mad.u.rej.info_length, GID_BYTES);
+    assert_int_equal(r->sides[B].n_events, 0);
+}
+
+static void data_before_the_rtu_establishes(void **state)
+{
+    struct rig *r = *state;
+    struct ib_cm_id *a, *b;
+
+    listen_at(r, B);
+    a = request(r, A, 17);
+    pass(r, 1);
+    b = last(r, B)->id;
+    reply(b, 18);
+    pass(r, 1);
+    r->lose = CM_RTU;
+    r->n_lose = 1;
+    assert_int_equal(ib_cm_send_rtu(a, NULL, 0), RDL_OK);
+    assert_int_equal(ib_cm_notify(b), RDL_OK);
+    assert_int_equal(last(r, B)->kind, IB_CM_USER_ESTABLISHED);
+    assert_int_equal(ib_cm_notify(b), RDL_ERR_EXISTS);
+    pass(r, 100000);
+    assert_int_equal(count_sent(r, B, CM_REP), 1);
+}
+
+static void a_datagram_service_is_resolved(void **state)
+{
+    struct rig *r = *state;
+    struct ib_cm_id *id = ib_cm_create(&r->sides[A].cm, NULL);
+    struct ib_cm_sidr_req req = {.path = {.hop_limit = 64},
+                                 .service_id = SERVICE,
+                                 .timeout_ns = 4096u * MS,
+                                 .max_cm_retries = 15};
+
+    memcpy(req.path.sgid, gids[A], GID_BYTES);
+    memcpy(req.path.dgid, gids[B], GID_BYTES);
+    assert_int_equal(ib_cm_send_sidr_req(id, &req), RDL_OK);
+    pass(r, 2);
+    assert_int_equal(last(r, A)->mad.u.sidr_rep.status, SIDR_UNSUPPORTED);
+    assert_int_equal(id->state, CMS_IDLE);
+
+    listen_at(r, B);
+    assert_int_equal(ib_cm_send_sidr_req(id, &req), RDL_OK);
+    pass(r, 4097); /* a duplicate, which the program has already */
+    assert_int_equal(count_sent(r, A, CM_SIDR_REQ), 3);
+    assert_int_equal(r->sides[B].n_events, 1);
+    assert_int_equal(ib_cm_send_sidr_rep(last(r, B)->id, SIDR_SUCCESS, 18, 0x01234567, "hi", 3),
+                     RDL_OK);
+    pass(r, 1);
+    assert_int_equal(last(r, A)->kind, IB_CM_SIDR_REP_RECEIVED);
+    assert_int_equal(last(r, A)->mad.u.sidr_rep.qpn, 18);
+    assert_int_equal(last(r, A)->mad.u.sidr_rep.qkey, 0x01234567);
+    assert_string_equal((const char *)last(r, A)->mad.u.sidr_rep.private_data, "hi");
+}
+
+/* Every call in a state that does not permit it changes nothing. */
+static void calls_out_of_order_are_refused(void **state)
+{
+    struct rig *r = *state;
+    struct ib_cm_id *id = ib_cm_create(&r->sides[A].cm, NULL);
+    const struct ib_cm_rep rep = {.qpn = 18};
+
+    assert_int_equal(ib_cm_send_rep(id, &rep), RDL_ERR_STATE);
+    assert_int_equal(ib_cm_send_rtu(id, NULL, 0), RDL_ERR_STATE);
+    assert_int_equal(ib_cm_send_rej(id, 28, NULL, 0, NULL, 0), RDL_ERR_STATE);
+    assert_int_equal(ib_cm_prepare_mra(id, 24), RDL_ERR_STATE);
+    assert_int_equal(ib_cm_send_dreq(id, NULL, 0), RDL_ERR_STATE);
+    assert_int_equal(ib_cm_send_drep(id, NULL, 0), RDL_ERR_STATE);
+    assert_int_equal(ib_cm_notify(id), RDL_ERR_STATE);
+    assert_int_equal(ib_cm_send_sidr_rep(id, 0, 0, 0, NULL, 0), RDL_ERR_STATE);
+    assert_int_equal(ib_cm_listen(id, SERVICE), RDL_OK);
+    assert_int_equal(ib_cm_listen(id, SERVICE), RDL_ERR_STATE);
+    assert_int_equal(r->n_sent, 0);
+}
+
+static void codes_are_times(void **state)
+{
+    (void)state;
+    assert_int_equal(ib_cm_time_ns(0), 1u * MS);
+    assert_int_equal(ib_cm_time_ns(8), 1u * MS);
+    assert_int_equal(ib_cm_time_ns(20), 4096u * MS);
+    assert_int_equal(ib_cm_ack_timeout(15, 18), 19);
+    assert_int_equal(ib_cm_ack_timeout(15, 16), 17);
+    assert_int_equal(ib_cm_ack_timeout(15, 15), 17); /* 16, and 15 is within half */
+    assert_int_equal(ib_cm_ack_timeout(20, 16), 20);
+    assert_int_equal(ib_cm_ack_timeout(31, 31), 31);
+}
+
+#define RIGGED(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        RIGGED(a_connection_comes_and_goes),
+        RIGGED(nobody_listens),
+        RIGGED(a_request_without_answer_fails_after_98_seconds),
+        RIGGED(a_lost_rep_and_a_lost_rtu_are_repeated),
+        RIGGED(a_slow_server_sends_a_mra_to_the_second_req),
+        RIGGED(an_old_connection_of_the_queue_pair_is_stale),
+        RIGGED(both_disconnect_at_once),
+        RIGGED(a_disconnect_without_answer_ends_in_timewait),
+        RIGGED(a_dreq_for_another_queue_pair_is_ignored),
+        RIGGED(a_lost_drep_is_repeated_in_timewait),
+        RIGGED(who_gives_up_takes_its_req_back),
+        RIGGED(a_full_backlog_is_silent),
+        RIGGED(a_program_rejects),
+        RIGGED(a_req_for_another_address_is_rejected),
+        RIGGED(data_before_the_rtu_establishes),
+        RIGGED(a_datagram_service_is_resolved),
+        RIGGED(calls_out_of_order_are_refused),
+        cmocka_unit_test(codes_are_times),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
