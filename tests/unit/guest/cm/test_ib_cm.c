@@ -1,26 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Two connection managers whose messages a test can lose.  A message arrives a millisecond after it
- * was sent.
- */
 #include "testing.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "emu/base/assert.h"
 #include "emu/facts/enum/cm_answered.h"
 #include "emu/facts/enum/cm_reason.h"
 #include "emu/facts/enum/sidr_status.h"
-#include "emu/guest/cm/ib_cm.h"
+#include "guest/cm/cm_rig.h"
 
-#define MS           UINT64_C(1000000)
-#define WAITING_MAX  64u
-#define RECORDED_MAX 256u
-#define SERVICE      0x01061d2fu
-#define LIFE         18u /* of the path: Linux 6.1 */
-#define ACK_DELAY    15u
-
-enum { A, B };
+#define SERVICE 0x01061d2fu
+#define LIFE    18u /* of the path: Linux 6.1 */
 
 struct event {
     enum ib_cm_event_kind kind;
@@ -28,78 +15,18 @@ struct event {
     struct mad mad;
 };
 
-struct rig;
-
 struct side {
-    struct rig *rig;
-    unsigned number;
-    struct ib_cm cm;
+    struct end end;
     struct event events[RECORDED_MAX];
     size_t n_events;
-    bool is_full;  /* has no room for requests */
-    bool is_other; /* has another address than that in a REQ */
+    bool is_full; /* has no room for requests */
 };
 
-struct waiting {
-    uint64_t at_ns;
-    unsigned to;       /* of a message */
-    uint32_t local_id; /* of a timer */
-    uint64_t number;   /* from 1; 0: done */
-    bool is_timer;
-    uint8_t mad[MAD_BYTES];
-};
-
-struct rig {
-    struct arena *arena;
+/* A rig whose sides note the events. */
+struct noted {
+    struct rig rig;
     struct side sides[2];
-    struct waiting waiting[WAITING_MAX];
-    uint64_t now_ns, number;
-    struct {
-        unsigned from;
-        uint32_t message;
-        uint64_t at_ns;
-    } sent[RECORDED_MAX];
-    size_t n_sent;
-    uint32_t lose;   /* enum cm_message; 0: none */
-    unsigned n_lose; /* so many of them */
 };
-
-static const uint8_t gids[2][GID_BYTES] = {
-    [A] = {[10] = 0xff, 0xff, 10, 0, 0, 1}, [B] = {[10] = 0xff, 0xff, 10, 0, 0, 2}};
-
-/* --- The network and the clock ---------------------------------------------------------------- */
-
-static struct waiting *wait(struct rig *r, uint64_t at_ns)
-{
-    for (size_t i = 0; i < WAITING_MAX; i++) {
-        if (r->waiting[i].number == 0) {
-            r->waiting[i] = (struct waiting){.at_ns = at_ns, .number = ++r->number};
-            return &r->waiting[i];
-        }
-    }
-    fail();
-    return NULL;
-}
-
-static void send_mad(void *ctx, const struct ib_cm_path *path, const uint8_t mad[MAD_BYTES])
-{
-    const struct side *s = ctx;
-    struct rig *r = s->rig;
-    struct waiting *w;
-
-    assert_true(r->n_sent < RECORDED_MAX);
-    assert_memory_equal(path->dgid, gids[!s->number], GID_BYTES);
-    r->sent[r->n_sent].from = s->number;
-    r->sent[r->n_sent].message = mad[17];
-    r->sent[r->n_sent++].at_ns = r->now_ns;
-    if (r->n_lose > 0 && r->lose == mad[17]) {
-        r->n_lose--;
-        return;
-    }
-    w = wait(r, r->now_ns + MS);
-    w->to = !s->number;
-    memcpy(w->mad, mad, MAD_BYTES);
-}
 
 static bool note_event(void *ctx, struct ib_cm_id *id, const struct ib_cm_event *e)
 {
@@ -116,120 +43,40 @@ static bool note_event(void *ctx, struct ib_cm_id *id, const struct ib_cm_event 
     return true;
 }
 
-static bool has_gid(void *ctx, const uint8_t gid[GID_BYTES])
-{
-    const struct side *s = ctx;
-
-    return !s->is_other && memcmp(gid, gids[s->number], GID_BYTES) == 0;
-}
-
-static uint64_t now_ns(void *ctx)
-{
-    return ((struct side *)ctx)->rig->now_ns;
-}
-
-static uint64_t start_timer(void *ctx, uint32_t local_id, uint64_t at_ns)
-{
-    struct side *s = ctx;
-    struct waiting *w = wait(s->rig, at_ns);
-
-    w->to = s->number;
-    w->local_id = local_id;
-    w->is_timer = true;
-    return w->number;
-}
-
-static void stop_timer(void *ctx, uint64_t timer)
-{
-    struct rig *r = ((struct side *)ctx)->rig;
-
-    for (size_t i = 0; i < WAITING_MAX; i++) {
-        if (r->waiting[i].number == timer)
-            r->waiting[i].number = 0;
-    }
-}
-
-static struct waiting *first(struct rig *r)
-{
-    struct waiting *found = NULL;
-
-    for (size_t i = 0; i < WAITING_MAX; i++) {
-        struct waiting *w = &r->waiting[i];
-
-        if (w->number && (!found || w->at_ns < found->at_ns ||
-                          (w->at_ns == found->at_ns && w->number < found->number)))
-            found = w;
-    }
-    return found;
-}
-
-/* Lets @ms pass, or less if nothing is left to happen. */
-static void pass(struct rig *r, uint64_t ms)
-{
-    const uint64_t until = r->now_ns + ms * MS;
-
-    for (struct waiting *w = first(r); w && w->at_ns <= until; w = first(r)) {
-        const struct waiting now = *w;
-        struct ib_cm_path path = {.hop_limit = 64};
-
-        w->number = 0;
-        r->now_ns = now.at_ns;
-        memcpy(path.sgid, gids[now.to], GID_BYTES);
-        memcpy(path.dgid, gids[!now.to], GID_BYTES);
-        if (now.is_timer)
-            ib_cm_timer(&r->sides[now.to].cm, now.local_id);
-        else
-            ib_cm_receive(&r->sides[now.to].cm, &path, now.mad);
-    }
-    r->now_ns = until;
-}
-
-/* --- The rig ---------------------------------------------------------------------------------- */
-
 static int set_up(void **state)
 {
-    struct rig *r = calloc(1, sizeof(*r));
-    struct prng rng = prng_stream(7, 1);
+    struct noted *n = calloc(1, sizeof(*n));
 
-    assert_non_null(r);
-    r->arena = arena_new(1u << 24);
-    assert_non_null(r->arena);
-    for (unsigned i = 0; i < 2; i++) {
-        struct side *s = &r->sides[i];
-
-        *s = (struct side){.rig = r, .number = i};
-        ib_cm_init(&s->cm,
-                   &(struct ib_cm_config){
-                       .guid = 0x1111 * (i + 1),
-                       .ack_delay = ACK_DELAY,
-                       .agent = 1,
-                       .arena = r->arena,
-                       .ops = {send_mad, note_event, now_ns, start_timer, stop_timer, has_gid},
-                       .ctx = s},
-                   &rng);
-    }
-    *state = r;
+    assert_non_null(n);
+    rig_init(&n->rig, &n->sides[A].end, &n->sides[B].end, note_event);
+    *state = n;
     return 0;
 }
 
 static int tear_down(void **state)
 {
-    struct rig *r = *state;
+    struct noted *n = *state;
 
-    arena_free(r->arena);
-    free(r);
+    arena_free(n->rig.arena);
+    free(n);
     return 0;
+}
+
+/* The side with @number, which is a struct side. */
+static struct side *side_of(const struct rig *r, unsigned number)
+{
+    return (struct side *)r->ends[number];
 }
 
 static const struct event *last(const struct rig *r, unsigned side)
 {
-    assert_true(r->sides[side].n_events > 0);
-    return &r->sides[side].events[r->sides[side].n_events - 1];
+    assert_true(side_of(r, side)->n_events > 0);
+    return &side_of(r, side)->events[side_of(r, side)->n_events - 1];
 }
 
 static void listen_at(struct rig *r, unsigned side)
 {
-    struct ib_cm_id *id = ib_cm_create(&r->sides[side].cm, NULL);
+    struct ib_cm_id *id = ib_cm_create(&r->ends[side]->cm, NULL);
 
     assert_non_null(id);
     assert_int_equal(ib_cm_listen(id, SERVICE), RDL_OK);
@@ -237,7 +84,7 @@ static void listen_at(struct rig *r, unsigned side)
 
 static struct ib_cm_id *request(struct rig *r, unsigned side, uint32_t qpn)
 {
-    struct ib_cm_id *id = ib_cm_create(&r->sides[side].cm, NULL);
+    struct ib_cm_id *id = ib_cm_create(&r->ends[side]->cm, NULL);
     struct ib_cm_req req = {.path = {.hop_limit = 64},
                             .path_mtu = 3,
                             .packet_life = LIFE,
@@ -287,15 +134,6 @@ static struct both connect_them(struct rig *r)
     return ids;
 }
 
-static size_t count_sent(const struct rig *r, unsigned from, uint32_t message)
-{
-    size_t n = 0;
-
-    for (size_t i = 0; i < r->n_sent; i++)
-        n += r->sent[i].from == from && r->sent[i].message == message;
-    return n;
-}
-
 /* --- Tests ------------------------------------------------------------------------------------ */
 
 static void a_connection_comes_and_goes(void **state)
@@ -308,9 +146,9 @@ static void a_connection_comes_and_goes(void **state)
     assert_int_equal(ids.b->state, CMS_ESTABLISHED);
     assert_int_equal(ids.a->remote_id, ids.b->local_id);
     assert_int_equal(ids.b->remote_id, ids.a->local_id);
-    assert_int_equal(r->sides[B].events[0].mad.u.req.local_ca_guid, 0x1111);
-    assert_string_equal((const char *)r->sides[B].events[0].mad.u.req.private_data, "hello");
-    assert_int_equal(r->sides[A].events[0].mad.u.rep.starting_psn, 200);
+    assert_int_equal(side_of(r, B)->events[0].mad.u.req.local_ca_guid, 0x1111);
+    assert_string_equal((const char *)side_of(r, B)->events[0].mad.u.req.private_data, "hello");
+    assert_int_equal(side_of(r, A)->events[0].mad.u.rep.starting_psn, 200);
 
     assert_int_equal(ib_cm_send_dreq(ids.a, NULL, 0), RDL_OK);
     pass(r, 1);
@@ -350,12 +188,12 @@ static void a_request_without_answer_fails_after_98_seconds(void **state)
     r->n_lose = 100;
     (void)request(r, A, 17);
     pass(r, 98303);
-    assert_int_equal(r->sides[A].n_events, 0);
+    assert_int_equal(side_of(r, A)->n_events, 0);
     assert_int_equal(count_sent(r, A, CM_REQ), 16);
     assert_int_equal(r->sent[1].at_ns - r->sent[0].at_ns, 6144u * MS);
     pass(r, 1);
     assert_int_equal(last(r, A)->kind, IB_CM_REQ_ERROR);
-    assert_int_equal(r->sides[A].events[0].id->state, CMS_IDLE);
+    assert_int_equal(side_of(r, A)->events[0].id->state, CMS_IDLE);
 }
 
 static void a_lost_rep_and_a_lost_rtu_are_repeated(void **state)
@@ -508,12 +346,12 @@ static void a_full_backlog_is_silent(void **state)
     struct ib_cm_id *a;
 
     listen_at(r, B);
-    r->sides[B].is_full = true;
+    side_of(r, B)->is_full = true;
     a = request(r, A, 17);
     pass(r, 3000);
     assert_int_equal(a->state, CMS_REQ_SENT);
-    assert_int_equal(r->sides[B].cm.n_ids, 1); /* the listener */
-    r->sides[B].is_full = false;
+    assert_int_equal(r->ends[B]->cm.n_ids, 1); /* the listener */
+    side_of(r, B)->is_full = false;
     pass(r, 3145); /* the REQ is repeated, and is no duplicate */
     assert_int_equal(last(r, B)->kind, IB_CM_REQ_RECEIVED);
 }
@@ -540,12 +378,12 @@ static void a_req_for_another_address_is_rejected(void **state)
     struct rig *r = *state;
 
     listen_at(r, B);
-    r->sides[B].is_other = true;
+    r->ends[B]->is_other = true;
     (void)request(r, A, 17);
     pass(r, 2);
     assert_int_equal(last(r, A)->mad.u.rej.reason, CM_REASON_INVALID_GID);
     assert_int_equal(last(r, A)->mad.u.rej.info_length, GID_BYTES);
-    assert_int_equal(r->sides[B].n_events, 0);
+    assert_int_equal(side_of(r, B)->n_events, 0);
 }
 
 static void data_before_the_rtu_establishes(void **state)
@@ -572,7 +410,7 @@ static void data_before_the_rtu_establishes(void **state)
 static void a_datagram_service_is_resolved(void **state)
 {
     struct rig *r = *state;
-    struct ib_cm_id *id = ib_cm_create(&r->sides[A].cm, NULL);
+    struct ib_cm_id *id = ib_cm_create(&r->ends[A]->cm, NULL);
     struct ib_cm_sidr_req req = {.path = {.hop_limit = 64},
                                  .service_id = SERVICE,
                                  .timeout_ns = 4096u * MS,
@@ -589,7 +427,7 @@ static void a_datagram_service_is_resolved(void **state)
     assert_int_equal(ib_cm_send_sidr_req(id, &req), RDL_OK);
     pass(r, 4097); /* a duplicate, which the program has already */
     assert_int_equal(count_sent(r, A, CM_SIDR_REQ), 3);
-    assert_int_equal(r->sides[B].n_events, 1);
+    assert_int_equal(side_of(r, B)->n_events, 1);
     assert_int_equal(ib_cm_send_sidr_rep(last(r, B)->id, SIDR_SUCCESS, 18, 0x01234567, "hi", 3),
                      RDL_OK);
     pass(r, 1);
@@ -603,7 +441,7 @@ static void a_datagram_service_is_resolved(void **state)
 static void calls_out_of_order_are_refused(void **state)
 {
     struct rig *r = *state;
-    struct ib_cm_id *id = ib_cm_create(&r->sides[A].cm, NULL);
+    struct ib_cm_id *id = ib_cm_create(&r->ends[A]->cm, NULL);
     const struct ib_cm_rep rep = {.qpn = 18};
 
     assert_int_equal(ib_cm_send_rep(id, &rep), RDL_ERR_STATE);

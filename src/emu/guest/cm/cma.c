@@ -1,0 +1,440 @@
+/* SPDX-License-Identifier: MIT */
+#include "emu/guest/cm/cma.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "emu/base/assert.h"
+#include "emu/guest/cm/cma_internal.h"
+
+#define PORT_FIRST  32768u /* of those that are chosen  [Linux, ip_local_port_range] */
+#define PORTS       28232u
+#define BACKLOG_MAX 1024u /* [Linux, net.rdma_ucm.max_backlog] */
+#define PSN_MASK    0xffffffu
+
+void cma_init(struct cma *cma, const struct cma_config *config, struct prng rng)
+{
+    *cma = (struct cma){.config = *config, .rng = rng};
+}
+
+/* --- Addresses -------------------------------------------------------------------------------- */
+
+static bool is_any(const struct cma_addr *a)
+{
+    static const uint8_t none[GID_BYTES];
+
+    if (a->version == 4)
+        return memcmp(a->gid + GID_IPV4_AT, none, GID_BYTES - GID_IPV4_AT) == 0;
+    return memcmp(a->gid, none, GID_BYTES) == 0;
+}
+
+static bool is_same(const struct cma_addr *a, const struct cma_addr *b)
+{
+    return a->version == b->version && memcmp(a->gid, b->gid, GID_BYTES) == 0;
+}
+
+bool cma_is_own(const struct cma *cma, const uint8_t gid[GID_BYTES])
+{
+    return memcmp(gid, cma->config.gid[0], GID_BYTES) == 0 ||
+           memcmp(gid, cma->config.gid[1], GID_BYTES) == 0;
+}
+
+/* An address and a port of this host in the version of @peer. */
+static void choose_source(const struct cma *cma, const struct cma_addr *peer, struct cma_addr *ret)
+{
+    ret->version = peer->version;
+    memcpy(ret->gid, cma->config.gid[peer->version == 4 ? 0 : 1], GID_BYTES);
+}
+
+uint64_t cma_service_id(enum cma_space space, uint16_t port)
+{
+    return (uint64_t)space << 16 | port;
+}
+
+/* --- Ports ------------------------------------------------------------------------------------ */
+
+/* Two IDs may have the same port if their addresses differ, or if both have REUSEADDR and none of
+ * them listens.  [Linux, cma_check_port()]
+ */
+static bool are_apart(const struct cma_id *a, const struct cma_id *b)
+{
+    if (a->reuses && b->reuses && a->state != CMA_LISTEN && b->state != CMA_LISTEN)
+        return true;
+    if (a->local.version != b->local.version)
+        return a->local.version == 6 ? a->v6_only || !is_any(&a->local)
+                                     : b->v6_only || !is_any(&b->local);
+    return !is_any(&a->local) && !is_any(&b->local) && !is_same(&a->local, &b->local);
+}
+
+/* Returns true if @port is free for @id, which has its address already. */
+static bool is_free(const struct cma_id *id, uint16_t port)
+{
+    for (const struct cma_id *o = id->cma->ids; o; o = o->next) {
+        if (o != id && o->space == id->space && o->has_port && o->local.port == port &&
+            !are_apart(o, id))
+            return false;
+    }
+    return true;
+}
+
+/* Gives @id the port @port, or one that nobody has if that is 0. */
+static int take_port(struct cma_id *id, uint16_t port)
+{
+    uint32_t at;
+
+    if (port != 0) {
+        if (!is_free(id, port))
+            return EADDRINUSE;
+        id->local.port = port;
+        id->has_port = true;
+        return 0;
+    }
+    at = (uint32_t)prng_below(&id->cma->rng, PORTS);
+    for (uint32_t i = 0; i < PORTS; i++) {
+        const uint16_t next = (uint16_t)(PORT_FIRST + (at + i) % PORTS);
+
+        if (is_free(id, next))
+            return take_port(id, next);
+    }
+    return EADDRNOTAVAIL;
+}
+
+int cma_bind(struct cma_id *id, const struct cma_addr *at)
+{
+    int error;
+
+    if (id->state != CMA_IDLE || (at->version != 4 && at->version != 6))
+        return EINVAL;
+    if (!is_any(at) && !cma_is_own(id->cma, at->gid))
+        return EADDRNOTAVAIL;
+    id->local = *at;
+    id->local.port = 0;
+    error = take_port(id, at->port);
+    if (error) {
+        id->local = (struct cma_addr){.version = 0};
+        return error;
+    }
+    id->state = CMA_ADDR_BOUND;
+    return 0;
+}
+
+/* --- Listeners -------------------------------------------------------------------------------- */
+
+static struct cma_service *service_of(const struct cma *cma, uint64_t service_id)
+{
+    struct cma_service *s = cma->services;
+
+    while (s && s->service_id != service_id)
+        s = s->next;
+    return s;
+}
+
+static int open_service(struct cma *cma, uint64_t service_id)
+{
+    struct cma_service *s = service_of(cma, service_id);
+
+    if (s) {
+        s->n_listeners++;
+        return 0;
+    }
+    s = arena_alloc(cma->config.arena, sizeof(*s));
+    if (!s)
+        return ENOMEM;
+    *s = (struct cma_service){.next = cma->services, .service_id = service_id, .n_listeners = 1};
+    s->ib = ib_cm_create(cma->config.ib, NULL);
+    if (!s->ib || ib_cm_listen(s->ib, service_id) != RDL_OK) {
+        if (s->ib)
+            ib_cm_destroy(s->ib);
+        arena_release(cma->config.arena, s, sizeof(*s));
+        return ENOMEM;
+    }
+    cma->services = s;
+    return 0;
+}
+
+static void close_service(struct cma *cma, uint64_t service_id)
+{
+    struct cma_service *s = service_of(cma, service_id), **at = &cma->services;
+
+    RDL_ASSERT(s);
+    if (--s->n_listeners > 0)
+        return;
+    while (*at != s)
+        at = &(*at)->next;
+    *at = s->next;
+    ib_cm_destroy(s->ib);
+    arena_release(cma->config.arena, s, sizeof(*s));
+}
+
+static const struct cma_addr any_v4 = {.version = 4, .gid = {[10] = 0xff, [11] = 0xff}};
+
+/* Another ID with the port may have bound it without listening.  [Linux, cma_bind_listen()] */
+int cma_listen(struct cma_id *id, uint32_t backlog)
+{
+    int error = id->state == CMA_IDLE ? cma_bind(id, &any_v4) : 0;
+
+    if (error)
+        return error;
+    if (id->state != CMA_ADDR_BOUND)
+        return EINVAL;
+    id->state = CMA_LISTEN;
+    if (!is_free(id, id->local.port)) {
+        id->state = CMA_ADDR_BOUND;
+        return EADDRINUSE;
+    }
+    error = open_service(id->cma, cma_service_id(id->space, id->local.port));
+    if (error) {
+        id->state = CMA_ADDR_BOUND;
+        return error;
+    }
+    id->backlog = backlog > 0 && backlog < BACKLOG_MAX ? backlog : BACKLOG_MAX;
+    return 0;
+}
+
+struct cma_id *cma_listener_at(const struct cma *cma, enum cma_space space,
+                               const struct cma_addr *to)
+{
+    for (struct cma_id *id = cma->ids; id; id = id->next) {
+        if (id->state != CMA_LISTEN || id->space != space || id->local.port != to->port)
+            continue;
+        if (is_same(&id->local, to) ||
+            (is_any(&id->local) &&
+             (id->local.version == to->version || (id->local.version == 6 && !id->v6_only))))
+            return id;
+    }
+    return NULL;
+}
+
+/* --- Addresses and routes of peers ------------------------------------------------------------ */
+
+static void stop_timer(struct cma_id *id)
+{
+    if (id->timer)
+        id->cma->config.ops.stop_timer(id->cma->config.ctx, id->timer);
+    id->timer = 0;
+}
+
+static void resolved(struct cma_id *id, int error)
+{
+    stop_timer(id);
+    if (error) {
+        id->state = CMA_ADDR_BOUND;
+        cma_tell(id, RDMA_CM_EVENT_ADDR_ERROR, -error);
+        return;
+    }
+    if (is_any(&id->local))
+        choose_source(id->cma, &id->peer, &id->local);
+    id->state = CMA_ADDR_RESOLVED;
+    cma_tell(id, RDMA_CM_EVENT_ADDR_RESOLVED, 0);
+}
+
+int cma_resolve_addr(struct cma_id *id, const struct cma_addr *from, const struct cma_addr *to,
+                     uint64_t timeout_ns)
+{
+    const struct cma_config *c = &id->cma->config;
+    struct cma_addr at = {.version = to->version};
+    int error = 0;
+
+    if (to->version != 4 && to->version != 6)
+        return EINVAL;
+    if (to->version == 4)
+        at = any_v4;
+    if (from && from->version != 0)
+        at = *from;
+    if (id->state == CMA_IDLE)
+        error = at.version == to->version ? cma_bind(id, &at) : EINVAL;
+    if (error)
+        return error;
+    if (id->state != CMA_ADDR_BOUND || id->local.version != to->version)
+        return EINVAL;
+    id->peer = *to;
+    if (is_any(to)) /* this host */
+        choose_source(id->cma, to, &id->peer);
+    id->state = CMA_ADDR_QUERY;
+    error = cma_is_own(id->cma, id->peer.gid) ? 0 : c->ops.resolve(c->ctx, id->peer.gid);
+    if (error == EAGAIN)
+        id->timer = c->ops.start_timer(c->ctx, id->number, timeout_ns);
+    else
+        resolved(id, error);
+    return 0;
+}
+
+void cma_timer(struct cma *cma, uint32_t number)
+{
+    struct cma_id *id = cma->ids;
+
+    while (id && id->number != number)
+        id = id->next;
+    RDL_ASSERT(id && id->state == CMA_ADDR_QUERY); /* stop_timer() was not called */
+    id->timer = 0;
+    resolved(id, ETIMEDOUT);
+}
+
+void cma_resolved(struct cma *cma, const uint8_t gid[GID_BYTES], bool found)
+{
+    for (struct cma_id *id = cma->ids; id; id = id->next) {
+        if (id->state == CMA_ADDR_QUERY && memcmp(id->peer.gid, gid, GID_BYTES) == 0)
+            resolved(id, found ? 0 : ETIMEDOUT);
+    }
+}
+
+int cma_resolve_route(struct cma_id *id)
+{
+    if (id->state != CMA_ADDR_RESOLVED)
+        return EINVAL;
+    id->path_mtu = id->cma->config.path_mtu;
+    id->state = CMA_ROUTE_RESOLVED;
+    cma_tell(id, RDMA_CM_EVENT_ROUTE_RESOLVED, 0);
+    return 0;
+}
+
+/* --- Events ----------------------------------------------------------------------------------- */
+
+struct cma_event *cma_event_new(struct cma_id *id, enum rdma_cm_event kind, int status)
+{
+    struct cma_event *e = arena_alloc(id->cma->config.arena, sizeof(*e));
+
+    if (e)
+        *e = (struct cma_event){.kind = kind, .status = status, .id = id};
+    return e;
+}
+
+void cma_post(struct cma_event *e)
+{
+    struct cma *cma = e->id->cma;
+    struct cma_channel *ch = e->id->channel;
+
+    e->next = NULL;
+    if (ch->last)
+        ch->last->next = e;
+    else
+        ch->first = e;
+    ch->last = e;
+    ch->n_events++;
+    cma->config.ops.has_event(cma->config.ctx, ch);
+}
+
+void cma_tell(struct cma_id *id, enum rdma_cm_event kind, int status)
+{
+    struct cma_event *e = cma_event_new(id, kind, status);
+
+    if (e)
+        cma_post(e);
+}
+
+struct cma_event *cma_take(struct cma_channel *ch)
+{
+    struct cma_event *e = ch->first;
+
+    if (!e)
+        return NULL;
+    ch->first = e->next;
+    if (!ch->first)
+        ch->last = NULL;
+    ch->n_events--;
+    e->id->n_told++;
+    if (e->id->is_request) { /* a place in the backlog is free again */
+        e->id->is_request = false;
+        if (e->id->from)
+            e->id->from->backlog++;
+        e->id->from = NULL;
+    }
+    return e;
+}
+
+void cma_ack(struct cma *cma, struct cma_event *e)
+{
+    e->id->n_told--;
+    arena_release(cma->config.arena, e, sizeof(*e));
+}
+
+/* Removes the events of @id that nobody has taken, and destroys the IDs of requests to it. */
+static void forget_events(struct cma_id *id)
+{
+    struct cma_channel *ch = id->channel;
+    struct cma_event **at = &ch->first, *last = NULL;
+
+    while (*at) {
+        struct cma_event *e = *at;
+
+        if (e->id != id) {
+            last = e;
+            at = &e->next;
+            continue;
+        }
+        *at = e->next;
+        ch->n_events--;
+        arena_release(id->cma->config.arena, e, sizeof(*e));
+    }
+    ch->last = last;
+}
+
+/* --- Channels and IDs ------------------------------------------------------------------------- */
+
+struct cma_channel *cma_channel_new(struct cma *cma)
+{
+    return arena_alloc(cma->config.arena, sizeof(struct cma_channel));
+}
+
+void cma_channel_free(struct cma *cma, struct cma_channel *ch)
+{
+    RDL_ASSERT(ch->n_ids == 0 && !ch->first);
+    arena_release(cma->config.arena, ch, sizeof(*ch));
+}
+
+struct cma_id *cma_create(struct cma *cma, struct cma_channel *ch, enum cma_space space, void *user)
+{
+    struct cma_id *id = arena_alloc(cma->config.arena, sizeof(*id));
+
+    if (!id)
+        return NULL;
+    *id = (struct cma_id){.cma = cma,
+                          .next = cma->ids,
+                          .channel = ch,
+                          .user = user,
+                          .number = ++cma->n_created,
+                          .space = space,
+                          .psn = (uint32_t)prng_next(&cma->rng) & PSN_MASK};
+    cma->ids = id;
+    cma->n_ids++;
+    ch->n_ids++;
+    return id;
+}
+
+/* Destroys the next ID whose CONNECT_REQUEST to @listener nobody has taken.  Returns false if there
+ * is none.
+ */
+static bool drop_request(struct cma_id *listener)
+{
+    for (struct cma_id *id = listener->cma->ids; id; id = id->next) {
+        if (id->is_request && id->from == listener) {
+            cma_destroy(id);
+            return true;
+        }
+    }
+    return false;
+}
+
+void cma_destroy(struct cma_id *id)
+{
+    struct cma *cma = id->cma;
+    struct cma_id **at = &cma->ids;
+
+    while (drop_request(id))
+        ;
+    if (id->state == CMA_LISTEN)
+        close_service(cma, cma_service_id(id->space, id->local.port));
+    id->state = CMA_DESTROYING;
+    stop_timer(id);
+    if (id->ib)
+        ib_cm_destroy(id->ib);
+    if (id->is_request && id->from)
+        id->from->backlog++;
+    forget_events(id);
+    while (*at != id)
+        at = &(*at)->next;
+    *at = id->next;
+    cma->n_ids--;
+    id->channel->n_ids--;
+    arena_release(cma->config.arena, id, sizeof(*id));
+}

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: MIT */
+/* rdma_cm, as the kernel of a guest has it: IDs of programs, addresses and ports, listeners,
+ * events. It is the user of ib_cm.  [Linux, drivers/infiniband/core/cma.c, ucma.c of version 6.1]
+ *
+ * A program has channels, and each channel has a queue of events of its IDs.  Calls return at once,
+ * with 0 or an errno; what they cause comes as an event.  Queue pairs are the program's affair: an
+ * ID knows the number of one, and cma_qp_attr() tells with what attributes it is to be moved.
+ */
+#ifndef EMU_GUEST_CM_CMA_H
+#define EMU_GUEST_CM_CMA_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "emu/base/arena.h"
+#include "emu/base/prng.h"
+#include "emu/facts/enum/cma_state.h"
+#include "emu/facts/enum/rdma_cm_event.h"
+#include "emu/guest/cm/ib_cm.h"
+#include "emu/wire/addr.h"
+#include "rdmalab/verbs.h"
+
+/* Port spaces.  [Linux, enum rdma_ucm_port_space] */
+enum cma_space { CMA_SPACE_TCP = 0x0106, CMA_SPACE_UDP = 0x0111 };
+
+/* The address of one side.  The address 0.0.0.0 or :: means any address of the host. */
+struct cma_addr {
+    uint8_t version; /* of IP: 4 or 6; 0: there is no address */
+    uint8_t gid[GID_BYTES];
+    uint16_t port; /* 0: none is chosen yet */
+};
+
+/* The parameters of a program, or of its peer in an event.  Private data of a peer is as long as
+ * the field of its message.  [librdmacm, rdma_conn_param]
+ */
+#define CMA_PRIVATE_MAX 224u /* of a DREP; of a REP 196, of a REJ 148, of a REQ 56 */
+
+struct cma_param {
+    uint8_t private_data[CMA_PRIVATE_MAX];
+    size_t private_bytes;
+    uint32_t responder_resources, initiator_depth;
+    uint32_t retry_count, rnr_retry_count;
+    bool flow_control, srq;
+    uint32_t qpn;
+    uint32_t qkey; /* datagrams alone */
+};
+
+struct cma_id;
+
+struct cma_event {
+    struct cma_event *next;
+    enum rdma_cm_event kind;
+    int status; /* 0, a negative errno, a reason of a REJ, or the status of a SIDR_REP */
+    struct cma_id *id, *listener; /* listener: of CONNECT_REQUEST; it may have gone since */
+    struct cma_param param;
+    struct rdl_ah_attr ah; /* of a datagram service, or a group */
+};
+
+struct cma_channel {
+    struct cma_event *first, *last;
+    uint32_t n_events, n_ids;
+};
+
+struct cma_id {
+    struct cma *cma;
+    struct cma_id *next; /* in cma.ids */
+    struct cma_channel *channel;
+    void *user;
+    uint32_t number; /* counts the IDs of the host, from 1 */
+    enum cma_space space;
+    uint32_t state; /* enum cma_state */
+    struct cma_addr local, peer;
+    bool has_port;        /* @local.port is its own; an ID of a request has that of its listener */
+    bool reuses, v6_only; /* options REUSEADDR, AFONLY */
+    uint8_t tos;
+    bool has_timeout; /* option ACK_TIMEOUT */
+    uint32_t timeout; /* code */
+    uint32_t psn;     /* that its peer begins to send with */
+    uint32_t qpn;
+    bool srq;
+    uint32_t responder_resources, initiator_depth, retry_count, rnr_retry_count;
+    uint32_t path_mtu; /* enum mtu */
+    uint32_t remote_qpn, remote_psn;
+    uint32_t backlog;    /* of a listener: requests that may still wait */
+    bool is_request;     /* its CONNECT_REQUEST was not taken yet: it counts in the backlog */
+    struct cma_id *from; /* its listener, while @is_request; NULL: that has gone */
+    struct ib_cm_id *ib; /* NULL: none */
+    uint64_t timer;      /* of ADDR_QUERY; 0: none */
+    uint32_t n_told;     /* events that were taken and not acknowledged */
+};
+
+struct cma_ops {
+    /* Finds the neighbour @gid: 0 if its MAC is known; EAGAIN: cma_resolved() follows, at the
+     * latest when the neighbour has not answered; or another errno.
+     */
+    int (*resolve)(void *ctx, const uint8_t gid[GID_BYTES]);
+    /* Calls cma_timer() with @number in @ns, unless stop_timer() comes before that.  Returns what
+     * stop_timer() needs, never 0.
+     */
+    uint64_t (*start_timer)(void *ctx, uint32_t number, uint64_t ns);
+    void (*stop_timer)(void *ctx, uint64_t timer);
+    /* There is an event in the queue of @channel. */
+    void (*has_event)(void *ctx, struct cma_channel *channel);
+};
+
+struct cma_config {
+    struct arena *arena;
+    uint8_t gid[2][GID_BYTES]; /* the addresses of the host: IPv4, IPv6 */
+    uint32_t path_mtu;         /* enum mtu: that of its port */
+    uint32_t ack_delay;        /* code */
+    uint32_t packet_life;      /* code: 18 in Linux 6.1 */
+    uint32_t max_rd_atomic;    /* of the device; also that of peers */
+    struct ib_cm *ib;          /* whose user this is: cma_ib_event() */
+    struct cma_ops ops;
+    void *ctx;
+};
+
+struct cma_service;
+
+struct cma {
+    struct cma_config config;
+    struct prng rng;
+    struct cma_id *ids;
+    struct cma_service *services;
+    uint32_t n_ids, n_created;
+};
+
+void cma_init(struct cma *cma, const struct cma_config *config, struct prng rng);
+
+/* --- Calls of a program ----------------------------------------------------------------------- */
+
+struct cma_channel *cma_channel_new(struct cma *cma);           /* NULL: no memory */
+void cma_channel_free(struct cma *cma, struct cma_channel *ch); /* which has no IDs */
+
+/* Returns NULL if there is no memory. */
+struct cma_id *cma_create(struct cma *cma, struct cma_channel *ch, enum cma_space space,
+                          void *user);
+
+/* Destroys @id, and the events that nobody has taken: the IDs of CONNECT_REQUESTs with them. */
+void cma_destroy(struct cma_id *id);
+
+/* EADDRINUSE, EADDRNOTAVAIL, EINVAL. */
+int cma_bind(struct cma_id *id, const struct cma_addr *at);
+
+/* Then ADDR_RESOLVED or ADDR_ERROR comes, after @timeout_ns at the latest.  @from may be NULL. */
+int cma_resolve_addr(struct cma_id *id, const struct cma_addr *from, const struct cma_addr *to,
+                     uint64_t timeout_ns);
+/* Then ROUTE_RESOLVED comes. */
+int cma_resolve_route(struct cma_id *id);
+
+int cma_listen(struct cma_id *id, uint32_t backlog);
+int cma_connect(struct cma_id *id, const struct cma_param *p);
+
+/* @p NULL: the active side of a connection establishes it, behind CONNECT_RESPONSE. */
+int cma_accept(struct cma_id *id, const struct cma_param *p);
+int cma_reject(struct cma_id *id, const void *data, size_t bytes);
+int cma_disconnect(struct cma_id *id);
+int cma_notify(struct cma_id *id);
+
+/* Returns the attributes with which the queue pair of @id moves to @state, and their mask. */
+int cma_qp_attr(const struct cma_id *id, uint32_t state, struct rdl_qp_attr *ret,
+                uint32_t *ret_mask);
+
+/* Takes the oldest event of @ch; NULL: there is none.  cma_ack() frees it. */
+struct cma_event *cma_take(struct cma_channel *ch);
+void cma_ack(struct cma *cma, struct cma_event *e);
+
+/* --- From below ------------------------------------------------------------------------------- */
+
+/* An event of ib_cm for this user; ib_cm_ops.event(). */
+bool cma_ib_event(struct cma *cma, struct ib_cm_id *ib, const struct ib_cm_event *e);
+
+/* The time to resolve the address of ID @number is over. */
+void cma_timer(struct cma *cma, uint32_t number);
+
+/* The neighbour @gid is known, or it is known that it does not answer. */
+void cma_resolved(struct cma *cma, const uint8_t gid[GID_BYTES], bool found);
+
+#endif

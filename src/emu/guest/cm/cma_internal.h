@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/* Shared by the files of rdma_cm: cma.c has IDs, ports and events, cma_connect.c connections. */
+#ifndef EMU_GUEST_CM_CMA_INTERNAL_H
+#define EMU_GUEST_CM_CMA_INTERNAL_H
+
+#include "emu/guest/cm/cma.h"
+
+/* All listeners of a port share one ID of ib_cm, because they may have different addresses. */
+struct cma_service {
+    struct cma_service *next;
+    uint64_t service_id;
+    struct ib_cm_id *ib;
+    uint32_t n_listeners;
+};
+
+/* Returns a new event of @id, which is not queued; NULL: no memory. */
+struct cma_event *cma_event_new(struct cma_id *id, enum rdma_cm_event kind, int status);
+
+/* Queues @e at the channel of its ID. */
+void cma_post(struct cma_event *e);
+
+/* Queues a plain event.  If there is no memory for it, it is lost. */
+void cma_tell(struct cma_id *id, enum rdma_cm_event kind, int status);
+
+/* The service ID of a port. */
+uint64_t cma_service_id(enum cma_space space, uint16_t port);
+
+/* Returns the listener for requests to @to, or NULL. */
+struct cma_id *cma_listener_at(const struct cma *cma, enum cma_space space,
+                               const struct cma_addr *to);
+
+/* Returns true if @gid is an address of the host. */
+bool cma_is_own(const struct cma *cma, const uint8_t gid[GID_BYTES]);
+
+static inline bool cma_is_datagram(const struct cma_id *id)
+{
+    return id->space == CMA_SPACE_UDP;
+}
+
+#endif
