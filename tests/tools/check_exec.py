@@ -8,6 +8,7 @@ The programs are those of Debian's ibverbs-utils and perftest, our examples, and
 beside RDMALAB; so is our libibverbs.so.1.  Without Debian's, or in a build without the library, prints "skipped: REASON" and exits with 77.  Each function
 check_NAME is one check, or a few.  No check depends on how fast the machine is.
 """
+import errno
 import itertools
 import os
 import pathlib
@@ -16,6 +17,7 @@ import re
 import resource
 import shutil
 import signal
+import socket
 import struct
 import subprocess
 import sys
@@ -467,6 +469,36 @@ def check_files(rdmalab, tally, _library):
     spaces.mkdir()
     done = rdmalab.run("exec", "h1", "--", "test", "-c", "/dev/infiniband/uverbs0", env={**os.environ, "TMPDIR": str(spaces)})
     tally.expect(done.returncode == 0 and not done.stderr and not list(spaces.iterdir()), "a directory with a space", text_of(done))
+
+
+# A server that does not set SO_REUSEADDR, and closes its connection before its client does; and the client.
+SERVER = """import socket, sys
+s = socket.socket()
+s.bind(("127.0.0.1", int(sys.argv[1])))
+s.listen()
+s.accept()[0].close()
+"""
+CLIENT = """import socket, sys
+socket.create_connection(("127.0.0.1", int(sys.argv[1]))).recv(1)
+"""
+
+
+def check_ports_again(rdmalab, tally, _library):
+    """A server gets its TCP port again at once after its end, but not a port on which another one listens."""
+    port = next(ports)
+    words = ["h1", "--", sys.executable, "-c", SERVER, str(port), ":", "h2", "--", sys.executable, "-c", CLIENT, str(port)]
+    for run in ("first", "second"):
+        done = rdmalab.run("exec", *words)
+        tally.expect(done.returncode == 0, f"the {run} server at a port", text_of(done))
+    with socket.socket() as s:
+        try:
+            s.bind(("127.0.0.1", port))
+            tally.expect(False, "without a lab the port is refused for a while", "")
+        except OSError as error:
+            tally.expect(error.errno == errno.EADDRINUSE, "without a lab the port is refused for a while", str(error))
+    with socket.create_server(("127.0.0.1", port)):
+        done = rdmalab.run("exec", "h1", "--", sys.executable, "-c", SERVER, str(port))
+        tally.expect(done.returncode == 1 and "Address already in use" in done.stderr, "a port that is taken", text_of(done))
 
 
 def check_sanitizers(rdmalab, tally, _library):
