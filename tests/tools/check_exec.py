@@ -767,6 +767,11 @@ def check_refused(rdmalab, tally, _library):
                        ("ib_write_bw -q 2", "  the lab had refused ibv_create_qp(): Cannot allocate memory; the device says QP_LIMIT, expected at most 1 of them, found 2\n")):
         done = exec_pair(rdmalab, pair, None, "--lab", "few.lab")
         tally.expect(done.returncode == 1 and done.stderr.count(says) == 1, f"{pair}: why a call was refused", text_of(done))
+    for pair, says in ((("ibv_rc_pingpong", "ibv_rc_pingpong"), "ah_attr needs a GID for RoCE, and is_global is 0; many programs have -g 0 for that\n"),
+                       (("ibv_ud_pingpong", "ibv_ud_pingpong"), "ibv_create_ah(): Invalid argument; ah_attr needs a GID for RoCE, and is_global is 0"),
+                       (("ibv_rc_pingpong -g 0", "ibv_rc_pingpong -g 1"), "sgid_index 0 is an IPv4 address, and dgid is not")):
+        done = exec_pair(rdmalab, *pair)
+        tally.expect(done.returncode == 1 and says in done.stderr, f"{pair}: the wrong address vector", text_of(done))
     done = rdmalab.run("exec", "h1", "--", "sh", "-c", "ibv_devinfo >&2; exit 3")
     tally.expect(done.returncode == 3 and "had refused" not in done.stderr, "nothing was refused", text_of(done))
 

@@ -60,10 +60,40 @@ static void add_attributes(struct text *t, const char *lead, uint32_t set)
     }
 }
 
-/* Appends the mistakes that the driver found in the attributes of a queue pair. */
-static void add_modify(struct text *t, enum rdl_status st, const struct rdl_modify_error *e)
+static bool is_ipv4(const uint8_t gid[16])
 {
-    uint32_t others = e->bad;
+    static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff}; /* [RFC 4291, 2.5.5.2] */
+
+    return memcmp(gid, mapped, sizeof(mapped)) == 0;
+}
+
+/* Appends the mistake in the address vector of a call.  Programs for InfiniBand often leave out the
+ * GID; and two programs often take GIDs of different kinds.
+ */
+static void add_address(struct text *t, const struct exec_client *c, const struct program_av *av)
+{
+    static const uint8_t none[16];
+    uint8_t own[16], mac[6];
+
+    if (memcmp(av->dgid, none, sizeof(none)) == 0)
+        text_addf(t, "ah_attr needs a GID for RoCE, and %s is 0; many programs have -g 0 for that",
+                  av->is_global ? "grh.dgid" : "is_global");
+    else if (rdl_host_address(c->lab, c->host, av->sgid_index, own, mac) != RDL_OK)
+        text_addf(t, "the host has no GID with ah_attr's sgid_index %u", av->sgid_index);
+    else if (is_ipv4(own) != is_ipv4(av->dgid))
+        text_addf(t,
+                  "ah_attr: sgid_index %u is an %s address, and dgid is not; both sides need the "
+                  "same kind",
+                  av->sgid_index, is_ipv4(own) ? "IPv4" : "IPv6");
+    else
+        text_add(t, "ah_attr is not possible");
+}
+
+/* Appends the mistakes that the driver found in the attributes of a queue pair. */
+static void add_modify(struct text *t, const struct exec_client *c, enum rdl_status st)
+{
+    const struct rdl_modify_error *e = &c->modify_error;
+    uint32_t others = e->bad & ~(uint32_t)QPA_AV;
 
     text_addf(t, "; %s -> %s", enum_name(&enum_qp_state, e->from),
               enum_name(&enum_qp_state, e->to));
@@ -79,6 +109,10 @@ static void add_modify(struct text *t, enum rdl_status st, const struct rdl_modi
         others &= ~r->attr;
     }
     add_attributes(t, e->n_ranges ? ", " : ": not possible: ", others);
+    if (e->bad & QPA_AV) {
+        text_add(t, e->bad == QPA_AV ? ": " : "; ");
+        add_address(t, c, &c->call.u.modify_qp.attr.av);
+    }
 }
 
 /* Appends the reason of the device. */
@@ -109,7 +143,10 @@ void exec_refused_note(struct exec_client *c, enum rdl_status st, const struct r
         add_refusal(&t, c, rsp);
     else if (c->call.op == PROGRAM_MODIFY_QP &&
              (st == RDL_ERR_STATE || (e->missing | e->extra | e->bad)))
-        add_modify(&t, st, e);
-    else
+        add_modify(&t, c, st);
+    else if (c->call.op == PROGRAM_CREATE_AH && st == RDL_ERR_INVAL) {
+        text_add(&t, "; ");
+        add_address(&t, c, &c->call.u.create_ah.av);
+    } else
         text_addf(&t, "; %s", rdl_status_str(st));
 }
