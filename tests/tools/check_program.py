@@ -304,6 +304,8 @@ CASES = [  # arguments, standard input, exit status, what the output must match
      r"dropped\s+without\s+an\s+answer,\s+expected\s+psn=100,\s+found\s+psn=50"),
     (["-c", "source pair.lab; post_recv h2.qp sge=mr[0:8]; post_send h1.qp sge=mr[0:64]; run; why h2.cq.wc[0]"], "", 0,
      r"by RESP_RECV_LENGTH, expected at most 8 bytes, found\s+64"),
+    (["-c", "source pair.lab; post_recv h2.qp sge=mr[0:64]; post_send h1.qp sge=mr[0:64] signaled; run; why"], "", 0,
+     r"\nnothing went wrong; this happened last:\n#\S+ +cqe +h1.cq wr_id=0 SUCCESS SEND\n"),
     (["-c", "source pair.lab; post_send h1.qp sge=mr[4090:4100]; run; why"], "", 0,
      r"refused by MR_RANGE, expected\s+address\s+0x\w+\s+to\s+0x\w+fff,\s+found\s+address\s+0x\w+003"),
     (["-c", "source pair.lab; post_recv h2.qp sge=mr; corrupt next as f1; post_send h1.qp sge=mr[0:64]; run; why h1.qp"], "", 0,

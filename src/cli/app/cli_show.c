@@ -206,6 +206,8 @@ static int ask_why(struct trace_query *a, const struct step *st)
     if (target && !ev_id_begins(target))
         return no_state(a, target, at);
     status = why_find(NULL, &a->past, target, &id, &off);
+    if (status == RDL_OK && !target)
+        why_tell_choice(stdout, &a->past, id);
     if (status == RDL_OK)
         status = why(stdout, &a->past, id);
     if (status == RDL_OK)

@@ -256,6 +256,8 @@ bool run_why(struct session *s, const struct step *st)
         }
         return remedy_of_missing(s, id, "\"show events last 20\" lists what has happened");
     }
+    if (!target)
+        why_tell_choice(s->config.out, &past, id);
     if (why(s->config.out, &past, id) != RDL_OK) {
         session_fail(s, at, "this event is not recorded (any more)");
         return remedy_of_missing(s, id, "\"show events\" lists those that are");

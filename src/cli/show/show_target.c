@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Chooses the event that `why` explains. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -193,6 +194,17 @@ static enum rdl_status find_wrong(const struct past *p, ev_id *ret)
         st = find_last(p, matches[i], &any, ret);
     past_index_free(index);
     return st;
+}
+
+void why_tell_choice(FILE *out, const struct past *p, ev_id id)
+{
+    struct past_index *index = fate_index(p);
+    const struct target any = {.path = "", .index = index};
+    const struct ev *e = past_find(p, id);
+
+    if (e && !is_failure(&any, e) && !is_trouble(&any, e) && !is_astray(&any, e))
+        fputs("nothing went wrong; this happened last:\n", out);
+    past_index_free(index);
 }
 
 /* Sets @t to a completion "h1.cq.wc[3]".  It may be polled and no longer in the tree, but still be

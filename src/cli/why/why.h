@@ -31,6 +31,11 @@
 RDL_MUST_CHECK enum rdl_status why_find(const struct rdl_lab *lab, const struct past *p,
                                         const char *target, ev_id *ret, size_t *reterr_at);
 
+/* Prints "nothing went wrong; this happened last:" if the event @id, which why_find() chose without
+ * a target, is no error and no problem.
+ */
+void why_tell_choice(FILE *out, const struct past *p, ev_id id);
+
 /* Prints the chain of causes that led to event @id.  Returns RDL_ERR_NOT_FOUND if there is no such
  * event.
  */
