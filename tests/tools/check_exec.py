@@ -604,8 +604,8 @@ def check_book(rdmalab, tally, library):
 
 # What a test fails with: the lines behind two hosts, and what it prints.
 FAILURES = (
-    ('exec h1 sh -c "echo said; exit 3"', r"h1 sh ended with status 3\n(.*\n)+  printed last:\n    h1 sh: said\n  again: .* --allow programs"),
-    ("exec h1 status=3,4 true", "h1 true ended with status 0, which is not one of status="),
+    ('exec h1 sh -c "echo said; exit 3"', r"h1 sh ended with status 3\n(.*\n)+  \"exec h1 status=3 \.\.\.\" expects this status\n  the last lines that were printed:\n    h1 sh: said\n  again: .* --allow programs"),
+    ("exec h1 status=3,4 true", "h1 true ended with status 0, which status= does not list"),
     ("exec h1 status=0,4 true\nexpect program1.status == 4", "it is 0"),
     ('exec h1 sh -c "exit 3" &\nexec h2 sh -c "exit 4" &\nrun', "h1 sh ended with status 3"),
     ("exec h1 {server} &\nexpect not program1.done and not program1.failed", "FAIL h1 {base}, program 1, still runs at the end"),

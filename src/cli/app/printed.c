@@ -40,7 +40,7 @@ void printed_tell(FILE *printed, FILE *to)
     text[n] = '\0';
     if (size > (long)BYTES_TOLD && strchr(text, '\n'))
         at = strchr(text, '\n') + 1; /* the line before is not whole */
-    fputs("  printed last:\n", to);
+    fputs("  the last lines that were printed:\n", to);
     for (at = last_lines(at); *at; at = *end ? end + 1 : end) {
         char line[BYTES_TOLD + 1];
         const size_t bytes = strcspn(at, "\n");

@@ -20,7 +20,7 @@
 
 struct live;
 
-#define LIVE_ERROR_BYTES 256u
+#define LIVE_ERROR_BYTES 512u
 #define LIVE_STATUS_MAX  255u
 
 /* An error outside the lab, and what the user can do. */

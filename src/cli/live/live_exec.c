@@ -526,7 +526,7 @@ static void describe_failure(struct exec_program *p)
 
     if (!p->process.signal)
         text_addf(&t, "ended with status %d%s", (int)p->process.status,
-                  p->right[0] == 1 ? "" : ", which is not one of status=");
+                  p->right[0] == 1 ? "" : ", which status= does not list");
     else
         text_addf(&t, "was ended by signal %d", p->process.signal);
     if (signal)
@@ -547,9 +547,8 @@ bool live_exec_failed(struct live *l, struct live_error *reterr)
         if (p->account.refused[0])
             text_addf(&remedy, "the lab had refused %s", p->account.refused);
         if (!p->process.direct)
-            text_addf(&remedy,
-                      "%s\"programs\" tells of all; exec with status=N expects such an end",
-                      remedy.len ? "; " : "");
+            text_addf(&remedy, "%s\"exec %s status=%d ...\" expects this status",
+                      remedy.len ? "; " : "", p->host, (int)p->process.status);
         return true;
     }
     return false;
