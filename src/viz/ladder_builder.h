@@ -19,6 +19,7 @@ struct armed {
     uint32_t host, qpn; /* its queue pair */
     uint32_t timer;     /* enum timer_kind */
     ev_id id;           /* the event that armed it */
+    ev_id last;         /* the event that extended it last, or @id: see xport/retry.c */
     uint64_t at_ns;     /* time of arming */
     uint32_t stop; /* index of the stop at which it was armed; LADDER_NONE: before the picture */
 };

@@ -188,7 +188,21 @@ static void arm(struct builder *b, const struct ev *e, uint32_t stop)
     struct armed *a = armed_find(b, t->host, t->qpn, t->timer, true);
 
     if (a)
-        *a = (struct armed){true, t->host, t->qpn, t->timer, e->id, e->at_ns, stop};
+        *a = (struct armed){true, t->host, t->qpn, t->timer, e->id, e->id, e->at_ns, stop};
+}
+
+/* Returns true if the timer event @e extends a timer that runs, and notes that.  The picture shows
+ * when the timer was armed, and not its extensions.
+ */
+static bool extend(struct builder *b, const struct ev *e)
+{
+    const struct ev_timer *t = &e->u.timer;
+    struct armed *a = armed_find(b, t->host, t->qpn, t->timer, false);
+
+    if (!a || e->cause != a->last)
+        return false;
+    a->last = e->id;
+    return true;
 }
 
 static void disarm(struct builder *b, uint32_t host, uint32_t qpn, uint32_t timer)
@@ -206,7 +220,7 @@ void take_timer(struct builder *b, const struct ev *e)
     const uint32_t column = builder_column(l, e->u.timer.host);
     const struct ladder_stop *newest = l->n_stops ? &l->stops[l->n_stops - 1] : NULL;
 
-    if (column == LADDER_NONE)
+    if (column == LADDER_NONE || extend(b, e))
         return;
     if (newest && newest->column == column && newest->at_ns == e->at_ns && !newest->on_wire)
         arm(b, e, l->n_stops - 1);
@@ -228,7 +242,8 @@ void take_before(struct builder *b, const struct ev *e)
         learn_ring(b, e);
         break;
     case EV_timer:
-        arm(b, e, LADDER_NONE);
+        if (!extend(b, e))
+            arm(b, e, LADDER_NONE);
         break;
     case EV_timer_off:
         take_timer_off(b, e);

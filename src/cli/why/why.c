@@ -367,10 +367,34 @@ static const struct ev *skip_rnr_rounds(const struct why_walk *w, const struct e
     return nak;
 }
 
+/* Returns the event that armed the timer of @timeout; NULL if it is forgotten.  Sets *@ret_extended
+ * to the number of its extensions: a timer is extended while the lab is late (xport/retry.c).
+ */
+static const struct ev *armed_by(const struct why_walk *w, const struct ev *timeout,
+                                 unsigned *ret_extended)
+{
+    const struct ev *timer = past_find(w->p, timeout->cause);
+
+    *ret_extended = 0;
+    if (!timer || timer->kind != EV_timer)
+        return NULL;
+    for (;;) {
+        const struct ev *before = past_find(w->p, timer->cause);
+
+        if (!before || before->kind != EV_timer || before->id >= timer->id ||
+            before->u.timer.qpn != timer->u.timer.qpn ||
+            before->u.timer.timer != timer->u.timer.timer)
+            return timer;
+        timer = before;
+        ++*ret_extended;
+    }
+}
+
 static const struct ev *print_timeout(struct why_walk *w, const struct ev *e)
 {
     const bool ack = e->u.timeout.timer == TMR_ACK;
-    const struct ev *timer = past_find(w->p, e->cause), *tx = NULL;
+    unsigned n_extended;
+    const struct ev *timer = armed_by(w, e, &n_extended), *tx = NULL;
     char what[SHOW_LINE_BYTES], note[SHOW_LINE_BYTES];
     struct text t = text_on(what, sizeof(what)), n = text_on(note, sizeof(note));
 
@@ -379,11 +403,14 @@ static const struct ev *print_timeout(struct why_walk *w, const struct ev *e)
     if (!ack && w->rnr_rounds++ >= TIMEOUTS_TOLD)
         return skip_rnr_rounds(w, e);
     text_addf(&t, "the %s", ack ? "ack timeout" : "RNR timer");
-    if (timer && timer->kind == EV_timer) {
+    if (timer) {
         text_add(&t, " armed in ");
         ev_add_id(&t, timer->id);
     }
     text_add(&t, " ran out");
+    if (n_extended)
+        text_addf(&t, ", extended %u time%s because the lab was late", n_extended,
+                  n_extended == 1 ? "" : "s");
     if (ack)
         tx =
             past_last_asked(w->index, e->u.timeout.host, e->u.timeout.qpn, e->u.timeout.psn, e->id);

@@ -414,6 +414,34 @@ static void a_timer_that_was_armed_before_the_picture_is_known(void **state)
     free(t);
 }
 
+/* A lab that is late extends the timer: there is one more timer event before it runs out. */
+static void a_timer_that_was_extended_is_drawn_from_where_it_was_armed(void **state)
+{
+    struct picture_options options = {0};
+    struct trace_of *t = calloc(1, sizeof(*t));
+    struct ladder *plain, *late;
+    size_t armed, out;
+
+    (void)state;
+    assert_non_null(t);
+    trace_build(t, "lost_request");
+    plain = trace_draw(t, 0, &options);
+    armed = index_of(t, EV_timer, 0);
+    out = index_of(t, EV_timeout, 0);
+    memmove(&t->e[out + 1], &t->e[out], (t->n - out) * sizeof(t->e[0]));
+    t->n++;
+    t->e[out] = t->e[armed];
+    t->e[out].cause = t->e[armed].id;
+    t->e[out].id = t->e[out - 1].id + 1;
+    t->e[out].at_ns = t->e[out + 1].at_ns - 1000;
+    late = trace_draw(t, 0, &options);
+    assert_non_null(saying(late, "ACK timeout 65.53us, retry 1 of 7"));
+    assert_int_equal(late->n_stops, plain->n_stops);
+    ladder_free(plain);
+    ladder_free(late);
+    free(t);
+}
+
 /* A kick of a queue that was posted to before the picture. */
 static void a_kick_in_the_picture_is_told(void **state)
 {
@@ -504,6 +532,7 @@ int main(void)
         cmocka_unit_test(what_was_not_recorded_is_not_forgotten),
         cmocka_unit_test(what_became_of_a_packet_before_the_picture_is_known),
         cmocka_unit_test(a_timer_that_was_armed_before_the_picture_is_known),
+        cmocka_unit_test(a_timer_that_was_extended_is_drawn_from_where_it_was_armed),
         cmocka_unit_test(a_kick_in_the_picture_is_told),
         cmocka_unit_test(names_outlive_the_events_that_told_them),
         cmocka_unit_test(a_pause_with_recording_off_is_not_called_idle),

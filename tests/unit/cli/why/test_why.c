@@ -124,6 +124,36 @@ static void a_timeout_is_told_in_words(void **state)
     assert_why("a timeout", &w, ID(36, 1), "#36.1 #34.4 #34.3 #35.1 f1 #34.1 #33.1 #32.1");
 }
 
+/* A lab that was late has extended the timer twice before it ran out. */
+static void extensions_of_a_timer_are_counted(void **state)
+{
+    struct ev late[ARRAY_LEN(lost_once) + 2];
+    struct written w = {.events = late, .n = ARRAY_LEN(late)};
+    struct printed p;
+    size_t n = 0;
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(lost_once); i++) {
+        late[n] = lost_once[i];
+        if (late[n].kind == EV_timeout && late[n].cause == ID(34, 4)) {
+            for (unsigned row = 2; row < 4; row++)
+                late[n++] = (struct ev){.id = ID(35, row),
+                                        .cause = row == 2 ? ID(34, 4) : ID(35, 2),
+                                        .kind = EV_timer,
+                                        .u.timer = {.host = H1, .qpn = 2}};
+            late[n] = lost_once[i];
+            late[n].cause = ID(35, 3);
+        }
+        n++;
+    }
+    assert_int_equal(n, ARRAY_LEN(late));
+    assert_int_equal(ask(&p, &w, ID(36, 1), 0), RDL_OK);
+    assert_prints(&p,
+                  "the ack timeout armed in #34.4 ran out, extended 2 times because the lab was "
+                  "late\n");
+    printed_end(&p);
+}
+
 static void what_is_forgotten_is_said(void **state)
 {
     /* From the timeout on; the fetch and all events before it are dropped. */
@@ -547,6 +577,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_completion_leads_back_to_its_posting),
         cmocka_unit_test(a_timeout_is_told_in_words),
+        cmocka_unit_test(extensions_of_a_timer_are_counted),
         cmocka_unit_test(what_is_forgotten_is_said),
         cmocka_unit_test(giving_up_lists_the_fate_of_every_transmission),
         cmocka_unit_test(ends_that_disagree_about_psns_are_found_out),
