@@ -56,7 +56,7 @@ listening() { grep -q ':4853 [0-9A-F]*:0000 0A ' /proc/net/tcp /proc/net/tcp6; }
 # Is something connected to the interface?
 carrier() { grep -q 1 "/sys/class/net/$1/carrier"; }
 
-# Is the port of the rxe device up?
+# Succeeds if the port of the rxe device is up.
 active() { grep -q ACTIVE "/sys/class/infiniband/$1/ports/1/state"; }
 
 # await CONDITION PID: true as soon as CONDITION holds; false if process PID has ended, or after 10 s.

@@ -90,7 +90,7 @@ class Rxe:
 
     @staticmethod
     def waits(case, role):
-        """Does perftest refuse a port that is down?  Of a server it is down until the lab of its client has begun."""
+        """Returns True if perftest refuses a port that is down.  A server's is down until the lab of its client has begun."""
         return case.is_perftest() and role == "server"
 
     def command(self, case, role):

@@ -60,12 +60,12 @@ def operation(case):
 
 
 def both_ways(case):
-    """Do both sides do the same?"""
+    """Returns True if both sides do the same."""
     return "-b" in case.options or case.program in ("ib_send_lat", "ib_write_lat")
 
 
 def directions(case):
-    """Does the lab send what is moved, does it receive it?"""
+    """{"sent": True if the lab sends the data, "received": True if it receives data}"""
     from_lab = (case.client == "lab") == (operation(case) != "read")
     return {"sent": both_ways(case) or from_lab, "received": both_ways(case) or not from_lab}
 
@@ -96,7 +96,7 @@ def moved(case, events, way):
 
 
 def wrong_counts(case, events):
-    """Has the lab seen what perftest says?"""
+    """The complaints about a difference between perftest's output and the lab's trace."""
     size = 0 if operation(case) == "atomic" else case.size  # of payload of the request
     for way, asked in directions(case).items():
         wanted = (case.iterations, case.iterations * size) if asked else (0, 0)

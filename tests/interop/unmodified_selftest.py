@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Are wrong results of unmodified programs found?  A part of selftest.py."""
+"""Wrong results of unmodified programs are found.  A part of selftest.py."""
 import json
 import pathlib
 import tempfile

@@ -130,7 +130,7 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Returns the middle one; NOTHING if one of them is missing. */
+/* Returns the median; NOTHING if a figure is missing. */
 static double median(double of[TRIES])
 {
     qsort(of, TRIES, sizeof(*of), compare);
@@ -172,7 +172,7 @@ static void print_json(double figures[][N_WAYS])
     printf("\n}\n");
 }
 
-/* Says which figures are missing.  Returns false if one of the lab is. */
+/* Prints an error if figures are missing.  Returns false if one of them is a figure of the lab. */
 static bool complain(double figures[][N_WAYS])
 {
     bool lab = true, ucx = true;

@@ -6,8 +6,8 @@
 #include <stdbool.h>
 
 /* Measures perftest under `rdmalab exec`, UCX over TCP and TCP over the loopback interface in
- * turns, and prints the medians: as JSON if @json, otherwise as text.  A figure whose program is
- * not installed is not there, which is said.  Returns the exit status (enum exit_status).
+ * turns, and prints the medians: as JSON if @json, otherwise as text.  Leaves out a
+ * figure whose program is not installed, and says so.  Returns the exit status (enum exit_status).
  */
 int bench_programs(bool json);
 

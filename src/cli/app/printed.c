@@ -10,7 +10,7 @@
 #define BYTES_TOLD 2048u
 #define FILE_NAME  "printed.txt"
 
-/* Returns the beginning of the last LINES_TOLD lines of @text. */
+/* Returns a pointer to the last LINES_TOLD lines of @text. */
 static const char *last_lines(const char *text)
 {
     const char *at = text + strlen(text);

@@ -29,7 +29,7 @@ static bool refuse_in_test(struct session *s, const struct step *st)
 
 static bool refuse_in_virtual_time(struct session *s, const struct step *st)
 {
-    session_fail(s, st->at, "%s: time is virtual, and what comes from outside has its own",
+    session_fail(s, st->at, "%s: not possible in virtual time: it follows the clock of the machine",
                  st->cmd->name);
     return diag_remedy(&s->diag, "start rdmalab without --virtual");
 }

@@ -339,7 +339,7 @@ static bool hear_call(struct exec_client *c)
     return true;
 }
 
-/* The end of a program that waits is seen when its wait is answered. */
+/* The end of a program that waits is noticed when the lab answers its wait. */
 static bool may_have_called(const struct exec_client *c)
 {
     return (c->server->looks && !c->has_call) ||

@@ -4,7 +4,7 @@
  *   exec_client.c   its beginning and its end, and its calls one after the other
  *   exec_calls.c    what each call does
  *   exec_objects.c  what it has
- *   exec_maker.c    how that was made
+ *   exec_maker.c    how an object was made
  *   exec_work.c     posts, completions, events: what passes through shared memory and pipes
  *
  * A call may have to wait for the device: a host has one control request under way, whoever makes

@@ -20,7 +20,7 @@ struct exec_segment {
     uint64_t offset, address, n_file; /* bytes of the file, and their address */
 };
 
-/* Reads the header of the open file @fd.  Returns false if it is no such file. */
+/* Reads the header of the open file @fd.  Returns false if it is no little-endian ELF file. */
 bool exec_elf_read(struct exec_elf *e, int fd);
 
 /* Reads segment @i.  Returns false if there is none. */

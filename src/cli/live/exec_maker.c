@@ -192,7 +192,7 @@ static void want(struct wanted *w, const struct module *m, const struct exec_elf
     w->address[w->n++] = address - 1; /* of the call: its return address may be another line */
 }
 
-/* Others will be wanted, too: of the table of all objects. */
+/* Adds the places of all other objects of the file: a table of objects asks for them next. */
 static void want_all(struct wanted *w, const struct exec_server *s, const struct module *m,
                      const struct exec_elf *e)
 {
@@ -217,7 +217,7 @@ static void judge_function(struct exec_source *s, bool has_symbols)
     s->in_verbs = false;
 }
 
-/* Looks up @spot, and other places of the same file in one go. */
+/* Looks up @spot, and other places of the same file, in one run of addr2line. */
 static void look_up(const struct exec_server *s, const struct exec_spot *spot)
 {
     struct module *m = &s->makers->modules[spot->module - 1];

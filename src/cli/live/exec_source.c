@@ -22,9 +22,9 @@
 #define ADDR_BYTES  24u
 #define FIXED_WORDS 7u
 
-/* --- Its output ------------------------------------------------------------------------------- */
+/* --- Output of addr2line ---------------------------------------------------------------------- */
 
-/* Copies the beginning of a name that somebody else chose: without control characters. */
+/* Copies the beginning of a name that a program chose, with '?' for control characters. */
 static void copy_name(char ret[EXEC_SOURCE_BYTES], const char *from, size_t n)
 {
     size_t k = 0;
@@ -91,7 +91,7 @@ void exec_source_read(struct exec_source_reader *r, const char *line)
     r->has_function = !r->has_function;
 }
 
-/* --- Running it ------------------------------------------------------------------------------- */
+/* --- Running addr2line ------------------------------------------------------------------------ */
 
 static uint64_t now_ms(void)
 {
@@ -132,12 +132,15 @@ static bool read_lines(struct exec_source_reader *r, int fd)
     }
 }
 
-/* The better one first: addr2line of binutils 2.40 does not find all inline functions in the debug
- * information of clang, and names the wrong file for code of a header at the beginning of a unit.
+/* The more exact one first: addr2line of binutils 2.40 does not find all inline functions in the
+ * debug information of clang, and names the wrong file for code of a header at the beginning of a
+ * unit.
  */
 static const char *const tools[] = {"llvm-addr2line", "addr2line"};
 
-/* Starts it, with @out as its output.  Its environment is empty: it must ask no server. */
+/* Starts addr2line with the output @out.  Its environment has no debuginfod servers: it must ask
+ * none.
+ */
 static bool start(const char *path, const uint64_t *addresses, size_t n, int out, pid_t *ret)
 {
     char *env[] = {"LC_ALL=C", NULL};

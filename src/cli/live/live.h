@@ -89,8 +89,8 @@ struct live_vm_info {
 struct live_exec_config {
     const char *host_name;    /* a host with a guest of the lab and an RDMA device */
     const char *const *words; /* the program and its arguments; NULL ends them */
-    uint64_t seed;            /* of the lab: for what programs draw by chance in virtual time */
-    /* Exit statuses that are no failure, 0 to LIVE_STATUS_MAX; none: 0 alone is none. */
+    uint64_t seed;            /* of the lab: for the random numbers of programs in virtual time */
+    /* Exit statuses that are no failure, 0 to LIVE_STATUS_MAX.  An empty list means 0 alone. */
     const uint8_t *statuses;
     size_t n_statuses;
     bool direct; /* it has the input and output of this process, and is in its group */

@@ -66,7 +66,7 @@ struct live_exec {
     char directory[PATH_MAX]; /* of the session: private, with "socket" and the libraries */
     struct exec_program *programs;
     uint32_t n_programs; /* so far */
-    int set;             /* epoll of what wakes the lab; see watch() */
+    int set;             /* epoll: descriptors that wake the lab; see watch() */
     int *pids;           /* room for the processes of all programs */
     bool computes;       /* virtual time: a program may do something */
     uint64_t turned_ns;  /* virtual time: machine's clock when the lab had a turn */
@@ -82,8 +82,8 @@ enum ready { READY_LOOP, READY_WAKE, READY_INPUT };
 
 /* --- Sleeping --------------------------------------------------------------------------------- */
 
-/* Adds @fd to the set.  With EPOLLET it is told once that something has come, so that nothing needs
- * to be read to wait again.
+/* Adds @fd to the set.  With EPOLLET in @more, new data wakes the lab once, and the lab can wait
+ * again without reading it.
  */
 static bool watch(const struct live_exec *e, int fd, enum ready what, uint32_t more)
 {
@@ -272,7 +272,9 @@ static bool has_failed(const struct exec_program *p)
            (status > LIVE_STATUS_MAX || !(p->right[status / 64] >> status % 64 & 1));
 }
 
-/* Writes "NAME=" and @ours, and behind it after @separator what the variable is here, if it is. */
+/* Writes "NAME=" and @ours.  If the variable has a value in this process, that follows after
+ * @separator.
+ */
 static void write_variable(char *ret, size_t cap, const char *name, const char *ours,
                            const char *separator)
 {
@@ -297,7 +299,7 @@ static bool launch(struct live_exec *e, struct exec_program *p,
     struct prng draws = prng_stream(config->seed, p->number);
 
     write_variable(library, sizeof(library), "LD_LIBRARY_PATH", e->directory, ":");
-    /* A path with a space cannot stand there: without a path, LD_LIBRARY_PATH leads to it. */
+    /* LD_PRELOAD cannot have a path with a space.  A name is looked up in LD_LIBRARY_PATH. */
     snprintf(path, sizeof(path), "%s/" PROGRAM_PRELOADED, e->directory);
     write_variable(preload, sizeof(preload), "LD_PRELOAD",
                    strchr(path, ' ') ? PROGRAM_PRELOADED : path, ":");
@@ -384,7 +386,8 @@ bool live_exec_serve(struct live *l)
     if (!e->server.looks)
         return exec_serve(&e->server);
     e->looked_ns = l->machine_ns;
-    (void)!read(e->server.wake, &woken, sizeof(woken)); /* or it would be full, some time */
+    (void)!read(e->server.wake, &woken,
+                sizeof(woken)); /* otherwise the counter overflows at last */
     while ((fd = exec_accept(e->listener, &pid)) >= 0) {
         struct exec_program *p = program_of(e, pid);
 

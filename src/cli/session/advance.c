@@ -301,7 +301,7 @@ static bool is_late(struct session *s, struct span at)
     }
     if (!s->config.programs_until_ms || machine_ms() < s->config.programs_until_ms)
         return false;
-    diag_set(&s->diag, DIAG_TIMEOUT, at, "the wall-clock limit was reached, and this is not over");
+    diag_set(&s->diag, DIAG_TIMEOUT, at, "the wall-clock limit was reached before this ended");
     diag_remedy(&s->diag, "--timeout N gives it N seconds");
     for (uint32_t i = 0; s->config.live_ops->exec_at(s->outside.live, i, &info); i++) {
         if (info.runs)

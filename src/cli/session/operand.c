@@ -148,7 +148,7 @@ static bool read_program(const struct question *q, const char *path,
     return false;
 }
 
-/* Fails: the program that @path names was not started. */
+/* Sets the error that the program in @path was not started.  Returns false. */
 static bool no_program(const struct question *q, const struct expr *e, const char *path,
                        const struct expr_program *which)
 {

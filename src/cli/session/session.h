@@ -63,8 +63,8 @@ struct session_config {
     const struct live_ops *live_ops;          /* NULL: no live ports, no programs */
     bool programs_direct;  /* programs of the machine have the input and output of this process */
     bool programs_virtual; /* simulated time advances only while all programs wait */
-    /* Of CLOCK_MONOTONIC: a command that waits for programs fails then, with a list of those that
-     * still run.  0: never.
+    /* Time of CLOCK_MONOTONIC at which a command that waits for programs fails, with a list of
+     * those that still run.  0 means never.
      */
     uint64_t programs_until_ms;
     bool tested;         /* this is a test: it has no live ports, and its programs must end */

@@ -97,7 +97,7 @@ void unmet_started(struct session *s, const struct step *st, uint32_t number)
     u->programs[u->n_programs++] = (struct started_program){number, *s->run.block->src, st->at};
 }
 
-/* Fails: program @p still runs. */
+/* Sets the error that program @p still runs.  Returns false. */
 static bool still_runs(struct session *s, const struct started_program *p, const char *name)
 {
     s->diag_src = p->src;

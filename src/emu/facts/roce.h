@@ -76,7 +76,7 @@ static inline bool pkey_is_valid(uint16_t pkey)
 
 /* The service level in the completion of a datagram that came, with TRAIT_SL_SAYS_IP_VERSION.  RoCE
  * has no service level: as at ConnectX the field says which IP header is in the GRH area.  The
- * annex wants such a flag in the completion, and libibverbs has no other field for it. [RoCEv2
+ * annex requires such a flag in the completion, and libibverbs has no other field for it. [RoCEv2
  * A17.4.5.1]
  */
 #define CQE_SL_IPV6 1u

@@ -65,7 +65,7 @@ static bool matches(const char *pattern, const char *path)
     return !*pattern && !*path;
 }
 
-/* Returns the path to use instead of @path: that of the device is another one. */
+/* Returns the path to open for @path: /dev/null for the device, and @path for other files. */
 static const char *path_of(const char *path)
 {
     return path && strcmp(path, DEVICE_FILE) == 0 && is_on_host() ? "/dev/null" : path;
@@ -192,7 +192,7 @@ OPEN(open64)
 OPENAT(openat)
 OPENAT(openat64)
 
-/* Those of programs that were compiled with _FORTIFY_SOURCE. */
+/* Programs that were compiled with _FORTIFY_SOURCE call these functions. */
 PUBLIC int __open_2(const char *path, int flags);
 PUBLIC int __open_2(const char *path, int flags)
 {
@@ -285,7 +285,7 @@ PUBLIC int statx(int dir, const char *path, int flags, unsigned mask, struct sta
     return result;
 }
 
-/* Those of programs that were linked to a C library before version 2.33. */
+/* Programs that were linked to a C library before version 2.33 call these functions. */
 #define OLD_STAT(name, type, flags)                                                                \
     PUBLIC int name(int version, const char *path, struct type *ret);                              \
     PUBLIC int name(int version, const char *path, struct type *ret)                               \

@@ -112,7 +112,8 @@ uint32_t arc4random_uniform(uint32_t bound)
 
     if (bound < 2)
         return 0;
-    uneven = -bound % bound; /* so many words would make small numbers more frequent */
+    uneven =
+        -bound % bound; /* words below it are drawn again: small numbers would be more frequent */
     do
         word = arc4random();
     while (word < uneven);
