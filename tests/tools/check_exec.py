@@ -607,7 +607,9 @@ FAILURES = (
     ('exec h1 sh -c "echo said; exit 3"', r"h1 sh ended with status 3\n(.*\n)+  \"exec h1 status=3 \.\.\.\" expects this status\n  the last lines that were printed:\n    h1 sh: said\n  again: .* --allow programs"),
     ("exec h1 status=3,4 true", "h1 true ended with status 0, which status= does not list"),
     ("exec h1 status=0,4 true\nexpect program1.status == 4", "it is 0"),
-    ('exec h1 sh -c "exit 3" &\nexec h2 sh -c "exit 4" &\nrun', "h1 sh ended with status 3"),
+    ('exec h1 sh -c "exit 3" &\nexec h2 sh -c "exit 4" &\nrun', r"fails.lab:3:1: error: h1 sh ended with status 3\n.*\n.*\n  \"exec h1"),
+    ('exec h1 {server} &\nexec h2 bash -c "exec 3<>/dev/tcp/127.0.0.1/{port}"\nrun',
+     r"fails.lab:[45]:1: error: h1 {base} ended with status 1\n(.*\n)+  it was started in fails.lab:3; \"exec h1 status=1"),
     ("exec h1 {server} &\nexpect not program1.done and not program1.failed", "FAIL h1 {base}, program 1, still runs at the end"),
     ("exec h1 {server} &\nexpect program1.status != 1", "it is not there while the program runs"),
     ("expect program1.status == 0", "no program 1 was started"),
@@ -626,7 +628,7 @@ def check_test_failures(rdmalab, tally, library):
     program = library.parents[3] / "examples/rc_message"
     for lines, says in FAILURES:
         port = next(ports)
-        lines = lines.replace("{server}", f"{program} - {port}").replace("{client}", f"{program} localhost {port}")
+        lines = lines.replace("{server}", f"{program} - {port}").replace("{client}", f"{program} localhost {port}").replace("{port}", str(port))
         says, header = says.replace("{base}", program.name), re.match("scenario .*\n|", lines)[0]
         rdmalab.file("fails.lab").write_text(f"{header}host h1 h2\nlink h1 h2\n{lines.removeprefix(header)}\n")
         done = rdmalab.run("test", "fails.lab", "--allow", "programs", "--timeout", "4")
@@ -774,6 +776,30 @@ def check_refused(rdmalab, tally, _library):
         tally.expect(done.returncode == 1 and says in done.stderr, f"{pair}: the wrong address vector", text_of(done))
     done = rdmalab.run("exec", "h1", "--", "sh", "-c", "ibv_devinfo >&2; exit 3")
     tally.expect(done.returncode == 3 and "had refused" not in done.stderr, "nothing was refused", text_of(done))
+
+
+def state_of(pid):
+    """The letter of a process's state, as ps prints it; "" if there is no such process."""
+    try:
+        return pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return ""
+
+
+def check_refused_together(rdmalab, tally, _library):
+    """All programs that have failed when the lab looks are reported, with their reasons: rdmalab is stopped meanwhile."""
+    rdmalab.file("few.lab").write_text("host h1\nhost h2 max_qp=2\nlink h1 h2\n")
+    process = rdmalab.start("exec", "--lab", "few.lab", "h1", "--", "sh", "-c", "echo $$ >one; while ! test -e gone; do sleep 0.01; done; exit 3",
+                            ":", "h2", "--", "sh", "-c", "ibv_srq_pingpong -q 8; echo $$ >two; kill -STOP $PPID; touch gone; exit 4")
+    end = time.monotonic() + 30
+    while time.monotonic() < end and not all(
+            rdmalab.file(name).exists() and (pid := rdmalab.file(name).read_text().strip()) and state_of(pid) == "Z" for name in ("one", "two")):
+        time.sleep(0.01)
+    process.send_signal(signal.SIGCONT)
+    _, errors = process.communicate(timeout=30)
+    tally.expect(process.returncode == 3 and re.search(
+        r"rdmalab: h1 sh ended with status 3\n  h2 sh ended with status 4\n    the lab had refused ibv_create_qp\(\): Cannot allocate memory; "
+        r"the device says QP_LIMIT", errors), "both failures, with the reason of the second one", f"{process.returncode}\n{errors}")
 
 
 def check_virtual_timeout(rdmalab, tally, _library):

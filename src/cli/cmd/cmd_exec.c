@@ -92,6 +92,7 @@ bool run_exec(struct session *s, const struct step *st)
                                       .n_statuses = a->n,
                                       .seed = s->lab_info.seed};
     const char **words;
+    char place[SESSION_PLACE_BYTES];
     struct live_error error;
     uint32_t number = 0;
     bool behind, started;
@@ -104,6 +105,8 @@ bool run_exec(struct session *s, const struct step *st)
         return false;
     config.host_name = step_text(st, "host");
     config.words = words;
+    session_place(s, st->at, place);
+    config.place = place;
     for (size_t i = 0; i < a->n; i++)
         statuses[i] = (uint8_t)value_number(step_param(st, "status"), a->v[i].text);
     started = s->config.live_ops->exec(s->outside.live, &config, &number, &error);

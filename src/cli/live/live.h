@@ -27,6 +27,10 @@ struct live;
 struct live_error {
     char message[LIVE_ERROR_BYTES];
     char remedy[LIVE_ERROR_BYTES];
+    /* Only programs_failed() sets them: live_exec_config.place of the program, and the description
+     * of its last call that the lab has refused.
+     */
+    const char *place, *refused;
 };
 
 /* The lag: how far the lab is behind the machine's clock, now and at most so far. */
@@ -93,7 +97,8 @@ struct live_exec_config {
     /* Exit statuses that are no failure, 0 to LIVE_STATUS_MAX.  An empty list means 0 alone. */
     const uint8_t *statuses;
     size_t n_statuses;
-    bool direct; /* it has the input and output of this process, and is in its group */
+    const char *place; /* of the command that starts it, for messages: "a.lab:4"; "": none */
+    bool direct;       /* it has the input and output of this process, and is in its group */
 };
 
 /* The use that a program has made of the lab. */

@@ -51,6 +51,7 @@ struct exec_program {
     uint32_t number;
     char command[256];
     char program[128]; /* its first word */
+    char place[128];   /* live_exec_config.place; "" */
     struct exec_account account;
     struct exec_process process;
     uint64_t right[(LIVE_STATUS_MAX + 1) / 64]; /* bits: the statuses that are no failure */
@@ -339,6 +340,7 @@ bool live_exec_start(struct live *l, const struct live_exec_config *config, uint
     snprintf(p->host, sizeof(p->host), "%s", config->host_name);
     write_command(config->words, p->command, sizeof(p->command));
     snprintf(p->program, sizeof(p->program), "%s", config->words[0]);
+    snprintf(p->place, sizeof(p->place), "%s", config->place);
     snprintf(p->name, sizeof(p->name), "%s %s", p->host, text_behind_slash(config->words[0]));
     p->process = (struct exec_process){.loop = &l->loop, .out = l->out, .name = p->name};
     p->process.direct = config->direct;
@@ -547,6 +549,8 @@ bool live_exec_failed(struct live *l, struct live_error *reterr)
         describe_failure(p);
         snprintf(reterr->message, sizeof(reterr->message), "%s %s", p->name, p->wrong);
         remedy = text_on(reterr->remedy, sizeof(reterr->remedy));
+        reterr->place = p->place;
+        reterr->refused = p->account.refused;
         if (p->account.refused[0])
             text_addf(&remedy, "the lab had refused %s", p->account.refused);
         if (!p->process.direct)

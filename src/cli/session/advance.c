@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/session/advance.h"
 
+#include <string.h>
 #include <time.h>
 
 #include "cli/lang/words.h"
@@ -268,15 +269,25 @@ static enum rdl_status live_turn(struct session *s, const struct move *m, int in
  */
 static bool program_failed(struct session *s, struct span at)
 {
-    struct live_error error;
+    struct live_error error = {.place = ""};
+    char here[SESSION_PLACE_BYTES];
+    bool elsewhere;
 
     if (!s->config.live_ops->programs_failed(s->outside.live, &error))
         return false;
+    session_place(s, at, here);
+    elsewhere = error.place && error.place[0] && strcmp(error.place, here) != 0;
     session_fail(s, at, "%s", error.message);
-    diag_remedy(&s->diag, "%s", error.remedy);
-    while (s->config.live_ops->programs_failed(s->outside.live, &error))
+    diag_remedy(&s->diag, "%s%s%s%s", elsewhere ? "it was started in " : "",
+                elsewhere ? error.place : "", elsewhere ? "; " : "", error.remedy);
+    for (;;) {
+        error.refused = "";
+        if (!s->config.live_ops->programs_failed(s->outside.live, &error))
+            return true;
         diag_note(&s->diag, "  %s", error.message);
-    return true;
+        if (error.refused && error.refused[0])
+            diag_note(&s->diag, "    the lab had refused %s", error.refused);
+    }
 }
 
 static uint64_t machine_ms(void)

@@ -156,6 +156,18 @@ bool session_fail(struct session *s, struct span at, const char *fmt, ...)
     return diag_set(&s->diag, DIAG_FAILED, at, "%s", message);
 }
 
+void session_place(const struct session *s, struct span at, char ret[SESSION_PLACE_BYTES])
+{
+    const struct source *src = s->run.block ? s->run.block->src : NULL;
+    struct text t = text_on(ret, SESSION_PLACE_BYTES);
+    size_t line, column;
+
+    if (!src || !src->name)
+        return;
+    source_place(src, at.at, &line, &column);
+    text_addf(&t, "%s:%zu", src->name, line);
+}
+
 bool session_interrupted(struct session *s, struct span at)
 {
     if (!session_is_interrupted(s) || (s->run.block && s->run.block->undisturbed))

@@ -305,6 +305,13 @@ bool session_fail(struct session *s, struct span at, const char *fmt, ...)
  */
 bool session_fail_status(struct session *s, struct span at, const char *what, enum rdl_status st);
 
+#define SESSION_PLACE_BYTES 128u
+
+/* Sets @ret to the place @at of the running block in its file, such as "a.lab:4"; to "" if the line
+ * was typed.
+ */
+void session_place(const struct session *s, struct span at, char ret[SESSION_PLACE_BYTES]);
+
 /* Prints the description of an object that a verb created on @host.  In an `on` block it is added
  * to the line of that block instead (struct made).
  */
