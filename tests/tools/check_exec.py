@@ -604,7 +604,7 @@ def check_book(rdmalab, tally, library):
 
 # What a test fails with: the lines behind two hosts, and what it prints.
 FAILURES = (
-    ('exec h1 sh -c "echo said; exit 3"', r"h1 sh ended with status 3\n(.*\n)+  \"exec h1 status=3 \.\.\.\" expects this status\n  the last lines that were printed:\n    h1 sh: said\n  again: .* --allow programs"),
+    ('exec h1 sh -c "echo said; exit 3"', r"h1 sh ended with status 3\n(.*\n)+  \"exec h1 status=3 \.\.\.\" expects this status\n  the last lines that each program has printed:\n    h1 sh: said\n  again: .* --allow programs"),
     ("exec h1 status=3,4 true", "h1 true ended with status 0, which status= does not list"),
     ("exec h1 status=0,4 true\nexpect program1.status == 4", "it is 0"),
     ('exec h1 sh -c "exit 3" &\nexec h2 sh -c "exit 4" &\nrun', r"fails.lab:3:1: error: h1 sh ended with status 3\n.*\n.*\n  \"exec h1"),
@@ -634,6 +634,14 @@ def check_test_failures(rdmalab, tally, library):
         done = rdmalab.run("test", "fails.lab", "--allow", "programs", "--timeout", "4")
         tally.expect(done.returncode in (1, 2, 124) and re.search(says, done.stdout), f"a test of {lines!r} fails: {says}", text_of(done))
     tally.expect(done.returncode == 124, "a program that does not end is a timeout", text_of(done))
+    rdmalab.file("fails.lab").write_text('host h1 h2\nexec h1 seq 1 9\nexec h2 seq 1 5000\nexec h2 seq 5001 5020\nexpect t == 1\n')
+    done = rdmalab.run("test", "fails.lab", "--allow", "programs")
+    shown = [f"h2 seq: {n}" for n in range(5013, 5021)]
+    tally.expect(re.findall("^    (.*)", done.stdout.partition("has printed:")[2], re.MULTILINE) == shown, "8 lines of a program", text_of(done))
+    rdmalab.file("fails.lab").write_text('host h1 h2\nexec h1 seq 1 9\nexec h2 seq 1 20\nexpect t == 1\n')
+    done = rdmalab.run("test", "fails.lab", "--allow", "programs")
+    shown = [f"h1 seq: {n}" for n in range(2, 10)] + [f"h2 seq: {n}" for n in range(13, 21)]
+    tally.expect(re.findall("^    (.*)", done.stdout.partition("has printed:")[2], re.MULTILINE) == shown, "of each program", text_of(done))
     rdmalab.file("fails.lab").write_text('host h1 h2\nlink h1 h2\nexec h1 sh -c "echo one; echo two >&2; exit 3"\n')
     done = rdmalab.run("test", "fails.lab", "--allow", "programs", "--artifacts", "left", "--junit", "junit.xml")
     left = {path.name: path for path in rdmalab.file("left").glob("*/*")}

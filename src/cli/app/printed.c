@@ -6,29 +6,55 @@
 #include "print/plain.h"
 #include "process/out_file.h"
 
-#define LINES_TOLD 12u
-#define BYTES_TOLD 2048u
-#define FILE_NAME  "printed.txt"
+#define LINES_OF_EACH 8u  /* of a program, or of the commands together */
+#define LINES_TOLD    24u /* in all */
+#define BYTES_TOLD    8192u
+#define FILE_NAME     "printed.txt"
 
-/* Returns a pointer to the last LINES_TOLD lines of @text. */
-static const char *last_lines(const char *text)
+/* Returns the length of the name of a program, such as "h1 server", at the beginning of @line; 0 if
+ * a command has printed the line.
+ */
+static size_t name_bytes(const char *line)
 {
-    const char *at = text + strlen(text);
-    unsigned n = 0;
+    const size_t host = strcspn(line, " :\n"), name = strcspn(line, ":\n");
 
-    if (at > text)
-        at--; /* the end of the last line */
-    for (; at > text; at--) {
-        if (at[-1] == '\n' && ++n == LINES_TOLD)
-            return at;
-    }
-    return text;
+    return line[host] == ' ' && line[name] == ':' ? name : 0;
+}
+
+static const char *next_line(const char *line)
+{
+    line += strcspn(line, "\n");
+    return *line ? line + 1 : line;
+}
+
+/* Returns the number of lines after @line that the same program has printed. */
+static unsigned lines_after(const char *line)
+{
+    const size_t n = name_bytes(line);
+    unsigned count = 0;
+
+    for (const char *at = next_line(line); *at; at = next_line(at))
+        count += name_bytes(at) == n && memcmp(at, line, n) == 0;
+    return count;
+}
+
+/* Prints one line of a program, behind a margin. */
+static void tell_line(const char *at, FILE *to)
+{
+    char line[BYTES_TOLD + 1];
+    const size_t bytes = strcspn(at, "\n");
+
+    memcpy(line, at, bytes);
+    line[bytes] = '\0';
+    fputs("    ", to);
+    print_line(to, line);
 }
 
 void printed_tell(FILE *printed, FILE *to)
 {
     char text[BYTES_TOLD + 1];
-    const char *at = text, *end;
+    const char *first = text;
+    unsigned n_told = 0;
     long size;
     size_t n;
 
@@ -39,17 +65,13 @@ void printed_tell(FILE *printed, FILE *to)
     n = fread(text, 1, BYTES_TOLD, printed);
     text[n] = '\0';
     if (size > (long)BYTES_TOLD && strchr(text, '\n'))
-        at = strchr(text, '\n') + 1; /* the line before is not whole */
-    fputs("  the last lines that were printed:\n", to);
-    for (at = last_lines(at); *at; at = *end ? end + 1 : end) {
-        char line[BYTES_TOLD + 1];
-        const size_t bytes = strcspn(at, "\n");
-
-        end = at + bytes;
-        memcpy(line, at, bytes);
-        line[bytes] = '\0';
-        fputs("    ", to);
-        print_line(to, line);
+        first = strchr(text, '\n') + 1; /* the line before is not whole */
+    for (const char *at = first; *at; at = next_line(at))
+        n_told += lines_after(at) < LINES_OF_EACH;
+    fputs("  the last lines that each program has printed:\n", to);
+    for (const char *at = first; *at; at = next_line(at)) {
+        if (lines_after(at) < LINES_OF_EACH && n_told-- <= LINES_TOLD)
+            tell_line(at, to);
     }
 }
 

@@ -7,7 +7,8 @@
 
 #include <stdio.h>
 
-/* Prints the last lines of @printed to @to, below a heading.  Prints nothing if @printed is empty.
+/* Prints the last lines that each program has written to @printed to @to, below a heading.  Prints
+ * nothing if @printed is empty.
  */
 void printed_tell(FILE *printed, FILE *to);
 
