@@ -125,7 +125,7 @@ def wrong_perftest(case, text, path):
 
 
 def said(text):
-    """What an example has printed, without numbers, and without the order in which different things complete."""
+    """The output of an example, without numbers, and without the order in which different things complete."""
     return sorted(NUMBER.sub(r"\1 N", line) for line in text.splitlines() if line)
 
 

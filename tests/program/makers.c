@@ -70,7 +70,7 @@ static void make_all(struct ibv_context *context, unsigned access)
         if (ibv_modify_qp(qps[i], &error, IBV_QP_STATE) != 0)
             exit(1);
     }
-    if (ibv_post_send(qps[QPS - 1], &send, &bad) != 0) /* whoever watches sees that all is done */
+    if (ibv_post_send(qps[QPS - 1], &send, &bad) != 0) /* tells the check that all objects exist */
         exit(1);
 }
 

@@ -98,7 +98,7 @@ def check_gids(rdmalab, tally, more):
 
 
 def check_sleep(rdmalab, tally, more):
-    """UCX sleeps after it has armed a queue, and expects an event of what was there before."""
+    """UCX arms a queue and sleeps.  It expects an event for completions that were there before."""
     for row in ("rc_v -t tag_lat -E sleep", "ud_v -t tag_lat -E sleep") if more else ("rc_v -t tag_lat -E sleep",):
         ucp(rdmalab, tally, row, RDMALAB_ARM="unpolled")
 
@@ -110,7 +110,7 @@ drop next nth=2 count=2 from=h2
 
 
 def check_losses(rdmalab, tally, _more):
-    """UCX sends datagrams again itself, and the device messages of a connection."""
+    """Lost packets are sent again: datagrams by UCX, those of a connection by the device."""
     rdmalab.file("losses.lab").write_text(LOSSES)
     for row in ("rc_v -t tag_lat", "ud_v -t tag_lat"):
         ucp(rdmalab, tally, row, "--lab", "losses.lab")
@@ -170,7 +170,7 @@ expect count(cqe, status!=SUCCESS) == 0
 
 
 def check_packets(rdmalab, tally, _more):
-    """What UCX says that it has written went over the link."""
+    """The link has carried the bytes that UCX reports."""
     command = f"ucx_perftest -d rdl0:1 -x rc_verbs -t put_bw -D zcopy -s 4096 -n 100 -w 0 -p {next(ports)}"
     rdmalab.file("writes.lab").write_text(WRITES.format(command=command))
     done = rdmalab.run("run", "writes.lab", "--allow", "programs", "--quiet")

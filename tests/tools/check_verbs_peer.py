@@ -37,7 +37,7 @@ ports = itertools.count(20000 + os.getpid() * 64 % 40000)
 
 
 def played(rdmalab, lines, profile, loss, ip):
-    """What both sides print when they carry out the @lines, and how rdmalab has ended."""
+    """Returns how rdmalab has ended, and the output of both sides for the @lines."""
     rdmalab.file("peer.lines").write_text(lines)
     rdmalab.file("peer.lab").write_text(LAB.format(profile=profile, loss=loss))
     into = ["sh", "-c", 'exec "$@" >"$0"']
