@@ -770,8 +770,21 @@ def check_reasons(rdmalab, tally, _library):
     tally.expect("h1 other: statically" not in done.stdout, "a dynamic program is not", text_of(done))
 
 
-def check_refused(rdmalab, tally, _library):
+# What the lab says of the mistakes that tests/program/mistakes.c can make.
+SAID_OF_MISTAKES = {
+    "access": "ibv_reg_mr(): Invalid argument; IBV_ACCESS_REMOTE_WRITE and _ATOMIC need IBV_ACCESS_LOCAL_WRITE",
+    "long": "ibv_create_qp(): Invalid argument; max_send_wr is 1000000, and must be at most 4096",
+    "srq": "ibv_create_srq(): Invalid argument; max_sge is 1000, and must be at most 32",
+    "state": "ibv_modify_qp(): Invalid argument; RESET -> RTS is not possible",
+}
+
+
+def check_refused(rdmalab, tally, library):
     """A program that fails learns an errno; rdmalab tells why its last call was refused."""
+    for mistake, says in SAID_OF_MISTAKES.items():
+        done = rdmalab.run("exec", "h1", "--", str(library.parents[3] / "tests/program/mistakes"), mistake)
+        tally.expect(done.returncode == 3 and done.stderr == f"rdmalab: h1 mistakes ended with status 3\n  the lab had refused {says}\n",
+                     f"the mistake {mistake}", text_of(done))
     rdmalab.file("few.lab").write_text("host h1\nhost h2 max_qp_init_rd_atom=4 max_qp=2\nlink h1 h2\n")
     for pair, says in (("ib_read_lat -n 5", "  the lab had refused ibv_modify_qp(): Invalid argument; RTR -> RTS: max_rd_atomic is 16, and must be 0 to 4\n"),
                        ("ib_write_bw -q 2", "  the lab had refused ibv_create_qp(): Cannot allocate memory; the device says QP_LIMIT, expected at most 1 of them, found 2\n")):

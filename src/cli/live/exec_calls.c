@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "cli/live/exec_client.h"
+#include "cli/live/exec_limits.h"
 #include "cli/live/exec_maker.h"
 #include "rdmalab/events.h"
 #include "rdmalab/memory.h"
@@ -323,9 +324,10 @@ static enum rdl_status create_srq(struct exec_client *c)
     const struct rdl_srq_attr attr = {c->call.u.create_srq.max_wr, c->call.u.create_srq.max_sge,
                                       c->call.u.create_srq.limit};
     rdl_srq made = {0};
-    const enum rdl_status st =
-        rdl_create_srq(c->lab, (rdl_pd){c->call.u.create_srq.pd}, &attr, NULL, &made);
+    enum rdl_status st = RDL_ERR_INVAL;
 
+    if (!exec_limit_exceeded(c).name)
+        st = rdl_create_srq(c->lab, (rdl_pd){c->call.u.create_srq.pd}, &attr, NULL, &made);
     return asked(c, st, made.raw);
 }
 
@@ -401,8 +403,10 @@ static enum rdl_status create_qp(struct exec_client *c)
         .block_self_mcast_lb = c->call.u.create_qp.block_self_mcast_lb != 0,
     };
     rdl_qp made = {0};
-    const enum rdl_status st = rdl_create_qp(c->lab, &config, NULL, &made);
+    enum rdl_status st = RDL_ERR_INVAL;
 
+    if (!exec_limit_exceeded(c).name)
+        st = rdl_create_qp(c->lab, &config, NULL, &made);
     return asked(c, st, made.raw);
 }
 

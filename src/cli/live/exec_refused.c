@@ -3,9 +3,11 @@
 
 #include <string.h>
 
+#include "cli/live/exec_limits.h"
 #include "emu/base/assert.h"
 #include "emu/base/text.h"
 #include "emu/facts/compared.h"
+#include "emu/facts/enum/access.h"
 #include "emu/facts/enum/qp_attr.h"
 #include "emu/facts/enum/qp_state.h"
 #include "emu/facts/refusal.h"
@@ -105,7 +107,10 @@ static void add_modify(struct text *t, const struct exec_client *c, enum rdl_sta
         const struct rdl_attr_range *r = &e->range[i];
 
         add_attributes(t, i ? ", " : ": ", r->attr);
-        text_addf(t, " is %u, and must be %u to %u", r->found, r->least, r->most);
+        if (r->least == r->most)
+            text_addf(t, " is %u, and must be %u", r->found, r->least);
+        else
+            text_addf(t, " is %u, and must be %u to %u", r->found, r->least, r->most);
         others &= ~r->attr;
     }
     add_attributes(t, e->n_ranges ? ", " : ": not possible: ", others);
@@ -129,6 +134,25 @@ static void add_refusal(struct text *t, const struct exec_client *c, const struc
     compared_add_refusal(t, why.reason, &(struct compared){why.least, why.most, why.found});
 }
 
+/* Appends the reason why the lab, and not the device, has refused a call that is no MODIFY_QP. */
+static void add_reason(struct text *t, const struct exec_client *c, enum rdl_status st)
+{
+    const uint32_t writes = ACC_REMOTE_WRITE | ACC_REMOTE_ATOMIC;
+    const struct exec_limit limit = exec_limit_exceeded(c);
+    const uint32_t access = c->call.op == PROGRAM_REG_MR ? c->call.u.reg_mr.access : 0;
+
+    if (st != RDL_ERR_INVAL) {
+        text_addf(t, "; %s", rdl_status_str(st));
+    } else if (c->call.op == PROGRAM_CREATE_AH) {
+        text_add(t, "; ");
+        add_address(t, c, &c->call.u.create_ah.av);
+    } else if (limit.name) {
+        text_addf(t, "; %s is %u, and must be at most %u", limit.name, limit.found, limit.most);
+    } else if ((access & writes) && !(access & ACC_LOCAL_WRITE)) {
+        text_add(t, "; IBV_ACCESS_REMOTE_WRITE and _ATOMIC need IBV_ACCESS_LOCAL_WRITE");
+    }
+}
+
 void exec_refused_note(struct exec_client *c, enum rdl_status st, const struct rdl_response *rsp)
 {
     const struct rdl_modify_error *e = &c->modify_error;
@@ -144,9 +168,6 @@ void exec_refused_note(struct exec_client *c, enum rdl_status st, const struct r
     else if (c->call.op == PROGRAM_MODIFY_QP &&
              (st == RDL_ERR_STATE || (e->missing | e->extra | e->bad)))
         add_modify(&t, c, st);
-    else if (c->call.op == PROGRAM_CREATE_AH && st == RDL_ERR_INVAL) {
-        text_add(&t, "; ");
-        add_address(&t, c, &c->call.u.create_ah.av);
-    } else
-        text_addf(&t, "; %s", rdl_status_str(st));
+    else
+        add_reason(&t, c, st);
 }

@@ -29,17 +29,6 @@ static uint64_t send_ops_of(enum ibv_qp_type type)
     return type == IBV_QPT_UC ? SEND_OPS_UC : SEND_OPS_UD;
 }
 
-/* Returns true if the device has queues of such sizes.  It may still have no memory for them. */
-static bool has_sizes(const struct program_device *d, const struct ibv_qp_init_attr_ex *attr)
-{
-    const struct ibv_qp_cap *cap = &attr->cap;
-
-    if (cap->max_send_wr > d->max_qp_wr || cap->max_send_sge > d->max_send_sge ||
-        cap->max_inline_data > d->max_inline_data)
-        return false;
-    return attr->srq || (cap->max_recv_wr <= d->max_qp_wr && cap->max_recv_sge <= d->max_recv_sge);
-}
-
 /* Checks what the lab does not see.  Returns 0 or an errno value. */
 static int check_init(struct context *x, const struct ibv_qp_init_attr_ex *attr)
 {
@@ -57,7 +46,7 @@ static int check_init(struct context *x, const struct ibv_qp_init_attr_ex *attr)
     if ((attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS) &&
         (attr->send_ops_flags & ~send_ops_of(attr->qp_type)))
         return EOPNOTSUPP;
-    if (!pd || !send_cq || !recv_cq || (attr->srq && !srq) || !has_sizes(&x->c.device, attr))
+    if (!pd || !send_cq || !recv_cq || (attr->srq && !srq))
         return EINVAL;
     if (pd->o.context != x || send_cq->o.context != x || recv_cq->o.context != x ||
         (srq && srq->o.context != x))

@@ -15,11 +15,6 @@ static struct ibv_srq *create_srq(struct ibv_pd *pub, struct ibv_srq_init_attr *
 
     if (!srq)
         return null_because(pd ? ENOMEM : EINVAL);
-    if (init->attr.max_wr > pd->o.context->c.device.max_srq_wr ||
-        init->attr.max_sge > pd->o.context->c.device.max_srq_sge) {
-        free(srq);
-        return null_because(EINVAL);
-    }
     call_init_by(&call, PROGRAM_CREATE_SRQ, m);
     call.u.create_srq.pd = pd->o.handle;
     call.u.create_srq.max_wr = init->attr.max_wr;
