@@ -39,6 +39,7 @@ MAY_OPEN = {
     "src/process/beneath.c": "files below a directory, for the gate",
     "src/process/out_file.c": "files to write, for the gate and for options",
     "src/process/leftovers.c": "temporary files, for src/process/out_file.c and for the user's directories",
+    "src/process/std_files.c": "/dev/null",
     "src/process/signals.c": "/dev/null",
     "src/cli/lang/source.c": "source_read(): files that the user names",
     "src/cli/session/scenario.c": "scenario_load(): files that the user names",

@@ -32,6 +32,7 @@
 #include "print/version.h"
 #include "process/out_file.h"
 #include "process/signals.h"
+#include "process/std_files.h"
 #include "swarm/drills/drill.h"
 
 /* Writes @script to the file @name; "-" is the standard output.  Returns NULL, or why it failed. */
@@ -548,6 +549,7 @@ int main(int argc, char **argv)
     const char *why;
     int status;
 
+    std_files_hold();
     signals_start();
     json_use_memory();
     status = run_mode(argc, argv);
