@@ -12,19 +12,66 @@
 
 #include "cli/live/exec_file.h"
 #include "cli/live/live_internal.h"
+#include "print/utf8.h"
 #include "process/exit_status.h"
 
 #define FORCED_MS 1000u
 #define LOOK_MS   5u
 
+#define UTF8_BYTES 4u /* of a character, at most */
+
 extern char **environ;
 
 /* --- Output ----------------------------------------------------------------------------------- */
 
+/* Prints the character at @s, of which @left bytes are there, as it is if a terminal and a log show
+ * it, and as an escape otherwise.  Returns its length.
+ */
+static size_t print_character(FILE *out, const char *s, size_t left)
+{
+    uint32_t c = 0;
+    const size_t n = utf8_character(s, left, &c), used = n ? n : 1;
+
+    if (n > 0 && (c == '\t' || !utf8_controls(c)) && !utf8_begins_command(s, false)) {
+        fwrite(s, 1, n, out);
+        return used;
+    }
+    for (size_t i = 0; i < used; i++)
+        fprintf(out, "\\x%02x", (unsigned char)s[i]);
+    return used;
+}
+
+/* Prints the first @n bytes of the line, as one. */
+static void print_part(struct exec_stream *s, size_t n)
+{
+    FILE *out = s->process->out;
+
+    s->line[s->n] = '\0';
+    fprintf(out, "%s: ", s->process->name);
+    for (size_t at = 0; at < n;)
+        at += print_character(out, s->line + at, n - at);
+    fputc('\n', out);
+    s->n -= n;
+    memmove(s->line, s->line + n, s->n);
+}
+
 static void print_line(struct exec_stream *s)
 {
-    fprintf(s->process->out, "%s: %.*s\n", s->process->name, (int)s->n, s->line);
-    s->n = 0;
+    print_part(s, s->n);
+}
+
+/* Prints a line that is too long, but not the beginning of a character at its end. */
+static void print_full(struct exec_stream *s)
+{
+    size_t last = s->n - 1;
+    uint32_t c;
+
+    while (s->n - last < UTF8_BYTES && ((unsigned char)s->line[last] & 0xc0u) == 0x80)
+        last--;
+    if ((unsigned char)s->line[last] >= 0xc0 && !utf8_character(s->line + last, s->n - last, &c))
+        print_part(s, last);
+    else
+        print_part(s, s->n);
 }
 
 /* Control characters could do anything to the terminal: a program that draws is not shown so. */
@@ -33,8 +80,8 @@ static void take_char(struct exec_stream *s, char c)
     if (c == '\n') {
         print_line(s);
     } else if ((unsigned char)c >= ' ' || c == '\t') {
-        if (s->n == sizeof(s->line))
-            print_line(s);
+        if (s->n == EXEC_LINE_BYTES)
+            print_full(s);
         s->line[s->n++] = c;
     }
 }

@@ -22,7 +22,7 @@ struct exec_stream {
     struct exec_process *process;
     uv_pipe_t pipe;
     bool open;
-    char line[EXEC_LINE_BYTES]; /* the line that is being received */
+    char line[EXEC_LINE_BYTES + 1]; /* the line that is being received */
     size_t n;
 };
 
