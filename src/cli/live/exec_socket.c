@@ -13,9 +13,17 @@
 
 #define WAITING_MAX 64 /* connections that are not accepted yet */
 
+#define SENT_FDS_MAX 253u /* [Linux, include/net/scm.h: SCM_MAX_FD] */
+
 /* A control message with file descriptors, aligned for its header. */
 union control {
     char bytes[CMSG_SPACE(EXEC_FDS_MAX * sizeof(int))];
+    struct cmsghdr aligned;
+};
+
+/* One with as many as a message can have: those without room would be closed by the kernel. */
+union large_control {
+    char bytes[CMSG_SPACE(SENT_FDS_MAX * sizeof(int))];
     struct cmsghdr aligned;
 };
 
@@ -61,7 +69,7 @@ int exec_accept(int listener, int *ret_pid)
 
 enum exec_got exec_receive(int fd, void *out, size_t bytes, int *ret_fd)
 {
-    union control control;
+    union large_control control;
     struct iovec data = {out, bytes};
     struct msghdr m = {
         .msg_iov = &data,
@@ -78,9 +86,23 @@ enum exec_got exec_receive(int fd, void *out, size_t bytes, int *ret_fd)
     if (n == (ssize_t)bytes)
         return EXEC_MESSAGE;
     if (*ret_fd >= 0)
-        close(*ret_fd);
+        socket_fds_close(*ret_fd);
     *ret_fd = -1;
     return n == 0 ? EXEC_CLOSED : EXEC_NONSENSE;
+}
+
+void exec_hang_up(int fd)
+{
+    char byte;
+    int sent;
+
+    (void)shutdown(fd, SHUT_RD);
+    for (enum exec_got got = EXEC_MESSAGE; got == EXEC_MESSAGE || got == EXEC_NONSENSE;) {
+        got = exec_receive(fd, &byte, sizeof(byte), &sent);
+        if (sent >= 0)
+            socket_fds_close(sent);
+    }
+    close(fd);
 }
 
 bool exec_send(int fd, const void *message, size_t bytes, const int *fds, unsigned n)

@@ -30,6 +30,11 @@ enum exec_got { EXEC_NOTHING, EXEC_MESSAGE, EXEC_CLOSED, EXEC_NONSENSE };
  */
 enum exec_got exec_receive(int fd, void *out, size_t bytes, int *ret_fd);
 
+/* Closes a connection.  What has not been received yet is, so that its descriptors are closed as
+ * socket_fds_close() does.
+ */
+void exec_hang_up(int fd);
+
 #define EXEC_FDS_MAX 3u
 
 /* Sends a message with @n descriptors, at most EXEC_FDS_MAX, which the caller keeps.  Returns false

@@ -4,6 +4,14 @@
 #include <string.h>
 #include <unistd.h>
 
+void socket_fds_close(int fd)
+{
+    const struct linger none = {.l_onoff = 0};
+
+    (void)setsockopt(fd, SOL_SOCKET, SO_LINGER, &none, sizeof(none)); /* it may be no socket */
+    close(fd);
+}
+
 size_t socket_fds_take(struct msghdr *m, int *ret, size_t max)
 {
     size_t n_taken = 0;
@@ -20,7 +28,7 @@ size_t socket_fds_take(struct msghdr *m, int *ret, size_t max)
             if (n_taken < max)
                 ret[n_taken++] = fd;
             else
-                close(fd);
+                socket_fds_close(fd);
         }
     }
     return n_taken;

@@ -10,4 +10,10 @@
  */
 size_t socket_fds_take(struct msghdr *m, int *ret, size_t max);
 
+/* Closes a descriptor that another process has sent.  It can be a TCP socket with SO_LINGER, of
+ * which nobody else has another descriptor: to close it as it is would wait as long as that process
+ * likes.
+ */
+void socket_fds_close(int fd);
+
 #endif
