@@ -14,6 +14,7 @@
 #include "process/must.h"
 
 #define MODULES_MAX 256u /* files of all programs; calls in further ones have no place */
+#define LATE_MAX    2u   /* times that a line was looked for in vain for seconds */
 
 /* A source line that was looked up. */
 struct known_source {
@@ -39,6 +40,7 @@ struct exec_makers {
     size_t n_modules, modules_room;
     struct made_tally *tallies;
     size_t n_tallies, tallies_room;
+    unsigned n_late; /* lines that were not found in time; see LATE_MAX */
 };
 
 static const struct {
@@ -235,8 +237,8 @@ static void look_up(const struct exec_server *s, const struct exec_spot *spot)
     }
     has_symbols = w.n > 0 && exec_elf_has_symbols(&e);
     close(fd);
-    if (w.n > 0)
-        exec_source_find(m->file.path, w.address, w.n, sources);
+    if (w.n > 0 && !exec_source_find(m->file.path, w.address, w.n, sources))
+        s->makers->n_late++;
     for (size_t i = 0; i < w.n; i++) {
         m->found = must_grow(m->found, m->n_found, &m->room, sizeof(*m->found));
         m->found[m->n_found] = (struct known_source){w.offset[i], sources[i]};
@@ -252,7 +254,7 @@ static const struct exec_source *source_of(const struct exec_server *s,
 
     if (!m || !exec_module_is_unchanged(&m->file))
         return NULL;
-    if (!found_at(m, spot->offset))
+    if (!found_at(m, spot->offset) && s->makers->n_late < LATE_MAX)
         look_up(s, spot);
     return found_at(m, spot->offset);
 }
@@ -276,7 +278,9 @@ static void describe(const struct exec_server *s, const struct exec_spot *spot,
     } else if (source && source->function[0]) {
         snprintf(ret, LIVE_WHERE_BYTES, "%s of %.*s", source->function, n, base);
     } else {
-        fd = exec_module_is_unchanged(&m->file) ? open(m->file.path, O_RDONLY | O_CLOEXEC) : -1;
+        fd = exec_module_is_unchanged(&m->file)
+                 ? open(m->file.path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+                 : -1;
         if (fd < 0 || !exec_elf_read(&e, fd) || !exec_elf_address(&e, spot->offset, &address))
             snprintf(ret, LIVE_WHERE_BYTES, "%.*s", n, base);
         else

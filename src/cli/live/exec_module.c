@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#define LINES_MAX 8192u /* of /proc/PID/maps, in a look: a program can have as many as it likes */
+
 bool exec_maps_line(const char *line, uint64_t addr, struct exec_code *ret)
 {
     uint64_t from, to, offset;
@@ -41,7 +43,7 @@ bool exec_code_find(int pid, uint64_t addr, struct exec_code *ret)
         return false;
     snprintf(path, sizeof(path), "/proc/%d/maps", pid);
     f = fopen(path, "re");
-    while (f && !found && getline(&line, &room, f) > 0)
+    for (unsigned i = 0; f && !found && i < LINES_MAX && getline(&line, &room, f) > 0; i++)
         found = exec_maps_line(line, addr, ret);
     free(line);
     if (f)

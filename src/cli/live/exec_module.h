@@ -22,7 +22,7 @@ struct exec_code {
 bool exec_maps_line(const char *line, uint64_t addr, struct exec_code *ret);
 
 /* Finds the code around @addr of process @pid.  Returns false if there is none, or it is of no
- * file.
+ * file, or behind thousands of others.
  */
 bool exec_code_find(int pid, uint64_t addr, struct exec_code *ret);
 

@@ -11,13 +11,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "emu/base/assert.h"
+#include "process/signals.h"
 
 #define LIMIT_MS    5000
+#define DATA_BYTES  (UINT64_C(4) << 30)
 #define LINE_BYTES  4096u
 #define ADDR_BYTES  24u
 #define FIXED_WORDS 7u
@@ -101,7 +104,9 @@ static uint64_t now_ms(void)
     return (uint64_t)t.tv_sec * 1000u + (uint64_t)t.tv_nsec / 1000000u;
 }
 
-/* Reads all lines from @fd.  Returns false if the other side has not ended in time. */
+/* Reads all lines from @fd.  Returns false if the other side has not ended in time, or if the user
+ * does not want to wait.
+ */
 static bool read_lines(struct exec_source_reader *r, int fd)
 {
     const uint64_t end = now_ms() + LIMIT_MS;
@@ -113,7 +118,7 @@ static bool read_lines(struct exec_source_reader *r, int fd)
         const uint64_t now = now_ms();
         ssize_t got;
 
-        if (now >= end)
+        if (now >= end || *signals_interrupted())
             return false;
         if (poll(&p, 1, (int)(end - now)) <= 0)
             continue;
@@ -172,22 +177,35 @@ static bool start(const char *path, const uint64_t *addresses, size_t n, int out
     return started;
 }
 
-void exec_source_find(const char *path, const uint64_t *addresses, size_t n,
+/* Debug information can say that a gigabyte is needed for its next item. */
+static void limit_memory(pid_t pid)
+{
+    const struct rlimit limit = {DATA_BYTES, DATA_BYTES};
+
+    (void)prlimit(pid, RLIMIT_DATA, &limit, NULL);
+}
+
+bool exec_source_find(const char *path, const uint64_t *addresses, size_t n,
                       struct exec_source *ret)
 {
     struct exec_source_reader r = {.v = ret, .n = n};
     int ends[2];
     pid_t pid;
-    bool runs;
+    bool runs, in_time = true;
 
     memset(ret, 0, n * sizeof(*ret));
     if (pipe2(ends, O_CLOEXEC) != 0)
-        return;
+        return true;
     runs = start(path, addresses, n, ends[1], &pid);
     close(ends[1]);
-    if (runs && !read_lines(&r, ends[0]))
+    if (runs)
+        limit_memory(pid);
+    if (runs && !read_lines(&r, ends[0])) {
         kill(pid, SIGKILL);
+        in_time = false;
+    }
     close(ends[0]);
     while (runs && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
         ;
+    return in_time;
 }

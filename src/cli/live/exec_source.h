@@ -36,9 +36,10 @@ struct exec_source_reader {
 void exec_source_read(struct exec_source_reader *r, const char *line);
 
 /* Finds the sources of @n addresses, at most EXEC_SOURCES_MAX, of the file @path, in the address
- * space of that file.  They are unknown if there is no addr2line, or if it takes too long.
+ * space of that file.  They are unknown if there is no addr2line.  Returns false if it takes too
+ * long, or if the user has interrupted it.
  */
-void exec_source_find(const char *path, const uint64_t *addresses, size_t n,
+bool exec_source_find(const char *path, const uint64_t *addresses, size_t n,
                       struct exec_source *ret);
 
 #endif
