@@ -57,7 +57,7 @@ MAY_OPEN = {
     "src/cli/live/exec_diag.c": "the kernel's list of TCP sockets, for these programs",
     "src/cli/live/exec_tcp.c": "the TCP sockets of these programs",
     "src/cli/live/exec_proc.c": "/proc, for these programs",
-    "src/cli/live/live_exec.c": "the private directory for these programs: their library, their socket",
+    "src/cli/live/exec_directory.c": "the private directory for these programs: their libraries, their socket",
     "src/cli/live/live_vm.c": "the sockets of a virtual machine, which the command above starts",
     "src/cli/live/tap_linux.c": "tap devices, which the command above makes",
     "src/cli/live/vm_process.c": "the process of a virtual machine, which the command above starts",

@@ -111,7 +111,7 @@ static void join_lab(struct fuzz_lab *f, FILE *out)
     const struct rdl_program_memory memory = {read_memory, write_memory, p};
     int pair[2], fd, events[2];
 
-    p->server = (struct exec_server){.lab = f->lab, .out = out, .wake = -1, .looks = true};
+    p->server = (struct exec_server){.lab = f->lab, .out = out, .set = -1, .looks = true};
     FUZZ_CHECK(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, pair) == 0);
     FUZZ_CHECK(pipe(events) == 0);
     close(events[0]);

@@ -123,6 +123,50 @@ def check_hostile(rdmalab, tally, _library):
                      f"a pingpong beside a hostile program, seed {seed}", text_of(done))
 
 
+def check_tricks(rdmalab, tally, _library):
+    """A program can neither make the lab wait, nor reach the terminal by what it prints."""
+    tricks = ROOT / "tests/program/tricks.py"
+    for name in ("block", "linger"):
+        done = rdmalab.run("exec", "h1", "--", str(tricks), name)
+        tally.expect(done.returncode == 0 and not done.stdout, f"a program that wants the lab to wait: {name}", text_of(done))
+    rdmalab.file("tricks.lab").write_text(f"host h1 h2\nexec h1 status=143 {tricks} mapped - &\nuntil count(ctrl_request, cmd==CREATE_PD) == 1 timeout=60s\n"
+                                          f"show h1.pd1\nkill 1\nexec h1 {tricks} draws\n")
+    done = rdmalab.run("run", "tricks.lab", "--allow", "programs")
+    tally.expect(f"made by program 1 ({tricks}), its 1st ibv_alloc_pd\n" in done.stdout, "thousands of mapped files are not all looked at", text_of(done))
+    tally.expect("h1 tricks.py: \tred \\xc2\\x9b31m [31m\\x9b31m, from the right \\xe2\\x80\\xae, \\x23" in done.stdout and
+                 "\\xff, grün\n" in done.stdout, "what a terminal and a log would obey is escaped", text_of(done))
+    tally.expect("x" * 1023 + "\nh1 tricks.py: " + "ü" * 512 + "\nh1 tricks.py: " + "ü" * 88 + "\n" in done.stdout,
+                 "a long line is cut between two characters", text_of(done))
+
+
+# What $TMPDIR is, below the directory of the checks, and what is said of it; "": programs run.
+PLACES = (("a:b", "a program finds no library in a directory with such a name"), ("a;b", "with such a name"), ("$LIB", "with such a name"),
+          ("a\nb", "with such a name"), ("no/such", "No such file or directory"), ("a b", ""), ("x" * 90, "File name too long"))
+
+
+def check_places(rdmalab, tally, _library):
+    """The directory for the libraries: an absolute path that the dynamic linker, and the shell of the leash, can read."""
+    program = ["exec", "h1", "--", "sh", "-c", "cd / && ibv_devices"]
+    for name, says in PLACES:
+        place = rdmalab.file(name)
+        if name != "no/such":
+            place.mkdir()
+        done = rdmalab.run(*program, env={**os.environ, "TMPDIR": str(place)})
+        tally.expect((done.returncode == 1 and says in done.stderr and "$TMPDIR" in done.stderr) if says else
+                     (done.returncode == 0 and "rdl0" in done.stdout and not done.stderr), f"a TMPDIR of {name!r}", text_of(done))
+        tally.expect(name == "no/such" or not list(place.iterdir()), f"nothing is left in {name!r}")
+    done = rdmalab.run(*program, env={**os.environ, "TMPDIR": "."})
+    tally.expect(done.returncode == 0 and "rdl0" in done.stdout, "a relative TMPDIR, and a program that goes elsewhere", text_of(done))
+    if os.statvfs("/proc").f_flag & os.ST_NOEXEC:
+        done = rdmalab.run(*program, env={**os.environ, "TMPDIR": "/proc"})
+        tally.expect(done.returncode == 1 and "it is mounted with noexec" in done.stderr, "a TMPDIR from which no program can run", text_of(done))
+    paths = ":".join(f"/opt/module/{i}/lib" for i in range(1000))
+    done = rdmalab.run("exec", "h1", "--", "printenv", "LD_LIBRARY_PATH", env={**os.environ, "LD_LIBRARY_PATH": paths})
+    tally.expect(done.stdout.endswith(f":{paths}\n"), "a long LD_LIBRARY_PATH is kept", text_of(done))
+    done = rdmalab.run("exec", "h1", "--", "true", preexec_fn=lambda: [os.close(fd) for fd in range(3)])
+    tally.expect(done.returncode == 0, "without input and output", text_of(done))
+
+
 MADE = """host h1 h2
 link h1 h2
 exec h1 {program} {words} &
@@ -936,6 +980,18 @@ def check_killed(rdmalab, tally, _library):
         tally.expect(len(began) == 3 and not processes_with(word), "no program outlives an rdmalab that was killed", str(start))
         left = list(home.glob("rdmalab-exec-*"))
         tally.expect(not left, "an rdmalab that was killed leaves no directory", str(left))
+    inner = ["sh", "-c", f"trap : TERM; setsid sleep {word} & sleep {word}"]
+    process = rdmalab.start("exec", "h1", "--", str(rdmalab.path), "exec", "h2", "--", *inner, stdin=subprocess.PIPE, env={**os.environ, "TMPDIR": str(home)})
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline and len(processes_with(word)) < 2:
+        time.sleep(0.05)
+    began = len(processes_with(word))
+    process.kill()
+    process.wait()
+    while time.monotonic() < deadline and (processes_with(word) or list(home.glob("rdmalab-exec-*"))):
+        time.sleep(0.05)
+    tally.expect(began == 2 and not processes_with(word) and not list(home.glob("rdmalab-exec-*")), "rdmalab as a program of a lab that is killed",
+                 f"{began} {processes_with(word)}")
     done = rdmalab.run("exec", "h1", "--", "sh", "-c", f"setsid sleep {word} >/dev/null 2>&1 &")
     tally.expect(done.returncode == 0 and not processes_with(word), "what a program has left ends with rdmalab", text_of(done))
 

@@ -6,6 +6,8 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -14,6 +16,7 @@
 #include "cli/live/exec_refused.h"
 #include "cli/live/exec_socket.h"
 #include "cli/live/exec_waits.h"
+#include "cli/live/socket_fds.h"
 #include "emu/facts/enum/object.h"
 #include "rdmalab/events.h"
 #include "rdmalab/inspect.h"
@@ -40,6 +43,7 @@ void exec_client_add(struct exec_server *s, int fd, int pid, uint32_t rank,
                               .server = s,
                               .fd = fd,
                               .memory = -1,
+                              .wake = -1,
                               .pid = pid,
                               .rank = rank,
                               .usage = account ? &account->usage : &s->others,
@@ -151,6 +155,31 @@ static void describe_device(const struct exec_client *c, struct program_device *
     memcpy(d->guid, a.guid, sizeof(d->guid));
 }
 
+bool exec_watch(const struct exec_server *s, int fd, enum exec_ready what)
+{
+    struct epoll_event event = {.events = EPOLLIN | (what == EXEC_READY_LOOP ? 0 : EPOLLET),
+                                .data.u32 = what};
+
+    return epoll_ctl(s->set, EPOLL_CTL_ADD, fd, &event) == 0;
+}
+
+/* Opens the eventfd by which the program wakes the lab.  The program could make it block, or take
+ * what was written: so it is its own, and the lab never reads it.
+ */
+static bool open_wake(struct exec_client *c)
+{
+    c->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    return c->wake >= 0 && exec_watch(c->server, c->wake, EXEC_READY_WAKE);
+}
+
+/* The program may still have it. */
+static void close_wake(struct exec_client *c)
+{
+    if (c->wake >= 0)
+        (void)epoll_ctl(c->server->set, EPOLL_CTL_DEL, c->wake, NULL);
+    close_it(&c->wake);
+}
+
 /* Answers a program that may use its host.  Returns false if there is no memory or no descriptor
  * for it.
  */
@@ -162,7 +191,7 @@ static bool welcome(struct exec_client *c)
     c->page = exec_share(sizeof(*c->page), &page);
     if (!c->page)
         return false;
-    if (pipe2(ends, O_CLOEXEC) != 0) {
+    if (!open_wake(c) || pipe2(ends, O_CLOEXEC) != 0) {
         close(page);
         return false;
     }
@@ -170,7 +199,7 @@ static bool welcome(struct exec_client *c)
     c->events.fd = ends[1];
     describe_device(c, &w.device);
     c->state = EXEC_WORKS;
-    if (!exec_send(c->fd, &w, sizeof(w), (const int[]){page, c->server->wake, ends[0]},
+    if (!exec_send(c->fd, &w, sizeof(w), (const int[]){page, c->wake, ends[0]},
                    PROGRAM_WELCOME_FDS))
         c->state = EXEC_LEAVES; /* it has ended */
     close(page);
@@ -323,7 +352,8 @@ static bool hear_call(struct exec_client *c)
     const enum exec_got got = exec_receive(c->fd, &call, sizeof(call), &fd);
     const bool is_nudge = got == EXEC_MESSAGE && call.op == PROGRAM_NUDGE;
 
-    close_it(&fd); /* no call has one */
+    if (fd >= 0) /* no call has one */
+        socket_fds_close(fd);
     if (got == EXEC_NOTHING)
         return false;
     c->n_calls++;
@@ -366,9 +396,13 @@ static bool serve(struct exec_client *c)
 /* Closes what connects it with its program.  Its objects are still there. */
 static void let_go(struct exec_client *c)
 {
-    close_it(&c->fd);
-    close_it(&c->memory);
+    if (c->fd >= 0)
+        exec_hang_up(c->fd);
+    if (c->memory >= 0)
+        socket_fds_close(c->memory); /* it may be no /proc/PID/mem */
+    c->fd = c->memory = -1;
     close_it(&c->events.fd);
+    close_wake(c);
     for (size_t i = 0; i < c->n_cqs; i++)
         exec_forget(c, PROGRAM_CQ, c->cqs[i].handle);
     for (size_t i = 0; i < c->n_channels; i++)

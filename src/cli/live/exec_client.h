@@ -88,6 +88,7 @@ struct exec_client {
     enum exec_state state;
     bool stays;     /* EXEC_LEAVES: its objects remain, because the device needs a reset */
     int fd, memory; /* the connection, and /proc/PID/mem; -1: closed */
+    int wake;       /* eventfd by which the program wakes the lab, which never reads it; -1: none */
     int pid;
     uint32_t rank; /* see exec_client_add() */
     rdl_host host;
@@ -127,13 +128,21 @@ struct exec_client {
 struct exec_server {
     struct rdl_lab *lab;
     FILE *out;
-    int wake;        /* eventfd by which programs wake the lab */
+    int set;         /* epoll of what wakes the lab; see exec_watch() */
     bool is_virtual; /* time stands still while a program does not wait */
     bool looks;      /* all sockets are read in this turn; otherwise only those with a call */
     struct exec_client *clients;
     struct exec_makers *makers;    /* exec_maker.h */
     struct live_exec_usage others; /* of processes that are not known as programs */
 };
+
+/* The things that can be ready in the set. */
+enum exec_ready { EXEC_READY_LOOP, EXEC_READY_WAKE, EXEC_READY_INPUT };
+
+/* Adds @fd to the set of @s.  All but the loop are told once that something has come, so that
+ * nothing needs to be read to wait again.  Returns false with errno on failure.
+ */
+bool exec_watch(const struct exec_server *s, int fd, enum exec_ready what);
 
 /* The account of a program, over all its connections. */
 struct exec_account {

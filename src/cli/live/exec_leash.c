@@ -1,22 +1,33 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/live/exec_leash.h"
 
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "cli/live/live_internal.h"
+#include "process/must.h"
 #include "program/protocol.h"
 
 #define END_MS  1000u
 #define LOOK_MS 2u
 
+#define STANDARD_PATH "/usr/bin:/bin"
+
 /* $1 is the directory, $2 the beginning of a line of the environment.  A pattern of grep -F matches
- * in binary files, too.
+ * in binary files, too.  A process may start another one between grep and kill: so there are
+ * several rounds, of which the last finds nothing.
  */
 static const char script[] = "read -r _\n"
-                             "for file in $(grep -lsF \"$2=$1/socket\" /proc/[0-9]*/environ); do\n"
-                             "  pid=${file#/proc/}\n"
-                             "  kill -s KILL \"${pid%/environ}\"\n"
+                             "for round in 1 2 3 4 5 6 7 8 9; do\n"
+                             "  files=$(grep -lsF \"$2=$1/socket\" /proc/[0-9]*/environ)\n"
+                             "  [ \"$files\" ] || break\n"
+                             "  for file in $files; do\n"
+                             "    pid=${file#/proc/}\n"
+                             "    kill -s KILL \"${pid%/environ}\"\n"
+                             "  done\n"
                              "done\n"
                              "rm -f \"$1/socket\" \"$1\"/lib*.so*\n"
                              "rmdir \"$1\"\n";
@@ -31,6 +42,20 @@ static void on_exit_of(uv_process_t *process, int64_t status, int signal_number)
     uv_close((uv_handle_t *)process, NULL);
 }
 
+/* Returns the environment of the shell: the path of its tools, to be freed. */
+static char *path_of_tools(void)
+{
+    const char *path = getenv("PATH");
+    const size_t n = strlen("PATH=") + (path ? strlen(path) : sizeof(STANDARD_PATH)) + 1;
+    char *ret = must_malloc(n);
+
+    snprintf(ret, n, "PATH=%s", path ? path : STANDARD_PATH);
+    return ret;
+}
+
+/* The shell has nothing else in its environment: if this process is itself a program of a lab, the
+ * leash of that lab must not end this one, which has more to do.
+ */
 bool exec_leash_start(struct exec_leash *l, uv_loop_t *loop, const char *directory,
                       struct live_error *reterr)
 {
@@ -42,12 +67,14 @@ bool exec_leash_start(struct exec_leash *l, uv_loop_t *loop, const char *directo
                     (char *)directory,
                     (char *)PROGRAM_ENV_SOCKET,
                     NULL};
+    char *env[] = {path_of_tools(), NULL};
     uv_stdio_container_t stdio[3] = {
         {.flags = UV_IGNORE}, {.flags = UV_IGNORE}, {.flags = UV_IGNORE}};
     const uv_process_options_t options = {
         .exit_cb = on_exit_of,
         .file = "/bin/sh",
         .args = args,
+        .env = env,
         .flags = UV_PROCESS_DETACHED, /* ^C at the terminal is not for it */
         .stdio_count = 3,
         .stdio = stdio,
@@ -63,6 +90,7 @@ bool exec_leash_start(struct exec_leash *l, uv_loop_t *loop, const char *directo
         close(ends[0]);
         l->fd = ends[1];
     }
+    free(env[0]);
     if (st == 0) {
         uv_unref((uv_handle_t *)&l->process); /* nothing waits for its end */
         return true;

@@ -4,7 +4,6 @@
 #include "cli/live/live_exec.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <poll.h>
@@ -12,11 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/eventfd.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/live/exec_client.h"
+#include "cli/live/exec_directory.h"
 #include "cli/live/exec_file.h"
 #include "cli/live/exec_leash.h"
 #include "cli/live/exec_listens.h"
@@ -28,7 +26,7 @@
 #include "emu/base/assert.h"
 #include "emu/base/prng.h"
 #include "emu/base/text.h"
-#include "process/leftovers.h"
+#include "print/utf8.h"
 #include "process/must.h"
 #include "program/library.h"
 
@@ -63,11 +61,9 @@ struct exec_program {
 struct live_exec {
     struct exec_server server;
     struct exec_leash leash;
-    int listener;
-    char directory[PATH_MAX]; /* of the session: private, with "socket" and the libraries */
+    struct exec_directory directory;
     struct exec_program *programs;
     uint32_t n_programs; /* so far */
-    int set;             /* epoll: descriptors that wake the lab; see watch() */
     int *pids;           /* room for the processes of all programs */
     bool computes;       /* virtual time: a program may do something */
     uint64_t turned_ns;  /* virtual time: machine's clock when the lab had a turn */
@@ -78,20 +74,7 @@ struct live_exec {
 
 #define READY_AT_ONCE 16
 
-/* The things that can be ready in the set. */
-enum ready { READY_LOOP, READY_WAKE, READY_INPUT };
-
 /* --- Sleeping --------------------------------------------------------------------------------- */
-
-/* Adds @fd to the set.  With EPOLLET in @more, new data wakes the lab once, and the lab can wait
- * again without reading it.
- */
-static bool watch(const struct live_exec *e, int fd, enum ready what, uint32_t more)
-{
-    struct epoll_event event = {.events = EPOLLIN | more, .data.u32 = what};
-
-    return epoll_ctl(e->set, EPOLL_CTL_ADD, fd, &event) == 0;
-}
 
 /* Waits for at most @ns.  Returns as epoll_wait(). */
 static int wait_for(int set, struct epoll_event *ret, uint64_t ns)
@@ -111,7 +94,7 @@ static int wait_for(int set, struct epoll_event *ret, uint64_t ns)
 
 int live_exec_set(const struct live *l)
 {
-    return l->exec ? l->exec->set : -1;
+    return l->exec ? l->exec->server.set : -1;
 }
 
 bool live_exec_yields(struct live *l)
@@ -132,75 +115,25 @@ bool live_exec_awake(struct live *l, uint64_t ns)
 
     if (!l->exec)
         return false;
-    n = wait_for(l->exec->set, ready, ns);
+    n = wait_for(l->exec->server.set, ready, ns);
     exec_awake(&l->exec->server);
     for (int i = 0; i < n; i++) {
-        loop = loop || ready[i].data.u32 == READY_LOOP;
-        if (ready[i].data.u32 == READY_INPUT)
+        loop = loop || ready[i].data.u32 == EXEC_READY_LOOP;
+        if (ready[i].data.u32 == EXEC_READY_INPUT)
             l->exec->has_input = true;
     }
     return loop;
 }
 
-/* --- The directory ---------------------------------------------------------------------------- */
+/* --- The session ----------------------------------------------------------------------------- */
 
-static bool write_library(const char *path, const struct program_library *library)
+static void close_descriptors(struct live_exec *e)
 {
-    const int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IXUSR);
-    size_t done = 0;
-
-    if (fd < 0)
-        return false;
-    while (done < library->n_bytes) {
-        const ssize_t n = write(fd, library->bytes + done, library->n_bytes - done);
-
-        if (n < 0 && errno != EINTR)
-            break;
-        done += n > 0 ? (size_t)n : 0;
-    }
-    return close(fd) == 0 && done == library->n_bytes;
-}
-
-/* Makes the directory with the libraries, and opens the socket in it. */
-static bool open_directory(struct live_exec *e)
-{
-    const char *tmp = getenv("TMPDIR");
-    char path[PATH_MAX + 32];
-
-    snprintf(e->directory, sizeof(e->directory), "%s/rdmalab-exec-XXXXXX",
-             tmp && *tmp ? tmp : "/tmp");
-    if (!leftovers_create_directory(e->directory)) {
-        e->directory[0] = '\0';
-        return false;
-    }
-    for (size_t i = 0; i < PROGRAM_LIBRARIES; i++) {
-        const struct program_library library = program_library(i);
-
-        snprintf(path, sizeof(path), "%s/%s", e->directory, library.name);
-        if (!write_library(path, &library))
-            return false;
-    }
-    snprintf(path, sizeof(path), "%s/socket", e->directory);
-    e->listener = exec_listen(path);
-    return e->listener >= 0;
-}
-
-static void close_directory(struct live_exec *e)
-{
-    char path[PATH_MAX + 32];
-
-    if (e->listener >= 0)
-        close(e->listener);
-    if (!e->directory[0])
-        return;
-    snprintf(path, sizeof(path), "%s/socket", e->directory);
-    unlink(path);
-    for (size_t i = 0; i < PROGRAM_LIBRARIES; i++) {
-        snprintf(path, sizeof(path), "%s/%s", e->directory, program_library(i).name);
-        unlink(path);
-    }
-    rmdir(e->directory);
-    leftovers_forget(e->directory);
+    if (e->server.set >= 0)
+        close(e->server.set);
+    exec_directory_close(&e->directory);
+    exec_makers_free(e->server.makers);
+    e->server.makers = NULL;
 }
 
 static bool open_exec(struct live *l, struct live_error *reterr)
@@ -209,7 +142,7 @@ static bool open_exec(struct live *l, struct live_error *reterr)
 
     if (l->exec)
         return l->exec->leash.fd >= 0 ||
-               exec_leash_start(&l->exec->leash, &l->loop, l->exec->directory, reterr);
+               exec_leash_start(&l->exec->leash, &l->loop, l->exec->directory.path, reterr);
     if (program_library(0).n_bytes == 0) {
         live_error_set(reterr, "exec", "this rdmalab was built without the library for programs",
                        "build it where libibverbs-dev is installed");
@@ -220,27 +153,19 @@ static bool open_exec(struct live *l, struct live_error *reterr)
         live_error_set(reterr, "exec", rdl_status_str(RDL_ERR_NOMEM), "");
         return false;
     }
-    e->listener = -1;
     e->server = (struct exec_server){.lab = l->lab, .out = l->out, .is_virtual = l->is_virtual};
     e->server.makers = exec_makers_new();
-    e->server.wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    e->set = epoll_create1(EPOLL_CLOEXEC);
-    if (e->server.wake >= 0 && e->set >= 0 && open_directory(e) &&
-        watch(e, uv_backend_fd(&l->loop), READY_LOOP, 0) &&
-        watch(e, e->server.wake, READY_WAKE, EPOLLET) &&
-        watch(e, e->listener, READY_INPUT, EPOLLET)) {
-        l->exec = e;
-        return exec_leash_start(&e->leash, &l->loop, e->directory, reterr);
+    e->server.set = epoll_create1(EPOLL_CLOEXEC);
+    if (exec_directory_open(&e->directory, reterr)) {
+        if (exec_watch(&e->server, uv_backend_fd(&l->loop), EXEC_READY_LOOP) &&
+            exec_watch(&e->server, e->directory.listener, EXEC_READY_INPUT)) {
+            l->exec = e;
+            return exec_leash_start(&e->leash, &l->loop, e->directory.path, reterr);
+        }
+        live_error_set(reterr, "exec", strerror(errno),
+                       "\"ulimit -n\" tells how many files may be open");
     }
-    live_error_set(
-        reterr, "no directory for the library of programs", strerror(errno),
-        "$TMPDIR says where it is to be: there must be room, and programs may run from there");
-    close_directory(e);
-    if (e->server.wake >= 0)
-        close(e->server.wake);
-    if (e->set >= 0)
-        close(e->set);
-    exec_makers_free(e->server.makers);
+    close_descriptors(e);
     free(e);
     return false;
 }
@@ -273,16 +198,18 @@ static bool has_failed(const struct exec_program *p)
            (status > LIVE_STATUS_MAX || !(p->right[status / 64] >> status % 64 & 1));
 }
 
-/* Writes "NAME=" and @ours.  If the variable has a value in this process, that follows after
- * @separator.
+/* Returns "NAME=", @ours, and behind it after @separator what the variable is here, if it is; to be
+ * freed.
  */
-static void write_variable(char *ret, size_t cap, const char *name, const char *ours,
-                           const char *separator)
+static char *variable(const char *name, const char *ours, const char *separator)
 {
     const char *before = getenv(name);
     const bool has = before && *before;
+    const size_t n = strlen(name) + strlen(ours) + (has ? strlen(before) : 0) + 4;
+    char *ret = must_malloc(n);
 
-    snprintf(ret, cap, "%s=%s%s%s", name, ours, has ? separator : "", has ? before : "");
+    snprintf(ret, n, "%s=%s%s%s", name, ours, has ? separator : "", has ? before : "");
+    return ret;
 }
 
 /* Starts the process of @p with the environment that leads it to its host.
@@ -293,24 +220,28 @@ static void write_variable(char *ret, size_t cap, const char *name, const char *
 static bool launch(struct live_exec *e, struct exec_program *p,
                    const struct live_exec_config *config, struct live_error *reterr)
 {
-    char library[2 * PATH_MAX], preload[2 * PATH_MAX], asan[PATH_MAX], path[PATH_MAX + 32];
-    char socket[PATH_MAX + 64], host[RDL_NAME_BYTES + 32], seed[64];
-    const char *const env[] = {library, preload, asan, socket, host, p->process.alike ? seed : NULL,
-                               NULL};
+    char path[PATH_MAX + 32], socket[PATH_MAX + 64], host[RDL_NAME_BYTES + 32], seed[64];
+    char *env[7] = {variable("LD_LIBRARY_PATH", e->directory.path, ":"), NULL,
+                    variable("ASAN_OPTIONS", "verify_asan_link_order=0", ":")};
+    const unsigned n_freed = 3;
     struct prng draws = prng_stream(config->seed, p->number);
+    bool started;
 
-    write_variable(library, sizeof(library), "LD_LIBRARY_PATH", e->directory, ":");
-    /* LD_PRELOAD cannot have a path with a space.  A name is looked up in LD_LIBRARY_PATH. */
-    snprintf(path, sizeof(path), "%s/" PROGRAM_PRELOADED, e->directory);
-    write_variable(preload, sizeof(preload), "LD_PRELOAD",
-                   strchr(path, ' ') ? PROGRAM_PRELOADED : path, ":");
-    write_variable(asan, sizeof(asan), "ASAN_OPTIONS", "verify_asan_link_order=0", ":");
-    snprintf(socket, sizeof(socket), PROGRAM_ENV_SOCKET "=%s/socket", e->directory);
+    /* A path with a space cannot stand there: without a path, LD_LIBRARY_PATH leads to it. */
+    snprintf(path, sizeof(path), "%s/" PROGRAM_PRELOADED, e->directory.path);
+    env[1] = variable("LD_PRELOAD", strchr(path, ' ') ? PROGRAM_PRELOADED : path, ":");
+    snprintf(socket, sizeof(socket), PROGRAM_ENV_SOCKET "=%s/socket", e->directory.path);
     snprintf(host, sizeof(host), PROGRAM_ENV_HOST "=%s", p->host);
     /* Of the same length in each run: it is on the stack of the program. */
     snprintf(seed, sizeof(seed), PROGRAM_ENV_SEED "=%010d %016" PRIx64, (int)getpid(),
              prng_next(&draws));
-    return exec_process_start(&p->process, config->words, env, reterr);
+    env[3] = socket;
+    env[4] = host;
+    env[5] = p->process.alike ? seed : NULL;
+    started = exec_process_start(&p->process, config->words, (const char *const *)env, reterr);
+    for (unsigned i = 0; i < n_freed; i++)
+        free(env[i]);
+    return started;
 }
 
 /* Says so if the program does not use our library, and thus sees no device. */
@@ -341,7 +272,8 @@ bool live_exec_start(struct live *l, const struct live_exec_config *config, uint
     write_command(config->words, p->command, sizeof(p->command));
     snprintf(p->program, sizeof(p->program), "%s", config->words[0]);
     snprintf(p->place, sizeof(p->place), "%s", config->place);
-    snprintf(p->name, sizeof(p->name), "%s %s", p->host, text_behind_slash(config->words[0]));
+    snprintf(p->name, sizeof(p->name), "%s %s", p->host,
+             SHOWN_NAME(text_behind_slash(config->words[0])));
     p->process = (struct exec_process){.loop = &l->loop, .out = l->out, .name = p->name};
     p->process.direct = config->direct;
     p->process.alike = l->is_virtual;
@@ -378,7 +310,6 @@ bool live_exec_serve(struct live *l)
 {
     struct live_exec *e = l->exec;
     bool any = false;
-    uint64_t woken;
     int fd, pid;
 
     if (!e)
@@ -388,12 +319,10 @@ bool live_exec_serve(struct live *l)
     if (!e->server.looks)
         return exec_serve(&e->server);
     e->looked_ns = l->machine_ns;
-    (void)!read(e->server.wake, &woken,
-                sizeof(woken)); /* otherwise the counter overflows at last */
-    while ((fd = exec_accept(e->listener, &pid)) >= 0) {
+    while ((fd = exec_accept(e->directory.listener, &pid)) >= 0) {
         struct exec_program *p = program_of(e, pid);
 
-        if (watch(e, fd, READY_INPUT, EPOLLET))
+        if (exec_watch(&e->server, fd, EXEC_READY_INPUT))
             exec_client_add(&e->server, fd, pid, p ? p->number : 0, p ? &p->account : NULL);
         else
             close(fd);
@@ -691,9 +620,7 @@ void live_exec_free(struct live *l)
         e->programs = p->next;
         free(p);
     }
-    close_directory(e);
-    close(e->server.wake);
-    close(e->set);
+    close_descriptors(e);
     free(e->pids);
     free(e);
     l->exec = NULL;

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE /* ST_NOEXEC */ /* NOLINT(bugprone-reserved-identifier): glibc's own name */
+#include "cli/live/exec_directory.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "cli/live/exec_socket.h"
+#include "cli/live/live_internal.h"
+#include "emu/base/assert.h"
+#include "print/utf8.h"
+#include "process/leftovers.h"
+#include "program/library.h"
+
+#define PATH_BYTES (PATH_MAX + 32u)
+
+static bool write_library(const char *path, const struct program_library *library)
+{
+    const int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IXUSR);
+    size_t done = 0;
+
+    if (fd < 0)
+        return false;
+    while (done < library->n_bytes) {
+        const ssize_t n = write(fd, library->bytes + done, library->n_bytes - done);
+
+        if (n < 0 && errno != EINTR)
+            break;
+        done += n > 0 ? (size_t)n : 0;
+    }
+    return close(fd) == 0 && done == library->n_bytes;
+}
+
+/* Returns true if the dynamic linker finds a library at @path: ":" and ";" separate paths there,
+ * and "$" begins a name.  The leash could not look for a path with a line end: two of them would
+ * make a pattern that matches every process.
+ */
+static bool can_have_libraries(const char *path)
+{
+    for (; *path; path++) {
+        if (strchr(":;$", *path) || (unsigned char)*path < ' ' || *path == 0x7f)
+            return false;
+    }
+    return true;
+}
+
+/* Sets d->path to the place for the directory, which is an absolute path: programs may go to other
+ * directories.
+ */
+static bool find_place(struct exec_directory *d, struct live_error *reterr)
+{
+    const char *tmp = getenv("TMPDIR");
+    char place[PATH_MAX];
+    struct statvfs fs;
+
+    if (!realpath(tmp && *tmp ? tmp : "/tmp", place)) {
+        live_error_set(reterr, SHOWN_NAME(tmp && *tmp ? tmp : "/tmp"), strerror(errno),
+                       "$TMPDIR says where the libraries for programs are to be");
+        return false;
+    }
+    if (!can_have_libraries(place)) {
+        live_error_set(reterr, SHOWN_NAME(place),
+                       "a program finds no library in a directory with such a name",
+                       "let $TMPDIR be a directory without \":\", \";\", \"$\" and control "
+                       "characters in its path");
+        return false;
+    }
+    if (statvfs(place, &fs) == 0 && (fs.f_flag & ST_NOEXEC)) {
+        live_error_set(reterr, SHOWN_NAME(place),
+                       "programs can load no library from there: it is mounted with noexec",
+                       "let $TMPDIR be another directory");
+        return false;
+    }
+    if (snprintf(d->path, sizeof(d->path), "%s/rdmalab-exec-XXXXXX", place) < (int)sizeof(d->path))
+        return true;
+    live_error_set(reterr, "$TMPDIR", strerror(ENAMETOOLONG), "let it be another directory");
+    return false;
+}
+
+/* Says why the directory cannot be made, or what is in it. */
+static bool refuse(int error, struct live_error *reterr)
+{
+    const bool no_files = error == EMFILE || error == ENFILE;
+
+    live_error_set(reterr, "no directory for the libraries of programs", strerror(error),
+                   no_files ? "\"ulimit -n\" tells how many files may be open"
+                            : "$TMPDIR says where it is to be: there must be room, and a short "
+                              "path");
+    return false;
+}
+
+bool exec_directory_open(struct exec_directory *d, struct live_error *reterr)
+{
+    char path[PATH_BYTES];
+
+    *d = (struct exec_directory){.listener = -1};
+    if (!find_place(d, reterr)) {
+        d->path[0] = '\0';
+        return false;
+    }
+    if (!leftovers_create_directory(d->path)) {
+        d->path[0] = '\0';
+        return refuse(errno, reterr);
+    }
+    for (size_t i = 0; i < PROGRAM_LIBRARIES; i++) {
+        const struct program_library library = program_library(i);
+
+        snprintf(path, sizeof(path), "%s/%s", d->path, library.name);
+        if (!write_library(path, &library))
+            return refuse(errno, reterr);
+    }
+    snprintf(path, sizeof(path), "%s/socket", d->path);
+    d->listener = exec_listen(path);
+    return d->listener >= 0 || refuse(errno, reterr);
+}
+
+void exec_directory_close(struct exec_directory *d)
+{
+    char path[PATH_BYTES];
+
+    if (d->listener >= 0)
+        close(d->listener);
+    d->listener = -1;
+    if (!d->path[0])
+        return;
+    snprintf(path, sizeof(path), "%s/socket", d->path);
+    unlink(path);
+    for (size_t i = 0; i < PROGRAM_LIBRARIES; i++) {
+        snprintf(path, sizeof(path), "%s/%s", d->path, program_library(i).name);
+        unlink(path);
+    }
+    rmdir(d->path);
+    leftovers_forget(d->path);
+    d->path[0] = '\0';
+}

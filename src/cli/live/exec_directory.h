@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/* The directory of a session with programs: private, with our libraries, and the socket of the lab.
+ */
+#ifndef CLI_LIVE_EXEC_DIRECTORY_H
+#define CLI_LIVE_EXEC_DIRECTORY_H
+
+#include <limits.h>
+#include <stdbool.h>
+
+#include "cli/live/live.h"
+
+struct exec_directory {
+    char path[PATH_MAX]; /* absolute; "": there is none */
+    int listener;        /* the socket @path/socket; -1: closed */
+};
+
+/* Makes the directory below $TMPDIR, and opens the socket.  Returns false, with the reason in
+ * @reterr, on failure; exec_directory_close() must follow in any case.
+ */
+bool exec_directory_open(struct exec_directory *d, struct live_error *reterr);
+
+/* Closes the socket, and deletes the directory. */
+void exec_directory_close(struct exec_directory *d);
+
+#endif
