@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: MIT
 """Many connections of one program to a lab, by the socket itself.
 
-usage: rdmalab exec HOST -- crowd.py [others]
+usage: rdmalab exec HOST -- crowd.py [others|last]
 
 Connects until the lab refuses, says why, goes, and connects once more.  With "others" two connections, to
 h1 and h2, make an object each, and a third one tries to destroy it, to arm it and to register memory with
-it; the last number is that of the owner, who can still use it.
+it; the last number is that of the owner, who can still use it.  With "last" one connection makes channels
+until the lab has no descriptor left but one, and the next connection says what it is told.
 """
 import os
 import resource
@@ -15,7 +16,7 @@ import struct
 import sys
 import time
 
-from hostile import ALLOC_PD, ARM_CQ, CALL_BYTES, CREATE_CQ, DESTROY, HELLO, MAGIC, QUERY_GID, REG_MR, VERSION, connect
+from hostile import ALLOC_PD, ARM_CQ, CALL_BYTES, CREATE_CHANNEL, CREATE_CQ, DESTROY, HELLO, MAGIC, QUERY_GID, REG_MR, VERSION, connect
 
 PD = 1
 TRIES = 100
@@ -54,6 +55,13 @@ def others():
               owner.call(REG_MR, "QQQQI", pd, 0x1000, 4096, 0x1000, 0)[0])
 
 
+def last():
+    connection = Connection(os.environ["RDMALAB_HOST"])
+    while connection.call(CREATE_CHANNEL)[0] == 0:
+        pass
+    print(Connection(os.environ["RDMALAB_HOST"]).why)
+
+
 def crowd():
     resource.setrlimit(resource.RLIMIT_NOFILE, (1000, 1000))
     connections = []
@@ -71,4 +79,4 @@ def crowd():
 
 
 if __name__ == "__main__":
-    others() if sys.argv[1:] else crowd()
+    {"others": others, "last": last}.get("".join(sys.argv[1:]), crowd)()

@@ -295,6 +295,12 @@ def check_full(rdmalab, tally, _library):
     done = rdmalab.run("exec", "h1", "--", str(program), preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (40, 1000)))
     tally.expect(done.returncode == 0 and "no file descriptors left" in done.stdout and "again: 0" in done.stdout,
                  "connections of one program for all descriptors of the lab", text_of(done))
+    done = rdmalab.run("exec", "h1", "--", str(program), "last", preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (40, 1000)))
+    tally.expect(done.returncode == 0 and done.stdout == 'the lab has no memory or no file descriptors left: "ulimit -n"\n',
+                 "the descriptor of a program has no room in the lab", text_of(done))
+    for limit in (8, 10):
+        done = rdmalab.run("exec", "h1", "--", "true", preexec_fn=lambda limit=limit: resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit)))
+        tally.expect(done.returncode == 1 and "Too many open files\n  \"ulimit -n\" tells" in done.stderr, f"ulimit -n {limit}", text_of(done))
     done = rdmalab.run("exec", "h1", "--", str(program))
     tally.expect(done.returncode == 0 and "64 connections: a limit is reached" in done.stdout and "again: 0" in done.stdout,
                  "as many connections as a host can have, and one more", text_of(done))

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The world outside: live ports, ping. */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -47,7 +48,12 @@ bool outside_open(struct session *s, const struct step *st)
     }
     if (!s->outside.live)
         s->outside.live = s->config.live_ops->open(s->lab, s->config.programs_virtual);
-    return s->outside.live || session_fail_status(s, st->at, st->cmd->name, RDL_ERR_NOMEM);
+    if (s->outside.live)
+        return true;
+    if (errno != EMFILE && errno != ENFILE)
+        return session_fail_status(s, st->at, st->cmd->name, RDL_ERR_NOMEM);
+    session_fail(s, st->at, "%s: %s", st->cmd->name, strerror(errno));
+    return diag_remedy(&s->diag, "\"ulimit -n\" tells how many files may be open");
 }
 
 bool outside_fail(struct session *s, const struct step *st, const struct live_error *e)

@@ -24,6 +24,8 @@
 
 _Static_assert(PROGRAM_NAME_BYTES == RDL_NAME_BYTES, "a program can name every host");
 
+#define NO_ROOM "the lab has no memory or no file descriptors left: \"ulimit -n\""
+
 static bool comes_before(const struct exec_client *c, uint32_t rank, int pid)
 {
     return c->rank < rank || (c->rank == rank && c->pid <= pid);
@@ -99,6 +101,10 @@ static const char *come_in(struct exec_client *c, const struct program_hello *h,
     *ret_error = EINVAL;
     if (!memchr(h->host, 0, sizeof(h->host)))
         return "no host has such a name";
+    if (c->memory == EXEC_FD_LOST) {
+        *ret_error = ENOMEM;
+        return NO_ROOM;
+    }
     if (!exec_memory_is_sound(c->memory))
         return "it has not shown its memory";
     memcpy(c->host_name, h->host, sizeof(c->host_name));
@@ -234,7 +240,7 @@ static bool hear_hello(struct exec_client *c)
     if (wrong)
         turn_away(c, error, wrong);
     else if (!welcome(c))
-        turn_away(c, ENOMEM, "the lab has no memory or no file descriptors left: \"ulimit -n\"");
+        turn_away(c, ENOMEM, NO_ROOM);
     return true;
 }
 

@@ -86,12 +86,21 @@ static bool find_place(struct exec_directory *d, struct live_error *reterr)
 /* Says why the directory cannot be made, or what is in it. */
 static bool refuse(int error, struct live_error *reterr)
 {
-    const bool no_files = error == EMFILE || error == ENFILE;
+    static const struct {
+        int error;
+        const char *remedy;
+    } known[] = {
+        {EMFILE, "\"ulimit -n\" tells how many files may be open"},
+        {ENAMETOOLONG, "let $TMPDIR be a directory with a shorter path"},
+        {ENOSPC, "there must be room in $TMPDIR, or /tmp, for some libraries"},
+    };
+    const char *remedy = "$TMPDIR, or /tmp, must be a directory in which you may write";
 
-    live_error_set(reterr, "no directory for the libraries of programs", strerror(error),
-                   no_files ? "\"ulimit -n\" tells how many files may be open"
-                            : "$TMPDIR says where it is to be: there must be room, and a short "
-                              "path");
+    for (size_t i = 0; i < ARRAY_LEN(known); i++) {
+        if (known[i].error == error)
+            remedy = known[i].remedy;
+    }
+    live_error_set(reterr, "no directory for the libraries of programs", strerror(error), remedy);
     return false;
 }
 

@@ -72,6 +72,9 @@ static bool walk_on(void *ctx, int dir)
 
     if (w->depth == EXEC_PROC_DEPTH || !exec_proc_read(dir, "children", text, sizeof(text)))
         return true;
+    end = strrchr(text, ' '); /* behind each number, of which the last may have been cut */
+    if (end)
+        *end = '\0';
     for (long child; goes_on && (child = strtol(at, &end, 10)) > 0 && end != at; at = end)
         goes_on = walk(&below, (int)child); /* NOLINT(misc-no-recursion): it has a limit */
     return goes_on;

@@ -82,7 +82,8 @@ enum exec_got exec_receive(int fd, void *out, size_t bytes, int *ret_fd)
     *ret_fd = -1;
     if (n < 0)
         return errno == EAGAIN || errno == EINTR ? EXEC_NOTHING : EXEC_CLOSED;
-    (void)socket_fds_take(&m, ret_fd, 1);
+    if (socket_fds_take(&m, ret_fd, 1) == 0 && (m.msg_flags & MSG_CTRUNC))
+        *ret_fd = EXEC_FD_LOST;
     if (n == (ssize_t)bytes)
         return EXEC_MESSAGE;
     if (*ret_fd >= 0)

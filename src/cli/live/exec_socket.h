@@ -20,8 +20,11 @@ int exec_accept(int listener, int *ret_pid);
 
 enum exec_got { EXEC_NOTHING, EXEC_MESSAGE, EXEC_CLOSED, EXEC_NONSENSE };
 
-/* Receives a message of exactly @bytes.  *@ret_fd is the descriptor that came with it, or -1; more
- * than one are closed.
+/* A descriptor came, and this process may open no more. */
+#define EXEC_FD_LOST (-2)
+
+/* Receives a message of exactly @bytes.  *@ret_fd is the descriptor that came with it, or
+ * EXEC_FD_LOST, or -1; more than one are closed.
  *
  * Return: EXEC_MESSAGE
  *	   EXEC_NOTHING   none has come yet

@@ -137,7 +137,7 @@ struct live_maker {
 
 /* The operations on live things; see @live_ops. */
 struct live_ops {
-    /* open() returns NULL if there is no memory.  @is_virtual: simulated time does not follow the
+    /* open() returns NULL with errno on failure.  @is_virtual: simulated time does not follow the
      * machine's clock, but advances only while all programs wait; only exec() may be used then.
      * close() accepts NULL.
      */

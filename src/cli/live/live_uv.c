@@ -118,18 +118,22 @@ void live_attach(struct live *l)
 static struct live *live_open(struct rdl_lab *lab, bool is_virtual)
 {
     struct live *l = calloc(1, sizeof(*l));
+    int st = UV_ENOMEM;
 
     if (!l)
         return NULL;
     l->lab = lab;
     l->is_virtual = l->clock.is_virtual = is_virtual;
     l->out = open_memstream(&l->said, &l->said_bytes);
-    if (l->out && uv_loop_init(&l->loop) == 0)
+    if (l->out)
+        st = uv_loop_init(&l->loop);
+    if (st == 0)
         return l;
     if (l->out)
         fclose(l->out);
     free(l->said);
     free(l);
+    errno = -st;
     return NULL;
 }
 

@@ -51,8 +51,10 @@ static bool receive(int fd, void *to, size_t bytes, int fds[FDS_MAX], size_t *re
     return got == (ssize_t)bytes;
 }
 
-/* Sends the first message, with a descriptor of the memory of this process. */
-static bool say_hello(int fd)
+/* Sends the first message, with a descriptor of the memory of this process.  Returns false, with
+ * errno and the reason in @why, on failure.
+ */
+static bool say_hello(int fd, char why[PROGRAM_WHY_BYTES])
 {
     const char *host = getenv(PROGRAM_ENV_HOST);
     struct program_hello hello = {.magic = PROGRAM_MAGIC, .version = PROGRAM_VERSION};
@@ -66,8 +68,10 @@ static bool say_hello(int fd)
     int memory = open("/proc/self/mem", O_RDWR | O_CLOEXEC);
     ssize_t sent;
 
-    if (memory < 0)
+    if (memory < 0) {
+        snprintf(why, PROGRAM_WHY_BYTES, "/proc/self/mem: %s", strerror(errno));
         return false;
+    }
     snprintf(hello.host, sizeof(hello.host), "%s", host ? host : "");
     control.head.cmsg_level = SOL_SOCKET;
     control.head.cmsg_type = SCM_RIGHTS;
@@ -76,6 +80,8 @@ static bool say_hello(int fd)
     do
         sent = sendmsg(fd, &m, MSG_NOSIGNAL);
     while (sent < 0 && errno == EINTR);
+    if (sent != (ssize_t)sizeof(hello))
+        snprintf(why, PROGRAM_WHY_BYTES, "%s", strerror(errno));
     close(memory);
     return sent == (ssize_t)sizeof(hello);
 }
@@ -172,12 +178,10 @@ int connection_open(struct lab_connection *c, char why[PROGRAM_WHY_BYTES])
         snprintf(why, PROGRAM_WHY_BYTES, "%s", strerror(error));
         return error;
     }
-    if (!say_hello(c->fd)) {
-        error = errno ? errno : EPROTO;
-        snprintf(why, PROGRAM_WHY_BYTES, "%s", strerror(error));
-    } else {
+    if (say_hello(c->fd, why))
         error = welcome(c, why);
-    }
+    else
+        error = errno ? errno : EPROTO;
     if (error) {
         close(c->fd);
         return error;
