@@ -139,6 +139,17 @@ def check_tricks(rdmalab, tally, _library):
                  "a long line is cut between two characters", text_of(done))
 
 
+def check_strange_name(rdmalab, tally, library):
+    """The name of a program is shown so that a terminal does not obey it."""
+    shutil.copy(library.parents[3] / "tests/program/makers_bare", rdmalab.file("strange\x9b\u202e\x1b[31m"))
+    rdmalab.file("strange.lab").write_text('host h1 h2\nexec h1 "./strange\x9b\u202e\x1b[31m" &\nuntil count(cqe) == 1 timeout=60s\nshow h1\n'
+                                           "show live\nprograms\nprograms csv\nkill 1\nrefused says=\"signal 15\" { run }\n")
+    done = rdmalab.run("run", "strange.lab", "--allow", "programs")
+    shown = r"strange\xc2\x9b\xe2\x80\xae\x1b[31m"
+    tally.expect(done.returncode == 0 and done.stdout.count(f"  ./{shown}\n") == 1 and f"made by program 1 (./{shown}), its\n" in done.stdout and
+                 f"1st ibv_alloc_pd, {shown}+0x" in done.stdout and not re.search("[\x9b\u202e\x1b]", done.stdout), "a strange name", text_of(done))
+
+
 # What $TMPDIR is, below the directory of the checks, and what is said of it; "": programs run.
 PLACES = (("a:b", "a program finds no library in a directory with such a name"), ("a;b", "with such a name"), ("$LIB", "with such a name"),
           ("a\nb", "with such a name"), ("no/such", "No such file or directory"), ("a b", ""), ("x" * 90, "File name too long"))

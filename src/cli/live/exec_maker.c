@@ -11,6 +11,7 @@
 #include "cli/live/exec_module.h"
 #include "cli/live/exec_source.h"
 #include "emu/base/assert.h"
+#include "print/utf8.h"
 #include "process/must.h"
 
 #define MODULES_MAX 256u /* files of all programs; calls in further ones have no place */
@@ -295,19 +296,18 @@ static void add_where(const struct exec_server *s, const struct exec_made *o,
 {
     const struct exec_spot *spot = &o->spots[0];
     const struct exec_source *source = source_of(s, spot);
+    struct text t = text_on(ret, LIVE_WHERE_BYTES);
+    char where[LIVE_WHERE_BYTES];
 
     /* A function of verbs.h that was not inlined: its caller is wanted. */
     if (source && source->in_verbs && strncmp(source->function, "ibv_", 4) == 0) {
         spot = o->spots[1].module ? &o->spots[1] : spot;
         source = spot == &o->spots[1] ? source_of(s, spot) : NULL;
     }
-    ret[0] = '\0';
+    where[0] = '\0';
     if (spot->module)
-        describe(s, spot, source, ret);
-    for (char *c = ret; *c; c++) { /* a program may have any name */
-        if ((unsigned char)*c < ' ' || *c == 0x7f)
-            *c = '?';
-    }
+        describe(s, spot, source, where);
+    utf8_add_printable(&t, where, false); /* a program may have any name */
 }
 
 bool exec_maker_find(const struct exec_server *s, uint32_t kind, uint64_t handle,

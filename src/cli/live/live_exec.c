@@ -177,8 +177,10 @@ static void write_command(const char *const *words, char *ret, size_t cap)
 {
     struct text t = text_on(ret, cap);
 
-    for (size_t i = 0; words[i]; i++)
-        text_addf(&t, "%s%s", i ? " " : "", words[i]);
+    for (size_t i = 0; words[i]; i++) {
+        text_add(&t, i ? " " : "");
+        utf8_add_printable(&t, words[i], false);
+    }
 }
 
 /* Notes the statuses with which @p may end. */
@@ -270,7 +272,7 @@ bool live_exec_start(struct live *l, const struct live_exec_config *config, uint
     p->number = l->exec->n_programs + 1;
     snprintf(p->host, sizeof(p->host), "%s", config->host_name);
     write_command(config->words, p->command, sizeof(p->command));
-    snprintf(p->program, sizeof(p->program), "%s", config->words[0]);
+    snprintf(p->program, sizeof(p->program), "%s", SHOWN_NAME(config->words[0]));
     snprintf(p->place, sizeof(p->place), "%s", config->place);
     snprintf(p->name, sizeof(p->name), "%s %s", p->host,
              SHOWN_NAME(text_behind_slash(config->words[0])));
