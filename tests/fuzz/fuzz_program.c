@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "cli/live/exec_client.h"
+#include "cli/live/exec_maker.h"
 #include "fuzz.h"
 #include "input.h"
 #include "rdmalab/inspect.h"
@@ -38,7 +39,7 @@ struct program {
     /* Handles that it was given, by the call that made them. */
     uint64_t made[PROGRAM_OP_COUNT][MADE_MAX];
     uint32_t n_made[PROGRAM_OP_COUNT];
-    char refused[EXEC_REFUSED_BYTES];
+    struct exec_account account;
 };
 
 struct fuzz_lab {
@@ -112,10 +113,11 @@ static void join_lab(struct fuzz_lab *f, FILE *out)
     int pair[2], fd, events[2];
 
     p->server = (struct exec_server){.lab = f->lab, .out = out, .set = -1, .looks = true};
+    p->server.makers = exec_makers_new();
     FUZZ_CHECK(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, pair) == 0);
     FUZZ_CHECK(pipe(events) == 0);
     close(events[0]);
-    exec_client_add(&p->server, pair[0], 1, 1, p->refused);
+    exec_client_add(&p->server, pair[0], 1, 1, &p->account);
     p->client = p->server.clients;
     p->peer = pair[1];
     p->client->host = f->host;
