@@ -152,7 +152,7 @@ def check_strange_name(rdmalab, tally, library):
 
 # What $TMPDIR is, below the directory of the checks, and what is said of it; "": programs run.
 PLACES = (("a:b", "a program finds no library in a directory with such a name"), ("a;b", "with such a name"), ("$LIB", "with such a name"),
-          ("a\nb", "with such a name"), ("no/such", "No such file or directory"), ("a b", ""), ("x" * 90, "File name too long"))
+          ("a\nb", "with such a name"), ("no/such", "No such file or directory"), ("c d", ""), ("x" * 90, "File name too long"))
 
 
 def check_places(rdmalab, tally, _library):
