@@ -166,6 +166,15 @@ def check_places(rdmalab, tally, _library):
         tally.expect((done.returncode == 1 and says in done.stderr and "$TMPDIR" in done.stderr) if says else
                      (done.returncode == 0 and "rdl0" in done.stdout and not done.stderr), f"a TMPDIR of {name!r}", text_of(done))
         tally.expect(name == "no/such" or not list(place.iterdir()), f"nothing is left in {name!r}")
+    home, keeps = rdmalab.file("home"), rdmalab.file("keeps")
+    home.mkdir()
+    keeps.mkdir()
+    (keeps / "socket").write_text("of somebody else")
+    (keeps / "libibverbs.so.1").write_text("of somebody else")
+    for words in ("mkdir $d/x; touch $d/x/y $d/z", f"mv $d {rdmalab.file('moved')}; ln -s {keeps} $d", "rm -r $d"):
+        done = rdmalab.run("exec", "h1", "--", "sh", "-c", f"d=$(dirname $RDMALAB_SOCKET); {words}", env={**os.environ, "TMPDIR": str(home)})
+        tally.expect(done.returncode == 0 and not list(home.iterdir()) and len(list(keeps.iterdir())) == 2,
+                     f"a program that changes the directory: {words}", text_of(done))
     done = rdmalab.run(*program, env={**os.environ, "TMPDIR": "."})
     tally.expect(done.returncode == 0 and "rdl0" in done.stdout, "a relative TMPDIR, and a program that goes elsewhere", text_of(done))
     if os.statvfs("/proc").f_flag & os.ST_NOEXEC:

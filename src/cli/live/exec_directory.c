@@ -20,9 +20,10 @@
 
 #define PATH_BYTES (PATH_MAX + 32u)
 
-static bool write_library(const char *path, const struct program_library *library)
+static bool write_library(int dir, const struct program_library *library)
 {
-    const int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IXUSR);
+    const int fd =
+        openat(dir, library->name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IXUSR);
     size_t done = 0;
 
     if (fd < 0)
@@ -108,7 +109,7 @@ bool exec_directory_open(struct exec_directory *d, struct live_error *reterr)
 {
     char path[PATH_BYTES];
 
-    *d = (struct exec_directory){.listener = -1};
+    *d = (struct exec_directory){.fd = -1, .listener = -1};
     if (!find_place(d, reterr)) {
         d->path[0] = '\0';
         return false;
@@ -117,11 +118,13 @@ bool exec_directory_open(struct exec_directory *d, struct live_error *reterr)
         d->path[0] = '\0';
         return refuse(errno, reterr);
     }
+    d->fd = open(d->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (d->fd < 0)
+        return refuse(errno, reterr);
     for (size_t i = 0; i < PROGRAM_LIBRARIES; i++) {
         const struct program_library library = program_library(i);
 
-        snprintf(path, sizeof(path), "%s/%s", d->path, library.name);
-        if (!write_library(path, &library))
+        if (!write_library(d->fd, &library))
             return refuse(errno, reterr);
     }
     snprintf(path, sizeof(path), "%s/socket", d->path);
@@ -129,21 +132,25 @@ bool exec_directory_open(struct exec_directory *d, struct live_error *reterr)
     return d->listener >= 0 || refuse(errno, reterr);
 }
 
+/* A program may have put another directory in the place of this one. */
+static void delete_files(const struct exec_directory *d)
+{
+    (void)unlinkat(d->fd, "socket", 0);
+    for (size_t i = 0; i < PROGRAM_LIBRARIES; i++)
+        (void)unlinkat(d->fd, program_library(i).name, 0);
+}
+
 void exec_directory_close(struct exec_directory *d)
 {
-    char path[PATH_BYTES];
-
     if (d->listener >= 0)
         close(d->listener);
-    d->listener = -1;
+    if (d->fd >= 0) {
+        delete_files(d);
+        close(d->fd);
+    }
+    d->listener = d->fd = -1;
     if (!d->path[0])
         return;
-    snprintf(path, sizeof(path), "%s/socket", d->path);
-    unlink(path);
-    for (size_t i = 0; i < PROGRAM_LIBRARIES; i++) {
-        snprintf(path, sizeof(path), "%s/%s", d->path, program_library(i).name);
-        unlink(path);
-    }
     rmdir(d->path);
     leftovers_forget(d->path);
     d->path[0] = '\0';

@@ -11,6 +11,7 @@
 
 struct exec_directory {
     char path[PATH_MAX]; /* absolute; "": there is none */
+    int fd;              /* the directory; -1: closed */
     int listener;        /* the socket @path/socket; -1: closed */
 };
 
@@ -19,7 +20,7 @@ struct exec_directory {
  */
 bool exec_directory_open(struct exec_directory *d, struct live_error *reterr);
 
-/* Closes the socket, and deletes the directory. */
+/* Closes the socket, and deletes the directory, unless there is something else in it. */
 void exec_directory_close(struct exec_directory *d);
 
 #endif

@@ -29,8 +29,7 @@ static const char script[] = "read -r _\n"
                              "    kill -s KILL \"${pid%/environ}\"\n"
                              "  done\n"
                              "done\n"
-                             "rm -f \"$1/socket\" \"$1\"/lib*.so*\n"
-                             "rmdir \"$1\"\n";
+                             "rm -rf \"$1\"\n";
 
 static void on_exit_of(uv_process_t *process, int64_t status, int signal_number)
 {
