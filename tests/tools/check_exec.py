@@ -1020,6 +1020,9 @@ def check_killed(rdmalab, tally, _library):
                  f"{began} {processes_with(word)}")
     done = rdmalab.run("exec", "h1", "--", "sh", "-c", f"setsid sleep {word} >/dev/null 2>&1 &")
     tally.expect(done.returncode == 0 and not processes_with(word), "what a program has left ends with rdmalab", text_of(done))
+    tools = {name: shutil.which(name) for name in ("setsid", "sleep")}
+    done = rdmalab.run("exec", "h1", "--", "/bin/sh", "-c", f"{tools['setsid']} {tools['sleep']} {word} >/dev/null 2>&1 &", env={**os.environ, "PATH": str(home)})
+    tally.expect(done.returncode == 0 and not processes_with(word), "so it does if there is nothing in PATH", text_of(done))
 
 
 CHECKS = [value for name, value in list(globals().items()) if name.startswith("check_")]

@@ -14,7 +14,7 @@
 #define END_MS  1000u
 #define LOOK_MS 2u
 
-#define STANDARD_PATH "/usr/bin:/bin"
+#define STANDARD_PATH "PATH=/usr/bin:/bin"
 
 /* $1 is the directory, $2 the beginning of a line of the environment.  A pattern of grep -F matches
  * in binary files, too.  A process may start another one between grep and kill: so there are
@@ -45,10 +45,11 @@ static void on_exit_of(uv_process_t *process, int64_t status, int signal_number)
 static char *path_of_tools(void)
 {
     const char *path = getenv("PATH");
-    const size_t n = strlen("PATH=") + (path ? strlen(path) : sizeof(STANDARD_PATH)) + 1;
+    const bool has = path && *path;
+    const size_t n = sizeof(STANDARD_PATH) + (has ? strlen(path) : 0) + 1;
     char *ret = must_malloc(n);
 
-    snprintf(ret, n, "PATH=%s", path ? path : STANDARD_PATH);
+    snprintf(ret, n, STANDARD_PATH "%s%s", has ? ":" : "", has ? path : "");
     return ret;
 }
 

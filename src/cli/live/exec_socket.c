@@ -13,6 +13,7 @@
 
 #define WAITING_MAX 64 /* connections that are not accepted yet */
 
+#define QUEUED_MAX   512u /* messages for which a connection has room, and more */
 #define SENT_FDS_MAX 253u /* [Linux, include/net/scm.h: SCM_MAX_FD] */
 
 /* A control message with file descriptors, aligned for its header. */
@@ -92,16 +93,20 @@ enum exec_got exec_receive(int fd, void *out, size_t bytes, int *ret_fd)
     return n == 0 ? EXEC_CLOSED : EXEC_NONSENSE;
 }
 
+/* An empty message looks like the end, behind which there could be more. */
 void exec_hang_up(int fd)
 {
     char byte;
     int sent;
 
     (void)shutdown(fd, SHUT_RD);
-    for (enum exec_got got = EXEC_MESSAGE; got == EXEC_MESSAGE || got == EXEC_NONSENSE;) {
-        got = exec_receive(fd, &byte, sizeof(byte), &sent);
+    for (unsigned i = 0; i < QUEUED_MAX; i++) {
+        const enum exec_got got = exec_receive(fd, &byte, sizeof(byte), &sent);
+
         if (sent >= 0)
             socket_fds_close(sent);
+        if (got == EXEC_NOTHING)
+            break;
     }
     close(fd);
 }
