@@ -104,7 +104,7 @@ CASES = [  # arguments, standard input, exit status, what the output must match
     (["-c", "socket"], "", 1, r"\"create_qp\" makes what stands for a socket here"),
     (["-c", "listen 80"], "", 1, r"nobody listens here"),
     (["-c", "explain socket"], "", 1, r"\"create_qp\" makes what stands for a socket here"),
-    (["-c", "help listen"], "", 1, r"nobody listens here"),
+    (["-c", "listen h1"], "", 1, r"nobody listens here"),
     (["-c", "host h1; ping h1"], "", 1, r'ping needs "to": an address, or a host'),
     (["-c", "host h1 h2; ping h1 h2"], "", 1, r'"why" tells what became of the last one'),
     (["scenarios", "run", "zzz"], "", 1, r'no scenario is about "zzz"\n  "scenarios" lists the course'),
