@@ -48,8 +48,9 @@ struct rig {
         uint64_t at_ns;
     } sent[RECORDED_MAX];
     size_t n_sent;
-    uint32_t lose;   /* enum cm_message; 0: none */
-    unsigned n_lose; /* so many of them */
+    uint8_t last_mad[2][MAD_BYTES]; /* of each side */
+    uint32_t lose;                  /* enum cm_message; 0: none */
+    unsigned n_lose;                /* so many of them */
 };
 
 static const uint8_t gids[2][GID_BYTES] = {
@@ -99,6 +100,7 @@ static void send_mad(void *ctx, const struct ib_cm_path *path, const uint8_t mad
     r->sent[r->n_sent].from = s->number;
     r->sent[r->n_sent].message = mad[17];
     r->sent[r->n_sent++].at_ns = r->now_ns;
+    memcpy(r->last_mad[s->number], mad, MAD_BYTES);
     if (r->n_lose > 0 && r->lose == mad[17]) {
         r->n_lose--;
         return;

@@ -563,6 +563,223 @@ static void private_data_that_does_not_fit_is_refused(void **state)
     assert_int_equal(cma_connect(id, &p), 0);
 }
 
+/* The last message of @from. */
+static struct mad sent_by(struct hosts *h, unsigned from)
+{
+    struct mad m;
+
+    assert_true(mad_parse(&m, h->rig.last_mad[from]));
+    return m;
+}
+
+static void a_request_says_what_its_program_wants(void **state)
+{
+    struct hosts *h = *state;
+    struct cma_id *id = routed(h, CMA_SPACE_TCP);
+    struct cma_param p = param(17, "");
+    struct cm_req req;
+
+    p.retry_count = p.rnr_retry_count = 9;
+    p.flow_control = p.srq = true;
+    id->has_timeout = true;
+    id->timeout = 15;
+    id->tos = 32;
+    assert_int_equal(cma_connect(id, &p), 0);
+    req = sent_by(h, A).u.req;
+    assert_int_equal(req.service_id, 0x01060000 | PORT);
+    assert_int_equal(req.retry_count, 7);
+    assert_int_equal(req.rnr_retry_count, 7);
+    assert_int_equal(req.flow_control, 1);
+    assert_int_equal(req.srq, 1);
+    assert_int_equal(req.responder_resources, 1);
+    assert_int_equal(req.initiator_depth, 2);
+    assert_int_equal(req.starting_psn, id->psn);
+    assert_int_equal(req.remote_cm_timeout, 20);
+    assert_int_equal(req.local_cm_timeout, 20);
+    assert_int_equal(req.traffic_class, 32);
+    assert_int_equal(req.flow_label, (31u * id->local.port + PORT) & 0xfffff);
+    assert_int_equal(req.ack_timeout,
+                     16); /* life 14 is 15 there and back, and the device delays by 15 */
+    assert_int_equal(req.private_data[1], 0x40);
+    assert_int_equal(req.private_data[2] << 8 | req.private_data[3], id->local.port);
+}
+
+static void an_event_has_what_the_request_says(void **state)
+{
+    struct hosts *h = *state;
+    struct cma_id *listener = new_listener(h, CMA_SPACE_TCP, 1);
+    struct cma_param p = param(17, "");
+    struct cma_event e;
+
+    p.flow_control = p.srq = true;
+    listener->tos = 8;
+    assert_int_equal(cma_connect(routed(h, CMA_SPACE_TCP), &p), 0);
+    pass(&h->rig, 1);
+    e = event_of(h, B, RDMA_CM_EVENT_CONNECT_REQUEST, 0);
+    assert_true(e.param.flow_control && e.param.srq);
+    assert_int_equal(e.param.retry_count, 7);
+    assert_int_equal(e.param.rnr_retry_count, 6);
+    assert_int_equal(e.id->tos, 8);
+    p = param(18, "");
+    p.responder_resources = 3;
+    p.initiator_depth = 4;
+    p.rnr_retry_count = 5;
+    p.flow_control = p.srq = true;
+    assert_int_equal(cma_accept(e.id, &p), 0);
+    pass(&h->rig, 1);
+    e = event_of(h, A, RDMA_CM_EVENT_CONNECT_RESPONSE, 0);
+    assert_int_equal(e.param.responder_resources, 4);
+    assert_int_equal(e.param.initiator_depth, 3);
+    assert_int_equal(e.param.rnr_retry_count, 5);
+    assert_true(e.param.flow_control && e.param.srq);
+}
+
+/* READs of the peer need resources here, and own READs those of the peer. */
+static void resources_become_attributes(void **state)
+{
+    struct hosts *h = *state;
+    struct cma_param p = param(18, "");
+    struct rdl_qp_attr attr;
+    struct cma_id *a, *b;
+    uint32_t mask;
+
+    (void)new_listener(h, CMA_SPACE_TCP, 1);
+    a = connect_to(h, CMA_SPACE_TCP);
+    b = event_of(h, B, RDMA_CM_EVENT_CONNECT_REQUEST, 0).id;
+    p.responder_resources = 0;
+    p.initiator_depth = 5;
+    p.rnr_retry_count = 3;
+    assert_int_equal(cma_accept(b, &p), 0);
+    assert_int_equal(cma_qp_attr(b, QPS_INIT, &attr, &mask), 0);
+    assert_int_equal(attr.access, ACC_REMOTE_WRITE);
+    assert_int_equal(cma_qp_attr(b, QPS_RTR, &attr, &mask), 0);
+    assert_int_equal(attr.max_dest_rd_atomic, 0);
+    assert_int_equal(cma_qp_attr(b, QPS_RTS, &attr, &mask), 0);
+    assert_int_equal(attr.max_rd_atomic, 5);
+    pass(&h->rig, 1);
+    (void)event_of(h, A, RDMA_CM_EVENT_CONNECT_RESPONSE, 0);
+    assert_int_equal(cma_qp_attr(a, QPS_RTR, &attr, &mask), 0);
+    assert_int_equal(attr.max_dest_rd_atomic, 5);
+    assert_int_equal(cma_qp_attr(a, QPS_RTS, &attr, &mask), 0);
+    assert_int_equal(attr.max_rd_atomic, 0);
+    assert_int_equal(attr.rnr_retry, 3);
+    assert_int_equal(attr.retry_cnt, 7);
+}
+
+/* A slow client: the REP comes again, and is answered with a MRA. */
+static void a_slow_client_is_waited_for(void **state)
+{
+    struct hosts *h = *state;
+    const struct cma_param p = param(18, "");
+
+    (void)new_listener(h, CMA_SPACE_TCP, 1);
+    (void)connect_to(h, CMA_SPACE_TCP);
+    assert_int_equal(cma_accept(event_of(h, B, RDMA_CM_EVENT_CONNECT_REQUEST, 0).id, &p), 0);
+    pass(&h->rig, 10000);
+    assert_int_equal(count_sent(&h->rig, B, CM_REP), 2);
+    assert_int_equal(count_sent(&h->rig, A, CM_MRA), 1);
+}
+
+static void a_service_of_the_other_kind_refuses(void **state)
+{
+    struct hosts *h = *state;
+    (void)new_listener(h, CMA_SPACE_TCP, 1);
+    (void)connect_to(h, CMA_SPACE_UDP); /* nobody listens in that port space */
+    pass(&h->rig, 1);
+    (void)event_of(h, A, RDMA_CM_EVENT_UNREACHABLE, SIDR_UNSUPPORTED);
+    assert_quiet(h);
+}
+
+static void listeners_of_a_port_share_it(void **state)
+{
+    struct hosts *h = *state;
+    const struct cma_addr v4 = address(B, PORT),
+                          v6 = {.version = 6, .gid = {[0] = 0xfe, [15] = 2}, .port = PORT};
+    struct cma_id *on_v4 = new_id(h, B, CMA_SPACE_TCP), *on_v6 = new_id(h, B, CMA_SPACE_TCP);
+
+    assert_int_equal(cma_bind(on_v4, &v4), 0);
+    assert_int_equal(cma_bind(on_v6, &v6), 0);
+    assert_int_equal(cma_listen(on_v4, 4), 0);
+    assert_int_equal(cma_listen(on_v6, 4), 0);
+    assert_int_equal(h->host[B].end.cm.n_ids, 1);
+    cma_destroy(on_v6);
+    (void)connect_to(h, CMA_SPACE_TCP);
+    assert_ptr_equal(event_of(h, B, RDMA_CM_EVENT_CONNECT_REQUEST, 0).listener, on_v4);
+}
+
+/* The address :: is that of IPv4, too, unless the program wants IPv6 only. */
+static void any_ipv6_address_takes_ipv4(void **state)
+{
+    struct hosts *h = *state;
+    const struct cma_addr any = {.version = 6, .port = PORT}, v4 = address(B, PORT);
+    struct cma_id *on_any = new_id(h, B, CMA_SPACE_TCP), *on_v4 = new_id(h, B, CMA_SPACE_TCP);
+
+    assert_int_equal(cma_bind(on_any, &any), 0);
+    assert_int_equal(cma_listen(on_any, 4), 0);
+    assert_int_equal(cma_bind(on_v4, &v4), EADDRINUSE);
+    (void)connect_to(h, CMA_SPACE_TCP);
+    assert_ptr_equal(event_of(h, B, RDMA_CM_EVENT_CONNECT_REQUEST, 0).listener, on_any);
+    on_any->v6_only = true;
+    (void)connect_with(h, CMA_SPACE_TCP, 19);
+    pass(&h->rig, 1);
+    (void)event_of(h, A, RDMA_CM_EVENT_REJECTED, CM_REASON_CONSUMER_DEFINED);
+    assert_int_equal(cma_bind(on_v4, &v4), 0);
+}
+
+static void a_request_that_is_destroyed_leaves_its_place(void **state)
+{
+    struct hosts *h = *state;
+    struct cma_id *listener = new_listener(h, CMA_SPACE_TCP, 1);
+
+    (void)connect_to(h, CMA_SPACE_TCP);
+    assert_int_equal(listener->backlog, 0);
+    cma_destroy(h->host[B].ch->first->id);
+    assert_int_equal(listener->backlog, 1);
+    pass(&h->rig, 1);
+    (void)event_of(h, A, RDMA_CM_EVENT_REJECTED, CM_REASON_CONSUMER_DEFINED);
+    (void)connect_with(h, CMA_SPACE_TCP, 19);
+    (void)event_of(h, B, RDMA_CM_EVENT_CONNECT_REQUEST, 0);
+    assert_int_equal(listener->backlog, 1);
+}
+
+static void an_id_that_goes_is_not_resolved_any_more(void **state)
+{
+    struct hosts *h = *state;
+    const struct cma_addr to = address(B, PORT), v6 = {.version = 6, .gid = {[0] = 0xfe, [15] = 1}};
+    struct cma_id *id = new_id(h, A, CMA_SPACE_TCP);
+
+    assert_int_equal(cma_resolve_addr(id, &v6, &to, 2000 * MS), EINVAL);
+    h->host[A].resolve = EAGAIN;
+    assert_int_equal(cma_resolve_addr(id, NULL, &to, 2000 * MS), 0);
+    cma_destroy(id);
+    pass(&h->rig, 3000);
+    cma_resolved(&h->host[A].cma, gids[B], true);
+    assert_quiet(h);
+    h->host[A].resolve = 0;
+    id = new_id(h, A, CMA_SPACE_TCP);
+    assert_int_equal(cma_bind(id, &v6), 0);
+    assert_int_equal(cma_resolve_addr(id, NULL, &to, 2000 * MS), EINVAL); /* of the other version */
+    id = new_id(h, A, CMA_SPACE_TCP);
+    assert_int_equal(cma_resolve_addr(id, NULL, &to, 2000 * MS), 0);
+    assert_memory_equal(id->local.gid, gids[A], GID_BYTES);
+}
+
+/* An event that belongs to another state of the ID is none. */
+static void a_rejected_id_has_no_timewait(void **state)
+{
+    struct hosts *h = *state;
+    const struct both ids = connected(h);
+
+    (void)connect_to(h, CMA_SPACE_TCP); /* stale: its manager goes through TIMEWAIT */
+    pass(&h->rig, 1);
+    (void)event_of(h, A, RDMA_CM_EVENT_REJECTED, CM_REASON_STALE_CONN);
+    (void)event_of(h, A, RDMA_CM_EVENT_DISCONNECTED, 0);
+    assert_int_equal(cma_disconnect(ids.a), 0);
+    pass(&h->rig, 5000);
+    (void)event_of(h, A, RDMA_CM_EVENT_TIMEWAIT_EXIT, 0); /* of the old one alone */
+    assert_null(h->host[A].ch->first);
+}
+
 #define RIGGED(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
 int main(void)
@@ -587,6 +804,16 @@ int main(void)
         RIGGED(ports_are_used_once),
         RIGGED(calls_out_of_order_are_refused),
         RIGGED(private_data_that_does_not_fit_is_refused),
+        RIGGED(a_request_says_what_its_program_wants),
+        RIGGED(an_event_has_what_the_request_says),
+        RIGGED(resources_become_attributes),
+        RIGGED(a_slow_client_is_waited_for),
+        RIGGED(a_service_of_the_other_kind_refuses),
+        RIGGED(listeners_of_a_port_share_it),
+        RIGGED(any_ipv6_address_takes_ipv4),
+        RIGGED(a_request_that_is_destroyed_leaves_its_place),
+        RIGGED(an_id_that_goes_is_not_resolved_any_more),
+        RIGGED(a_rejected_id_has_no_timewait),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

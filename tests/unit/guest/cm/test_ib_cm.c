@@ -470,6 +470,296 @@ static void codes_are_times(void **state)
     assert_int_equal(ib_cm_ack_timeout(31, 31), 31);
 }
 
+/* The message that @side has sent last, as the other one got it. */
+static const struct mad *heard(const struct rig *r, unsigned side)
+{
+    return &last(r, !side)->mad;
+}
+
+/* The REJ has no ID of this side while the program has not seen the request: the peer knows none.
+ */
+static void a_rej_names_what_it_rejects(void **state)
+{
+    struct rig *r = *state;
+    struct ib_cm_id *a, *b;
+
+    listen_at(r, B);
+    a = request(r, A, 17);
+    pass(r, 1);
+    b = last(r, B)->id;
+    assert_int_equal(ib_cm_send_rej(b, CM_REASON_CONSUMER_DEFINED, NULL, 0, NULL, 0), RDL_OK);
+    pass(r, 1);
+    assert_int_equal(heard(r, B)->u.rej.local_comm_id, 0);
+    assert_int_equal(heard(r, B)->u.rej.remote_comm_id, a->local_id);
+    assert_int_equal(heard(r, B)->u.rej.answered, CM_ANSWERED_REQ);
+    assert_int_equal(heard(r, B)->head.tid, (uint64_t)1 << 32 | a->local_id);
+
+    a = request(r, A, 17); /* the old one is forgotten */
+    pass(r, 1);
+    b = last(r, B)->id;
+    assert_int_equal(ib_cm_prepare_mra(b, 24), RDL_OK);
+    assert_int_equal(ib_cm_send_rej(b, CM_REASON_CONSUMER_DEFINED, NULL, 0, NULL, 0), RDL_OK);
+    pass(r, 1);
+    assert_int_equal(heard(r, B)->u.rej.local_comm_id, b->local_id);
+
+    (void)request(r, A, 17);
+    pass(r, 1);
+    b = last(r, B)->id;
+    reply(b, 18);
+    pass(r, 1);
+    a = last(r, A)->id;
+    assert_int_equal(ib_cm_send_rej(a, CM_REASON_CONSUMER_DEFINED, NULL, 0, NULL, 0), RDL_OK);
+    assert_int_equal(a->state, CMS_IDLE);
+    pass(r, 1);
+    assert_int_equal(heard(r, A)->u.rej.answered, CM_ANSWERED_REP);
+    assert_int_equal(b->state, CMS_IDLE);
+}
+
+/* Who has sent a REP may have a packet of the peer under way. */
+static void a_rej_behind_a_rep_leads_to_timewait(void **state)
+{
+    struct rig *r = *state;
+    struct ib_cm_id *b;
+
+    listen_at(r, B);
+    (void)request(r, A, 17);
+    pass(r, 1);
+    b = last(r, B)->id;
+    reply(b, 18);
+    assert_int_equal(ib_cm_send_rej(b, CM_REASON_CONSUMER_DEFINED, NULL, 0, NULL, 0), RDL_OK);
+    assert_int_equal(b->state, CMS_TIMEWAIT);
+    pass(r, 1); /* A gets the REP, and the REJ */
+    assert_int_equal(heard(r, B)->u.rej.answered, CM_ANSWERED_OTHER);
+    assert_int_equal(last(r, A)->id->state, CMS_TIMEWAIT);
+    pass(r, 2048);
+    assert_int_equal(last(r, B)->kind, IB_CM_TIMEWAIT_EXIT);
+    assert_int_equal(count_sent(r, B, CM_REP), 1); /* it is not repeated */
+}
+
+/* Each ID that is destroyed tells the peer in the way of its state. */
+static void an_id_that_is_destroyed_tells_its_peer(void **state)
+{
+    struct rig *r = *state;
+    struct both ids = connect_them(r);
+
+    ib_cm_destroy(ids.a);
+    pass(r, 1);
+    assert_int_equal(last(r, B)->kind, IB_CM_DREQ_RECEIVED);
+    ib_cm_destroy(ids.b);
+    pass(r, 1);
+    assert_int_equal(count_sent(r, A, CM_DREQ), 1);
+    assert_int_equal(count_sent(r, B, CM_DREP), 1);
+
+    ids.a = request(r, A, 19);
+    pass(r, 1);
+    ib_cm_destroy(last(r, B)->id);
+    pass(r, 1);
+    assert_int_equal(last(r, A)->kind, IB_CM_REJ_RECEIVED);
+    assert_int_equal(last(r, A)->mad.u.rej.reason, CM_REASON_CONSUMER_DEFINED);
+    ib_cm_destroy(ids.a);
+    assert_int_equal(r->ends[A]->cm.n_ids, 0);
+    assert_int_equal(r->ends[B]->cm.n_ids, 1); /* the listener */
+    pass(r, 200000);                           /* no timer of a dead ID is due */
+}
+
+/* In TIMEWAIT the peer's numbers are free again. */
+static void a_peer_may_come_back_during_timewait(void **state)
+{
+    struct rig *r = *state;
+    const struct both ids = connect_them(r);
+
+    assert_int_equal(ib_cm_send_dreq(ids.a, NULL, 0), RDL_OK);
+    pass(r, 1);
+    assert_int_equal(ib_cm_send_drep(ids.b, NULL, 0), RDL_OK);
+    pass(r, 1);
+    assert_int_equal(ids.b->state, CMS_TIMEWAIT);
+    (void)request(r, A, 17);
+    pass(r, 1);
+    assert_int_equal(last(r, B)->kind, IB_CM_REQ_RECEIVED);
+}
+
+static void a_mra_says_what_it_answers(void **state)
+{
+    struct rig *r = *state;
+    struct ib_cm_id *a, *b;
+
+    listen_at(r, B);
+    a = request(r, A, 17);
+    pass(r, 1);
+    b = last(r, B)->id;
+    reply(b, 18);
+    pass(r, 1);
+    assert_int_equal(ib_cm_prepare_mra(a, 24), RDL_OK);
+    assert_int_equal(a->state, CMS_MRA_REP_SENT);
+    pass(r, 4096 + 2); /* the REP is repeated, and answered with a MRA */
+    assert_int_equal(last(r, B)->kind, IB_CM_MRA_RECEIVED);
+    assert_int_equal(heard(r, A)->u.mra.answered, CM_ANSWERED_REP);
+    assert_int_equal(heard(r, A)->u.mra.service_timeout, 24);
+    assert_int_equal(heard(r, A)->u.mra.local_comm_id, a->local_id);
+    assert_int_equal(heard(r, A)->u.mra.remote_comm_id, b->local_id);
+    assert_int_equal(b->state, CMS_MRA_REP_RCVD);
+    /* 65536 ms of the MRA and 2048 ms of the path; the retries that are left take as long each. */
+    assert_int_equal(b->wait_ns, (65536u + 2048u) * MS);
+    assert_int_equal(b->retries, 14);
+    assert_int_equal(ib_cm_send_rtu(a, NULL, 0), RDL_OK);
+    pass(r, 1);
+    assert_int_equal(last(r, B)->kind, IB_CM_RTU_RECEIVED);
+}
+
+/* Sends a message of A's to B that its state machine would not send. */
+static void inject(struct rig *r, const struct mad *m)
+{
+    const struct ib_cm_path path = {.hop_limit = 64};
+    uint8_t bytes[MAD_BYTES];
+
+    mad_build(m, bytes);
+    ib_cm_receive(&r->ends[B]->cm, &path, bytes);
+}
+
+static struct mad forged(enum cm_message message)
+{
+    struct mad m = {.head = {.base_version = 1,
+                             .mgmt_class = 7,
+                             .class_version = 2,
+                             .method = 3,
+                             .attr_id = message}};
+
+    return m;
+}
+
+/* A message with the wrong IDs, or for another state, changes nothing. */
+static void forged_messages_are_ignored(void **state)
+{
+    struct rig *r = *state;
+    const struct both ids = connect_them(r);
+    const size_t n_events = side_of(r, B)->n_events, n_sent = r->n_sent;
+    struct mad m = forged(CM_REP);
+
+    m.u.rep.remote_comm_id = ids.b->local_id;
+    m.u.rep.local_comm_id = ids.a->local_id + 1;
+    inject(r, &m);
+    m = forged(CM_RTU);
+    m.u.rtu.remote_comm_id = ids.b->local_id;
+    m.u.rtu.local_comm_id = ids.a->local_id;
+    inject(r, &m); /* a duplicate */
+    m = forged(CM_MRA);
+    m.u.mra.remote_comm_id = ids.b->local_id;
+    m.u.mra.local_comm_id = ids.a->local_id;
+    m.u.mra.answered = CM_ANSWERED_REP;
+    inject(r, &m);
+    m = forged(CM_DREP);
+    m.u.drep.remote_comm_id = ids.b->local_id;
+    m.u.drep.local_comm_id = ids.a->local_id;
+    inject(r, &m);
+    m = forged(CM_REJ);
+    m.u.rej.remote_comm_id = ids.b->local_id;
+    m.u.rej.local_comm_id = ids.a->local_id + 1;
+    m.u.rej.answered = CM_ANSWERED_OTHER;
+    inject(r, &m);
+    m = forged(CM_SIDR_REP);
+    m.u.sidr_rep.request_id = ids.b->local_id;
+    inject(r, &m);
+    m = forged(CM_DREQ);
+    m.head.method = 0x81; /* no Send */
+    m.u.dreq.remote_comm_id = ids.b->local_id;
+    m.u.dreq.local_comm_id = ids.a->local_id;
+    m.u.dreq.remote_qpn = 18;
+    inject(r, &m);
+    assert_int_equal(ids.b->state, CMS_ESTABLISHED);
+    assert_int_equal(side_of(r, B)->n_events, n_events);
+    assert_int_equal(r->n_sent, n_sent);
+}
+
+/* The REP comes from a queue pair with which an older connection of this side is. */
+static void an_old_connection_of_the_replying_queue_pair_is_stale(void **state)
+{
+    struct rig *r = *state;
+    const struct both ids = connect_them(r);
+    struct ib_cm_id *a = request(r, A, 19);
+
+    pass(r, 1);
+    reply(last(r, B)->id, 18); /* B uses its queue pair again */
+    pass(r, 1);
+    assert_int_equal(a->state, CMS_REQ_SENT);
+    assert_int_equal(ids.a->state, CMS_DREQ_SENT);
+    pass(r, 1);
+    assert_int_equal(count_sent(r, A, CM_REJ), 1);
+    assert_int_equal(side_of(r, B)->events[side_of(r, B)->n_events - 2].mad.u.rej.reason,
+                     CM_REASON_STALE_CONN);
+}
+
+static void a_request_has_what_linux_puts_in(void **state)
+{
+    struct rig *r = *state;
+    const struct cm_req *req;
+    struct ib_cm_req local = {.path = {.hop_limit = 1}, .service_id = SERVICE, .qpn = 20};
+    struct ib_cm_id *id;
+
+    listen_at(r, B);
+    (void)request(r, A, 17);
+    pass(r, 1);
+    req = &last(r, B)->mad.u.req;
+    assert_int_equal(req->local_lid, 0xffff);
+    assert_int_equal(req->remote_lid, 0xffff);
+    assert_int_equal(req->subnet_local, 0);
+    assert_int_equal(req->hop_limit, 64);
+    assert_int_equal(req->pkey, 0xffff);
+    assert_int_equal(req->path_mtu, 3);
+    assert_int_equal(req->ack_timeout, 19);
+    assert_int_equal(req->max_cm_retries, 15);
+    assert_memory_equal(last(r, B)->id->path.dgid, gids[A], GID_BYTES);
+    assert_int_equal(last(r, B)->id->path.hop_limit, 255);
+    reply(last(r, B)->id, 18);
+    pass(r, 1);
+    assert_int_equal(last(r, A)->mad.u.rep.target_ack_delay, ACK_DELAY);
+    assert_int_equal(last(r, A)->id->ack_timeout, 19);
+
+    id = ib_cm_create(&r->ends[A]->cm, NULL); /* a path of one hop */
+    memcpy(local.path.sgid, gids[A], GID_BYTES);
+    memcpy(local.path.dgid, gids[B], GID_BYTES);
+    assert_int_equal(ib_cm_send_req(id, &local), RDL_OK);
+    pass(r, 1);
+    req = &last(r, B)->mad.u.req;
+    assert_int_equal(req->local_lid, 0);
+    assert_int_equal(req->subnet_local, 1);
+}
+
+/* The passive side waits for the RTU as long as the REQ says of its sender. */
+static void each_side_says_how_long_it_may_take(void **state)
+{
+    struct rig *r = *state;
+    struct ib_cm_req req = {.path = {.hop_limit = 64},
+                            .packet_life = LIFE,
+                            .service_id = SERVICE,
+                            .qpn = 17,
+                            .remote_cm_timeout = 20,
+                            .local_cm_timeout = 18,
+                            .max_cm_retries = 3};
+    struct ib_cm_id *id = ib_cm_create(&r->ends[A]->cm, NULL);
+
+    listen_at(r, B);
+    memcpy(req.path.sgid, gids[A], GID_BYTES);
+    memcpy(req.path.dgid, gids[B], GID_BYTES);
+    assert_int_equal(ib_cm_send_req(id, &req), RDL_OK);
+    pass(r, 1);
+    r->lose = CM_REP;
+    r->n_lose = 100;
+    reply(last(r, B)->id, 18);
+    pass(r, 4 * 1024 - 1);
+    assert_int_equal(count_sent(r, B, CM_REP), 4);
+    pass(r, 1);
+    assert_int_equal(last(r, B)->kind, IB_CM_REP_ERROR);
+}
+
+static void ids_are_never_0(void **state)
+{
+    struct rig *r = *state;
+    struct ib_cm *cm = &r->ends[A]->cm;
+
+    cm->next = cm->operand;
+    assert_int_not_equal(ib_cm_create(cm, NULL)->local_id, 0);
+}
+
 #define RIGGED(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
 int main(void)
@@ -492,6 +782,16 @@ int main(void)
         RIGGED(data_before_the_rtu_establishes),
         RIGGED(a_datagram_service_is_resolved),
         RIGGED(calls_out_of_order_are_refused),
+        RIGGED(a_rej_names_what_it_rejects),
+        RIGGED(a_rej_behind_a_rep_leads_to_timewait),
+        RIGGED(an_id_that_is_destroyed_tells_its_peer),
+        RIGGED(a_peer_may_come_back_during_timewait),
+        RIGGED(a_mra_says_what_it_answers),
+        RIGGED(forged_messages_are_ignored),
+        RIGGED(an_old_connection_of_the_replying_queue_pair_is_stale),
+        RIGGED(a_request_has_what_linux_puts_in),
+        RIGGED(each_side_says_how_long_it_may_take),
+        RIGGED(ids_are_never_0),
         cmocka_unit_test(codes_are_times),
     };
 
