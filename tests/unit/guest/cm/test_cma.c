@@ -514,7 +514,7 @@ static void ports_are_used_once(void **state)
     const struct cma_addr any = any_address(PORT), here = address(B, PORT),
                           there = address(A, PORT), none = any_address(0);
     struct cma_id *first_id = new_id(h, B, CMA_SPACE_TCP), *second = new_id(h, B, CMA_SPACE_TCP);
-    struct cma_id *datagrams = new_id(h, B, CMA_SPACE_UDP);
+    struct cma_id *datagrams = new_id(h, B, CMA_SPACE_UDP), *third = new_id(h, B, CMA_SPACE_TCP);
 
     assert_int_equal(cma_bind(second, &there), EADDRNOTAVAIL);
     assert_int_equal(cma_bind(first_id, &any), 0);
@@ -525,6 +525,7 @@ static void ports_are_used_once(void **state)
     assert_int_equal(cma_bind(second, &here), EADDRINUSE);
     first_id->reuses = true;
     assert_int_equal(cma_bind(second, &here), 0);
+    assert_int_equal(cma_bind(third, &here), EADDRINUSE); /* it does not want to share */
     assert_int_equal(cma_listen(first_id, 1), EADDRINUSE);
     cma_destroy(second);
     assert_int_equal(cma_listen(first_id, 1), 0);
@@ -764,6 +765,61 @@ static void an_id_that_goes_is_not_resolved_any_more(void **state)
     assert_memory_equal(id->local.gid, gids[A], GID_BYTES);
 }
 
+/* A REQ of A's to @service_id of B, made by hand. */
+static struct mad forged_req(uint64_t service_id)
+{
+    struct rdma_cm_header addresses = {.ip_version = 4, .port = 40000};
+    struct mad m = {.head = {.base_version = 1,
+                             .mgmt_class = 7,
+                             .class_version = 2,
+                             .method = 3,
+                             .attr_id = CM_REQ}};
+
+    m.u.req.local_comm_id = 5;
+    m.u.req.local_ca_guid = 0x1111;
+    m.u.req.local_qpn = 17;
+    m.u.req.service_id = service_id;
+    memcpy(m.u.req.local_gid, gids[A], GID_BYTES);
+    memcpy(m.u.req.remote_gid, gids[B], GID_BYTES);
+    memcpy(addresses.source + 12, gids[A] + 12, 4);
+    memcpy(addresses.destination + 12, gids[B] + 12, 4);
+    rdma_cm_build(&addresses, m.u.req.private_data);
+    return m;
+}
+
+static void inject(struct hosts *h, const struct mad *m)
+{
+    const struct ib_cm_path from = {.hop_limit = 64};
+    uint8_t bytes[MAD_BYTES];
+
+    mad_build(m, bytes);
+    ib_cm_receive(&h->host[B].end.cm, &from, bytes);
+}
+
+/* A connection to a datagram service, or with a header that nobody knows. */
+static void requests_that_make_no_sense_are_rejected(void **state)
+{
+    struct hosts *h = *state;
+    struct mad m = forged_req((uint64_t)CMA_SPACE_UDP << 16 | PORT);
+
+    (void)new_listener(h, CMA_SPACE_UDP, 1);
+    (void)new_listener(h, CMA_SPACE_TCP, 1);
+    inject(h, &m);
+    assert_int_equal(sent_by(h, B).u.rej.reason, CM_REASON_CONSUMER_DEFINED);
+    m = forged_req((uint64_t)CMA_SPACE_TCP << 16 | PORT);
+    m.u.req.private_data[0] = 0x10; /* a version of the future */
+    inject(h, &m);
+    assert_int_equal(sent_by(h, B).u.rej.reason, CM_REASON_CONSUMER_DEFINED);
+    m.u.req.private_data[0] = 0;
+    m.u.req.private_data[1] = 0x50; /* no version of IP */
+    inject(h, &m);
+    assert_int_equal(count_sent(&h->rig, B, CM_REJ), 3);
+    assert_null(h->host[B].ch->first);
+    m.u.req.private_data[1] = 0x40;
+    inject(h, &m);
+    (void)event_of(h, B, RDMA_CM_EVENT_CONNECT_REQUEST, 0);
+}
+
 /* An event that belongs to another state of the ID is none. */
 static void a_rejected_id_has_no_timewait(void **state)
 {
@@ -813,6 +869,7 @@ int main(void)
         RIGGED(any_ipv6_address_takes_ipv4),
         RIGGED(a_request_that_is_destroyed_leaves_its_place),
         RIGGED(an_id_that_goes_is_not_resolved_any_more),
+        RIGGED(requests_that_make_no_sense_are_rejected),
         RIGGED(a_rejected_id_has_no_timewait),
     };
 

@@ -435,6 +435,14 @@ static void a_datagram_service_is_resolved(void **state)
     assert_int_equal(last(r, A)->mad.u.sidr_rep.qpn, 18);
     assert_int_equal(last(r, A)->mad.u.sidr_rep.qkey, 0x01234567);
     assert_string_equal((const char *)last(r, A)->mad.u.sidr_rep.private_data, "hi");
+    assert_int_equal(last(r, A)->mad.u.sidr_rep.service_id, SERVICE);
+
+    assert_int_equal(ib_cm_send_sidr_req(id, &req), RDL_OK);
+    pass(r, 1);
+    ib_cm_destroy(last(r, B)->id);
+    pass(r, 1);
+    assert_int_equal(last(r, A)->mad.u.sidr_rep.status, SIDR_REJECT);
+    assert_int_equal(last(r, A)->mad.u.sidr_rep.qpn, 0);
 }
 
 /* Every call in a state that does not permit it changes nothing. */
@@ -627,6 +635,54 @@ static struct mad forged(enum cm_message message)
     return m;
 }
 
+/* A reply goes where the REQ says, and not where the packet came from. */
+static void a_reply_goes_to_the_address_of_the_request(void **state)
+{
+    struct rig *r = *state;
+    struct mad m = forged(CM_REQ);
+
+    listen_at(r, B);
+    m.u.req.local_comm_id = 5;
+    m.u.req.local_ca_guid = 0x1111;
+    m.u.req.service_id = SERVICE;
+    m.u.req.local_qpn = 17;
+    memcpy(m.u.req.local_gid, gids[A], GID_BYTES);
+    memcpy(m.u.req.remote_gid, gids[B], GID_BYTES);
+    inject(r, &m);
+    reply(last(r, B)->id, 18); /* the rig checks the address */
+    assert_int_equal(count_sent(r, B, CM_REP), 1);
+}
+
+/* A MRA for another message than the one that was sent. */
+static void a_mra_for_another_message_is_ignored(void **state)
+{
+    struct rig *r = *state;
+    struct mad m = forged(CM_MRA);
+    struct ib_cm_id *b;
+
+    b = request(r, B, 18);
+    m.u.mra.remote_comm_id = b->local_id;
+    m.u.mra.answered = CM_ANSWERED_REP;
+    inject(r, &m);
+    assert_int_equal(b->state, CMS_REQ_SENT);
+    m.u.mra.answered = CM_ANSWERED_REQ;
+    inject(r, &m);
+    assert_int_equal(b->state, CMS_MRA_REQ_RCVD);
+}
+
+static void a_drep_has_the_transaction_of_its_dreq(void **state)
+{
+    struct rig *r = *state;
+    const struct both ids = connect_them(r);
+
+    ids.b->cm->config.agent = 9; /* B's own transactions are others */
+    assert_int_equal(ib_cm_send_dreq(ids.b, NULL, 0), RDL_OK);
+    pass(r, 1);
+    assert_int_equal(ib_cm_send_drep(ids.a, NULL, 0), RDL_OK);
+    pass(r, 1);
+    assert_int_equal(heard(r, A)->head.tid, (uint64_t)9 << 32 | ids.b->local_id);
+}
+
 /* A message with the wrong IDs, or for another state, changes nothing. */
 static void forged_messages_are_ignored(void **state)
 {
@@ -788,6 +844,9 @@ int main(void)
         RIGGED(a_peer_may_come_back_during_timewait),
         RIGGED(a_mra_says_what_it_answers),
         RIGGED(forged_messages_are_ignored),
+        RIGGED(a_reply_goes_to_the_address_of_the_request),
+        RIGGED(a_mra_for_another_message_is_ignored),
+        RIGGED(a_drep_has_the_transaction_of_its_dreq),
         RIGGED(an_old_connection_of_the_replying_queue_pair_is_stale),
         RIGGED(a_request_has_what_linux_puts_in),
         RIGGED(each_side_says_how_long_it_may_take),
