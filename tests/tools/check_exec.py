@@ -23,6 +23,8 @@ import subprocess
 import sys
 import tempfile
 import time
+import traceback
+from concurrent.futures import ThreadPoolExecutor
 
 from program import ROOT, Program, Tally
 
@@ -1025,7 +1027,21 @@ def check_killed(rdmalab, tally, _library):
     tally.expect(done.returncode == 0 and not processes_with(word), "so it does if there is nothing in PATH", text_of(done))
 
 
+TOGETHER = 4  # checks at the same time: most of them wait for something
 CHECKS = [value for name, value in list(globals().items()) if name.startswith("check_")]
+
+
+def alone(check, library):
+    """Makes @check in a directory of its own, and returns its tally."""
+    tally = Tally()
+    with tempfile.TemporaryDirectory() as directory:
+        rdmalab = Program(pathlib.Path(sys.argv[1]).resolve(), directory)
+        try:
+            check(rdmalab, tally, library)
+        except Exception:  # the others go on
+            tally.expect(False, check.__name__, traceback.format_exc())
+        rdmalab.end()
+    return tally
 
 
 def main():
@@ -1037,11 +1053,10 @@ def main():
         print(f"skipped: there is no {', '.join(missing) or library}")
         return 77
     tally = Tally()
-    with tempfile.TemporaryDirectory() as directory:
-        rdmalab = Program(pathlib.Path(sys.argv[1]).resolve(), directory)
-        for check in CHECKS:
-            check(rdmalab, tally, library)
-            rdmalab.end()
+    with ThreadPoolExecutor(TOGETHER) as pool:
+        for part in pool.map(lambda check: alone(check, library), CHECKS):
+            tally.passed += part.passed
+            tally.failed += part.failed
     return tally.end()
 
 
