@@ -193,7 +193,7 @@ static struct counts counts_of(const struct hostile_lab *h)
 {
     const struct hca *d = &host_rdma(h->h1)->nic.hca;
 
-    return (struct counts){d->pds.used, d->n_mr, d->n_mw, d->cqs.used, d->qps.used, d->srqs.used};
+    return (struct counts){d->pds.used, d->n_mr, d->n_mw, d->cqs.used, hca_n_qps(d), d->srqs.used};
 }
 
 /* What @command does to the numbers of objects, if it is done. */

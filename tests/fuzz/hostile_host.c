@@ -537,7 +537,7 @@ static void check_objects(const struct rdma *d)
 
         of_pds += pd ? pd->users : 0;
     }
-    users = keys + h->qps.used + h->srqs.used;
+    users = keys + hca_n_qps(h) + h->srqs.used;
     FUZZ_CHECK(of_pds == users);
     for (uint32_t qpn = 1; qpn <= d->config.nic.max_qp; qpn++) {
         const struct qp *qp = hca_qp(h, qpn);

@@ -97,6 +97,12 @@ static inline uint32_t hca_qpn_index(const struct hca *h, uint32_t qpn)
                                : h->limits.max_qp - h->first_qpn + 1 + qpn - HCA_QPN_USER;
 }
 
+/* Returns the number of queue pairs, with that of type GSI. */
+static inline uint32_t hca_n_qps(const struct hca *h)
+{
+    return h->qps.used + (h->gsi != NULL);
+}
+
 /* Returns the queue pair @qpn, or NULL if it does not exist. */
 static inline struct qp *hca_qp(const struct hca *h, uint32_t qpn)
 {
