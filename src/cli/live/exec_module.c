@@ -7,24 +7,25 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/live/exec_proc.h"
+
 #define LINES_MAX 8192u /* of /proc/PID/maps, in a look: a program can have as many as it likes */
 
+/* Lines are "FROM-TO ACCESS OFFSET DEVICE INODE PATH".  [proc(5): /proc/PID/maps] */
 bool exec_maps_line(const char *line, uint64_t addr, struct exec_code *ret)
 {
+    const char *access = exec_proc_word(line, 1), *path = exec_proc_word(line, 5), *end;
+    const size_t n = strcspn(path, "\n");
     uint64_t from, to, offset;
-    char access[5];
-    int path_at = 0;
-    size_t n;
 
-    if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %*s %*s %n", &from, &to, access,
-               &offset, &path_at) != 4)
+    if (!exec_proc_number(line, 16, &from, &end) || *end != '-' ||
+        !exec_proc_number(end + 1, 16, &to, NULL) ||
+        !exec_proc_number(exec_proc_word(line, 2), 16, &offset, NULL))
         return false;
-    if (addr < from || addr >= to || access[2] != 'x' || path_at == 0 || line[path_at] != '/')
+    if (addr < from || addr >= to || strlen(access) < 4 || access[2] != 'x' || path[0] != '/' ||
+        n >= sizeof(ret->path))
         return false;
-    n = strcspn(line + path_at, "\n");
-    if (n >= sizeof(ret->path))
-        return false;
-    memcpy(ret->path, line + path_at, n);
+    memcpy(ret->path, path, n);
     ret->path[n] = '\0';
     ret->from = from;
     ret->to = to;

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/live/exec_proc.h"
 
+#include <ctype.h>
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -9,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#define SOCKET_LINK  "socket:["
 #define STATE_LISTEN 0x0au /* [Linux, include/net/tcp_states.h] */
 #define LINE_BYTES   512u
 
@@ -25,6 +28,29 @@ bool exec_proc_read(int dir, const char *name, char *ret, size_t bytes)
         return false;
     ret[n] = '\0';
     return true;
+}
+
+#define BLANKS " \t\n"
+
+const char *exec_proc_word(const char *line, unsigned n)
+{
+    line += strspn(line, BLANKS);
+    for (; n > 0; n--) {
+        line += strcspn(line, BLANKS);
+        line += strspn(line, BLANKS);
+    }
+    return line;
+}
+
+bool exec_proc_number(const char *text, int base, uint64_t *ret, const char **ret_end)
+{
+    char *end;
+
+    errno = 0;
+    *ret = strtoull(text, &end, base);
+    if (ret_end)
+        *ret_end = end;
+    return errno == 0 && end != text && isxdigit((unsigned char)*text);
 }
 
 /* --- Processes -------------------------------------------------------------------------------- */
@@ -94,13 +120,15 @@ int exec_proc_parent(int pid)
 {
     char path[64], text[LINE_BYTES];
     const char *name_end;
-    int parent = 0;
+    uint64_t parent;
 
     snprintf(path, sizeof(path), "/proc/%d/stat", pid);
     if (!exec_proc_read(AT_FDCWD, path, text, sizeof(text)))
         return 0;
     name_end = strrchr(text, ')');
-    return name_end && sscanf(name_end + 1, " %*c %d", &parent) == 1 ? parent : 0;
+    if (!name_end || !exec_proc_number(exec_proc_word(name_end + 1, 1), 10, &parent, NULL))
+        return 0;
+    return (int)parent;
 }
 
 /* --- Sockets ---------------------------------------------------------------------------------- */
@@ -117,7 +145,8 @@ void exec_sockets_add(struct exec_sockets *s, int pid)
         const ssize_t n = readlinkat(dirfd(d), e->d_name, to, sizeof(to) - 1);
 
         to[n > 0 ? n : 0] = '\0';
-        if (sscanf(to, "socket:[%" SCNu64 "]", &s->inode[s->n]) == 1)
+        if (strncmp(to, SOCKET_LINK, strlen(SOCKET_LINK)) == 0 &&
+            exec_proc_number(to + strlen(SOCKET_LINK), 10, &s->inode[s->n], NULL))
             s->n++;
     }
     if (d)
@@ -138,11 +167,13 @@ bool exec_sockets_have(const struct exec_sockets *s, uint64_t inode)
  */
 static bool read_row(const char *line, struct exec_tcp *ret, uint64_t *ret_inode)
 {
-    unsigned state;
+    uint64_t state, unsent;
 
-    if (sscanf(line, "%*s %*s %*s %x %x:%*x %*s %*s %*s %*s %" SCNu64, &state, &ret->unsent,
-               ret_inode) != 3)
+    if (!exec_proc_number(exec_proc_word(line, 3), 16, &state, NULL) ||
+        !exec_proc_number(exec_proc_word(line, 4), 16, &unsent, NULL) ||
+        !exec_proc_number(exec_proc_word(line, 9), 10, ret_inode, NULL))
         return false;
+    ret->unsent = (unsigned)unsent;
     ret->listens = state == STATE_LISTEN;
     return true;
 }

@@ -15,6 +15,14 @@
  */
 bool exec_proc_read(int dir, const char *name, char *ret, size_t bytes);
 
+/* Returns word number @n of @line, from 0, with all that is behind it; "" if there are fewer. */
+const char *exec_proc_word(const char *line, unsigned n);
+
+/* Reads the number with which @text begins, in @base.  *@ret_end is what is behind it; NULL: the
+ * caller does not want it.  Returns false if there is no number, or one of more than 64 bits.
+ */
+bool exec_proc_number(const char *text, int base, uint64_t *ret, const char **ret_end);
+
 /* Calls @visit with the directory of each thread of process @pid.  Ends when that returns false,
  * and returns that.
  */

@@ -32,8 +32,11 @@ static void copy_name(char ret[EXEC_SOURCE_BYTES], const char *from, size_t n)
 {
     size_t k = 0;
 
-    for (; k < n && k + 1 < EXEC_SOURCE_BYTES; k++)
-        ret[k] = (unsigned char)from[k] < ' ' || from[k] == 0x7f ? '?' : from[k];
+    for (; k < n && k + 1 < EXEC_SOURCE_BYTES; k++) {
+        ret[k] = from[k];
+        if ((unsigned char)from[k] < ' ' || from[k] == 0x7f)
+            ret[k] = '?';
+    }
     ret[k] = '\0';
 }
 

@@ -2,8 +2,6 @@
 #define _GNU_SOURCE /* SYS_* */ /* NOLINT(bugprone-reserved-identifier): glibc's own name */
 #include "cli/live/exec_waits.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -31,7 +29,7 @@ static void add_turns(int dir, struct look *k)
     uint64_t n;
 
     if (exec_proc_read(dir, "schedstat", text, sizeof(text)) &&
-        sscanf(text, "%*u %*u %" SCNu64, &n) == 1)
+        exec_proc_number(exec_proc_word(text, 2), 10, &n, NULL))
         k->n_turns += n;
 }
 

@@ -431,8 +431,9 @@ void cma_destroy(struct cma_id *id)
     if (id->is_request && id->from)
         id->from->backlog++;
     forget_events(id);
-    while (*at != id)
+    while (*at && *at != id)
         at = &(*at)->next;
+    RDL_ASSERT(*at);
     *at = id->next;
     cma->n_ids--;
     id->channel->n_ids--;

@@ -5,7 +5,6 @@
 
 #include "emu/base/assert.h"
 #include "emu/base/cursor.h"
-#include "emu/base/fnv.h"
 #include "emu/facts/enum/cm_answered.h"
 #include "emu/facts/enum/cm_reason.h"
 #include "emu/facts/enum/sidr_status.h"
@@ -15,6 +14,7 @@
 #define TIME_CODE_OF_MS 8u /* 4.096 us * 2^8 is about a millisecond */
 #define TIME_CODE_MAX   31u
 #define GUID_BYTES      8u
+#define HASH_FACTOR     0x9e3779b97f4a7c15u /* of Fibonacci hashing */
 
 uint64_t ib_cm_time_ns(uint32_t code)
 {
@@ -36,11 +36,7 @@ uint32_t ib_cm_ack_timeout(uint32_t delay, uint32_t life)
 
 static uint32_t hash_of(uint64_t guid, uint32_t number)
 {
-    struct {
-        uint64_t guid, number;
-    } key = {guid, number};
-
-    return fnv1a(&key, sizeof(key));
+    return (uint32_t)((guid + number) * HASH_FACTOR >> 32);
 }
 
 #define ID_OF(node, member)                                                                        \

@@ -213,8 +213,8 @@ RDL_MUST_CHECK enum rdl_status ib_cm_send_sidr_rep(struct ib_cm_id *id, uint32_t
 
 /* --- From outside ----------------------------------------------------------------------------- */
 
-/* The MAD_BYTES at @bytes came from @path, seen from here: its dgid is the sender. */
-void ib_cm_receive(struct ib_cm *cm, const struct ib_cm_path *path, const uint8_t bytes[MAD_BYTES]);
+/* The MAD_BYTES at @bytes came by @from, seen from here: its dgid is the sender. */
+void ib_cm_receive(struct ib_cm *cm, const struct ib_cm_path *from, const uint8_t bytes[MAD_BYTES]);
 
 /* The timer of the ID with @local_id is due. */
 void ib_cm_timer(struct ib_cm *cm, uint32_t local_id);
