@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "program/library.h"
 
+#include <stdint.h>
+
 #include "program/library_path.h"
 
 /* The assembler copies a file between two labels.  They are global, since optimization at link time
@@ -25,8 +27,10 @@ extern const unsigned char program_files_begin[], program_files_end[];
 struct program_library program_library(size_t i)
 {
     if (i == 0)
-        return (struct program_library){"libibverbs.so.1", program_ibverbs_begin,
-                                        (size_t)(program_ibverbs_end - program_ibverbs_begin)};
-    return (struct program_library){PROGRAM_PRELOADED, program_files_begin,
-                                    (size_t)(program_files_end - program_files_begin)};
+        return (struct program_library){
+            "libibverbs.so.1", program_ibverbs_begin,
+            (size_t)((uintptr_t)program_ibverbs_end - (uintptr_t)program_ibverbs_begin)};
+    return (struct program_library){
+        PROGRAM_PRELOADED, program_files_begin,
+        (size_t)((uintptr_t)program_files_end - (uintptr_t)program_files_begin)};
 }

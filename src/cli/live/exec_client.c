@@ -225,7 +225,7 @@ static void turn_away(struct exec_client *c, int error, const char *why)
 
 static bool hear_hello(struct exec_client *c)
 {
-    struct program_hello h;
+    struct program_hello h = {.magic = 0};
     const enum exec_got got = exec_receive(c->fd, &h, sizeof(h), &c->memory);
     const char *wrong;
     int error;

@@ -24,7 +24,8 @@ _Static_assert(QPT_UD + 1 == WR_TYPES, "there is a column for every type");
 /* The packet opcode of a message that is a single packet. */
 #define CODE(service, only) [QPT_##service] = {[OPP_ONLY] = OP_##service##_##only}
 /* The same for datagrams: the packets of the GSI are those of UD. */
-#define CODE_DATAGRAM(only) CODE(UD, only), [QPT_GSI] = {[OPP_ONLY] = OP_UD_##only}
+#define CODE_DATAGRAM(only)                                                                        \
+    [QPT_UD] = {[OPP_ONLY] = OP_UD_##only}, [QPT_GSI] = {[OPP_ONLY] = OP_UD_##only}
 
 /* Indexed by opcode.  An unused opcode has no types. */
 static const struct wr_info rows[] = {

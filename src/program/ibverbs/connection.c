@@ -142,7 +142,7 @@ static int map_pages(struct lab_connection *c, int page_fd)
 /* Receives the lab's answer to the first message. */
 static int welcome(struct lab_connection *c, char why[PROGRAM_WHY_BYTES])
 {
-    struct program_welcome w;
+    struct program_welcome w = {.magic = 0};
     int fds[FDS_MAX], error;
     size_t n;
 

@@ -54,10 +54,11 @@ bool programs_hear(struct drill *d)
 
     while (drill_cq_event(d, &s->n_heard, &cqn)) {
         const uint32_t i = cq_with(s, cqn);
-        struct program_thing *cq = &s->things[i];
+        struct program_thing *cq;
 
         if (i == PROGRAMS_NOTHING) /* it was destroyed in this step */
             continue;
+        cq = &s->things[i];
         if (!drill_expect(d, cq->armed, "a CQ raises one event each time it is armed", "%s",
                           cq->name))
             return false;

@@ -261,13 +261,14 @@ int cma_resolve_addr(struct cma_id *id, const struct cma_addr *from, const struc
 
 void cma_timer(struct cma *cma, uint32_t number)
 {
-    struct cma_id *id = cma->ids;
-
-    while (id && id->number != number)
-        id = id->next;
-    RDL_ASSERT(id && id->state == CMA_ADDR_QUERY); /* stop_timer() was not called */
-    id->timer = 0;
-    resolved(id, ETIMEDOUT);
+    for (struct cma_id *id = cma->ids; id; id = id->next) {
+        if (id->number != number)
+            continue;
+        id->timer = 0;
+        resolved(id, ETIMEDOUT);
+        return;
+    }
+    RDL_ASSERT(!"stop_timer() was called for an ID that is gone");
 }
 
 void cma_resolved(struct cma *cma, const uint8_t gid[GID_BYTES], bool found)
