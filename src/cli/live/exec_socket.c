@@ -96,7 +96,7 @@ enum exec_got exec_receive(int fd, void *out, size_t bytes, int *ret_fd)
 /* An empty message looks like the end, behind which there could be more. */
 void exec_hang_up(int fd)
 {
-    char byte;
+    char byte = 0;
     int sent;
 
     (void)shutdown(fd, SHUT_RD);
