@@ -33,7 +33,7 @@ RANDOM_ROWS = [("iba", "plain", 0, "ipv4"), ("rxe", "mistake", 0, "ipv6"), ("rxe
 SECTIONS_LEAST = 15
 LAB = "host h1 h2 profile={profile}\nlink h1 h2 loss={loss}%\n"
 
-ports = itertools.count(20000 + os.getpid() * 64 % 40000)
+ports = itertools.count(10000 + os.getpid() * 64 % 22000)  # below those that Linux gives to clients
 
 
 def played(rdmalab, lines, profile, loss, ip):
