@@ -54,7 +54,6 @@ MAY_OPEN = {
     "src/cli/live/exec_module.c": "/proc, for these programs",
     "src/cli/live/exec_source.c": "addr2line, with a file of these programs",
     "src/cli/live/exec_socket.c": "the socket of these programs, in a private directory",
-    "src/cli/live/exec_diag.c": "the kernel's list of TCP sockets, for these programs",
     "src/cli/live/exec_tcp.c": "the TCP sockets of these programs",
     "src/cli/live/exec_proc.c": "/proc, for these programs",
     "src/cli/live/exec_directory.c": "the private directory for these programs: their libraries, their socket",

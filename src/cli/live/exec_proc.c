@@ -153,7 +153,7 @@ void exec_sockets_add(struct exec_sockets *s, int pid)
         closedir(d);
 }
 
-bool exec_sockets_have(const struct exec_sockets *s, uint64_t inode)
+static bool has_inode(const struct exec_sockets *s, uint64_t inode)
 {
     for (size_t i = 0; i < s->n; i++) {
         if (s->inode[i] == inode)
@@ -178,17 +178,6 @@ static bool read_row(const char *line, struct exec_tcp *ret, uint64_t *ret_inode
     return true;
 }
 
-bool exec_proc_has_our_network(int pid)
-{
-    char path[64], ours[64], its[64];
-    ssize_t n, m;
-
-    snprintf(path, sizeof(path), "/proc/%d/ns/net", pid);
-    n = readlink("/proc/self/ns/net", ours, sizeof(ours));
-    m = readlink(path, its, sizeof(its));
-    return n > 0 && n == m && memcmp(ours, its, (size_t)n) == 0;
-}
-
 static bool table_any(const struct exec_sockets *s, const char *path,
                       bool (*is)(const struct exec_tcp *t))
 {
@@ -199,7 +188,7 @@ static bool table_any(const struct exec_sockets *s, const char *path,
     uint64_t inode;
 
     while (f && !found && fgets(line, sizeof(line), f))
-        found = read_row(line, &t, &inode) && is(&t) && exec_sockets_have(s, inode);
+        found = read_row(line, &t, &inode) && is(&t) && has_inode(s, inode);
     if (f)
         fclose(f);
     return found;

@@ -45,12 +45,6 @@ struct exec_sockets {
 /* Adds the sockets of process @pid. */
 void exec_sockets_add(struct exec_sockets *s, int pid);
 
-/* Returns true if the socket with @inode is one of @s. */
-bool exec_sockets_have(const struct exec_sockets *s, uint64_t inode);
-
-/* Returns true if process @pid is known to have the same network as this one.  [namespaces(7)] */
-bool exec_proc_has_our_network(int pid);
-
 /* A TCP socket: its state, and how many bytes its peer has not got yet. */
 struct exec_tcp {
     bool listens;

@@ -43,16 +43,25 @@ static int borrow(int process, int fd)
 }
 #endif
 
-/* A socket that listens, or is no TCP, delivers nothing. */
-static enum exec_delivery delivery_of(int fd)
+static int option_of(int fd, int name)
 {
-    int protocol = 0, unsent = 0;
-    socklen_t length = sizeof(protocol);
+    int value = 0;
+    socklen_t length = sizeof(value);
 
-    if (getsockopt(fd, SOL_SOCKET, SO_PROTOCOL, &protocol, &length) != 0 ||
-        protocol != IPPROTO_TCP || ioctl(fd, SIOCOUTQ, &unsent) != 0)
-        return EXEC_DELIVERED;
-    return unsent > 0 ? EXEC_UNDER_WAY : EXEC_DELIVERED;
+    return getsockopt(fd, SOL_SOCKET, name, &value, &length) == 0 ? value : 0;
+}
+
+/* A socket that listens has no such number. */
+static bool sends(int fd)
+{
+    int unsent = 0;
+
+    return ioctl(fd, SIOCOUTQ, &unsent) == 0 && unsent > 0;
+}
+
+static bool listens(int fd)
+{
+    return option_of(fd, SO_ACCEPTCONN) != 0;
 }
 
 static bool is_socket(int directory, const char *name)
@@ -65,22 +74,22 @@ static bool is_socket(int directory, const char *name)
 }
 
 /* Asks descriptor @fd of @process, which may have been closed meanwhile. */
-static enum exec_delivery ask(int process, int fd)
+static enum exec_told ask(int process, int fd, bool (*is)(int fd))
 {
     const int borrowed = borrow(process, fd);
-    enum exec_delivery told;
+    enum exec_told told;
 
     if (borrowed < 0)
-        return errno == EBADF ? EXEC_DELIVERED : EXEC_UNKNOWN;
-    told = delivery_of(borrowed);
+        return errno == EBADF ? EXEC_NONE : EXEC_UNKNOWN;
+    told = option_of(borrowed, SO_PROTOCOL) == IPPROTO_TCP && is(borrowed) ? EXEC_ONE : EXEC_NONE;
     close(borrowed);
     return told;
 }
 
-enum exec_delivery exec_tcp_delivery(int pid)
+static enum exec_told ask_all(int pid, bool (*is)(int fd))
 {
     const int process = open_process(pid);
-    enum exec_delivery told = EXEC_DELIVERED;
+    enum exec_told told = EXEC_NONE;
     struct dirent *e;
     char path[64];
     DIR *d;
@@ -91,12 +100,22 @@ enum exec_delivery exec_tcp_delivery(int pid)
     d = opendir(path);
     if (!d)
         told = EXEC_UNKNOWN;
-    while (d && told == EXEC_DELIVERED && (e = readdir(d))) {
+    while (d && told == EXEC_NONE && (e = readdir(d))) {
         if (is_socket(dirfd(d), e->d_name))
-            told = ask(process, (int)strtol(e->d_name, NULL, 10));
+            told = ask(process, (int)strtol(e->d_name, NULL, 10), is);
     }
     if (d)
         closedir(d);
     close(process);
     return told;
+}
+
+enum exec_told exec_tcp_sends(int pid)
+{
+    return ask_all(pid, sends);
+}
+
+enum exec_told exec_tcp_listens(int pid)
+{
+    return ask_all(pid, listens);
 }

@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* Asks the TCP sockets of a program itself what they have not delivered yet.  The tables in /proc
- * tell that, too, but take milliseconds: they go through all places for connections.
- * [pidfd_getfd(2), tcp(7)]
+/* Asks the TCP sockets of a process themselves.  The tables in /proc have the same, but take
+ * milliseconds: they go through all places for connections.  [pidfd_getfd(2), tcp(7)]
  */
 #ifndef CLI_LIVE_EXEC_TCP_H
 #define CLI_LIVE_EXEC_TCP_H
 
-enum exec_delivery {
-    EXEC_DELIVERED, /* the peers have got all that process sent */
-    EXEC_UNDER_WAY,
+enum exec_told {
+    EXEC_NONE,   /* no socket of the process is so */
+    EXEC_ONE,    /* one of them is */
     EXEC_UNKNOWN /* this process may not look into it */
 };
 
-enum exec_delivery exec_tcp_delivery(int pid);
+/* Returns whether a socket of process @pid has sent what its peer has not got yet. */
+enum exec_told exec_tcp_sends(int pid);
+
+/* Returns whether one of them listens. */
+enum exec_told exec_tcp_listens(int pid);
 
 #endif

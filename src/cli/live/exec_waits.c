@@ -65,16 +65,16 @@ static bool thread_waits(void *ctx, int dir)
 static bool process_waits(void *ctx, int pid)
 {
     struct look *k = ctx;
-    enum exec_delivery told;
+    enum exec_told told;
 
     if (!exec_proc_threads(pid, thread_waits, k))
         return false;
     if (!k->sockets)
         return true;
-    told = exec_tcp_delivery(pid);
+    told = exec_tcp_sends(pid);
     if (told == EXEC_UNKNOWN)
         exec_sockets_add(k->sockets, pid);
-    return told != EXEC_UNDER_WAY;
+    return told != EXEC_ONE;
 }
 
 /* Returns true if all wait. */
