@@ -24,25 +24,29 @@ enum { ON_LAB, UCX_TCP, LOOPBACK, N_WAYS };
 static const char *const ways[N_WAYS] = {"on the lab", "UCX over TCP", "TCP loopback"};
 static const char *const way_keys[N_WAYS] = {"lab", "ucx_tcp", "tcp_loopback"};
 
+/* The kinds of figures: a time for one way, messages a second, bytes a second. */
+enum measure { ONE_WAY, MESSAGES, BYTES };
+
+static const char *const units[] = {[ONE_WAY] = "us", [MESSAGES] = "k/s", [BYTES] = "MB/s"};
+
 /* A figure: how it is measured.  Both programs of a pair get the same options. */
 static const struct row {
-    const char *text, *key, *unit;
+    const char *text, *key;
+    enum measure measure;
     const char *perftest; /* the program for the lab, with its options */
     unsigned column;
-    double scale; /* from its unit to @unit */
+    double scale; /* from its unit to that of @measure */
     const char *ucx;
     unsigned ucx_column;
     double ucx_scale;
     uint32_t bytes, n; /* of TCP */
-    bool stream;
 } rows[] = {
-    {"RDMA WRITE, 64 bytes, one way", "write_64_us", "us", "ib_write_lat -s 64 -n 20000", 4, 1,
-     "tag_lat -s 64 -n 20000", 1, 1, 64, 20000, false},
-    {"SEND, 64 bytes", "send_64_k_per_s", "k/s", "ib_send_bw -s 64 -n 50000", 4, 1000,
-     "tag_bw -s 64 -n 200000", 7, 1e-3, 64, 200000, true},
-    {"RDMA WRITE, 64 KiB, path MTU 4096", "write_64k_mb_per_s", "MB/s",
-     "ib_write_bw -s 65536 -m 4096 -n 4000", 3, 1, "tag_bw -s 65536 -n 4000", 5, 1, 65536, 4000,
-     true},
+    {"RDMA WRITE, 64 bytes, one way", "write_64_us", ONE_WAY, "ib_write_lat -s 64 -n 20000", 4, 1,
+     "tag_lat -s 64 -n 20000", 1, 1, 64, 20000},
+    {"SEND, 64 bytes", "send_64_k_per_s", MESSAGES, "ib_send_bw -s 64 -n 50000", 4, 1000,
+     "tag_bw -s 64 -n 200000", 7, 1e-3, 64, 200000},
+    {"RDMA WRITE, 64 KiB, path MTU 4096", "write_64k_mb_per_s", BYTES,
+     "ib_write_bw -s 65536 -m 4096 -n 4000", 3, 1, "tag_bw -s 65536 -n 4000", 5, 1, 65536, 4000},
 };
 
 /* --- Programs --------------------------------------------------------------------------------- */
@@ -114,11 +118,11 @@ static double over_tcp(const struct row *r)
 {
     double s;
 
-    if (!bench_tcp(r->bytes, r->n, r->stream, &s) || s <= 0)
+    if (!bench_tcp(r->bytes, r->n, r->measure != ONE_WAY, &s) || s <= 0)
         return NOTHING;
-    if (!r->stream)
+    if (r->measure == ONE_WAY)
         return s / r->n / 2 * 1e6;
-    return strcmp(r->unit, "k/s") == 0 ? r->n / s / 1e3 : (double)r->bytes * r->n / s / 1e6;
+    return r->measure == MESSAGES ? r->n / s / 1e3 : (double)r->bytes * r->n / s / 1e6;
 }
 
 /* --- Figures ---------------------------------------------------------------------------------- */
@@ -139,7 +143,7 @@ static double median(double of[TRIES])
 
 static void print_text(double figures[][N_WAYS])
 {
-    printf("%-36s", "median of 5");
+    printf("median of %-26u", TRIES);
     for (unsigned w = 0; w < N_WAYS; w++)
         printf(" %14s", ways[w]);
     printf("\n");
@@ -151,7 +155,7 @@ static void print_text(double figures[][N_WAYS])
             else
                 printf(" %14.1f", figures[i][w]);
         }
-        printf(" %s\n", rows[i].unit);
+        printf(" %s\n", units[rows[i].measure]);
     }
 }
 
