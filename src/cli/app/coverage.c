@@ -6,6 +6,7 @@
 #include "emu/base/text.h"
 #include "emu/facts/enum/object.h"
 #include "emu/facts/enum/qp_type.h"
+#include "emu/facts/roce.h"
 #include "emu/facts/rules.h"
 #include "emu/facts/virtio_rdma/ctrl_rsp.h"
 #include "emu/facts/virtio_rdma/refusal_rsp.h"
@@ -84,7 +85,7 @@ static void add_move_event(struct coverage *c, const struct rdl_lab *lab,
     struct rdl_value type;
     size_t at;
 
-    if (e->qpn == MAD_QPN) {
+    if (e->qpn == QPN_GSI) {
         coverage_move(c, QPT_GSI, e->from, e->to);
         return;
     }

@@ -26,7 +26,8 @@ static void add_service(struct text *t, uint64_t id)
 {
     text_addf(t, "0x%016llx", (unsigned long long)id);
     if (rdma_cm_has_header(id))
-        text_addf(t, ", port %u", (unsigned)(id & 0xffffu));
+        text_addf(t, ", %s port %u", enum_name(&enum_port_space, (uint32_t)(id >> 16)),
+                  (unsigned)(id & 0xffffu));
 }
 
 static void add_ip(struct text *t, const uint8_t *at)

@@ -5,6 +5,7 @@
 #include "cli/show/show_fields.h"
 #include "emu/base/text.h"
 #include "emu/facts/enum/cm_message.h"
+#include "emu/facts/roce.h"
 #include "emu/wire/icrc.h"
 #include "emu/wire/mad.h"
 #include "emu/wire/packet.h"
@@ -186,7 +187,7 @@ static void walk_body(struct packet_walk *w, size_t ip, size_t end, size_t pad, 
     body = end - ICRC_BYTES - w->pos;
     if (pad > body)
         pad = 0; /* the pad count is wrong; packet_parse() reports it */
-    if (dest_qpn == MAD_QPN && walk_mad(w, body - pad))
+    if (dest_qpn == QPN_GSI && walk_mad(w, body - pad))
         body = pad;
     if (body > pad) {
         char value[32];

@@ -19,6 +19,9 @@
  */
 #define QKEY_OWN 0x80000000u
 
+/* The QPN of the queue pair of type GSI.  [IBTA1 13.4] */
+#define QPN_GSI 1u
+
 /* The Q_Key of QPN 1, the queue pair of type GSI.  It has the bit QKEY_OWN, so that only QPN 1 and
  * a queue pair that was given this Q_Key can send to another QPN 1.  [IBTA1 10.2.5]
  */

@@ -20,17 +20,17 @@
 #include "emu/base/prng.h"
 #include "emu/base/slots.h"
 #include "emu/facts/refusal.h"
+#include "emu/facts/roce.h"
 #include "emu/hca/mcast.h"
 #include "emu/mem/ram.h"
 #include "emu/sim/sim.h"
 
 #define HCA_GIDS      16u /* entries of the GID table */
 #define HCA_GID_BYTES 16u
-#define HCA_PKEYS_MAX 16u               /* maximum size of the P_Key table */
-#define HCA_PKEY      0xffffu           /* the default partition, full member */
-#define HCA_PORT      1u                /* the only port; ports are numbered from 1 */
-#define HCA_QPN_GSI   1u                /* QPN of the queue pair of type GSI */
-#define HCA_QPN_USER  (HCA_QPN_GSI + 1) /* lowest QPN of user queue pairs */
+#define HCA_PKEYS_MAX 16u           /* maximum size of the P_Key table */
+#define HCA_PKEY      0xffffu       /* the default partition, full member */
+#define HCA_PORT      1u            /* the only port; ports are numbered from 1 */
+#define HCA_QPN_USER  (QPN_GSI + 1) /* lowest QPN of user queue pairs */
 
 /* Limits of a device.  All are at least 1, and max_qp at least 2 because it includes the QPN of the
  * GSI.  Limits of a feature that the device does not have are 0.
@@ -83,7 +83,7 @@ struct hca {
     struct prng keys;                  /* draws the low bytes of keys */
     struct slots pds, mkeys, cqs, qps; /* objects, see hca_pd(), key_at(), hca_cq(), hca_qp() */
     struct slots srqs;                 /* shared receive queues, see hca_srq() */
-    struct qp *gsi;                    /* HCA_QPN_GSI, which is not in @qps; NULL: there is none */
+    struct qp *gsi;                    /* QPN_GSI, which is not in @qps; NULL: there is none */
     uint32_t n_mr, n_mw;               /* numbers of regions and windows in mkeys */
     uint32_t n_qp_windows;             /* number of bound windows of type 2 */
     uint32_t res_rd_atom;              /* sum of max_dest_rd_atomic over all queue pairs */

@@ -97,7 +97,7 @@ static enum refusal_reason assign_qpn(struct hca *h, uint32_t type, struct qp *q
         if (h->gsi)
             return hca_refuse(h, REF_QP_GSI_LIMIT, compared_at_most(1, 2));
         h->gsi = qp;
-        *ret = HCA_QPN_GSI;
+        *ret = QPN_GSI;
         return REF_NONE;
     }
     name = slots_add(&h->qps, qp);
@@ -149,7 +149,7 @@ enum refusal_reason hca_qp_create(struct hca *h, const struct qp_config *config,
         .state = QPS_RESET,
         .config = c,
     };
-    if (qpn == HCA_QPN_GSI)
+    if (qpn == QPN_GSI)
         fix_gsi(qp);
     if (parts.srq)
         parts.srq->users++;
@@ -358,7 +358,7 @@ void hca_qp_apply_modify(struct qp *qp, uint32_t mask, const struct qp_attr *att
         qp_set_state(qp, (enum qp_state)attr->state);
     if (qp->state == QPS_RESET)
         qp->attr = (struct qp_attr){0};
-    if (qp->qpn == HCA_QPN_GSI)
+    if (qp->qpn == QPN_GSI)
         fix_gsi(qp);
     h->res_rd_atom += qp->attr.max_dest_rd_atomic;
 }

@@ -4,7 +4,7 @@
  * The transport embeds struct qp as the first member of its own structure, which adds windows,
  * timers and rings.  The table of queue pairs is here.
  *
- * HCA_QPN_GSI is for the queue pair of type GSI alone, of which there is at most one.  It is a
+ * QPN_GSI is for the queue pair of type GSI alone, of which there is at most one.  It is a
  * queue pair of datagrams whose Q_Key is QKEY_GSI and whose P_Key is entry 0 of the table;
  * MODIFY_QP does not change them.
  *
@@ -108,7 +108,7 @@ static inline struct qp *hca_qp(const struct hca *h, uint32_t qpn)
 {
     if (qpn >= HCA_QPN_USER && qpn <= h->limits.max_qp)
         return slots_at(&h->qps, hca_qpn_index(h, qpn));
-    return qpn == HCA_QPN_GSI ? h->gsi : NULL;
+    return qpn == QPN_GSI ? h->gsi : NULL;
 }
 
 /* Applies a request that hca_qp_check_modify() has allowed: first the attributes, then the state.

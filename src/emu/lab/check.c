@@ -178,7 +178,7 @@ static const char *check_host(const struct host *h)
         return broken;
     for (uint32_t queue = 1; queue <= c->max_cq && !broken; queue++)
         broken = check_part(h, queue);
-    for (uint32_t qpn = HCA_QPN_GSI; qpn <= c->max_qp && !broken; qpn++)
+    for (uint32_t qpn = QPN_GSI; qpn <= c->max_qp && !broken; qpn++)
         broken = check_part(h, queue_of_sends(c->max_cq, qpn));
     for (uint32_t srqn = 1; srqn <= h->rnic->hca.limits.max_srq && !broken; srqn++)
         broken = check_part(h, queue_of_srq(c->max_cq, c->max_qp, srqn));

@@ -187,7 +187,7 @@ void rdl_waits(const struct rdl_lab *lab, void (*each)(void *ctx, const char *se
         if (h->guest.verbs.request.n > 0)
             report_control(h, &out);
         report_pings(h, &out);
-        for (uint32_t qpn = HCA_QPN_GSI; h->rnic && qpn <= h->rnic->config->max_qp; qpn++) {
+        for (uint32_t qpn = QPN_GSI; h->rnic && qpn <= h->rnic->config->max_qp; qpn++) {
             const struct guest_qp *g = verbs_qp(&h->guest.verbs, qpn);
             const struct qp *qp = g ? hca_qp(&h->rnic->hca, qpn) : NULL;
 

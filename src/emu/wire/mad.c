@@ -6,11 +6,7 @@
 #include "emu/base/assert.h"
 #include "emu/base/cursor.h"
 #include "emu/facts/enum/cm_message.h"
-
-/* Port spaces, the upper bits of a service ID. */
-#define SPACE_IPOIB 0x0002u
-#define SPACE_TCP   0x0106u
-#define SPACE_UDP   0x0111u
+#include "emu/facts/enum/port_space.h"
 
 /* --- The rows as data ------------------------------------------------------------------------- */
 
@@ -190,5 +186,5 @@ bool rdma_cm_has_header(uint64_t service_id)
 {
     const uint64_t space = service_id >> 16;
 
-    return space == SPACE_IPOIB || space == SPACE_TCP || space == SPACE_UDP;
+    return space == PORT_SPACE_IPOIB || space == PORT_SPACE_TCP || space == PORT_SPACE_UDP;
 }

@@ -16,7 +16,6 @@
 #define MAD_BYTES        256u
 #define MAD_HEADER_BYTES 24u
 #define MAD_BODY_BYTES   (MAD_BYTES - MAD_HEADER_BYTES)
-#define MAD_QPN          1u
 
 /* Values of the header of every CM message.  [Linux, cm_format_mad_hdr()] */
 #define MAD_BASE_VERSION     1u
@@ -31,39 +30,22 @@
 #define MAD_B(name, at, bytes, mask, form, title) uint8_t name[bytes];
 #define MAD_R(at, bytes, mask)
 
-struct mad_header {
-    MAD_HEADER_FIELDS(MAD_W, MAD_Q, MAD_B, MAD_R)
-};
-struct cm_req {
-    CM_REQ_FIELDS(MAD_W, MAD_Q, MAD_B, MAD_R)
-};
-struct cm_mra {
-    CM_MRA_FIELDS(MAD_W, MAD_Q, MAD_B, MAD_R)
-};
-struct cm_rej {
-    CM_REJ_FIELDS(MAD_W, MAD_Q, MAD_B, MAD_R)
-};
-struct cm_rep {
-    CM_REP_FIELDS(MAD_W, MAD_Q, MAD_B, MAD_R)
-};
-struct cm_rtu {
-    CM_RTU_FIELDS(MAD_W, MAD_Q, MAD_B, MAD_R)
-};
-struct cm_dreq {
-    CM_DREQ_FIELDS(MAD_W, MAD_Q, MAD_B, MAD_R)
-};
-struct cm_drep {
-    CM_DREP_FIELDS(MAD_W, MAD_Q, MAD_B, MAD_R)
-};
-struct cm_sidr_req {
-    CM_SIDR_REQ_FIELDS(MAD_W, MAD_Q, MAD_B, MAD_R)
-};
-struct cm_sidr_rep {
-    CM_SIDR_REP_FIELDS(MAD_W, MAD_Q, MAD_B, MAD_R)
-};
-struct rdma_cm_header {
-    RDMA_CM_FIELDS(MAD_W, MAD_Q, MAD_B, MAD_R)
-};
+#define MAD_STRUCT(tag, fields)                                                                    \
+    struct tag {                                                                                   \
+        fields(MAD_W, MAD_Q, MAD_B, MAD_R)                                                         \
+    };
+MAD_STRUCT(mad_header, MAD_HEADER_FIELDS)
+MAD_STRUCT(cm_req, CM_REQ_FIELDS)
+MAD_STRUCT(cm_mra, CM_MRA_FIELDS)
+MAD_STRUCT(cm_rej, CM_REJ_FIELDS)
+MAD_STRUCT(cm_rep, CM_REP_FIELDS)
+MAD_STRUCT(cm_rtu, CM_RTU_FIELDS)
+MAD_STRUCT(cm_dreq, CM_DREQ_FIELDS)
+MAD_STRUCT(cm_drep, CM_DREP_FIELDS)
+MAD_STRUCT(cm_sidr_req, CM_SIDR_REQ_FIELDS)
+MAD_STRUCT(cm_sidr_rep, CM_SIDR_REP_FIELDS)
+MAD_STRUCT(rdma_cm_header, RDMA_CM_FIELDS)
+#undef MAD_STRUCT
 #undef MAD_W
 #undef MAD_Q
 #undef MAD_B

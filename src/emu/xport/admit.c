@@ -64,7 +64,7 @@ static struct compared source_compared(const struct qp *qp, const struct packet 
  */
 static bool is_in_partition(const struct qp *qp, uint16_t pkey)
 {
-    const uint32_t n = qp->qpn == HCA_QPN_GSI ? qp->hca->pkeys.n : qp->attr.pkey_index + 1;
+    const uint32_t n = qp->qpn == QPN_GSI ? qp->hca->pkeys.n : qp->attr.pkey_index + 1;
     uint16_t own = 0;
 
     for (uint32_t i = qp->attr.pkey_index; i < n; i++) {

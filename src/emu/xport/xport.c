@@ -47,7 +47,7 @@ void xport_init(struct xport *x, struct hca *hca, const struct xport_ops *ops, v
 void xport_done(struct xport *x)
 {
     /* QPNs without a queue pair return RFK_NO_OBJECT. */
-    for (uint32_t qpn = HCA_QPN_GSI; qpn <= x->hca->limits.max_qp; qpn++)
+    for (uint32_t qpn = QPN_GSI; qpn <= x->hca->limits.max_qp; qpn++)
         (void)xport_qp_destroy(x, qpn);
 }
 
@@ -314,7 +314,7 @@ enum refusal_reason xport_qp_modify(struct xport *x, struct qp *qp, uint32_t mas
 
 void xport_cq_failed(struct xport *x, struct cq *cq)
 {
-    for (uint32_t qpn = HCA_QPN_GSI; qpn <= x->hca->limits.max_qp; qpn++) {
+    for (uint32_t qpn = QPN_GSI; qpn <= x->hca->limits.max_qp; qpn++) {
         struct qp *qp = hca_qp(x->hca, qpn);
 
         if (qp && (qp->send_cq == cq || qp->recv_cq == cq) && qp->state != QPS_RESET &&
@@ -327,7 +327,7 @@ void xport_cq_failed(struct xport *x, struct cq *cq)
 
 void xport_srq_failed(struct xport *x, const struct srq *srq)
 {
-    for (uint32_t qpn = HCA_QPN_GSI; qpn <= x->hca->limits.max_qp; qpn++) {
+    for (uint32_t qpn = QPN_GSI; qpn <= x->hca->limits.max_qp; qpn++) {
         struct qp *qp = hca_qp(x->hca, qpn);
 
         if (qp && qp->srq == srq && qp->state != QPS_RESET && qp->state != QPS_ERR)
@@ -432,7 +432,7 @@ void xport_timer(struct xport *x, uint64_t arg, bool held)
 
 void xport_go_on(struct xport *x)
 {
-    for (uint32_t qpn = HCA_QPN_GSI; qpn <= x->hca->limits.max_qp; qpn++) {
+    for (uint32_t qpn = QPN_GSI; qpn <= x->hca->limits.max_qp; qpn++) {
         struct qp *qp = hca_qp(x->hca, qpn);
 
         if (qp)

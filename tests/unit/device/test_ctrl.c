@@ -394,7 +394,7 @@ static void objects_in_use_are_busy_and_unknown_ones_bad(void **state)
         {CMD_DESTROY_CQ, 2, RSP_BAD_HANDLE},
         {CMD_DESTROY_CQ, UINT32_MAX, RSP_BAD_HANDLE},
         {CMD_DESTROY_QP, 0, RSP_BAD_HANDLE},
-        {CMD_DESTROY_QP, HCA_QPN_GSI, RSP_BAD_HANDLE},
+        {CMD_DESTROY_QP, QPN_GSI, RSP_BAD_HANDLE},
         {CMD_DESTROY_QP, 3, RSP_BAD_HANDLE},
         {CMD_DESTROY_QP, MACHINE_MAX_QP + 1, RSP_BAD_HANDLE},
         {CMD_DEREG_MR, 0, RSP_BAD_HANDLE},

@@ -70,7 +70,7 @@ static void a_reset_forgets_all_objects_and_addresses(void **state)
     assert_int_equal(ASK(m, CMD_CREATE_QP, create_qp, .pdn = 1, .qp_type = QPT_GSI, .send_cqn = 1,
                          .recv_cqn = 1),
                      RSP_OK);
-    assert_int_equal(machine_number(m), HCA_QPN_GSI);
+    assert_int_equal(machine_number(m), QPN_GSI);
     m->rdma.nic.bad_pkeys = m->rdma.nic.bad_qkeys = 3;
     machine_out(dev, REG_DEVICE_STATUS, 1, 0);
     assert_int_equal(machine_in(dev, REG_DEVICE_STATUS, 1), 0);

@@ -207,7 +207,7 @@ static void queue_pairs(void **state)
     QP(QP_LIMIT, .qp_type = QPT_RC);
     REFUSED(QP_HANDLE, QUERY_QP, query_qp, .qpn = 1);
     assert_int_equal(stage_new_qp(m, QPT_GSI), RSP_OK); /* it takes no number of the others */
-    assert_int_equal(machine_number(m), HCA_QPN_GSI);
+    assert_int_equal(machine_number(m), QPN_GSI);
     QP(QP_GSI_LIMIT, .qp_type = QPT_GSI);
     QP(QP_FLAGS_OF_TYPE, .qp_type = QPT_GSI, .create_flags = CREATE_BLOCK_SELF_MCAST_LB);
     REFUSED(QP_HANDLE, QUERY_QP, query_qp, .qpn = 6);
@@ -363,7 +363,7 @@ static void multicast_groups(void **state)
     REFUSED(GROUP_ADDRESS, ATTACH_MCAST, mcast, .gid = {0xfe, 0x80}, .qpn = UD_QPN);
     REFUSED(GROUP_QP_TYPE, ATTACH_MCAST, mcast, .gid = {0xff, 0x12}, .qpn = PAIR_SENDER);
     assert_int_equal(stage_new_qp(m, QPT_GSI), RSP_OK);
-    REFUSED(GROUP_QP_TYPE, ATTACH_MCAST, mcast, .gid = {0xff, 0x12}, .qpn = HCA_QPN_GSI);
+    REFUSED(GROUP_QP_TYPE, ATTACH_MCAST, mcast, .gid = {0xff, 0x12}, .qpn = QPN_GSI);
     REFUSED(GROUP_MEMBER, DETACH_MCAST, mcast, .gid = {0xff, 0x12}, .qpn = UD_QPN);
     assert_int_equal(stage_new_qp(m, QPT_UD), RSP_OK); /* QPN 4 */
     assert_int_equal(stage_new_qp(m, QPT_UD), RSP_OK); /* QPN 5 */

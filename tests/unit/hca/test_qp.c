@@ -61,7 +61,7 @@ static void numbers_start_at_the_host_s_own_and_wrap(void **state)
         assert_int_equal(refusal_kind(hca_qp_create(&s.hca, &c, sizeof(*more), &more)),
                          RFK_NO_ROOM);
         assert_null(hca_qp(&s.hca, 0));
-        assert_null(hca_qp(&s.hca, HCA_QPN_GSI));
+        assert_null(hca_qp(&s.hca, QPN_GSI));
         assert_null(hca_qp(&s.hca, stand_limits.max_qp + 1));
         hca_qp_destroy(&s.hca, qp[3], sizeof(*qp[3]));
         assert_null(hca_qp(&s.hca, rows[i].want[3]));
@@ -92,8 +92,8 @@ static void the_gsi_has_a_number_of_its_own(void **state)
             if (n < 5)
                 qp[n] = create(&s, &c);
         }
-        assert_int_equal(special->qpn, HCA_QPN_GSI);
-        assert_ptr_equal(hca_qp(&s.hca, HCA_QPN_GSI), special);
+        assert_int_equal(special->qpn, QPN_GSI);
+        assert_ptr_equal(hca_qp(&s.hca, QPN_GSI), special);
         assert_int_equal(qp[0]->qpn, 4);
         assert_int_equal(qp[4]->qpn, 3);
         live = arena_live_bytes(s.arena);
@@ -103,12 +103,12 @@ static void the_gsi_has_a_number_of_its_own(void **state)
         assert_int_equal(arena_live_bytes(s.arena), live);
         assert_int_equal(hca_pd(&s.hca, c.pdn)->users, 6);
         hca_qp_destroy(&s.hca, special, sizeof(*special));
-        assert_null(hca_qp(&s.hca, HCA_QPN_GSI));
+        assert_null(hca_qp(&s.hca, QPN_GSI));
         assert_int_equal(hca_pd(&s.hca, c.pdn)->users, 5);
         assert_int_equal(refusal_kind(hca_qp_create(&s.hca, &c, sizeof(*more), &more)),
                          RFK_NO_ROOM); /* its number is for no other */
         special = create(&s, &gsi);
-        assert_int_equal(special->qpn, HCA_QPN_GSI);
+        assert_int_equal(special->qpn, QPN_GSI);
         hca_qp_destroy(&s.hca, special, sizeof(*special));
         for (size_t n = 0; n < 5; n++)
             hca_qp_destroy(&s.hca, qp[n], sizeof(*qp[n]));

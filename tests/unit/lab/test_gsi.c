@@ -127,7 +127,7 @@ static void post_mad(struct gsi_lab *l, unsigned side, uint8_t fill)
         .flags = SF_SIGNALED,
         .sge = sge,
         .n_sge = 2,
-        .ud = {.ah = s->ah, .remote_qpn = HCA_QPN_GSI, .remote_qkey = QKEY_GSI},
+        .ud = {.ah = s->ah, .remote_qpn = QPN_GSI, .remote_qkey = QKEY_GSI},
     };
     uint8_t bytes[MAD_BYTES];
 
@@ -166,8 +166,8 @@ static void expect_mad(struct gsi_lab *l, unsigned side, uint8_t fill)
     assert_int_equal(wc.wr_id, 70 + side);
     assert_int_equal(wc.byte_len, GRH + MAD_BYTES);
     assert_int_equal(wc.wc_flags, WCF_GRH);
-    assert_int_equal(wc.qp_num, HCA_QPN_GSI);
-    assert_int_equal(wc.src_qp, HCA_QPN_GSI);
+    assert_int_equal(wc.qp_num, QPN_GSI);
+    assert_int_equal(wc.src_qp, QPN_GSI);
     assert_int_equal(rdl_mem_read(l->r.lab, s->host, s->mem.addr + RECV_AT, bytes, sizeof(bytes)),
                      RDL_OK);
     assert_int_equal(bytes[20], 0x45); /* the IPv4 header */
@@ -201,7 +201,7 @@ static void the_lab_shows_it(void **state)
 {
     struct gsi_lab *l = *state;
 
-    assert_int_equal(number_at(l, "h1.gsi.qpn"), HCA_QPN_GSI);
+    assert_int_equal(number_at(l, "h1.gsi.qpn"), QPN_GSI);
     assert_int_equal(number_at(l, "h1.gsi.type"), QPT_GSI);
     assert_int_equal(number_at(l, "h1.gsi.state"), QPS_RTS);
     assert_int_equal(number_at(l, "h1.gsi.qkey"), QKEY_GSI); /* not that of MODIFY_QP */
@@ -265,7 +265,7 @@ static void its_asynchronous_events_name_it(void **state)
     assert_int_equal(rdl_get_async_event(l->r.lab, host, &e, &n), RDL_OK);
     assert_int_equal(n, 1);
     assert_int_equal(e.type, ASE_SQ_DRAINED);
-    assert_int_equal(e.number, HCA_QPN_GSI);
+    assert_int_equal(e.number, QPN_GSI);
     assert_int_equal(e.raw, l->gsi[1].raw);
     assert_int_equal(rdl_ack_async_event(l->r.lab, &e), RDL_OK);
 }

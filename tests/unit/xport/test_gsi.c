@@ -41,7 +41,7 @@ static struct rig_post *mad(struct rig *r, uint64_t wr_id)
     p->sge[1] = (struct sge){RIG_ADDR + BODY_AT, MAD_BODY_BYTES, r->host[0].mr->key};
     p->to = (struct datagram_to){.av = {.port = HCA_PORT, .hop_limit = 64, .flags = AH_FLAG_GRH},
                                  .av_pdn = r->host[0].qp->pd->pdn,
-                                 .qpn = HCA_QPN_GSI,
+                                 .qpn = QPN_GSI,
                                  .qkey = QKEY_GSI};
     memcpy(p->to.av.dgid, r->host[1].hca.gids[0].raw, GID_BYTES);
     memcpy(p->to.av.dmac, r->host[1].x.mac, MAC_BYTES);
@@ -60,7 +60,7 @@ static void a_mad_of_two_buffers_arrives_in_one(void **state)
         const struct ev_tx *tx;
         uint8_t area[GRH];
 
-        assert_int_equal(r->host[0].qp->qpn, HCA_QPN_GSI);
+        assert_int_equal(r->host[0].qp->qpn, QPN_GSI);
         rig_fill(r, 0, 3);
         rig_recv(r, 7, REMOTE, GRH + MAD_BYTES);
         mad(r, 1);
@@ -70,10 +70,10 @@ static void a_mad_of_two_buffers_arrives_in_one(void **state)
         rig_expect(r, 1, WQ_RECV, 0, 7, WCS_SUCCESS);
         assert_int_equal(wc->bytes, GRH + MAD_BYTES);
         assert_int_equal(wc->flags, WCF_GRH);
-        assert_int_equal(wc->src_qpn, HCA_QPN_GSI);
+        assert_int_equal(wc->src_qpn, QPN_GSI);
         tx = &rig_event(r, EV_tx, 0, 0)->u.tx;
         assert_int_equal(tx->opcode, OP_UD_SEND_ONLY);
-        assert_int_equal(tx->dest_qpn, HCA_QPN_GSI);
+        assert_int_equal(tx->dest_qpn, QPN_GSI);
         rig_read(r, 1, REMOTE, area, sizeof(area));
         assert_int_equal(area[20] >> 4, 4);
         assert_true(rig_same(r, HEADER_AT, REMOTE + GRH, MAD_HEADER_BYTES));
@@ -123,7 +123,7 @@ static void what_a_mad_is_dropped_for(void **state)
             const struct ev_drop *drop = &rig_event(r, EV_drop, 1, 0)->u.drop;
 
             assert_int_equal(drop->reason, rows[i].drop);
-            assert_int_equal(drop->qpn, HCA_QPN_GSI);
+            assert_int_equal(drop->qpn, QPN_GSI);
             if (rows[i].least) {
                 assert_int_equal(drop->least, rows[i].least);
                 assert_int_equal(drop->found, rows[i].found);
@@ -236,16 +236,16 @@ static void there_is_one_at_a_time(void **state)
 
     (void)state;
     memcpy(p.ip.dst, h->hca.gids[0].raw, GID_BYTES);
-    p.bth.dest_qpn = HCA_QPN_GSI;
+    p.bth.dest_qpn = QPN_GSI;
     p.deth.qkey = QKEY_GSI;
     assert_int_equal(xport_qp_create(&h->x, &c, &more), REF_QP_GSI_LIMIT);
-    assert_int_equal(xport_qp_destroy(&h->x, HCA_QPN_GSI), REF_NONE);
-    assert_null(hca_qp(&h->hca, HCA_QPN_GSI));
-    assert_int_equal(xport_qp_destroy(&h->x, HCA_QPN_GSI), REF_QP_HANDLE);
+    assert_int_equal(xport_qp_destroy(&h->x, QPN_GSI), REF_NONE);
+    assert_null(hca_qp(&h->hca, QPN_GSI));
+    assert_int_equal(xport_qp_destroy(&h->x, QPN_GSI), REF_QP_HANDLE);
     rig_inject(r, 1, &p);
     assert_int_equal(rig_count(r, EV_drop, 1, "reason", DROP_NO_SUCH_QP), 1);
     assert_int_equal(xport_qp_create(&h->x, &c, &h->qp), REF_NONE);
-    assert_int_equal(h->qp->qpn, HCA_QPN_GSI);
+    assert_int_equal(h->qp->qpn, QPN_GSI);
     rig_inject(r, 1, &p);
     assert_int_equal(rig_count(r, EV_drop, 1, "reason", DROP_QP_NOT_READY), 1);
     advance(h, QPS_INIT);

@@ -46,7 +46,7 @@ static void choose_source(const struct cma *cma, const struct cma_addr *peer, st
     memcpy(ret->gid, cma->config.gid[peer->version == 4 ? 0 : 1], GID_BYTES);
 }
 
-uint64_t cma_service_id(enum cma_space space, uint16_t port)
+uint64_t cma_service_id(enum port_space space, uint16_t port)
 {
     return (uint64_t)space << 16 | port;
 }
@@ -191,7 +191,7 @@ int cma_listen(struct cma_id *id, uint32_t backlog)
     return 0;
 }
 
-struct cma_id *cma_listener_at(const struct cma *cma, enum cma_space space,
+struct cma_id *cma_listener_at(const struct cma *cma, enum port_space space,
                                const struct cma_addr *to)
 {
     for (struct cma_id *id = cma->ids; id; id = id->next) {
@@ -383,7 +383,8 @@ void cma_channel_free(struct cma *cma, struct cma_channel *ch)
     arena_release(cma->config.arena, ch, sizeof(*ch));
 }
 
-struct cma_id *cma_create(struct cma *cma, struct cma_channel *ch, enum cma_space space, void *user)
+struct cma_id *cma_create(struct cma *cma, struct cma_channel *ch, enum port_space space,
+                          void *user)
 {
     struct cma_id *id = arena_alloc(cma->config.arena, sizeof(*id));
 

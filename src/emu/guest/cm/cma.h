@@ -16,13 +16,11 @@
 #include "emu/base/arena.h"
 #include "emu/base/prng.h"
 #include "emu/facts/enum/cma_state.h"
+#include "emu/facts/enum/port_space.h"
 #include "emu/facts/enum/rdma_cm_event.h"
 #include "emu/guest/cm/ib_cm.h"
 #include "emu/wire/addr.h"
 #include "rdmalab/verbs.h"
-
-/* Port spaces.  [Linux, enum rdma_ucm_port_space] */
-enum cma_space { CMA_SPACE_TCP = 0x0106, CMA_SPACE_UDP = 0x0111 };
 
 /* The address of one side.  The address 0.0.0.0 or :: means any address of the host. */
 struct cma_addr {
@@ -68,7 +66,7 @@ struct cma_id {
     struct cma_channel *channel;
     void *user;
     uint32_t number; /* counts the IDs of the host, from 1 */
-    enum cma_space space;
+    enum port_space space;
     uint32_t state; /* enum cma_state */
     struct cma_addr local, peer;
     bool has_port;        /* @local.port is its own; an ID of a request has that of its listener */
@@ -134,7 +132,7 @@ struct cma_channel *cma_channel_new(struct cma *cma);           /* NULL: no memo
 void cma_channel_free(struct cma *cma, struct cma_channel *ch); /* which has no IDs */
 
 /* Returns NULL if there is no memory. */
-struct cma_id *cma_create(struct cma *cma, struct cma_channel *ch, enum cma_space space,
+struct cma_id *cma_create(struct cma *cma, struct cma_channel *ch, enum port_space space,
                           void *user);
 
 /* Destroys @id, and the events that nobody has taken: the IDs of CONNECT_REQUESTs with them. */

@@ -389,7 +389,7 @@ static enum cma_taken take_request(struct cma *cma, struct ib_cm_id *ib,
 
     if (!read_ends(data, ib->service_id, &ends))
         return REFUSED;
-    listener = cma_listener_at(cma, (enum cma_space)(ib->service_id >> 16), &ends.local);
+    listener = cma_listener_at(cma, (enum port_space)(ib->service_id >> 16), &ends.local);
     if (!listener || cma_is_datagram(listener) != is_datagram)
         return REFUSED;
     if (listener->backlog == 0)

@@ -23,10 +23,10 @@ void cma_post(struct cma_event *e);
 void cma_tell(struct cma_id *id, enum rdma_cm_event kind, int status);
 
 /* The service ID of a port. */
-uint64_t cma_service_id(enum cma_space space, uint16_t port);
+uint64_t cma_service_id(enum port_space space, uint16_t port);
 
 /* Returns the listener for requests to @to, or NULL. */
-struct cma_id *cma_listener_at(const struct cma *cma, enum cma_space space,
+struct cma_id *cma_listener_at(const struct cma *cma, enum port_space space,
                                const struct cma_addr *to);
 
 /* Returns true if @gid is an address of the host. */
@@ -34,7 +34,7 @@ bool cma_is_own(const struct cma *cma, const uint8_t gid[GID_BYTES]);
 
 static inline bool cma_is_datagram(const struct cma_id *id)
 {
-    return id->space == CMA_SPACE_UDP;
+    return id->space == PORT_SPACE_UDP;
 }
 
 #endif

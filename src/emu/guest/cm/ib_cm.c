@@ -92,8 +92,7 @@ bool ib_cm_add_qpn(struct ib_cm_id *id)
     return id->in_qpn;
 }
 
-/* From now on messages of the peer do not find @id by the peer's numbers. */
-static void forget_peer(struct ib_cm_id *id)
+void ib_cm_forget_peer(struct ib_cm_id *id)
 {
     if (id->in_remote)
         hash_lists_remove(&id->cm->by_remote, &id->by_remote);
@@ -205,13 +204,13 @@ void ib_cm_send_mra(struct ib_cm_id *id)
 void ib_cm_reset(struct ib_cm_id *id)
 {
     ib_cm_stop_timer(id);
-    forget_peer(id);
+    ib_cm_forget_peer(id);
     id->state = CMS_IDLE;
 }
 
 void ib_cm_enter_timewait(struct ib_cm_id *id)
 {
-    forget_peer(id);
+    ib_cm_forget_peer(id);
     id->state = CMS_TIMEWAIT;
     start_timer(id, ib_cm_time_ns(id->ack_timeout));
 }

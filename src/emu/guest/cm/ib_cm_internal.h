@@ -43,6 +43,9 @@ struct ib_cm_id *ib_cm_find_pair(const struct ib_cm *cm, uint32_t local_id, uint
 struct ib_cm_id *ib_cm_find_remote(const struct ib_cm *cm, uint64_t guid, uint32_t remote_id);
 struct ib_cm_id *ib_cm_find_qpn(const struct ib_cm *cm, uint64_t guid, uint32_t remote_qpn);
 
+/* Removes @id from the tables of peers: messages do not find it by the peer's numbers any more. */
+void ib_cm_forget_peer(struct ib_cm_id *id);
+
 /* Add @id to the tables of peers.  Return false if the arena is full. */
 bool ib_cm_add_remote(struct ib_cm_id *id);
 bool ib_cm_add_qpn(struct ib_cm_id *id);

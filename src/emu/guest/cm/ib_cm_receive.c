@@ -39,8 +39,8 @@ static struct cm_rule rule_for(enum cm_message message, uint32_t state)
     return (struct cm_rule){DROP, CMS_IDLE};
 }
 
-/* Goes to the state of the rule for @m, and returns true, if @id takes it. */
-static bool take(struct ib_cm_id *id, const struct mad *m, enum cm_state next)
+/* @id takes @m, and goes to state @next. */
+static void take(struct ib_cm_id *id, const struct mad *m, enum cm_state next)
 {
     const bool is_stale =
         m->head.attr_id == CM_REJ && m->u.rej.reason == CM_REASON_STALE_CONN && next == CMS_IDLE;
@@ -52,13 +52,24 @@ static bool take(struct ib_cm_id *id, const struct mad *m, enum cm_state next)
         ib_cm_reset(id);
     else
         id->state = next;
-    return true;
+}
+
+/* @id, which may be NULL, takes @m if the rule says so, and its user gets an event. */
+static void take_if_ruled(struct ib_cm_id *id, const struct mad *m, enum ib_cm_event_kind kind)
+{
+    const struct cm_rule rule = id ? rule_for((enum cm_message)m->head.attr_id, id->state)
+                                   : (struct cm_rule){DROP, CMS_IDLE};
+
+    if (!id || rule.verdict != TAKE)
+        return;
+    take(id, m, rule.next);
+    (void)ib_cm_tell(id, kind, m, NULL);
 }
 
 /* --- Messages to no ID ------------------------------------------------------------------------ */
 
-static void reject_stale(struct ib_cm *cm, const struct ib_cm_path *path, const struct mad *m,
-                         uint32_t theirs, uint32_t ours, uint32_t reason)
+static void reject(struct ib_cm *cm, const struct ib_cm_path *path, const struct mad *m,
+                   uint32_t theirs, uint32_t ours, uint32_t reason)
 {
     struct mad rej = ib_cm_message(CM_REJ, m->head.tid);
 
@@ -135,7 +146,7 @@ static void receive_req(struct ib_cm *cm, const struct ib_cm_path *from, const s
     }
     known = ib_cm_find_qpn(cm, req->local_ca_guid, req->local_qpn);
     if (known) {
-        reject_stale(cm, from, m, req->local_comm_id, 0, CM_REASON_STALE_CONN);
+        reject(cm, from, m, req->local_comm_id, 0, CM_REASON_STALE_CONN);
         (void)!ib_cm_send_dreq(known, NULL, 0);
         return;
     }
@@ -143,7 +154,7 @@ static void receive_req(struct ib_cm *cm, const struct ib_cm_path *from, const s
     if (listener)
         accept_req(cm, from, m, listener);
     else
-        reject_stale(cm, from, m, req->local_comm_id, 0, CM_REASON_INVALID_SERVICE_ID);
+        reject(cm, from, m, req->local_comm_id, 0, CM_REASON_INVALID_SERVICE_ID);
 }
 
 /* A SIDR_REQ does not say of which node it is: its address takes the place of the GUID. */
@@ -207,8 +218,7 @@ static bool learn_peer(struct ib_cm_id *id, const struct ib_cm_path *from, const
         return false;
     old = ib_cm_find_qpn(id->cm, rep->local_ca_guid, rep->local_qpn);
     if (old) {
-        reject_stale(id->cm, from, m, rep->local_comm_id, rep->remote_comm_id,
-                     CM_REASON_STALE_CONN);
+        reject(id->cm, from, m, rep->local_comm_id, rep->remote_comm_id, CM_REASON_STALE_CONN);
         (void)!ib_cm_send_dreq(old, NULL, 0);
         return false;
     }
@@ -218,6 +228,7 @@ static bool learn_peer(struct ib_cm_id *id, const struct ib_cm_path *from, const
     id->ack_timeout = ib_cm_ack_timeout(rep->target_ack_delay, id->ack_timeout - 1);
     if (ib_cm_add_remote(id) && ib_cm_add_qpn(id))
         return true;
+    ib_cm_forget_peer(id); /* there is no memory: the REP comes again */
     id->remote_id = 0;
     return false;
 }
@@ -234,17 +245,15 @@ static void receive_rep(struct ib_cm *cm, const struct ib_cm_path *from, const s
         repeat_rtu(id);
     if (rule.verdict == MRA)
         ib_cm_send_mra(id);
-    if (rule.verdict == TAKE && learn_peer(id, from, m) && take(id, m, rule.next))
-        (void)ib_cm_tell(id, IB_CM_REP_RECEIVED, m, NULL);
+    if (rule.verdict == TAKE && learn_peer(id, from, m))
+        take_if_ruled(id, m, IB_CM_REP_RECEIVED);
 }
 
 static void receive_rtu(struct ib_cm *cm, const struct mad *m)
 {
     struct ib_cm_id *id = ib_cm_find_pair(cm, m->u.rtu.remote_comm_id, m->u.rtu.local_comm_id);
-    const struct cm_rule rule = id ? rule_for(CM_RTU, id->state) : (struct cm_rule){DROP, CMS_IDLE};
 
-    if (id && rule.verdict == TAKE && take(id, m, rule.next))
-        (void)ib_cm_tell(id, IB_CM_RTU_RECEIVED, m, NULL);
+    take_if_ruled(id, m, IB_CM_RTU_RECEIVED);
 }
 
 /* The peer needs longer: the timer runs longer, and the retries are the same. */
@@ -262,7 +271,7 @@ static void receive_mra(struct ib_cm *cm, const struct mad *m)
     if (rule.verdict != TAKE || (id->state == CMS_REQ_SENT) != of_req)
         return;
     retries = id->retries;
-    (void)take(id, m, rule.next);
+    take(id, m, rule.next);
     ib_cm_await(id, ib_cm_time_ns(mra->service_timeout) + ib_cm_time_ns(id->ack_timeout), retries);
     (void)ib_cm_tell(id, IB_CM_MRA_RECEIVED, m, NULL);
 }
@@ -281,10 +290,8 @@ static struct ib_cm_id *find_rejected(struct ib_cm *cm, const struct cm_rej *rej
 static void receive_rej(struct ib_cm *cm, const struct mad *m)
 {
     struct ib_cm_id *id = find_rejected(cm, &m->u.rej);
-    const struct cm_rule rule = id ? rule_for(CM_REJ, id->state) : (struct cm_rule){DROP, CMS_IDLE};
 
-    if (id && rule.verdict == TAKE && take(id, m, rule.next))
-        (void)ib_cm_tell(id, IB_CM_REJ_RECEIVED, m, NULL);
+    take_if_ruled(id, m, IB_CM_REJ_RECEIVED);
 }
 
 /* --- The end ---------------------------------------------------------------------------------- */
@@ -327,30 +334,23 @@ static void receive_dreq(struct ib_cm *cm, const struct ib_cm_path *from, const 
     rule = rule_for(CM_DREQ, id->state);
     if (rule.verdict == AGAIN)
         repeat_drep(id);
-    if (rule.verdict == TAKE && take(id, m, rule.next)) {
-        id->tid = m->head.tid;
-        (void)ib_cm_tell(id, IB_CM_DREQ_RECEIVED, m, NULL);
-    }
+    if (rule.verdict == TAKE)
+        id->tid = m->head.tid; /* that of the DREP */
+    take_if_ruled(id, m, IB_CM_DREQ_RECEIVED);
 }
 
 static void receive_drep(struct ib_cm *cm, const struct mad *m)
 {
     struct ib_cm_id *id = ib_cm_find_pair(cm, m->u.drep.remote_comm_id, m->u.drep.local_comm_id);
-    const struct cm_rule rule =
-        id ? rule_for(CM_DREP, id->state) : (struct cm_rule){DROP, CMS_IDLE};
 
-    if (id && rule.verdict == TAKE && take(id, m, rule.next))
-        (void)ib_cm_tell(id, IB_CM_DREP_RECEIVED, m, NULL);
+    take_if_ruled(id, m, IB_CM_DREP_RECEIVED);
 }
 
 static void receive_sidr_rep(struct ib_cm *cm, const struct mad *m)
 {
     struct ib_cm_id *id = ib_cm_find_pair(cm, m->u.sidr_rep.request_id, 0);
-    const struct cm_rule rule =
-        id ? rule_for(CM_SIDR_REP, id->state) : (struct cm_rule){DROP, CMS_IDLE};
 
-    if (id && rule.verdict == TAKE && take(id, m, rule.next))
-        (void)ib_cm_tell(id, IB_CM_SIDR_REP_RECEIVED, m, NULL);
+    take_if_ruled(id, m, IB_CM_SIDR_REP_RECEIVED);
 }
 
 void ib_cm_receive(struct ib_cm *cm, const struct ib_cm_path *from, const uint8_t bytes[MAD_BYTES])

@@ -56,7 +56,7 @@ struct rig {
 static const uint8_t gids[2][GID_BYTES] = {
     [A] = {[10] = 0xff, 0xff, 10, 0, 0, 1}, [B] = {[10] = 0xff, 0xff, 10, 0, 0, 2}};
 
-static struct waiting *rig_wait(struct rig *r, uint64_t at_ns)
+static inline struct waiting *rig_wait(struct rig *r, uint64_t at_ns)
 {
     for (size_t i = 0; i < WAITING_MAX; i++) {
         if (r->waiting[i].number == 0) {
@@ -68,8 +68,8 @@ static struct waiting *rig_wait(struct rig *r, uint64_t at_ns)
     return NULL;
 }
 
-static uint64_t rig_timer(struct end *s, void (*timer)(struct end *s, uint32_t arg), uint32_t arg,
-                          uint64_t at_ns)
+static inline uint64_t rig_timer(struct end *s, void (*timer)(struct end *s, uint32_t arg),
+                                 uint32_t arg, uint64_t at_ns)
 {
     struct waiting *w = rig_wait(s->rig, at_ns);
 
@@ -79,7 +79,7 @@ static uint64_t rig_timer(struct end *s, void (*timer)(struct end *s, uint32_t a
     return w->number;
 }
 
-static void rig_stop_timer(void *ctx, uint64_t timer)
+static inline void rig_stop_timer(void *ctx, uint64_t timer)
 {
     struct rig *r = ((struct end *)ctx)->rig;
 
@@ -89,7 +89,7 @@ static void rig_stop_timer(void *ctx, uint64_t timer)
     }
 }
 
-static void send_mad(void *ctx, const struct ib_cm_path *path, const uint8_t mad[MAD_BYTES])
+static inline void send_mad(void *ctx, const struct ib_cm_path *path, const uint8_t mad[MAD_BYTES])
 {
     const struct end *s = ctx;
     struct rig *r = s->rig;
@@ -110,29 +110,29 @@ static void send_mad(void *ctx, const struct ib_cm_path *path, const uint8_t mad
     memcpy(w->mad, mad, MAD_BYTES);
 }
 
-static bool has_gid(void *ctx, const uint8_t gid[GID_BYTES])
+static inline bool has_gid(void *ctx, const uint8_t gid[GID_BYTES])
 {
     const struct end *s = ctx;
 
     return !s->is_other && memcmp(gid, gids[s->number], GID_BYTES) == 0;
 }
 
-static uint64_t now_ns(void *ctx)
+static inline uint64_t now_ns(void *ctx)
 {
     return ((struct end *)ctx)->rig->now_ns;
 }
 
-static void ib_cm_due(struct end *s, uint32_t local_id)
+static inline void ib_cm_due(struct end *s, uint32_t local_id)
 {
     ib_cm_timer(&s->cm, local_id);
 }
 
-static uint64_t start_ib_cm_timer(void *ctx, uint32_t local_id, uint64_t at_ns)
+static inline uint64_t start_ib_cm_timer(void *ctx, uint32_t local_id, uint64_t at_ns)
 {
     return rig_timer(ctx, ib_cm_due, local_id, at_ns);
 }
 
-static struct waiting *first(struct rig *r)
+static inline struct waiting *first(struct rig *r)
 {
     struct waiting *found = NULL;
 
@@ -147,7 +147,7 @@ static struct waiting *first(struct rig *r)
 }
 
 /* Lets @ms pass. */
-static void pass(struct rig *r, uint64_t ms)
+static inline void pass(struct rig *r, uint64_t ms)
 {
     const uint64_t until = r->now_ns + ms * MS;
 
@@ -167,7 +167,7 @@ static void pass(struct rig *r, uint64_t ms)
     r->now_ns = until;
 }
 
-static size_t count_sent(const struct rig *r, unsigned from, uint32_t message)
+static inline size_t count_sent(const struct rig *r, unsigned from, uint32_t message)
 {
     size_t n = 0;
 
@@ -177,8 +177,9 @@ static size_t count_sent(const struct rig *r, unsigned from, uint32_t message)
 }
 
 /* Connects @a and @b, which are zeroed; @event is ib_cm_ops.event(), with its end as ctx. */
-static void rig_init(struct rig *r, struct end *a, struct end *b,
-                     bool (*event)(void *ctx, struct ib_cm_id *id, const struct ib_cm_event *e))
+static inline void rig_init(struct rig *r, struct end *a, struct end *b,
+                            bool (*event)(void *ctx, struct ib_cm_id *id,
+                                          const struct ib_cm_event *e))
 {
     struct prng rng = prng_stream(7, 1);
 

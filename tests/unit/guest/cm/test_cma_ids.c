@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: MIT */
+/* IDs: addresses, ports, listeners and their backlog. */
+#include "testing.h"
+
+#include "guest/cm/cma_rig.h"
+
+/* Somebody listens at the port, but at another address. */
+static void a_listener_of_another_address_refuses(void **state)
+{
+    struct hosts *h = *state;
+    struct cma_addr at = {.version = 6, .gid = {[0] = 0xfe, [15] = 2}, .port = PORT};
+    struct cma_id *id = new_id(h, B, PORT_SPACE_TCP);
+
+    assert_int_equal(cma_bind(id, &at), 0);
+    assert_int_equal(cma_listen(id, 1), 0);
+    (void)connect_to(h, PORT_SPACE_TCP);
+    pass(&h->rig, 1);
+    (void)event_of(h, A, RDMA_CM_EVENT_REJECTED, CM_REASON_CONSUMER_DEFINED);
+}
+
+static void a_full_backlog_is_silent(void **state)
+{
+    struct hosts *h = *state;
+
+    (void)new_listener(h, PORT_SPACE_TCP, 1);
+    (void)connect_with(h, PORT_SPACE_TCP, 17);
+    (void)connect_with(h, PORT_SPACE_TCP, 19);
+    pass(&h->rig, 100);
+    (void)event_of(h, B, RDMA_CM_EVENT_CONNECT_REQUEST, 0); /* now there is room */
+    assert_null(h->host[B].ch->first);
+    pass(&h->rig, 6144);
+    (void)event_of(h, B, RDMA_CM_EVENT_CONNECT_REQUEST, 0);
+    assert_null(h->host[A].ch->first);
+}
+
+static void a_listener_that_goes_takes_its_requests_with_it(void **state)
+{
+    struct hosts *h = *state;
+    struct cma_id *listener = new_listener(h, PORT_SPACE_TCP, 8);
+
+    (void)connect_to(h, PORT_SPACE_TCP);
+    cma_destroy(listener);
+    assert_null(h->host[B].ch->first);
+    assert_int_equal(h->host[B].cma.n_ids, 0);
+    pass(&h->rig, 1);
+    (void)event_of(h, A, RDMA_CM_EVENT_REJECTED, CM_REASON_CONSUMER_DEFINED);
+}
+
+static void addresses_are_resolved_or_not(void **state)
+{
+    struct hosts *h = *state;
+    const struct cma_addr to = address(B, PORT), self = any_address(PORT);
+    struct cma_id *id = new_id(h, A, PORT_SPACE_TCP), *own = new_id(h, A, PORT_SPACE_TCP);
+
+    h->host[A].resolve = EAGAIN;
+    assert_int_equal(cma_resolve_addr(id, NULL, &to, 2000 * MS), 0);
+    assert_int_equal(cma_resolve_addr(id, NULL, &to, 2000 * MS), EINVAL);
+    assert_quiet(h);
+    cma_resolved(&h->host[A].cma, gids[B], true);
+    (void)event_of(h, A, RDMA_CM_EVENT_ADDR_RESOLVED, 0);
+    cma_destroy(id);
+
+    id = new_id(h, A, PORT_SPACE_TCP);
+    assert_int_equal(cma_resolve_addr(id, NULL, &to, 2000 * MS), 0);
+    pass(&h->rig, 2000);
+    (void)event_of(h, A, RDMA_CM_EVENT_ADDR_ERROR, -ETIMEDOUT);
+    assert_int_equal(id->state, CMA_ADDR_BOUND);
+    h->host[A].resolve = ENETUNREACH;
+    assert_int_equal(cma_resolve_addr(id, NULL, &to, 2000 * MS), 0);
+    (void)event_of(h, A, RDMA_CM_EVENT_ADDR_ERROR, -ENETUNREACH);
+
+    assert_int_equal(cma_resolve_addr(own, NULL, &self, 2000 * MS), 0);
+    (void)event_of(h, A, RDMA_CM_EVENT_ADDR_RESOLVED, 0);
+    assert_memory_equal(own->peer.gid, gids[A], GID_BYTES);
+}
+
+static void ports_are_used_once(void **state)
+{
+    struct hosts *h = *state;
+    const struct cma_addr any = any_address(PORT), here = address(B, PORT),
+                          there = address(A, PORT), none = any_address(0);
+    struct cma_id *first_id = new_id(h, B, PORT_SPACE_TCP), *second = new_id(h, B, PORT_SPACE_TCP);
+    struct cma_id *datagrams = new_id(h, B, PORT_SPACE_UDP), *third = new_id(h, B, PORT_SPACE_TCP);
+
+    assert_int_equal(cma_bind(second, &there), EADDRNOTAVAIL);
+    assert_int_equal(cma_bind(first_id, &any), 0);
+    assert_int_equal(cma_bind(first_id, &any), EINVAL);
+    assert_int_equal(cma_bind(second, &here), EADDRINUSE);
+    assert_int_equal(cma_bind(datagrams, &here), 0); /* its ports are others */
+    second->reuses = true;
+    assert_int_equal(cma_bind(second, &here), EADDRINUSE);
+    first_id->reuses = true;
+    assert_int_equal(cma_bind(second, &here), 0);
+    assert_int_equal(cma_bind(third, &here), EADDRINUSE); /* it does not want to share */
+    assert_int_equal(cma_listen(first_id, 1), EADDRINUSE);
+    cma_destroy(second);
+    assert_int_equal(cma_listen(first_id, 1), 0);
+    second = new_id(h, B, PORT_SPACE_TCP);
+    assert_int_equal(cma_bind(second, &none), 0);
+    assert_true(second->local.port >= 32768 && second->local.port < 61000);
+    assert_int_equal(cma_listen(second, 0), 0);
+    assert_int_equal(second->backlog, 1024);
+}
+
+static void calls_out_of_order_are_refused(void **state)
+{
+    struct hosts *h = *state;
+    struct cma_id *id = new_id(h, A, PORT_SPACE_TCP);
+    const struct cma_param p = param(17, "");
+
+    assert_int_equal(cma_resolve_route(id), EINVAL);
+    assert_int_equal(cma_connect(id, &p), EINVAL);
+    assert_int_equal(cma_accept(id, &p), EINVAL);
+    assert_int_equal(cma_reject(id, NULL, 0), EINVAL);
+    assert_int_equal(cma_disconnect(id), EINVAL);
+    assert_int_equal(cma_notify(id), EINVAL);
+    assert_quiet(h);
+}
+
+static void private_data_that_does_not_fit_is_refused(void **state)
+{
+    struct hosts *h = *state;
+    struct cma_id *id = routed(h, PORT_SPACE_TCP);
+    struct cma_param p = param(17, "");
+
+    p.private_bytes = 57;
+    assert_int_equal(cma_connect(id, &p), EINVAL);
+    assert_int_equal(id->state, CMA_ROUTE_RESOLVED);
+    p.private_bytes = 56;
+    assert_int_equal(cma_connect(id, &p), 0);
+}
+
+static void listeners_of_a_port_share_it(void **state)
+{
+    struct hosts *h = *state;
+    const struct cma_addr v4 = address(B, PORT),
+                          v6 = {.version = 6, .gid = {[0] = 0xfe, [15] = 2}, .port = PORT};
+    struct cma_id *on_v4 = new_id(h, B, PORT_SPACE_TCP), *on_v6 = new_id(h, B, PORT_SPACE_TCP);
+
+    assert_int_equal(cma_bind(on_v4, &v4), 0);
+    assert_int_equal(cma_bind(on_v6, &v6), 0);
+    assert_int_equal(cma_listen(on_v4, 4), 0);
+    assert_int_equal(cma_listen(on_v6, 4), 0);
+    assert_int_equal(h->host[B].end.cm.n_ids, 1);
+    cma_destroy(on_v6);
+    (void)connect_to(h, PORT_SPACE_TCP);
+    assert_ptr_equal(event_of(h, B, RDMA_CM_EVENT_CONNECT_REQUEST, 0).listener, on_v4);
+}
+
+/* The address :: is that of IPv4, too, unless the program wants IPv6 only. */
+static void any_ipv6_address_takes_ipv4(void **state)
+{
+    struct hosts *h = *state;
+    const struct cma_addr any = {.version = 6, .port = PORT}, v4 = address(B, PORT);
+    struct cma_id *on_any = new_id(h, B, PORT_SPACE_TCP), *on_v4 = new_id(h, B, PORT_SPACE_TCP);
+
+    assert_int_equal(cma_bind(on_any, &any), 0);
+    assert_int_equal(cma_listen(on_any, 4), 0);
+    assert_int_equal(cma_bind(on_v4, &v4), EADDRINUSE);
+    (void)connect_to(h, PORT_SPACE_TCP);
+    assert_ptr_equal(event_of(h, B, RDMA_CM_EVENT_CONNECT_REQUEST, 0).listener, on_any);
+    on_any->v6_only = true;
+    (void)connect_with(h, PORT_SPACE_TCP, 19);
+    pass(&h->rig, 1);
+    (void)event_of(h, A, RDMA_CM_EVENT_REJECTED, CM_REASON_CONSUMER_DEFINED);
+    assert_int_equal(cma_bind(on_v4, &v4), 0);
+}
+
+static void a_request_that_is_destroyed_leaves_its_place(void **state)
+{
+    struct hosts *h = *state;
+    struct cma_id *listener = new_listener(h, PORT_SPACE_TCP, 1);
+
+    (void)connect_to(h, PORT_SPACE_TCP);
+    assert_int_equal(listener->backlog, 0);
+    cma_destroy(h->host[B].ch->first->id);
+    assert_int_equal(listener->backlog, 1);
+    pass(&h->rig, 1);
+    (void)event_of(h, A, RDMA_CM_EVENT_REJECTED, CM_REASON_CONSUMER_DEFINED);
+    (void)connect_with(h, PORT_SPACE_TCP, 19);
+    (void)event_of(h, B, RDMA_CM_EVENT_CONNECT_REQUEST, 0);
+    assert_int_equal(listener->backlog, 1);
+}
+
+static void an_id_that_goes_is_not_resolved_any_more(void **state)
+{
+    struct hosts *h = *state;
+    const struct cma_addr to = address(B, PORT), v6 = {.version = 6, .gid = {[0] = 0xfe, [15] = 1}};
+    struct cma_id *id = new_id(h, A, PORT_SPACE_TCP);
+
+    assert_int_equal(cma_resolve_addr(id, &v6, &to, 2000 * MS), EINVAL);
+    h->host[A].resolve = EAGAIN;
+    assert_int_equal(cma_resolve_addr(id, NULL, &to, 2000 * MS), 0);
+    cma_destroy(id);
+    pass(&h->rig, 3000);
+    cma_resolved(&h->host[A].cma, gids[B], true);
+    assert_quiet(h);
+    h->host[A].resolve = 0;
+    id = new_id(h, A, PORT_SPACE_TCP);
+    assert_int_equal(cma_bind(id, &v6), 0);
+    assert_int_equal(cma_resolve_addr(id, NULL, &to, 2000 * MS), EINVAL); /* of the other version */
+    id = new_id(h, A, PORT_SPACE_TCP);
+    assert_int_equal(cma_resolve_addr(id, NULL, &to, 2000 * MS), 0);
+    assert_memory_equal(id->local.gid, gids[A], GID_BYTES);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        RIGGED(a_listener_of_another_address_refuses),
+        RIGGED(a_full_backlog_is_silent),
+        RIGGED(a_listener_that_goes_takes_its_requests_with_it),
+        RIGGED(addresses_are_resolved_or_not),
+        RIGGED(ports_are_used_once),
+        RIGGED(calls_out_of_order_are_refused),
+        RIGGED(private_data_that_does_not_fit_is_refused),
+        RIGGED(listeners_of_a_port_share_it),
+        RIGGED(any_ipv6_address_takes_ipv4),
+        RIGGED(a_request_that_is_destroyed_leaves_its_place),
+        RIGGED(an_id_that_goes_is_not_resolved_any_more),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
