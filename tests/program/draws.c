@@ -25,7 +25,7 @@ static void print(const char *who)
     fflush(stdout);
 }
 
-/* What is wrong is refused as always. */
+/* Wrong arguments are refused as always. */
 static void check_errors(void)
 {
     static char bytes[257], *volatile nowhere;

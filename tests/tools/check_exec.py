@@ -9,7 +9,6 @@ beside RDMALAB; so is our libibverbs.so.1.  Without Debian's, or in a build with
 check_NAME is one check, or a few.  No check depends on how fast the machine is.
 """
 import errno
-import itertools
 import os
 import pathlib
 import platform
@@ -25,7 +24,7 @@ import tempfile
 import time
 import traceback
 
-from program import ROOT, Program, Tally
+from program import ROOT, Program, Tally, tcp_ports
 
 # Pairs of server and client: the same words, and the name of the machine behind those of the client.
 PAIRS = [
@@ -40,7 +39,7 @@ PAIRS = [
 
 
 # Another for each pair, so that checks can run at the same time.
-ports = itertools.count(10000 + os.getpid() * 64 % 22000)  # below those that Linux gives to clients
+ports = tcp_ports()
 
 
 # perftest measures the clock of its processor, and gives up if the machine is busy meanwhile.
@@ -151,7 +150,7 @@ def check_strange_name(rdmalab, tally, library):
                  f"1st ibv_alloc_pd, {shown}+0x" in done.stdout and not re.search("[\x9b\u202e\x1b]", done.stdout), "a strange name", text_of(done))
 
 
-# What $TMPDIR is, below the directory of the checks, and what is said of it; "": programs run.
+# Values of $TMPDIR below the directory of the checks, and the words said of each; "": programs run.
 PLACES = (("a:b", "a program finds no library in a directory with such a name"), ("a;b", "with such a name"), ("$LIB", "with such a name"),
           ("a\nb", "with such a name"), ("no/such", "No such file or directory"), ("c d", ""), ("x" * 90, "File name too long"))
 
@@ -673,7 +672,7 @@ def check_book(rdmalab, tally, library):
                  "programs see the same, whichever packet is lost", text_of(done))
 
 
-# What a test fails with: the lines behind two hosts, and what it prints.
+# A failed test and its text: the lines behind two hosts, and what it prints.
 FAILURES = (
     ('exec h1 sh -c "echo said; exit 3"', r"h1 sh ended with status 3\n(.*\n)+  \"exec h1 status=3 \.\.\.\" expects this status\n  the last lines that each program has printed:\n    h1 sh: said\n  again: .* --allow programs"),
     ("exec h1 status=3,4 true", "h1 true ended with status 0, which status= does not list"),
@@ -841,7 +840,7 @@ def check_reasons(rdmalab, tally, _library):
     tally.expect("h1 other: statically" not in done.stdout, "a dynamic program is not", text_of(done))
 
 
-# What the lab says of the mistakes that tests/program/mistakes.c can make.
+# The mistakes that tests/program/mistakes.c can make, and the words of the lab on each.
 SAID_OF_MISTAKES = {
     "access": "ibv_reg_mr(): Invalid argument; IBV_ACCESS_REMOTE_WRITE and _ATOMIC need IBV_ACCESS_LOCAL_WRITE",
     "long": "ibv_create_qp(): Invalid argument; max_send_wr is 1000000, and must be at most 4096",

@@ -8,8 +8,6 @@ The programs are those of Debian's ucx-utils, libfabric-bin and ibverbs-utils.  
 the programs, or in a build without the library, prints "skipped: REASON" and exits with 77.  No check depends on how fast
 the machine is.
 """
-import itertools
-import os
 import pathlib
 import re
 import shutil
@@ -17,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 
-from program import Program, Tally
+from program import Program, Tally, tcp_ports
 
 NEEDED = ("ucx_perftest", "fi_info", "ibv_asyncwatch")
 
@@ -40,7 +38,7 @@ UCP_ALL = [f"{transports} -t {test} -s {size} -n 20" for transports in ("rc_v", 
         "tag_bw -s 100000 -n 20 -D iov,iov", "tag_bw -s 65536 -n 20 -z")]
 
 # Another for each pair.
-ports = itertools.count(10000 + os.getpid() * 64 % 22000)  # below those that Linux gives to clients
+ports = tcp_ports()
 
 
 def text_of(done):

@@ -8,13 +8,11 @@ tests/interop/verbs_peer does everything that verbs offer, as a file of lines sa
 tests/interop/verbs.expected, where a host is not like rxe in tests/interop/verbs_likes.py, and of random programs a hash
 is in tests/interop/random.expected.  --full has losses, too, which take longer, as the lab follows the clock.  In a build without our libibverbs, prints "skipped: REASON" and exits with 77.
 """
-import itertools
-import os
 import pathlib
 import sys
 import tempfile
 
-from program import ROOT, Program, Tally
+from program import ROOT, Program, Tally, tcp_ports
 
 sys.path.insert(0, str(ROOT / "tests/interop"))
 import programs  # noqa: E402
@@ -33,7 +31,7 @@ RANDOM_ROWS = [("iba", "plain", 0, "ipv4"), ("rxe", "mistake", 0, "ipv6"), ("rxe
 SECTIONS_LEAST = 15
 LAB = "host h1 h2 profile={profile}\nlink h1 h2 loss={loss}%\n"
 
-ports = itertools.count(10000 + os.getpid() * 64 % 22000)  # below those that Linux gives to clients
+ports = tcp_ports()
 
 
 def played(rdmalab, lines, profile, loss, ip):

@@ -4,6 +4,8 @@
 A check is a row (arguments, standard input, exit status, what the output must match), or a function
 check_NAME(program) whose first line of documentation says what is true.
 """
+import itertools
+import os
 import pathlib
 import re
 import resource
@@ -38,6 +40,11 @@ def limit_files(n_bytes):
 def limit_memory(n_bytes):
     """For preexec_fn: what a child may have."""
     resource.setrlimit(resource.RLIMIT_AS, (n_bytes, n_bytes))
+
+
+def tcp_ports():
+    """TCP ports, another one each time: below those that Linux gives to clients, and not those of other checks at the same time."""
+    return itertools.count(10000 + os.getpid() * 64 % 22000)
 
 
 class Failure(Exception):
