@@ -42,8 +42,8 @@ MAY_USE = {  # layer -> layers it may include; order is bottom to top
     "guest/ip":          ["base", "facts", "trace", "wire", "mem", "sim", "virtio", "guest/pci", "guest/virtio"],
     "guest/verbs":       ["base", "facts", "trace", "wire", "mem"],
     # a guest, which does not know which driver of an RDMA device it loads
-    "guest/machine":     ["base", "facts", "trace", "wire", "mem", "sim", "virtio", "guest/pci", "guest/virtio",
-                          "guest/ip", "guest/verbs"],
+    "guest/machine":     ["base", "facts", "trace", "wire", "mem", "sim", "virtio", "guest/pci", "guest/virtio", "guest/cm",
+                          "guest/ip", "guest/cm", "guest/verbs"],
     "guest/virtio_rdma": ["base", "facts", "trace", "wire", "mem", "virtio", "guest/pci", "guest/virtio",
                           "guest/verbs", "guest/machine"],
     "lab":    ["base", "facts", "trace", "wire", "mem", "sim", "net", "pci", "virtio", "hca",
@@ -160,7 +160,9 @@ ROWS_MAX_OF = {
     # leaves of the inspect tree: the lab says them, and the command layer reads them
     "emu/facts/leaves.def": 170,
     "emu/facts/leaf.h": 170,
-    "emu/facts/virtio_rdma/config.def": 170,  # leaves, too
+    "emu/facts/virtio_rdma/config.def": 172,  # leaves, too
+    # kinds of objects, which most commands name
+    "emu/facts/enum/object.h": 90,
     # members of structs that others hold by value
     "emu/facts/counters.def": 221,
 }

@@ -42,6 +42,7 @@ const struct cmd cmd_table[N_CMDS] = {
 const struct cmd_class_info cmd_classes[N_CLASSES] = {
     [CLASS_LAB] = {"lab", "hosts, switches and links"},
     [CLASS_VERBS] = {"verbs", "what a program asks of its RDMA device; names as in libibverbs"},
+    [CLASS_CM] = {"cm", "connections; names as in librdmacm"},
     [CLASS_RUN] = {"run", "let simulated time pass"},
     [CLASS_FAULTS] = {"faults", "what links do to frames"},
     [CLASS_LOOK] = {"look", "look at the lab and at what happened"},

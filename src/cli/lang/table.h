@@ -68,6 +68,7 @@ struct param {
 enum cmd_class {
     CLASS_LAB,
     CLASS_VERBS,
+    CLASS_CM,
     CLASS_RUN,
     CLASS_FAULTS,
     CLASS_LOOK,

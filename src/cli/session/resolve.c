@@ -132,10 +132,16 @@ static const char *maker_of(enum object_kind kind)
         enum object_kind kind;
         const char *verb;
     } rows[] = {
-        {OBJ_PD, "alloc_pd"},    {OBJ_MR, "reg_mr"},
-        {OBJ_CQ, "create_cq"},   {OBJ_QP, "create_qp"},
-        {OBJ_AH, "create_ah"},   {OBJ_MW, "alloc_mw"},
-        {OBJ_SRQ, "create_srq"}, {OBJ_CHANNEL, "create_comp_channel"},
+        {OBJ_PD, "alloc_pd"},
+        {OBJ_MR, "reg_mr"},
+        {OBJ_CQ, "create_cq"},
+        {OBJ_QP, "create_qp"},
+        {OBJ_AH, "create_ah"},
+        {OBJ_MW, "alloc_mw"},
+        {OBJ_SRQ, "create_srq"},
+        {OBJ_CHANNEL, "create_comp_channel"},
+        {OBJ_EVENT_CHANNEL, "rdma_create_event_channel"},
+        {OBJ_CM_ID, "rdma_create_id"},
     };
 
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {

@@ -33,8 +33,9 @@ static void add_pkeys(struct text *t, const struct rdl_lab *lab, const char *hos
 
 static enum rdl_status show_host(FILE *out, const struct rdl_lab *lab, const char *path)
 {
-    static const enum node_kind kinds[] = {NODE_pd, NODE_mr, NODE_mw,  NODE_channel,
-                                           NODE_cq, NODE_qp, NODE_srq, NODE_ah};
+    static const enum node_kind kinds[] = {
+        NODE_pd, NODE_mr,  NODE_mw, NODE_channel,       NODE_cq,
+        NODE_qp, NODE_srq, NODE_ah, NODE_event_channel, NODE_cm_id};
     static const enum leaf_id leaves[] = {LEAF_port_state, LEAF_port_mtu, LEAF_port_link,
                                           LEAF_port_sent_frames, LEAF_port_rcvd_frames};
     enum rdl_status st = show_kind(out, lab, path, NODE_host, SHOW_TEXT, NULL);

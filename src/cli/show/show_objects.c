@@ -162,6 +162,29 @@ static const struct object_column channel_columns[] = {
     {"next", LEAF_channel_next, LEFT},
 };
 
+static const struct object_column event_channel_columns[] = {
+    {"event channel", LEAF_none, LEFT},
+    {"ids", LEAF_event_channel_ids, RIGHT},
+    {"pending", LEAF_event_channel_pending, RIGHT},
+    {"next", LEAF_event_channel_next, LEFT},
+    {"unacked", LEAF_event_channel_unacked, RIGHT},
+};
+
+static const struct object_column cm_id_columns[] = {
+    {"id", LEAF_none, LEFT},
+    {"ps", LEAF_cm_id_space, LEFT},
+    {"state", LEAF_cm_id_state, LEFT},
+    {"connection", LEAF_cm_id_ib_state, LEFT},
+    {"local", LEAF_cm_id_local, LEFT},
+    {"port", LEAF_cm_id_local_port, RIGHT},
+    {"peer", LEAF_cm_id_peer, LEFT},
+    {"port", LEAF_cm_id_peer_port, RIGHT},
+    {"qp", LEAF_cm_id_qp, LEFT},
+    {"remote", LEAF_cm_id_remote_qpn, RIGHT},
+    {"retries", LEAF_cm_id_retries, RIGHT},
+    {"due", LEAF_cm_id_due, RIGHT},
+};
+
 static const struct object_table {
     enum node_kind kind;
     const struct object_column *columns;
@@ -179,6 +202,8 @@ static const struct object_table {
     {NODE_ah, ah_columns, ARRAY_LEN(ah_columns)},
     {NODE_srq, srq_columns, ARRAY_LEN(srq_columns)},
     {NODE_channel, channel_columns, ARRAY_LEN(channel_columns)},
+    {NODE_event_channel, event_channel_columns, ARRAY_LEN(event_channel_columns)},
+    {NODE_cm_id, cm_id_columns, ARRAY_LEN(cm_id_columns)},
 };
 
 static enum rdl_status walk(const struct rdl_lab *lab, const char *path, enum node_kind kind,

@@ -100,6 +100,10 @@ enum node_kind node_of_object(uint32_t kind)
         return NODE_channel;
     case OBJ_SRQ:
         return NODE_srq;
+    case OBJ_EVENT_CHANNEL:
+        return NODE_event_channel;
+    case OBJ_CM_ID:
+        return NODE_cm_id;
     default:
         return NODE_none;
     }

@@ -36,6 +36,7 @@ _Static_assert(RDL_PKEYS_MAX == HCA_PKEYS_MAX, "a device has room for every P_Ke
 
 /* First PRNG stream for the page layout of hosts; lower ones belong to links. */
 #define STREAM_PAGES 0x100000u
+#define STREAM_CM    0x200000u
 
 const struct part *lab_part(const struct lab_state *w, const char *name, enum part_kind kind)
 {
@@ -276,6 +277,7 @@ static bool host_init(struct lab_state *w, struct host *h, const struct rdl_host
         .ram = &h->ram,
         .directory = c->arp ? NULL : &w->directory,
         .rx_buffer = c->rx_buffer,
+        .cm_rng = prng_stream(w->seed, STREAM_CM + h->index),
     };
     struct prng rng = prng_stream(w->seed, STREAM_PAGES + h->index);
     struct virtio_rdma *driver;
@@ -336,6 +338,8 @@ static enum rdl_status boot(struct lab_state *w, struct host *h)
         h->rnic->booting = false;
     if (st != RDL_OK)
         return st;
+    if (w->has_cm)
+        lab_cm_start(h);
     RDL_ASSERT(h->guest.verbs.up || h->is_external || !h->rnic);
     addr_add(&addr, h->guest.config.gid[0]);
     TRACE(&w->trace, host_up, .host = h->index, .name = ev_str(h->name),

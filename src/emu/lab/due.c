@@ -104,6 +104,10 @@ static void add_sentence(struct text *t, const struct lab_state *w, const struct
         add_host(t, w, item->target);
         text_add(t, ": a timer of its IP stack runs out");
         break;
+    case SIM_CM_TIMER:
+        add_host(t, w, item->target);
+        text_add(t, ": a timer of its connection manager runs out");
+        break;
     case SIM_KIND_COUNT:
         RDL_ASSERT(false);
     }

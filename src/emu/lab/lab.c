@@ -53,6 +53,14 @@ static void on_guest_timer(void *ctx, struct sim_item item)
     guest_net_timer(&host_of_tick(w, item.target)->guest.net, item.arg);
 }
 
+static void on_cm_timer(void *ctx, struct sim_item item)
+{
+    struct lab_state *w = ctx;
+
+    w->progress.timers++;
+    cm_agent_timer(&host_of_tick(w, item.target)->guest.cm, item.arg);
+}
+
 static void on_qp_timer(void *ctx, struct sim_item item)
 {
     struct lab_state *w = ctx;
@@ -102,6 +110,7 @@ sim_handler *const lab_handlers[SIM_KIND_COUNT] = {
     [SIM_DOORBELL] = on_doorbell,   [SIM_IRQ] = on_irq,       [SIM_QP_TIMER] = on_qp_timer,
     [SIM_EGRESS] = on_egress,       [SIM_ARRIVE] = on_arrive, [SIM_LOST] = on_lost,
     [SIM_LATE_DATA] = on_late_data, [SIM_GO_ON] = on_go_on,   [SIM_GUEST_TIMER] = on_guest_timer,
+    [SIM_CM_TIMER] = on_cm_timer,
 };
 
 static void deliver(void *ctx, uint32_t host, struct frame *f)

@@ -102,6 +102,7 @@ struct lab_state {
     struct directory addresses; /* addresses of all hosts */
     struct parts parts;
     const struct verbs *caller; /* of the host whose program calls; NULL: the lab's user */
+    bool has_cm; /* a program has used rdma_cm: the connection managers of all hosts run */
 };
 
 struct rdl_listener {
@@ -281,6 +282,9 @@ static inline struct host *lab_host(const struct lab_state *w, uint32_t raw)
 {
     return raw >= 1 && raw <= w->n_hosts ? w->hosts[raw - 1] : NULL;
 }
+
+/* Starts the connection manager of @h, if the host can have one and it does not run yet. */
+void lab_cm_start(struct host *h);
 
 /* Returns the verbs object of @kind with handle @raw, or NULL if the handle is stale.  To a
  * program, handles of other hosts are.

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "emu/trace/events/cm.h"
 #include "emu/trace/events/faults.h"
 #include "emu/trace/events/frames.h"
 #include "emu/trace/events/ip.h"

@@ -10,11 +10,13 @@
 #include "emu/facts/enum/fault.h"
 #include "emu/facts/enum/mtu.h"
 #include "emu/facts/enum/object.h"
+#include "emu/facts/enum/port_space.h"
 #include "emu/facts/enum/send_flag.h"
 #include "emu/facts/enum/syndrome.h"
 #include "emu/facts/leaf.h"
 #include "emu/facts/virtio/ring_format.h"
 #include "emu/lab/lab_state.h"
+#include "rdmalab/cm.h"
 #include "rdmalab/events.h"
 #include "rdmalab/inspect.h"
 #include "rdmalab/memory.h"
@@ -74,6 +76,41 @@ static void make(struct testbed *r)
     assert_int_equal(testbed_recv(r, 1, 7, 0, 1024), RDL_OK);
     assert_int_equal(testbed_send(r, 0, 1, 0, 64, SF_SIGNALED), RDL_OK);
     assert_int_equal(rdl_run(r->lab, RDL_NEVER, none), RDL_OK);
+}
+
+/* Runs until there is an event at @ch, and takes it. */
+static void take_event(struct rdl_lab *lab, rdl_cm_channel ch)
+{
+    const struct rdl_limits none = {0};
+    struct rdl_cm_event e;
+    size_t n;
+
+    while (rdl_cm_pending(lab, ch) == 0)
+        assert_int_equal(rdl_step(lab, RDL_STEP_TICK, none), RDL_OK);
+    assert_int_equal(rdl_cm_get_event(lab, ch, NULL, &e, &n), RDL_OK);
+}
+
+/* An event channel with an event; an ID whose request waits for an answer. */
+static void add_connection(struct testbed *r)
+{
+    const struct rdl_cm_param param = {.qpn = r->side[0].qpn};
+    struct rdl_cm_addr to = {.version = 4, .port = 7471};
+    uint8_t mac[6];
+    rdl_cm_channel ch, other;
+    rdl_cm_id id, more;
+    int error;
+
+    assert_int_equal(rdl_host_address(r->lab, r->side[1].host, 0, to.gid, mac), RDL_OK);
+    assert_int_equal(rdl_cm_create_channel(r->lab, r->side[0].host, NULL, &ch), RDL_OK);
+    assert_int_equal(rdl_cm_create_channel(r->lab, r->side[0].host, NULL, &other), RDL_OK);
+    assert_int_equal(rdl_cm_create_id(r->lab, ch, PORT_SPACE_TCP, NULL, &id), RDL_OK);
+    assert_int_equal(rdl_cm_create_id(r->lab, other, PORT_SPACE_TCP, NULL, &more), RDL_OK);
+    assert_int_equal(rdl_cm_resolve_addr(r->lab, more, NULL, &to, 1000000, &error), RDL_OK);
+    assert_int_equal(rdl_cm_resolve_addr(r->lab, id, NULL, &to, 1000000, &error), RDL_OK);
+    take_event(r->lab, ch);
+    assert_int_equal(rdl_cm_resolve_route(r->lab, id, &error), RDL_OK);
+    take_event(r->lab, ch);
+    assert_int_equal(rdl_cm_connect(r->lab, id, &param, &error), RDL_OK);
 }
 
 /* A host whose device has windows, and one of them. */
@@ -194,6 +231,7 @@ static void every_row_is_said_and_everything_said_has_a_row_and_a_path(void **st
     (void)state;
     make(&r);
     add_window(r.lab);
+    add_connection(&r);
     assert_int_equal(rdl_alloc_pd(r.lab, r.side[0].host, NULL, &late), RDL_OK); /* no name yet */
     assert_int_equal(rdl_create_comp_channel(r.lab, r.side[1].host, NULL, &ch), RDL_OK);
     w.lab = r.lab;

@@ -17,7 +17,9 @@
     X(OBJ, AH, 8, "address handle")                                                                \
     X(OBJ, MW, 9, "memory window")                                                                 \
     X(OBJ, CHANNEL, 11, "completion channel")                                                      \
-    X(OBJ, SRQ, 10, "shared receive queue")
+    X(OBJ, SRQ, 10, "shared receive queue")                                                        \
+    X(OBJ, EVENT_CHANNEL, 12, "event channel of rdma_cm")                                          \
+    X(OBJ, CM_ID, 13, "ID of rdma_cm")
 
 enum object_kind { ENUM_OBJECT(ENUM_MEMBER) };
 

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "emu/base/assert.h"
+#include "emu/base/cursor.h"
 #include "emu/facts/enum/pci_function.h"
 
 static void neighbour_resolved(void *ctx, const uint8_t gid[GID_BYTES], const uint8_t *mac)
@@ -11,6 +13,7 @@ static void neighbour_resolved(void *ctx, const uint8_t gid[GID_BYTES], const ui
     struct guest *g = ctx;
 
     verbs_resolved(&g->verbs, gid, mac);
+    cm_agent_resolved(&g->cm, gid, mac);
 }
 
 static enum rdl_status resolve(void *ctx, const uint8_t gid[GID_BYTES], const uint8_t **ret_mac)
@@ -27,6 +30,14 @@ static void member(void *ctx, const uint8_t gid[GID_BYTES], bool joins)
     (joins ? guest_group_join : guest_group_leave)(&g->net, gid);
 }
 
+static void kernel_event(void *ctx, struct guest_cq *cq, bool armed)
+{
+    struct guest *g = ctx;
+
+    RDL_ASSERT(cq == g->cm.cq);
+    cm_agent_event(&g->cm, armed);
+}
+
 /* Connects verbs and IP stack: the verbs ask for a MAC with resolve(), the stack answers later with
  * neighbour_resolved().  @driver is the state of the RDMA driver; NULL: none is loaded.
  */
@@ -40,6 +51,7 @@ static void init_verbs(struct guest *g, struct arena *a, void *driver)
         .space = &g->space,
         .resolve = resolve,
         .member = member,
+        .kernel_event = kernel_event,
         .ctx = g,
     };
 
@@ -65,6 +77,24 @@ static void init_net(struct guest *g, struct arena *a, const struct guest_pci *p
     guest_net_init(&g->net, a, &net, pci);
 }
 
+/* The node GUID is that of the device, which comes from the MAC.  [decision 0047] */
+static void init_cm(struct guest *g, struct arena *a, struct prng rng)
+{
+    const struct guest_config *c = &g->config;
+    const struct cm_agent_config cm = {
+        .verbs = &g->verbs,
+        .net = &g->net,
+        .dma = &g->dma,
+        .ram = c->ram,
+        .arena = a,
+        .sim = c->sim,
+        .trace = c->trace,
+        .host = c->host,
+    };
+
+    cm_agent_init(&g->cm, &cm, rng);
+}
+
 bool guest_init(struct guest *g, struct arena *a, const struct guest_config *config,
                 struct prng *rng)
 {
@@ -87,6 +117,7 @@ bool guest_init(struct guest *g, struct arena *a, const struct guest_config *con
     init_verbs(g, a, state);
     pci.function = FN_NET;
     init_net(g, a, &pci);
+    init_cm(g, a, config->cm_rng);
     pci.function = FN_RDMA;
     return (!rdma || (guest_load(g, &rdma->pci, state) && rdma->init(state, &g->verbs, a, &pci))) &&
            guest_load(g, &guest_net_driver, &g->net);

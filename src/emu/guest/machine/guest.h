@@ -14,6 +14,7 @@
 #include "emu/base/prng.h"
 #include "emu/facts/enum/pci_function.h"
 #include "emu/guest/ip/net.h"
+#include "emu/guest/machine/cm_agent.h"
 #include "emu/guest/machine/rdma_driver.h"
 #include "emu/guest/verbs/verbs.h"
 
@@ -32,6 +33,7 @@ struct guest_config {
     struct directory *directory; /* addresses that are never resolved over the link; NULL: none */
     struct trace *trace;
     struct ram *ram;
+    struct prng cm_rng; /* for the connection manager: its IDs, PSNs and ports */
 };
 
 /* A loaded driver of one function.  Once the guest has booted, only bound drivers are called. */
@@ -49,6 +51,7 @@ struct guest {
     struct dma_pool dma;
     struct verbs verbs;   /* verbs.driver is the state of the driver config.rdma */
     struct guest_net net; /* driver of virtio-net, and the IP stack */
+    struct cm_agent cm;   /* not started before the first call of a program to it */
     struct guest_driver drivers[PCI_FUNCTIONS_MAX]; /* in the order in which they boot */
     uint32_t n_drivers;
 };

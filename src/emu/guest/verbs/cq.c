@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Verbs for completion queues. */
+#include "emu/base/assert.h"
 #include "emu/guest/verbs/internal.h"
 #include "emu/trace/emit.h"
 #include "emu/trace/events/verbs.h"
@@ -88,6 +89,32 @@ enum rdl_status verbs_req_notify_cq(struct guest_cq *cq, bool solicited_only)
     return st;
 }
 
+enum rdl_status verbs_rearm_cq(struct guest_cq *cq)
+{
+    struct verbs *v = cq->o.verbs;
+    enum rdl_status st;
+
+    RDL_ASSERT(cq->of_kernel && !cq->armed);
+    if (v->broken)
+        return RDL_ERR_BROKEN;
+    if (!v->ops->rearm_cq)
+        return RDL_ERR_UNSUPPORTED;
+    cq->polled_when_armed = cq->polled;
+    cq->armed = true;
+    st = v->ops->rearm_cq(cq);
+    if (st != RDL_OK)
+        cq->armed = false;
+    return st;
+}
+
+void verbs_rearmed(struct guest_cq *cq, bool armed)
+{
+    const struct verbs_config *c = &cq->o.verbs->config;
+
+    cq->armed = cq->armed && armed;
+    c->kernel_event(c->ctx, cq, armed);
+}
+
 bool verbs_is_arming(const struct guest_cq *cq)
 {
     const struct verbs_request *r = &cq->o.verbs->request;
@@ -104,7 +131,10 @@ void verbs_cq_event(struct guest_cq *cq)
     cq->polled_when_armed = cq->polled;
     cq->events++;
     TRACE(v->config.trace, cq_event, .host = v->config.host, .cqn = cq->cqn);
-    channel_put(cq);
+    if (cq->of_kernel)
+        v->config.kernel_event(v->config.ctx, cq, true);
+    else
+        channel_put(cq);
 }
 
 uint64_t cq_completions(const struct guest_cq *cq)

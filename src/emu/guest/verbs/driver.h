@@ -45,6 +45,10 @@ struct verbs_driver_ops {
     enum rdl_status (*resize_cq)(struct guest_cq *cq, uint32_t cqe);
     enum rdl_status (*resize_qp)(struct guest_qp *qp, uint32_t max_send_wr, uint32_t max_recv_wr);
     enum rdl_status (*arm_cq)(struct guest_cq *cq, bool solicited_only);
+    /* Arms @cq apart from the request under way; verbs_rearmed() follows.  NULL: the driver cannot.
+     * Also RDL_ERR_QUEUE_FULL.
+     */
+    enum rdl_status (*rearm_cq)(struct guest_cq *cq);
     enum rdl_status (*modify_qp)(struct guest_qp *qp, const struct rdl_qp_attr *attr,
                                  uint32_t mask);
     enum rdl_status (*query_qp)(struct guest_qp *qp);
@@ -197,6 +201,9 @@ void verbs_async_unnamed(struct verbs *v, uint64_t n);
  * @cq and queues the event on its channel.  @cq stays armed if a request that arms it is under way.
  */
 void verbs_cq_event(struct guest_cq *cq);
+
+/* Answer to rearm_cq(). */
+void verbs_rearmed(struct guest_cq *cq, bool armed);
 
 /* Returns true if a request that arms @cq is under way. */
 bool verbs_is_arming(const struct guest_cq *cq);

@@ -15,12 +15,20 @@
 #include "emu/trace/emit.h"
 #include "emu/trace/events/lab.h"
 
-_Static_assert(OBJ_CHANNEL + 1 == VERBS_KINDS, "there is a table for every kind of object");
+_Static_assert(OBJ_CM_ID + 1 == VERBS_KINDS, "there is a table for every kind of object");
 
 static const char *const default_names[VERBS_KINDS] = {
-    [OBJ_PD] = "pd", [OBJ_MR] = "mr", [OBJ_CQ] = "cq",           [OBJ_QP] = "qp",
-    [OBJ_AH] = "ah", [OBJ_MW] = "mw", [OBJ_CHANNEL] = "channel", [OBJ_SRQ] = "srq",
+    [OBJ_PD] = "pd",           [OBJ_MR] = "mr",   [OBJ_CQ] = "cq",
+    [OBJ_QP] = "qp",           [OBJ_AH] = "ah",   [OBJ_MW] = "mw",
+    [OBJ_CHANNEL] = "channel", [OBJ_SRQ] = "srq", [OBJ_EVENT_CHANNEL] = "events",
+    [OBJ_CM_ID] = "id",
 };
+
+static size_t bytes_of(const struct verbs *v, uint32_t kind)
+{
+    return kind == OBJ_EVENT_CHANNEL || kind == OBJ_CM_ID ? sizeof(struct guest_cm_object)
+                                                          : v->ops->object_bytes[kind];
+}
 
 /* Enters @o into the table of its kind, growing the table if necessary, and sets its handle.
  * Returns RDL_OK, RDL_ERR_LIMIT or RDL_ERR_NOMEM.
@@ -122,7 +130,7 @@ static void leave_name(struct guest_object *o)
 enum rdl_status object_new(struct verbs *v, enum object_kind kind, const char *name,
                            struct guest_object **ret)
 {
-    const size_t bytes = v->ops->object_bytes[kind];
+    const size_t bytes = bytes_of(v, kind);
     struct guest_object *o;
     enum rdl_status st;
 
@@ -187,7 +195,7 @@ void object_drop(struct guest_object *o)
     if (o->name[0])
         leave_name(o);
     leave_table(o);
-    arena_release(v->arena, o, v->ops->object_bytes[o->kind]);
+    arena_release(v->arena, o, bytes_of(v, o->kind));
 }
 
 void object_gone(struct guest_object *o)
@@ -197,6 +205,28 @@ void object_gone(struct guest_object *o)
     TRACE(v->config.trace, gone, .host = v->config.host, .object = o->kind,
           .number = verbs_number(o), .name = ev_str(o->name));
     object_drop(o);
+}
+
+enum rdl_status verbs_add_object(struct verbs *v, uint32_t kind, const char *name,
+                                 struct guest_object **ret)
+{
+    return object_new(v, (enum object_kind)kind, name, ret);
+}
+
+void verbs_name_object(struct guest_object *o, uint32_t number)
+{
+    ((struct guest_cm_object *)o)->number = number;
+    object_live(o, number);
+}
+
+void verbs_drop_object(struct guest_object *o)
+{
+    object_drop(o);
+}
+
+void verbs_remove_object(struct guest_object *o)
+{
+    object_gone(o);
 }
 
 enum rdl_status object_usable(const struct guest_object *o)
@@ -228,6 +258,9 @@ static size_t parts_of(const struct guest_object *o, struct guest_object *ret[PA
         return 1;
     case OBJ_SRQ:
         ret[0] = &((const struct guest_srq *)o)->pd->o;
+        return 1;
+    case OBJ_CM_ID:
+        ret[0] = &((const struct guest_cm_object *)o)->channel->o;
         return 1;
     case OBJ_QP:
         ret[0] = &qp->pd->o;

@@ -142,6 +142,9 @@ uint32_t verbs_number(const struct guest_object *o)
         return ((const struct guest_channel *)o)->number;
     case OBJ_MW:
         return ((const struct guest_mw *)o)->mwn;
+    case OBJ_EVENT_CHANNEL:
+    case OBJ_CM_ID:
+        return ((const struct guest_cm_object *)o)->number;
     default:
         RDL_ASSERT(o->kind == OBJ_QP);
         return ((const struct guest_qp *)o)->qpn;

@@ -37,7 +37,7 @@ struct trace;
 struct verbs;
 struct verbs_driver_ops;
 
-#define VERBS_KINDS       12u    /* indexed by enum object_kind, with gaps */
+#define VERBS_KINDS       14u    /* indexed by enum object_kind, with gaps */
 #define VERBS_OBJECTS_MAX 65536u /* of one kind on one host; devices have lower limits */
 
 /* A handle: the number of its host, from 1 (16 bits), and a slot name of base/slots.h (48 bits). */
@@ -118,6 +118,7 @@ struct guest_cq {
     uint64_t polled_when_armed; /* value of polled at the last arming or event */
     uint64_t events;            /* number of completion events */
     uint32_t n_unacked_events;  /* number of completion events taken and not acknowledged */
+    bool of_kernel;             /* its events are for config.kernel_event() */
 };
 
 struct guest_wq {
@@ -167,6 +168,18 @@ struct guest_ah {
     struct guest_object o;
     struct guest_pd *pd;
     struct rdl_ah_attr attr; /* the address vector; its MAC is valid when the handle is live */
+};
+
+struct cma_event;
+
+/* An event channel or an ID of the connection manager, which the device does not know. */
+struct guest_cm_object {
+    struct guest_object o;
+    uint32_t number;
+    void *part;                      /* struct cma_channel or struct cma_id */
+    struct guest_cm_object *channel; /* an ID: where its events come */
+    uint64_t qp;             /* an ID: the handle of its queue pair, which may have gone; 0: none */
+    struct cma_event *taken; /* a channel: events to be acknowledged, the oldest first */
 };
 
 /* The device's limits as the verbs check them (ibv_device_attr). */
@@ -264,7 +277,11 @@ struct verbs_config {
     enum rdl_status (*resolve)(void *ctx, const uint8_t gid[GID_BYTES], const uint8_t **ret_mac);
     /* Called when a queue pair has joined or left the multicast group @gid.  May be NULL. */
     void (*member)(void *ctx, const uint8_t gid[GID_BYTES], bool joins);
-    void *ctx; /* first argument of both callbacks */
+    /* Called when there may be completions in @cq, which is of_kernel: after its event, and after
+     * verbs_rearm_cq().  !@armed: the device has refused to arm it.  NULL if no CQ is of_kernel.
+     */
+    void (*kernel_event)(void *ctx, struct guest_cq *cq, bool armed);
+    void *ctx; /* first argument of the callbacks */
 };
 
 #define VERBS_EVENTS_MAX 64u /* maximum number of asynchronous events queued for a program */
@@ -401,6 +418,17 @@ static inline struct guest_srq *verbs_srq(const struct verbs *v, uint32_t srqn)
     return v->srq_of && srqn <= v->limits.max_srq ? v->srq_of[srqn] : NULL;
 }
 
+/* Objects that no device knows: struct guest_cm_object.  verbs_add_object() makes one, which is
+ * pending, and verbs_name_object() makes it live; @name NULL or "": it is named after its number.
+ * verbs_drop_object() frees one that is pending, verbs_remove_object() one that is live.
+ * verbs_add_object() returns RDL_OK, RDL_ERR_LIMIT, RDL_ERR_NOMEM or an error of the name.
+ */
+RDL_MUST_CHECK enum rdl_status verbs_add_object(struct verbs *v, uint32_t kind, const char *name,
+                                                struct guest_object **ret);
+void verbs_name_object(struct guest_object *o, uint32_t number);
+void verbs_drop_object(struct guest_object *o);
+void verbs_remove_object(struct guest_object *o);
+
 /* Returns the object called @name ("qp2"), or NULL if there is none. */
 struct guest_object *verbs_find(const struct verbs *v, const char *name);
 
@@ -446,6 +474,14 @@ RDL_MUST_CHECK enum rdl_status verbs_resize_qp(struct guest_qp *qp, uint32_t max
                                                uint32_t max_recv_wr);
 RDL_MUST_CHECK enum rdl_status verbs_resize_cq(struct guest_cq *cq, uint32_t cqe);
 RDL_MUST_CHECK enum rdl_status verbs_req_notify_cq(struct guest_cq *cq, bool solicited_only);
+
+/* For the kernel of the guest.  Arms @cq, which is of_kernel and not armed, by a request apart from
+ * those of programs: it may be sent while one of them is under way, and verbs_answer() does not
+ * know it.  config.kernel_event() follows its answer.  Returns RDL_ERR_QUEUE_FULL if the device has
+ * no room for the request now, RDL_ERR_UNSUPPORTED if the driver cannot send it, RDL_ERR_NOMEM or
+ * RDL_ERR_BROKEN.
+ */
+RDL_MUST_CHECK enum rdl_status verbs_rearm_cq(struct guest_cq *cq);
 
 /* Completion channels.  verbs_get_cq_event() takes the oldest event of a channel: returns 1 with
  * the handle of the CQ in *@ret, or 0 if there is no event.
@@ -542,6 +578,13 @@ RDL_MUST_CHECK enum rdl_status verbs_post_recv_list(struct guest_qp *qp,
                                                     const struct rdl_recv_wr *wr, size_t n,
                                                     bool nokick, struct rdl_post_error *reterr);
 RDL_MUST_CHECK enum rdl_status verbs_kick(struct guest_qp *qp, bool send);
+
+/* For the kernel of the guest.  Posts @wr to a queue pair for datagrams, to the destination @ah
+ * with its MAC, which needs no address handle.  Returns as verbs_post_send_list().
+ */
+RDL_MUST_CHECK enum rdl_status verbs_post_datagram(struct guest_qp *qp,
+                                                   const struct rdl_send_wr *wr,
+                                                   const struct rdl_ah_attr *ah);
 RDL_MUST_CHECK enum rdl_status verbs_poll_cq(struct guest_cq *cq, size_t max, struct rdl_wc *ret,
                                              size_t *ret_n);
 

@@ -100,6 +100,8 @@ static enum rdl_status find_parts(const struct guest_qp *qp, struct verbs_send *
         send->mr = part;
         return st;
     case WR_FORM_UD:
+        if (send->ah)
+            return RDL_OK;
         st = find_part(qp, OBJ_AH, send->wr->ud.ah.raw, by, &part);
         send->ah = part;
         return st;
@@ -159,12 +161,14 @@ static void count_unsignaled(struct guest_qp *qp, const struct rdl_send_wr *wr)
         qp->n_unsignaled++;
 }
 
-/* Posts one request; *@ret_id is its event. */
-static enum rdl_status post_send(struct guest_qp *qp, const struct rdl_send_wr *wr, ev_id *ret_id,
-                                 struct objection *by)
+/* Posts one request; *@ret_id is its event.  @ah is the destination of a datagram; NULL: @wr has
+ * the handle.
+ */
+static enum rdl_status post_send(struct guest_qp *qp, const struct rdl_send_wr *wr,
+                                 const struct guest_ah *ah, ev_id *ret_id, struct objection *by)
 {
     const struct verbs *v = qp->o.verbs;
-    struct verbs_send send = {.wr = wr};
+    struct verbs_send send = {.wr = wr, .ah = ah};
     enum rdl_status st = check_send(qp, &send, by);
     uint32_t entry;
 
@@ -213,7 +217,7 @@ enum rdl_status verbs_post_send_list(struct guest_qp *qp, const struct rdl_send_
     ev_id last = 0;
     size_t i = 0;
 
-    while (i < n && (st = post_send(qp, &wr[i], &last, &by)) == RDL_OK)
+    while (i < n && (st = post_send(qp, &wr[i], NULL, &last, &by)) == RDL_OK)
         i++;
     if (st != RDL_OK)
         *reterr = post_error(i, &by);
@@ -236,6 +240,19 @@ enum rdl_status verbs_post_recv_list(struct guest_qp *qp, const struct rdl_recv_
         *reterr = post_error(i, &by);
     if (i > 0 && !nokick)
         kick_because(qp, false, last);
+    return st;
+}
+
+enum rdl_status verbs_post_datagram(struct guest_qp *qp, const struct rdl_send_wr *wr,
+                                    const struct rdl_ah_attr *ah)
+{
+    const struct guest_ah to = {.pd = qp->pd, .attr = *ah};
+    struct objection by = {RULE_NONE, {0}};
+    ev_id id = 0;
+    const enum rdl_status st = post_send(qp, wr, &to, &id, &by);
+
+    if (st == RDL_OK)
+        kick_because(qp, true, id);
     return st;
 }
 

@@ -121,10 +121,10 @@ static bool lay_out(struct raw_place *p, const struct rdl_control *request, stru
            ret->n > 0;
 }
 
-static enum rdl_status send(void *driver, const struct rdl_control *request, bool kick,
-                            uint32_t *ret_id)
+/* @arms: the CQ that the request arms; NULL: it is a program's. */
+static enum rdl_status send_for(struct virtio_rdma *d, const struct rdl_control *request, bool kick,
+                                struct guest_cq *arms, uint32_t *ret_id)
 {
-    struct virtio_rdma *d = driver;
     enum rdl_status st;
     struct raw_place *p;
     struct segs segs;
@@ -149,16 +149,41 @@ static enum rdl_status send(void *driver, const struct rdl_control *request, boo
         return RDL_ERR_BROKEN;
     p->id = *ret_id = ++d->raw.last_id;
     p->under_way = true;
+    p->arms = arms;
     p->answer = (struct rdl_control_answer){.command = request->command};
     d->raw.n_under_way++;
     publish(d, request, kick);
     return RDL_OK;
 }
 
+static enum rdl_status send(void *driver, const struct rdl_control *request, bool kick,
+                            uint32_t *ret_id)
+{
+    return send_for(driver, request, kick, NULL, ret_id);
+}
+
+enum rdl_status raw_rearm_cq(struct guest_cq *cq)
+{
+    struct virtio_rdma *d = driver_of(&cq->o);
+    const struct rfc_req_notify cmd = {.cqn = cq->cqn, .flags = NOTIFY_NEXT_COMPLETION};
+    struct raw_req_notify raw;
+    const struct rdl_control request = {.command = CMD_REQ_NOTIFY_CQ,
+                                        .data = (const uint8_t *)&raw,
+                                        .bytes = sizeof(raw),
+                                        .room = 1};
+    uint32_t id;
+
+    rfc_req_notify_put(&raw, &cmd);
+    vqd_want_interrupt(virtio_rdma_vq(d, cq->cqn), d->virtio.pci.ram, true);
+    return send_for(d, &request, true, cq, &id);
+}
+
 bool raw_take(struct virtio_rdma *d, uint16_t head, uint32_t len)
 {
     for (uint32_t i = 0; d->raw.n_under_way > 0 && i < RAW_PLACES; i++) {
         struct raw_place *p = &d->raw.places[i];
+        uint32_t rsp;
+        ev_id id, old;
 
         if (!p->under_way || p->head != head)
             continue;
@@ -167,9 +192,13 @@ bool raw_take(struct virtio_rdma *d, uint16_t head, uint32_t len)
         p->answer.written = len < p->room ? len : p->room;
         if (!ram_read(d->virtio.pci.ram, p->gpa + p->bytes, p->answer.response, p->room))
             p->answer.written = 0;
-        TRACE(d->virtio.pci.trace, ctrl_response, .host = d->virtio.pci.host,
-              .cmd = p->answer.command,
-              .rsp = p->answer.written > 0 ? p->answer.response[0] : (uint32_t)RSP_ERR);
+        rsp = p->answer.written > 0 ? p->answer.response[0] : (uint32_t)RSP_ERR;
+        TRACE_ID(d->virtio.pci.trace, id, ctrl_response, .host = d->virtio.pci.host,
+                 .cmd = p->answer.command, .rsp = rsp);
+        old = trace_because(d->virtio.pci.trace, id);
+        if (p->arms)
+            verbs_rearmed(p->arms, rsp == RSP_OK);
+        trace_because(d->virtio.pci.trace, old);
         return true;
     }
     return false;

@@ -17,9 +17,10 @@ struct virtio_rdma;
 struct raw_place {
     uint32_t id; /* number of the request; 0: never used */
     bool under_way;
-    uint16_t head;        /* head descriptor of its chain */
-    uint64_t gpa;         /* buffers of the request in guest RAM: request, then response */
-    uint32_t bytes, room; /* lengths of request and response buffer */
+    uint16_t head;         /* head descriptor of its chain */
+    uint64_t gpa;          /* buffers of the request in guest RAM: request, then response */
+    uint32_t bytes, room;  /* lengths of request and response buffer */
+    struct guest_cq *arms; /* the request is that of raw_rearm_cq(); else NULL */
     struct rdl_control_answer answer; /* valid if @id is not 0 and the request is not under way */
 };
 
@@ -31,6 +32,9 @@ struct raw_requests {
 
 /* Sends raw requests of programs, and returns the answers. */
 extern const struct rdma_control_ops raw_ops;
+
+/* verbs_driver_ops.rearm_cq() */
+enum rdl_status raw_rearm_cq(struct guest_cq *cq);
 
 /* Records the answer to the raw request whose chain begins with descriptor @head.  The device wrote
  * @len bytes.  Returns false if the chain is not that of a raw request.

@@ -219,6 +219,7 @@ const struct verbs_driver_ops virtio_rdma_ops = {
     .resize_cq = request_resize_cq,
     .resize_qp = request_resize_qp,
     .arm_cq = arm_cq,
+    .rearm_cq = raw_rearm_cq,
     .modify_qp = request_modify_qp,
     .query_qp = request_query_qp,
     .query_port = boot_query_port,

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Inspect tree: asynchronous events and completion channels. */
+/* Inspect tree: asynchronous events, completion channels, channels and IDs of rdma_cm. */
+#include "emu/base/text.h"
 #include "emu/device/rdma.h"
 #include "emu/facts/enum/object.h"
+#include "emu/guest/machine/rdma_cm.h"
 #include "emu/lab/inspect/inspect_nodes.h"
 
 /* The queued asynchronous events, numbered from the oldest. */
@@ -57,4 +59,61 @@ void visit_channel(const struct inode *n, struct visit *v)
     inspect_leaf(v, LEAF_channel_users, ch->o.n_users);
     inspect_leaf(v, LEAF_channel_pending, ch->len);
     inspect_text(v, LEAF_channel_next, ch->len ? ch->waiting[ch->first]->o.name : "");
+}
+
+void visit_event_channel(const struct inode *n, struct visit *v)
+{
+    const struct guest_cm_object *o = n->object;
+    const struct cma_channel *ch = rdma_cm_channel_of(o);
+    uint32_t n_unacked = 0;
+
+    for (const struct cma_event *e = o->taken; e; e = e->next)
+        n_unacked++;
+    inspect_leaf(v, LEAF_event_channel_number, o->number);
+    inspect_leaf(v, LEAF_event_channel_ids, ch->n_ids);
+    inspect_leaf(v, LEAF_event_channel_pending, ch->n_events);
+    if (ch->first)
+        inspect_word(v, LEAF_event_channel_next, ch->first->kind);
+    inspect_leaf(v, LEAF_event_channel_unacked, n_unacked);
+}
+
+static void visit_address(struct visit *v, enum leaf_id leaf, const struct rdl_cm_addr *a)
+{
+    char buf[ADDR_TEXT_MAX];
+
+    if (a->version)
+        inspect_text(v, leaf, addr_text(a->gid, buf));
+}
+
+/* The name of the queue pair, "" if it was destroyed. */
+static const char *qp_name(const struct guest_cm_object *o)
+{
+    const struct guest_object *qp = o->qp ? verbs_get(o->o.verbs, OBJ_QP, o->qp) : NULL;
+
+    return qp ? qp->name : "";
+}
+
+void visit_cm_id(const struct inode *n, struct visit *v)
+{
+    const struct guest_cm_object *o = n->object;
+    struct rdl_cm_id_info i;
+
+    rdma_cm_id_info(o, &i);
+    inspect_leaf(v, LEAF_cm_id_number, o->number);
+    inspect_word(v, LEAF_cm_id_state, i.state);
+    inspect_word(v, LEAF_cm_id_ib_state, i.ib_state);
+    inspect_word(v, LEAF_cm_id_space, i.space);
+    inspect_text(v, LEAF_cm_id_channel, o->channel->o.name);
+    visit_address(v, LEAF_cm_id_local, &i.local);
+    inspect_leaf(v, LEAF_cm_id_local_port, i.local.port);
+    visit_address(v, LEAF_cm_id_peer, &i.peer);
+    inspect_leaf(v, LEAF_cm_id_peer_port, i.peer.port);
+    inspect_text(v, LEAF_cm_id_qp, qp_name(o));
+    inspect_leaf(v, LEAF_cm_id_remote_qpn, i.remote_qpn);
+    inspect_leaf(v, LEAF_cm_id_psn, i.psn);
+    inspect_leaf(v, LEAF_cm_id_remote_psn, i.remote_psn);
+    inspect_leaf(v, LEAF_cm_id_retries, i.retries);
+    if (i.due_ns)
+        inspect_leaf(v, LEAF_cm_id_due, i.due_ns);
+    inspect_leaf(v, LEAF_cm_id_unacked, i.unacked);
 }

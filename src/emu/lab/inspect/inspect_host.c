@@ -135,9 +135,16 @@ static struct inode pkey_list(const struct inode *n)
 }
 
 static const enum child_id child_of_object[VERBS_KINDS] = {
-    [OBJ_PD] = CHILD_host_pd,           [OBJ_MR] = CHILD_host_mr,   [OBJ_CQ] = CHILD_host_cq,
-    [OBJ_QP] = CHILD_host_qp,           [OBJ_AH] = CHILD_host_ah,   [OBJ_MW] = CHILD_host_mw,
-    [OBJ_CHANNEL] = CHILD_host_channel, [OBJ_SRQ] = CHILD_host_srq,
+    [OBJ_PD] = CHILD_host_pd,
+    [OBJ_MR] = CHILD_host_mr,
+    [OBJ_CQ] = CHILD_host_cq,
+    [OBJ_QP] = CHILD_host_qp,
+    [OBJ_AH] = CHILD_host_ah,
+    [OBJ_MW] = CHILD_host_mw,
+    [OBJ_CHANNEL] = CHILD_host_channel,
+    [OBJ_SRQ] = CHILD_host_srq,
+    [OBJ_EVENT_CHANNEL] = CHILD_host_event_channel,
+    [OBJ_CM_ID] = CHILD_host_cm_id,
 };
 
 static void visit_object(const struct inode *n, struct visit *v, const struct guest_object *o)
@@ -303,6 +310,8 @@ static visitor *const visitors[NODE_COUNT] = {
     [NODE_async] = visit_async,
     [NODE_async_event] = visit_async_event,
     [NODE_channel] = visit_channel,
+    [NODE_event_channel] = visit_event_channel,
+    [NODE_cm_id] = visit_cm_id,
     [NODE_pd] = visit_pd,
     [NODE_mr] = visit_mr,
     [NODE_mw] = visit_mw,

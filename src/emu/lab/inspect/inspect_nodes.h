@@ -127,6 +127,8 @@ void visit_config(const struct inode *n, struct visit *v);
 void visit_async(const struct inode *n, struct visit *v);
 void visit_async_event(const struct inode *n, struct visit *v);
 void visit_channel(const struct inode *n, struct visit *v);
+void visit_event_channel(const struct inode *n, struct visit *v);
+void visit_cm_id(const struct inode *n, struct visit *v);
 
 /* inspect_srq.c */
 void visit_srq(const struct inode *n, struct visit *v);

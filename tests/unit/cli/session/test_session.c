@@ -146,6 +146,7 @@ static const char *const compared[] = {
     "out of memory",
     "and max_send_wr asks for more",
     "and max_recv_wr asks for more",
+    "expected at most 256 bytes, found 1024",
     "has no GID 255",
     "the P_Key table of h1 has no entry 65535",
     "room for 16 receives",

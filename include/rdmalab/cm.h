@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT */
+/* Connections as rdma_cm makes them: event channels and IDs of programs, and the events of the
+ * guest's kernel.  [librdmacm; Linux, drivers/infiniband/core/cma.c and ucma.c of version 6.1]
+ *
+ * The functions are what the kernel does for librdmacm.  What librdmacm does itself is the caller's
+ * affair: it moves the queue pairs, with the attributes of rdl_cm_qp_attr():
+ *
+ *	active side                                  passive side
+ *	rdl_cm_resolve_addr()   ADDR_RESOLVED        rdl_cm_bind(), rdl_cm_listen()
+ *	rdl_cm_resolve_route()  ROUTE_RESOLVED
+ *	rdl_cm_connect()        ---- REQ ---->       CONNECT_REQUEST, with a new ID
+ *	                                             queue pair to INIT, RTR, RTS
+ *	CONNECT_RESPONSE        <--- REP -----       rdl_cm_accept()
+ *	queue pair to RTR, RTS
+ *	rdl_cm_accept(NULL)     ---- RTU ---->       ESTABLISHED
+ *
+ * No call blocks.  What it causes comes as an event while the lab runs.  The first call starts the
+ * connection managers of all hosts, so that a host where nobody listens rejects.  Starting creates
+ * the objects cm_pd, cm_mr, cm_cq and cm_gsi on each host; no simulated time passes.
+ *
+ * Calls that the kernel refuses return RDL_ERR_ERRNO, and *@reterr is the errno.  All calls also
+ * return RDL_ERR_STALE for an object that was destroyed.
+ */
+#ifndef RDMALAB_CM_H
+#define RDMALAB_CM_H
+
+#include "rdmalab/verbs.h"
+
+typedef struct {
+    uint64_t raw;
+} rdl_cm_channel;
+
+typedef struct {
+    uint64_t raw;
+} rdl_cm_id;
+
+/* An address of IP, and a port.  gid is the address as a GID: ::ffff:10.0.0.1 for IPv4.  All zero
+ * bytes of the address mean any address of the host.
+ */
+struct rdl_cm_addr {
+    uint8_t version; /* 4 or 6; 0: there is no address */
+    uint8_t gid[16];
+    uint16_t port; /* 0: the kernel chooses one */
+};
+
+#define RDL_CM_PRIVATE_MAX 224u
+
+/* The parameters of a connection.  [librdmacm, rdma_conn_param] */
+struct rdl_cm_param {
+    uint8_t private_data[RDL_CM_PRIVATE_MAX];
+    size_t private_bytes; /* in an event: the length of the field of the message */
+    uint32_t responder_resources, initiator_depth;
+    uint32_t retry_count, rnr_retry_count; /* 0 to 7 */
+    bool flow_control, srq;
+    uint32_t qpn;
+    uint32_t qkey; /* datagrams alone */
+};
+
+struct rdl_cm_event {
+    uint32_t kind;      /* enum rdma_cm_event */
+    int status;         /* 0, a negative errno, a reason of a REJ, or the status of a SIDR_REP */
+    rdl_cm_id id;       /* of CONNECT_REQUEST: the new one */
+    rdl_cm_id listener; /* of CONNECT_REQUEST; raw is 0 if it was destroyed */
+    struct rdl_cm_param param;
+    struct rdl_ah_attr ah; /* of a datagram service: the way to the peer */
+};
+
+/* Creates an event channel on @host.  Starts the connection managers if they are not started.
+ *
+ * Return: RDL_OK
+ *	   RDL_ERR_BUSY  a control request of a host is under way, and they are not started: run
+ *	                 the lab until it is answered
+ *	   RDL_ERR_EXISTS, RDL_ERR_INVAL, RDL_ERR_RESERVED, RDL_ERR_LIMIT, RDL_ERR_NOMEM
+ *	   another error why the connection manager of @host could not start
+ */
+RDL_MUST_CHECK enum rdl_status rdl_cm_create_channel(struct rdl_lab *lab, rdl_host host,
+                                                     const char *name, rdl_cm_channel *ret);
+
+/* Returns RDL_ERR_BUSY if the channel has IDs. */
+RDL_MUST_CHECK enum rdl_status rdl_cm_destroy_channel(struct rdl_lab *lab, rdl_cm_channel channel);
+
+/* Creates an ID whose events come to @channel.  @space is an enum port_space: TCP for connections,
+ * UDP for datagrams; RDL_ERR_UNSUPPORTED for others.
+ */
+RDL_MUST_CHECK enum rdl_status rdl_cm_create_id(struct rdl_lab *lab, rdl_cm_channel channel,
+                                                uint32_t space, const char *name, rdl_cm_id *ret);
+
+/* Destroys an ID, and its events that nobody has taken.  A peer that waits is told so.  Returns
+ * RDL_ERR_BUSY if the program has not acknowledged all events that it took.
+ */
+RDL_MUST_CHECK enum rdl_status rdl_cm_destroy_id(struct rdl_lab *lab, rdl_cm_id id);
+
+/* EADDRINUSE, EADDRNOTAVAIL, EINVAL. */
+RDL_MUST_CHECK enum rdl_status rdl_cm_bind(struct rdl_lab *lab, rdl_cm_id id,
+                                           const struct rdl_cm_addr *at, int *reterr);
+
+/* ADDR_RESOLVED or ADDR_ERROR follows, in @timeout_ns at the latest.  @from may be NULL. */
+RDL_MUST_CHECK enum rdl_status rdl_cm_resolve_addr(struct rdl_lab *lab, rdl_cm_id id,
+                                                   const struct rdl_cm_addr *from,
+                                                   const struct rdl_cm_addr *to,
+                                                   uint64_t timeout_ns, int *reterr);
+
+/* ROUTE_RESOLVED follows. */
+RDL_MUST_CHECK enum rdl_status rdl_cm_resolve_route(struct rdl_lab *lab, rdl_cm_id id, int *reterr);
+
+/* @backlog 0: the kernel's largest. */
+RDL_MUST_CHECK enum rdl_status rdl_cm_listen(struct rdl_lab *lab, rdl_cm_id id, uint32_t backlog,
+                                             int *reterr);
+
+RDL_MUST_CHECK enum rdl_status rdl_cm_connect(struct rdl_lab *lab, rdl_cm_id id,
+                                              const struct rdl_cm_param *param, int *reterr);
+
+/* Accepts a request; with @param NULL, establishes a connection behind CONNECT_RESPONSE. */
+RDL_MUST_CHECK enum rdl_status rdl_cm_accept(struct rdl_lab *lab, rdl_cm_id id,
+                                             const struct rdl_cm_param *param, int *reterr);
+RDL_MUST_CHECK enum rdl_status rdl_cm_reject(struct rdl_lab *lab, rdl_cm_id id, const void *data,
+                                             size_t bytes, int *reterr);
+RDL_MUST_CHECK enum rdl_status rdl_cm_disconnect(struct rdl_lab *lab, rdl_cm_id id, int *reterr);
+
+/* Tells the kernel that data came before the RTU, as COMM_EST says. */
+RDL_MUST_CHECK enum rdl_status rdl_cm_notify(struct rdl_lab *lab, rdl_cm_id id, int *reterr);
+
+/* Returns the attributes with which a queue pair of @id moves to @state (enum qp_state), and their
+ * mask (set of enum qp_attr_bit).
+ */
+RDL_MUST_CHECK enum rdl_status rdl_cm_qp_attr(const struct rdl_lab *lab, rdl_cm_id id,
+                                              uint32_t state, struct rdl_qp_attr *ret,
+                                              uint32_t *ret_mask, int *reterr);
+
+/* Makes @qp the queue pair of @id, as librdmacm remembers it; raw 0: none. */
+RDL_MUST_CHECK enum rdl_status rdl_cm_set_qp(struct rdl_lab *lab, rdl_cm_id id, rdl_qp qp);
+
+/* Takes the oldest event of @channel.  *@ret_n is 1, or 0 if there is none.  The new ID of a
+ * CONNECT_REQUEST gets the name @name; NULL or "": it is named after its number.  Returns
+ * RDL_ERR_EXISTS, RDL_ERR_INVAL or RDL_ERR_RESERVED for a name that it cannot have, and
+ * RDL_ERR_LIMIT or RDL_ERR_NOMEM; then the event stays.
+ */
+RDL_MUST_CHECK enum rdl_status rdl_cm_get_event(struct rdl_lab *lab, rdl_cm_channel channel,
+                                                const char *name, struct rdl_cm_event *ret,
+                                                size_t *ret_n);
+
+/* Acknowledges the oldest event that was taken from @channel.  Returns RDL_ERR_STATE if none was.
+ */
+RDL_MUST_CHECK enum rdl_status rdl_cm_ack_event(struct rdl_lab *lab, rdl_cm_channel channel);
+
+struct rdl_cm_id_info {
+    uint32_t state;    /* enum cma_state */
+    uint32_t ib_state; /* enum cm_state; IDLE if there is no connection */
+    uint32_t space;    /* enum port_space */
+    struct rdl_cm_addr local, peer;
+    uint32_t qpn, remote_qpn; /* 0: not known */
+    uint32_t psn, remote_psn; /* remote_psn: that this side begins to send with */
+    uint32_t retries;         /* of the message that waits for an answer */
+    uint64_t due_ns;          /* when it is sent again; 0: none waits */
+    uint32_t unacked;         /* events that were taken and not acknowledged */
+    rdl_qp qp;                /* raw 0: none */
+    rdl_cm_channel channel;
+};
+RDL_MUST_CHECK enum rdl_status rdl_cm_id_info(const struct rdl_lab *lab, rdl_cm_id id,
+                                              struct rdl_cm_id_info *ret);
+
+/* Returns the number of events of @channel that nobody has taken; 0 if it was destroyed. */
+uint32_t rdl_cm_pending(const struct rdl_lab *lab, rdl_cm_channel channel);
+
+#endif

@@ -1,0 +1,562 @@
+/* SPDX-License-Identifier: MIT */
+/* The calls of librdmacm.  The lab is the kernel (rdmalab/cm.h); what librdmacm does itself is done
+ * here: it moves queue pairs, and takes a CONNECT_RESPONSE for an ID with a queue pair.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "cli/cmd/commands.h"
+#include "cli/cmd/verb.h"
+#include "cli/cmd/waiting.h"
+#include "cli/session/advance.h"
+#include "emu/base/assert.h"
+#include "emu/base/text.h"
+#include "emu/facts/enum/cm_reason.h"
+#include "emu/facts/enum/cma_state.h"
+#include "emu/facts/enum/port_space.h"
+#include "emu/facts/enum/qp_attr.h"
+#include "emu/facts/enum/qp_state.h"
+#include "emu/facts/enum/qp_type.h"
+#include "emu/facts/enum/rdma_cm_event.h"
+#include "emu/facts/enum/sidr_status.h"
+#include "emu/facts/enum_table.h"
+#include "emu/wire/addr.h"
+#include "rdmalab/cm.h"
+
+#define SERVER_DATA 64u /* bytes of private data that are shown */
+
+/* --- Errors ----------------------------------------------------------------------------------- */
+
+/* Errors of the kernel, and what helps. */
+static const struct {
+    int error;
+    const char *name, *text, *remedy;
+} errors[] = {
+    {EADDRINUSE, "EADDRINUSE", "another ID has this port",
+     "choose another port; \"show cm\" lists those that are taken"},
+    {EADDRNOTAVAIL, "EADDRNOTAVAIL", "the host has no such address",
+     "\"show HOST\" lists its addresses"},
+    {EINVAL, "EINVAL", "the ID is not in a state for this call, or a value is out of range",
+     "\"show cm\" shows the state"},
+    {ENETUNREACH, "ENETUNREACH", "the address cannot be asked for",
+     "link both hosts, and use an address that a host owns"},
+    {ENOMEM, "ENOMEM", "the kernel has no memory left", "give the host more ram="},
+};
+
+/* Fails because of the errno of the kernel.  Returns false. */
+static bool fail_errno(struct session *s, const struct step *st, int error)
+{
+    for (size_t i = 0; i < ARRAY_LEN(errors); i++) {
+        if (errors[i].error != error)
+            continue;
+        session_fail(s, st->at, "%s: %s: %s", st->cmd->name, errors[i].name, errors[i].text);
+        return diag_remedy(&s->diag, "%s", errors[i].remedy);
+    }
+    return session_fail(s, st->at, "%s: errno %d", st->cmd->name, error);
+}
+
+/* Ends a call whose result is @status. */
+static bool called(struct session *s, const struct step *st, enum rdl_status status, int error)
+{
+    if (status == RDL_ERR_ERRNO)
+        return fail_errno(s, st, error);
+    return status == RDL_OK || session_fail_status(s, st->at, st->cmd->name, status);
+}
+
+static bool find_id(struct session *s, const struct step *st, rdl_cm_id *ret, struct home *home)
+{
+    return verb_object(s, st, "id", OBJ_CM_ID, &ret->raw, home);
+}
+
+static bool find_channel(struct session *s, const struct step *st, rdl_cm_channel *ret,
+                         struct home *home)
+{
+    return verb_object(s, st, "channel", OBJ_EVENT_CHANNEL, &ret->raw, home);
+}
+
+/* --- Channels and IDs ------------------------------------------------------------------------- */
+
+bool run_rdma_create_event_channel(struct session *s, const struct step *st)
+{
+    char name[RDL_VALUE_BYTES];
+    enum rdl_status status;
+    rdl_cm_channel ch;
+    struct home home;
+
+    if (!verb_home(s, st, &home))
+        return false;
+    status = rdl_cm_create_channel(s->lab, home.host, st->as.text, &ch);
+    if (status == RDL_ERR_BUSY) {
+        session_fail(s, st->at,
+                     "the connection managers cannot start while a host has a request under way");
+        return diag_remedy(&s->diag, "\"run\" lets the answers come");
+    }
+    if (status == RDL_ERR_DEVICE) {
+        session_fail(s, st->at, "the device refused a request of the connection manager of %s",
+                     home.name);
+        return diag_remedy(
+            &s->diag, "\"why\" shows it; the connection manager needs a place for a queue pair, a "
+                      "completion queue, a protection domain and a memory region");
+    }
+    if (!verb_sent(s, st, &home, status))
+        return false;
+    verb_own_name(s, OBJ_EVENT_CHANNEL, ch.raw, name);
+    session_made(s, home.name, "%s", name);
+    return true;
+}
+
+bool run_rdma_destroy_event_channel(struct session *s, const struct step *st)
+{
+    enum rdl_status status;
+    rdl_cm_channel ch;
+    struct home home;
+
+    if (!find_channel(s, st, &ch, &home))
+        return false;
+    status = rdl_cm_destroy_channel(s->lab, ch);
+    return status == RDL_OK || verb_destroyed(s, st, "channel", OBJ_EVENT_CHANNEL, ch.raw, status);
+}
+
+bool run_rdma_create_id(struct session *s, const struct step *st)
+{
+    char name[RDL_VALUE_BYTES];
+    rdl_cm_channel ch;
+    struct home home;
+    rdl_cm_id id;
+
+    if (!find_channel(s, st, &ch, &home) ||
+        !verb_sent(s, st, &home,
+                   rdl_cm_create_id(s->lab, ch, (uint32_t)step_number(st, "ps"), st->as.text, &id)))
+        return false;
+    verb_own_name(s, OBJ_CM_ID, id.raw, name);
+    session_made(s, home.name, "%s", name);
+    return true;
+}
+
+bool run_rdma_destroy_id(struct session *s, const struct step *st)
+{
+    struct rdl_cm_id_info info = {0};
+    enum rdl_status status;
+    struct home home;
+    rdl_cm_id id;
+
+    if (!find_id(s, st, &id, &home))
+        return false;
+    status = rdl_cm_destroy_id(s->lab, id);
+    if (status != RDL_ERR_BUSY || rdl_cm_id_info(s->lab, id, &info) != RDL_OK)
+        return called(s, st, status, 0);
+    session_fail(s, st->at, "events of %s that wait to be acknowledged: %u", step_text(st, "id"),
+                 info.unacked);
+    return diag_remedy(
+        &s->diag, "rdma_ack_cm_event acknowledges the oldest one; a real program would wait here");
+}
+
+/* --- Addresses -------------------------------------------------------------------------------- */
+
+/* Reads parameter @param, a name of a host or an address, with @port. */
+static bool read_address(struct session *s, const struct step *st, const char *param, uint16_t port,
+                         uint32_t gid_index, struct rdl_cm_addr *ret)
+{
+    struct rdl_ah_attr ah = {.sgid_index = (uint8_t)gid_index};
+
+    if (!verb_address(s, st, param, &ah))
+        return false;
+    *ret = (struct rdl_cm_addr){.version = gid_is_ipv4(ah.dgid) ? 4 : 6, .port = port};
+    memcpy(ret->gid, ah.dgid, sizeof(ret->gid));
+    return true;
+}
+
+bool run_rdma_bind_addr(struct session *s, const struct step *st)
+{
+    const uint16_t port = (uint16_t)step_number(st, "port");
+    struct rdl_cm_addr at = {.version = 4, .gid = {[10] = 0xff, [11] = 0xff}, .port = port};
+    enum rdl_status status;
+    struct home home;
+    rdl_cm_id id;
+    int error;
+
+    if (!find_id(s, st, &id, &home) ||
+        (step_has(st, "addr") && !read_address(s, st, "addr", port, 0, &at)))
+        return false;
+    status = rdl_cm_bind(s->lab, id, &at, &error);
+    return called(s, st, status, error);
+}
+
+bool run_rdma_listen(struct session *s, const struct step *st)
+{
+    enum rdl_status status;
+    struct home home;
+    rdl_cm_id id;
+    int error;
+
+    if (!find_id(s, st, &id, &home))
+        return false;
+    status = rdl_cm_listen(s->lab, id, (uint32_t)step_number(st, "backlog"), &error);
+    return called(s, st, status, error);
+}
+
+bool run_rdma_resolve_addr(struct session *s, const struct step *st)
+{
+    struct rdl_cm_addr to, from;
+    enum rdl_status status;
+    struct home home;
+    rdl_cm_id id;
+    int error;
+
+    if (!find_id(s, st, &id, &home) ||
+        !read_address(s, st, "dst", (uint16_t)step_number(st, "port"),
+                      (uint32_t)step_number(st, "gid_index"), &to) ||
+        (step_has(st, "src") && !read_address(s, st, "src", 0, 0, &from)))
+        return false;
+    status = rdl_cm_resolve_addr(s->lab, id, step_has(st, "src") ? &from : NULL, &to,
+                                 step_number(st, "timeout"), &error);
+    return called(s, st, status, error);
+}
+
+bool run_rdma_resolve_route(struct session *s, const struct step *st)
+{
+    enum rdl_status status;
+    struct home home;
+    rdl_cm_id id;
+    int error;
+
+    if (!find_id(s, st, &id, &home))
+        return false;
+    status = rdl_cm_resolve_route(s->lab, id, &error);
+    return called(s, st, status, error);
+}
+
+/* --- Queue pairs ------------------------------------------------------------------------------ */
+
+/* Moves the queue pair of @id to @to with the attributes that the kernel tells. */
+static bool move(struct session *s, const struct step *st, const struct home *home, rdl_cm_id id,
+                 rdl_qp qp, enum qp_state to)
+{
+    struct rdl_modify_error why;
+    struct rdl_qp_attr attr;
+    enum rdl_status status;
+    uint32_t mask;
+    int error;
+
+    status = rdl_cm_qp_attr(s->lab, id, to, &attr, &mask, &error);
+    return called(s, st, status, error) &&
+           verb_finish(s, st, home, rdl_modify_qp(s->lab, qp, &attr, mask, false, &why));
+}
+
+static bool has_qp(const struct session *s, const struct rdl_cm_id_info *info, uint32_t *ret_qpn)
+{
+    struct rdl_qp_info qp;
+
+    if (!info->qp.raw || rdl_qp_info(s->lab, info->qp, &qp) != RDL_OK)
+        return false;
+    *ret_qpn = qp.qpn;
+    return true;
+}
+
+bool run_rdma_create_qp(struct session *s, const struct step *st)
+{
+    char host[RDL_NAME_BYTES], name[RDL_VALUE_BYTES];
+    const struct scope in = session_scope(s), rest = resolve_rest(&in, step_text(st, "id"), host);
+    struct rdl_qp_config config = {
+        .max_send_wr = (uint32_t)step_number(st, "max_send_wr"),
+        .max_recv_wr = (uint32_t)step_number(st, "max_recv_wr"),
+        .max_send_sge = (uint32_t)step_number(st, "max_send_sge"),
+        .max_recv_sge = (uint32_t)step_number(st, "max_recv_sge"),
+        .max_inline_data = (uint32_t)step_number(st, "max_inline_data"),
+    };
+    struct rdl_cm_id_info info;
+    struct home home;
+    uint32_t qpn;
+    rdl_cm_id id;
+    rdl_qp qp;
+
+    if (!find_id(s, st, &id, &home) ||
+        !resolve_object(&rest, st, "pd", OBJ_PD, &config.pd.raw, &s->diag) ||
+        !resolve_object(&rest, st, "send_cq", OBJ_CQ, &config.send_cq.raw, &s->diag) ||
+        !resolve_object(&rest, st, "recv_cq", OBJ_CQ, &config.recv_cq.raw, &s->diag) ||
+        (step_has(st, "srq") &&
+         !resolve_object(&rest, st, "srq", OBJ_SRQ, &config.srq.raw, &s->diag)) ||
+        !called(s, st, rdl_cm_id_info(s->lab, id, &info), 0))
+        return false;
+    if (has_qp(s, &info, &qpn)) {
+        session_fail(s, st->at, "%s has a queue pair already", step_text(st, "id"));
+        return diag_remedy(&s->diag, "rdma_destroy_qp destroys it");
+    }
+    config.type = info.space == PORT_SPACE_UDP ? QPT_UD : QPT_RC;
+    if (!verb_finish(s, st, &home, rdl_create_qp(s->lab, &config, st->as.text, &qp)) ||
+        !called(s, st, rdl_cm_set_qp(s->lab, id, qp), 0) || !move(s, st, &home, id, qp, QPS_INIT))
+        return false;
+    for (uint32_t to = QPS_RTR; config.type == QPT_UD && to <= QPS_RTS; to++) {
+        if (!move(s, st, &home, id, qp, (enum qp_state)to))
+            return false;
+    }
+    verb_own_name(s, OBJ_QP, qp.raw, name);
+    session_made(s, home.name, "%s (%s)", name, config.type == QPT_UD ? "RTS" : "INIT");
+    return true;
+}
+
+bool run_rdma_destroy_qp(struct session *s, const struct step *st)
+{
+    struct rdl_cm_id_info info;
+    struct home home;
+    uint32_t qpn;
+    rdl_cm_id id;
+
+    if (!find_id(s, st, &id, &home) || !called(s, st, rdl_cm_id_info(s->lab, id, &info), 0))
+        return false;
+    if (!has_qp(s, &info, &qpn))
+        return session_fail(s, st->at, "%s has no queue pair", step_text(st, "id"));
+    return verb_destroyed(s, st, "id", OBJ_QP, info.qp.raw, rdl_destroy_qp(s->lab, info.qp)) &&
+           called(s, st, rdl_cm_set_qp(s->lab, id, (rdl_qp){0}), 0);
+}
+
+/* --- Connections ------------------------------------------------------------------------------ */
+
+/* Reads the parameters of a connection; the QPN is that of the ID's queue pair. */
+static bool read_param(struct session *s, const struct step *st, const struct rdl_cm_id_info *info,
+                       struct rdl_cm_param *ret)
+{
+    const char *data = step_has(st, "data") ? step_text(st, "data") : "";
+
+    *ret = (struct rdl_cm_param){
+        .private_bytes = strlen(data),
+        .responder_resources = (uint32_t)step_number(st, "responder_resources"),
+        .initiator_depth = (uint32_t)step_number(st, "initiator_depth"),
+        .rnr_retry_count = (uint32_t)step_number(st, "rnr_retry_count"),
+    };
+    if (!has_qp(s, info, &ret->qpn)) {
+        session_fail(s, st->at, "%s has no queue pair", step_text(st, "id"));
+        return diag_remedy(&s->diag, "rdma_create_qp creates it");
+    }
+    if (ret->private_bytes > sizeof(ret->private_data))
+        return session_fail(s, step_span(st, "data", 0), "private data of %zu bytes is too long",
+                            ret->private_bytes);
+    memcpy(ret->private_data, data, ret->private_bytes);
+    return true;
+}
+
+bool run_rdma_connect(struct session *s, const struct step *st)
+{
+    struct rdl_cm_id_info info;
+    struct rdl_cm_param param;
+    enum rdl_status status;
+    struct home home;
+    rdl_cm_id id;
+    int error;
+
+    if (!find_id(s, st, &id, &home) || !called(s, st, rdl_cm_id_info(s->lab, id, &info), 0) ||
+        !read_param(s, st, &info, &param))
+        return false;
+    param.retry_count = (uint32_t)step_number(st, "retry_count");
+    status = rdl_cm_connect(s->lab, id, &param, &error);
+    return called(s, st, status, error);
+}
+
+bool run_rdma_accept(struct session *s, const struct step *st)
+{
+    struct rdl_cm_id_info info;
+    struct rdl_cm_param param;
+    enum rdl_status status;
+    struct home home;
+    rdl_cm_id id;
+    int error;
+
+    if (!find_id(s, st, &id, &home) || !called(s, st, rdl_cm_id_info(s->lab, id, &info), 0) ||
+        !read_param(s, st, &info, &param))
+        return false;
+    param.qkey = step_has(st, "qkey") ? (uint32_t)step_number(st, "qkey") : 0;
+    if (info.space != PORT_SPACE_UDP &&
+        (!move(s, st, &home, id, info.qp, QPS_RTR) || !move(s, st, &home, id, info.qp, QPS_RTS)))
+        return false;
+    status = rdl_cm_accept(s->lab, id, &param, &error);
+    return called(s, st, status, error);
+}
+
+bool run_rdma_reject(struct session *s, const struct step *st)
+{
+    const char *data = step_has(st, "data") ? step_text(st, "data") : "";
+    enum rdl_status status;
+    struct home home;
+    rdl_cm_id id;
+    int error;
+
+    if (!find_id(s, st, &id, &home))
+        return false;
+    status = rdl_cm_reject(s->lab, id, data, strlen(data), &error);
+    return called(s, st, status, error);
+}
+
+/* librdmacm does not ask the kernel for this move. */
+static bool move_to_err(struct session *s, const struct step *st, const struct home *home,
+                        rdl_qp qp)
+{
+    const struct rdl_qp_attr attr = {.state = QPS_ERR};
+    struct rdl_modify_error why;
+
+    return verb_finish(s, st, home, rdl_modify_qp(s->lab, qp, &attr, QPA_STATE, false, &why));
+}
+
+bool run_rdma_disconnect(struct session *s, const struct step *st)
+{
+    struct rdl_cm_id_info info;
+    enum rdl_status status;
+    struct home home;
+    uint32_t qpn;
+    rdl_cm_id id;
+    int error;
+
+    if (!find_id(s, st, &id, &home) || !called(s, st, rdl_cm_id_info(s->lab, id, &info), 0))
+        return false;
+    if (info.space != PORT_SPACE_UDP && has_qp(s, &info, &qpn) &&
+        !move_to_err(s, st, &home, info.qp))
+        return false;
+    status = rdl_cm_disconnect(s->lab, id, &error);
+    return called(s, st, status, error);
+}
+
+bool run_rdma_notify(struct session *s, const struct step *st)
+{
+    enum rdl_status status;
+    struct home home;
+    rdl_cm_id id;
+    int error;
+
+    if (!find_id(s, st, &id, &home))
+        return false;
+    status = rdl_cm_notify(s->lab, id, &error);
+    return called(s, st, status, error);
+}
+
+/* --- Events ----------------------------------------------------------------------------------- */
+
+static void add_data(struct text *t, const struct rdl_cm_param *p)
+{
+    size_t n = p->private_bytes < SERVER_DATA ? p->private_bytes : SERVER_DATA;
+
+    while (n > 0 && p->private_data[n - 1] == 0)
+        n--;
+    if (n == 0)
+        return;
+    text_add(t, ", data '");
+    for (size_t i = 0; i < n; i++) {
+        const uint8_t c = p->private_data[i];
+
+        if (c >= ' ' && c < 0x7f && c != '\\')
+            text_addf(t, "%c", c);
+        else
+            text_addf(t, "\\x%02x", c);
+    }
+    text_add(t, "'");
+}
+
+static void add_status(struct text *t, const struct rdl_cm_event *e, uint32_t space)
+{
+    if (e->status == 0)
+        return;
+    text_addf(t, ", status %d", e->status);
+    if (e->kind == RDMA_CM_EVENT_REJECTED)
+        text_addf(t, " (%s)", enum_name(&enum_cm_reason, (uint32_t)e->status));
+    else if (e->kind == RDMA_CM_EVENT_UNREACHABLE && space == PORT_SPACE_UDP && e->status > 0)
+        text_addf(t, " (%s)", enum_name(&enum_sidr_status, (uint32_t)e->status));
+    else if (e->status < 0)
+        text_addf(t, " (%s)", strerror(-e->status));
+}
+
+static void say_event(struct session *s, const struct rdl_cm_event *e)
+{
+    char buf[512], path[RDL_VALUE_BYTES];
+    struct text t = text_on(buf, sizeof(buf));
+    struct rdl_cm_id_info info = {0};
+
+    rdl_path_of(s->lab, OBJ_CM_ID, e->id.raw, path);
+    if (rdl_cm_id_info(s->lab, e->id, &info) != RDL_OK)
+        return;
+    text_addf(&t, "%s %s", path, enum_name(&enum_rdma_cm_event, e->kind));
+    add_status(&t, e, info.space);
+    if (e->kind == RDMA_CM_EVENT_CONNECT_REQUEST || e->kind == RDMA_CM_EVENT_CONNECT_RESPONSE)
+        text_addf(&t, ", qpn %u", e->param.qpn);
+    if (e->kind == RDMA_CM_EVENT_ESTABLISHED && info.space == PORT_SPACE_UDP)
+        text_addf(&t, ", qpn %u, Q_Key 0x%x", e->param.qpn, e->param.qkey);
+    add_data(&t, &e->param);
+    session_say(s, "%s\n", buf);
+}
+
+/* librdmacm establishes a connection itself if the ID has a queue pair, and tells the program that
+ * it is ESTABLISHED.  If that fails, it rejects, and tells of a CONNECT_ERROR.
+ */
+static bool respond(struct session *s, const struct step *st, const struct home *home,
+                    struct rdl_cm_event *e)
+{
+    struct rdl_cm_id_info info;
+    enum rdl_status status;
+    uint32_t qpn;
+    int error = 0;
+
+    if (e->kind != RDMA_CM_EVENT_CONNECT_RESPONSE ||
+        rdl_cm_id_info(s->lab, e->id, &info) != RDL_OK || !has_qp(s, &info, &qpn))
+        return true;
+    if (!move(s, st, home, e->id, info.qp, QPS_RTR) || !move(s, st, home, e->id, info.qp, QPS_RTS))
+        return false;
+    status = rdl_cm_accept(s->lab, e->id, NULL, &error);
+    e->kind = RDMA_CM_EVENT_ESTABLISHED;
+    return called(s, st, status, error);
+}
+
+static bool has_event(struct waiting *w, struct session *s, bool *ret)
+{
+    *ret = rdl_cm_pending(s->lab, *(const rdl_cm_channel *)w->ctx) > 0;
+    return true;
+}
+
+/* Returns false, with the error in s->diag, if no event came. */
+static bool wait_for_event(struct session *s, const struct step *st, rdl_cm_channel *ch)
+{
+    struct waiting w = {.look = has_event, .ctx = ch};
+
+    if (!waiting_go_on(s, st, &w))
+        return false;
+    if (w.held || w.stopped)
+        return true;
+    session_fail(s, st->at, "no event came%s",
+                 w.idle ? ", and nothing is left to happen" : " in time");
+    return diag_remedy(&s->diag, "\"show cm\" shows what each ID waits for");
+}
+
+bool run_rdma_get_cm_event(struct session *s, const struct step *st)
+{
+    struct rdl_cm_event e;
+    enum rdl_status status;
+    rdl_cm_channel ch;
+    struct home home;
+    size_t n = 0;
+
+    if (!find_channel(s, st, &ch, &home) || (step_has(st, "wait") && !wait_for_event(s, st, &ch)))
+        return false;
+    status = rdl_cm_get_event(s->lab, ch, st->as.text, &e, &n);
+    if (!verb_sent(s, st, &home, status))
+        return false;
+    if (n == 0) {
+        if (!step_has(st, "wait"))
+            session_say(s, "no event\n");
+        return true;
+    }
+    if (!respond(s, st, &home, &e))
+        return false;
+    say_event(s, &e);
+    return true;
+}
+
+bool run_rdma_ack_cm_event(struct session *s, const struct step *st)
+{
+    enum rdl_status status;
+    rdl_cm_channel ch;
+    struct home home;
+
+    if (!find_channel(s, st, &ch, &home))
+        return false;
+    status = rdl_cm_ack_event(s->lab, ch);
+    if (status != RDL_ERR_STATE)
+        return called(s, st, status, 0);
+    session_fail(s, st->at, "no event of %s waits to be acknowledged", step_text(st, "channel"));
+    return diag_remedy(&s->diag, "rdma_get_cm_event takes one");
+}

@@ -1,0 +1,551 @@
+/* SPDX-License-Identifier: MIT */
+#include "emu/guest/machine/cm_agent.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "emu/base/assert.h"
+#include "emu/base/cursor.h"
+#include "emu/facts/enum/access.h"
+#include "emu/facts/enum/mtu.h"
+#include "emu/facts/enum/object.h"
+#include "emu/facts/enum/qp_attr.h"
+#include "emu/facts/enum/qp_type.h"
+#include "emu/facts/enum/send_flag.h"
+#include "emu/facts/enum/wc_opcode.h"
+#include "emu/facts/enum/wc_status.h"
+#include "emu/facts/enum/wr_opcode.h"
+#include "emu/facts/qp_fsm.h"
+#include "emu/facts/roce.h"
+#include "emu/trace/emit.h"
+#include "emu/trace/events/cm.h"
+#include "emu/wire/grh.h"
+
+#define RECEIVE_BYTES (GRH_BYTES + MAD_BYTES)
+#define IS_SEND       0x10000u /* in a wr_id: the buffer is that of a send */
+#define POLLS         16u      /* completions of a poll */
+#define REARM_NS      1000000u /* until the next try to arm the CQ */
+#define PACKET_LIFE   18u      /* code: a second  [Linux, CMA_IBOE_PACKET_LIFETIME] */
+
+enum timer_of { TIMER_IB, TIMER_CMA, TIMER_REARM };
+
+static uint64_t now_ns(const struct cm_agent *a)
+{
+    return a->config.trace->now_ns;
+}
+
+/* --- Timers ----------------------------------------------------------------------------------- */
+
+static uint64_t start_timer(const struct cm_agent *a, enum timer_of of, uint32_t number,
+                            uint64_t at_ns)
+{
+    return sim_schedule(a->config.sim, at_ns, SIM_CM_TIMER, a->config.host,
+                        (uint64_t)of << 32 | number);
+}
+
+static void stop_timer(void *ctx, uint64_t timer)
+{
+    const struct cm_agent *a = ctx;
+
+    (void)sim_cancel(a->config.sim, timer);
+}
+
+static uint64_t ib_now(void *ctx)
+{
+    return now_ns(ctx);
+}
+
+static uint64_t ib_start_timer(void *ctx, uint32_t local_id, uint64_t at_ns)
+{
+    return start_timer(ctx, TIMER_IB, local_id, at_ns);
+}
+
+static uint64_t cma_start_timer(void *ctx, uint32_t number, uint64_t ns)
+{
+    return start_timer(ctx, TIMER_CMA, number, now_ns(ctx) + ns);
+}
+
+static void rearm(struct cm_agent *a)
+{
+    enum rdl_status st;
+
+    if (a->cq->armed)
+        return;
+    st = verbs_rearm_cq(a->cq);
+    if (st == RDL_ERR_QUEUE_FULL)
+        (void)start_timer(a, TIMER_REARM, 0, now_ns(a) + REARM_NS);
+    else if (st != RDL_OK)
+        a->failed = st;
+}
+
+void cm_agent_timer(struct cm_agent *a, uint64_t arg)
+{
+    const uint32_t number = (uint32_t)arg;
+
+    switch ((enum timer_of)(arg >> 32)) {
+    case TIMER_IB:
+        ib_cm_timer(&a->ib, number);
+        break;
+    case TIMER_CMA:
+        cma_timer(&a->cma, number);
+        break;
+    case TIMER_REARM:
+        rearm(a);
+        break;
+    }
+}
+
+/* --- Messages --------------------------------------------------------------------------------- */
+
+/* Returns the number of a free buffer; n_sends: there is none. */
+static uint32_t free_send(const struct cm_agent *a)
+{
+    uint32_t i = 0;
+
+    while (i < a->n_sends && a->sends[i])
+        i++;
+    return i;
+}
+
+/* Members of a message that events tell.  Those that it has not are 0. */
+struct gist {
+    uint32_t message; /* enum cm_message */
+    uint32_t port, qpn, psn, reason;
+    struct ev_addr addr; /* of the other side */
+};
+
+static void read_gist(const uint8_t *bytes, const struct ib_cm_path *path, struct gist *ret)
+{
+    char buf[ADDR_TEXT_MAX];
+    struct mad m;
+
+    *ret = (struct gist){.addr = ev_addr(addr_text(path->dgid, buf))};
+    if (!mad_parse(&m, bytes))
+        return;
+    ret->message = m.head.attr_id;
+    switch (m.head.attr_id) {
+    case CM_REQ:
+        ret->port = (uint16_t)m.u.req.service_id;
+        ret->qpn = m.u.req.local_qpn;
+        ret->psn = m.u.req.starting_psn;
+        break;
+    case CM_REP:
+        ret->qpn = m.u.rep.local_qpn;
+        ret->psn = m.u.rep.starting_psn;
+        break;
+    case CM_REJ:
+        ret->reason = m.u.rej.reason;
+        break;
+    case CM_SIDR_REQ:
+        ret->port = (uint16_t)m.u.sidr_req.service_id;
+        break;
+    case CM_SIDR_REP:
+        ret->qpn = m.u.sidr_rep.qpn;
+        break;
+    default:
+        break;
+    }
+}
+
+/* The post and its kick happen because of the message. */
+static enum rdl_status post_because(struct cm_agent *a, const struct rdl_send_wr *wr,
+                                    const struct rdl_ah_attr *ah, const struct cm_agent_message *m)
+{
+    struct trace *t = a->config.trace;
+    enum rdl_status st;
+    struct gist g;
+    ev_id id, old;
+
+    read_gist(m->mad, &m->path, &g);
+    TRACE_ID(t, id, cm_sent, .host = a->config.host, .message = g.message, .addr = g.addr,
+             .port = g.port, .qpn = g.qpn, .psn = g.psn, .reason = g.reason);
+    old = trace_because(t, id);
+    st = verbs_post_datagram(a->gsi, wr, ah);
+    trace_because(t, old);
+    return st;
+}
+
+static bool post_mad(struct cm_agent *a, uint32_t buffer, const struct cm_agent_message *m,
+                     const uint8_t *mac)
+{
+    const uint64_t gpa = a->gpa + (uint64_t)buffer * MAD_BYTES;
+    const struct rdl_sge sge = {gpa, MAD_BYTES, a->mr->lkey};
+    const struct rdl_send_wr wr = {
+        .wr_id = IS_SEND | buffer,
+        .opcode = WR_SEND,
+        .flags = SF_SIGNALED,
+        .sge = &sge,
+        .n_sge = 1,
+        .ud = {.remote_qpn = QPN_GSI, .remote_qkey = QKEY_GSI},
+    };
+    struct rdl_ah_attr ah = {
+        .sgid_index = memcmp(m->path.sgid, a->config.verbs->config.gid[0], GID_BYTES) == 0 ? 0 : 1,
+        .hop_limit = m->path.hop_limit,
+        .traffic_class = m->path.traffic_class,
+        .sl = m->path.sl,
+        .flow_label = m->path.flow_label,
+        .port = 1,
+    };
+
+    memcpy(ah.dgid, m->path.dgid, GID_BYTES);
+    memcpy(ah.dmac, mac, MAC_BYTES);
+    return ram_write(a->config.ram, gpa, m->mad, MAD_BYTES) &&
+           post_because(a, &wr, &ah, m) == RDL_OK;
+}
+
+/* Sends @m if the MAC is known and there is a free buffer.  Returns false if it has to wait; a
+ * message that can never be sent is dropped.
+ */
+static bool send_or_drop(struct cm_agent *a, const struct cm_agent_message *m)
+{
+    const uint32_t buffer = free_send(a);
+    const uint8_t *mac = guest_neighbour_mac(a->config.net, m->path.dgid);
+    enum rdl_status st = RDL_OK;
+
+    if (!mac)
+        st = guest_neighbour_resolve(a->config.net, m->path.dgid, &mac);
+    if (st == RDL_ERR_BUSY || (st == RDL_OK && buffer == a->n_sends))
+        return false;
+    if (st == RDL_OK && post_mad(a, buffer, m, mac)) {
+        a->sends[buffer] = true;
+        a->sent++;
+    } else {
+        a->dropped++;
+    }
+    return true;
+}
+
+/* Sends what can be sent now of the messages that wait, in their order. */
+static void flush(struct cm_agent *a)
+{
+    struct cm_agent_message **at = &a->first;
+
+    a->last = NULL;
+    while (*at) {
+        struct cm_agent_message *m = *at;
+
+        if (send_or_drop(a, m)) {
+            *at = m->next;
+            arena_release(a->config.arena, m, sizeof(*m));
+        } else {
+            a->last = m;
+            at = &m->next;
+        }
+    }
+}
+
+static void ib_send(void *ctx, const struct ib_cm_path *path, const uint8_t mad[MAD_BYTES])
+{
+    struct cm_agent *a = ctx;
+    struct cm_agent_message *m = arena_alloc(a->config.arena, sizeof(*m));
+
+    if (!m) {
+        a->dropped++;
+        return;
+    }
+    *m = (struct cm_agent_message){.path = *path};
+    memcpy(m->mad, mad, MAD_BYTES);
+    if (a->last)
+        a->last->next = m;
+    else
+        a->first = m;
+    a->last = m;
+    flush(a);
+}
+
+void cm_agent_resolved(struct cm_agent *a, const uint8_t gid[GID_BYTES], const uint8_t *mac)
+{
+    struct cm_agent_message **at = &a->first;
+
+    if (!a->is_up)
+        return;
+    while (!mac && *at) { /* those to a neighbour that does not answer are lost */
+        struct cm_agent_message *m = *at;
+
+        if (memcmp(m->path.dgid, gid, GID_BYTES) != 0) {
+            at = &m->next;
+            continue;
+        }
+        *at = m->next;
+        arena_release(a->config.arena, m, sizeof(*m));
+        a->dropped++;
+    }
+    flush(a);
+    cma_resolved(&a->cma, gid, mac != NULL);
+}
+
+/* --- Completions ------------------------------------------------------------------------------ */
+
+static bool post_receive(const struct cm_agent *a, uint32_t buffer)
+{
+    const uint64_t gpa =
+        a->gpa + (uint64_t)a->n_sends * MAD_BYTES + (uint64_t)buffer * RECEIVE_BYTES;
+    const struct rdl_sge sge = {gpa, RECEIVE_BYTES, a->mr->lkey};
+    const struct rdl_recv_wr wr = {.wr_id = buffer, .sge = &sge, .n_sge = 1};
+    struct rdl_post_error ignored;
+
+    return verbs_post_recv_list(a->gsi, &wr, 1, false, &ignored) == RDL_OK;
+}
+
+/* Hands a MAD to ib_cm; its effects have the message as their cause. */
+static void hear(struct cm_agent *a, const struct ib_cm_path *from, const uint8_t *mad)
+{
+    struct trace *t = a->config.trace;
+    struct gist g;
+    ev_id id, old;
+
+    read_gist(mad, from, &g);
+    TRACE_ID(t, id, cm_received, .host = a->config.host, .message = g.message, .addr = g.addr,
+             .port = g.port, .peer_qpn = g.qpn, .psn = g.psn, .reason = g.reason);
+    old = trace_because(t, id);
+    ib_cm_receive(&a->ib, from, mad);
+    trace_because(t, old);
+}
+
+/* Posts the buffer again, and hears the MAD.  Other datagrams than whole MADs are dropped. */
+static void take_receive(struct cm_agent *a, const struct rdl_wc *wc)
+{
+    const uint32_t buffer = (uint32_t)wc->wr_id;
+    const uint64_t gpa =
+        a->gpa + (uint64_t)a->n_sends * MAD_BYTES + (uint64_t)buffer * RECEIVE_BYTES;
+    uint8_t bytes[RECEIVE_BYTES];
+    struct ib_cm_path from = {.hop_limit = 64};
+    struct grh grh;
+    bool is_whole =
+        wc->byte_len == RECEIVE_BYTES && ram_read(a->config.ram, gpa, bytes, sizeof(bytes));
+
+    if (!post_receive(a, buffer))
+        a->failed = RDL_ERR_BROKEN;
+    is_whole = is_whole && grh_parse(&grh, bytes);
+    if (!is_whole) {
+        a->dropped++;
+        return;
+    }
+    a->received++;
+    memcpy(from.sgid, grh.dst, GID_BYTES);
+    memcpy(from.dgid, grh.src, GID_BYTES);
+    from.traffic_class = grh.tclass;
+    from.flow_label = grh.flow_label;
+    hear(a, &from, bytes + GRH_BYTES);
+}
+
+static void take(struct cm_agent *a, const struct rdl_wc *wc)
+{
+    if (wc->wr_id & IS_SEND) {
+        a->sends[wc->wr_id & ~(uint64_t)IS_SEND] = false;
+        a->dropped += wc->status != WCS_SUCCESS;
+    } else if (wc->status == WCS_SUCCESS) {
+        take_receive(a, wc);
+    }
+}
+
+/* Takes all completions.  While the queue pair is in an error state nothing more comes. */
+static void poll(struct cm_agent *a)
+{
+    struct rdl_wc wc[POLLS];
+    size_t n = POLLS;
+
+    while (n == POLLS) {
+        if (verbs_poll_cq(a->cq, POLLS, wc, &n) != RDL_OK) {
+            a->failed = RDL_ERR_BROKEN;
+            return;
+        }
+        for (size_t i = 0; i < n; i++)
+            take(a, &wc[i]);
+    }
+    flush(a);
+}
+
+void cm_agent_event(struct cm_agent *a, bool armed)
+{
+    if (!armed)
+        a->failed = RDL_ERR_DEVICE;
+    poll(a);
+    if (armed && a->failed == RDL_OK)
+        rearm(a);
+}
+
+/* --- Start ------------------------------------------------------------------------------------ */
+
+/* Returns the result of a request that was sent with result @st and is answered already. */
+static enum rdl_status answer(const struct cm_agent *a, enum rdl_status st)
+{
+    struct rdl_response ignored;
+
+    return st == RDL_OK ? verbs_answer(a->config.verbs, &ignored) : st;
+}
+
+/* Nothing of the agent can be destroyed: each of its objects is in use. */
+static void *keep(const struct cm_agent *a, enum object_kind kind, uint64_t handle)
+{
+    struct guest_object *o = verbs_get(a->config.verbs, kind, handle);
+
+    RDL_ASSERT(o);
+    o->n_users++;
+    return o;
+}
+
+static uint32_t at_most(uint32_t n, uint32_t most)
+{
+    return n < most ? n : most;
+}
+
+static enum rdl_status create_memory(struct cm_agent *a)
+{
+    struct verbs *v = a->config.verbs;
+    const struct verbs_limits *l = &v->limits;
+    const uint32_t half = l->max_cqe / 2 ? l->max_cqe / 2 : 1;
+    uint64_t h;
+    enum rdl_status st;
+
+    a->n_sends = at_most(at_most(CM_AGENT_SENDS, l->max_qp_wr), half);
+    a->n_receives = at_most(at_most(CM_AGENT_RECEIVES, l->max_qp_wr), half);
+    a->gpa = dma_take(a->config.dma,
+                      (uint64_t)a->n_sends * MAD_BYTES + (uint64_t)a->n_receives * RECEIVE_BYTES);
+    if (!a->gpa)
+        return RDL_ERR_NOMEM;
+    st = answer(a, verbs_alloc_pd(v, "cm_pd", &h));
+    if (st != RDL_OK)
+        return st;
+    a->pd = keep(a, OBJ_PD, h);
+    st = answer(a, verbs_get_dma_mr(a->pd, ACC_LOCAL_WRITE, "cm_mr", &h));
+    if (st == RDL_OK)
+        a->mr = keep(a, OBJ_MR, h);
+    return st;
+}
+
+static enum rdl_status create_queues(struct cm_agent *a)
+{
+    struct verbs *v = a->config.verbs;
+    struct rdl_qp_config c = {.type = QPT_GSI,
+                              .max_send_wr = a->n_sends,
+                              .max_recv_wr = a->n_receives,
+                              .max_send_sge = 1,
+                              .max_recv_sge = 1};
+    struct verbs_qp_parts parts = {.pd = a->pd};
+    uint64_t h;
+    enum rdl_status st = answer(a, verbs_create_cq(v, a->n_sends + a->n_receives, "cm_cq", &h));
+
+    if (st != RDL_OK)
+        return st;
+    a->cq = keep(a, OBJ_CQ, h);
+    a->cq->of_kernel = true;
+    parts.send_cq = parts.recv_cq = a->cq;
+    st = answer(a, verbs_create_gsi(v, &c, &parts, "cm_gsi", &h));
+    if (st == RDL_OK)
+        a->gsi = keep(a, OBJ_QP, h);
+    return st;
+}
+
+static enum rdl_status move(struct cm_agent *a, enum qp_state to)
+{
+    const struct rdl_qp_attr attr = {.state = to, .qkey = QKEY_GSI};
+    struct rdl_modify_error error;
+
+    return answer(
+        a, verbs_modify_qp(a->gsi, &attr, QPA_STATE | qp_fsm_needs(QPT_GSI, to), false, &error));
+}
+
+/* No program calls: the objects are the kernel's, whoever has started it. */
+static enum rdl_status start(struct cm_agent *a)
+{
+    enum rdl_status st = create_memory(a);
+
+    if (st == RDL_OK)
+        st = create_queues(a);
+    for (uint32_t to = QPS_INIT; st == RDL_OK && to <= QPS_RTS; to++)
+        st = move(a, (enum qp_state)to);
+    for (uint32_t i = 0; st == RDL_OK && i < a->n_receives; i++)
+        st = post_receive(a, i) ? RDL_OK : RDL_ERR_BROKEN;
+    if (st != RDL_OK)
+        return st;
+    a->is_up = true;
+    rearm(a);
+    return a->failed;
+}
+
+/* --- The two parts ---------------------------------------------------------------------------- */
+
+static bool ib_event(void *ctx, struct ib_cm_id *id, const struct ib_cm_event *e)
+{
+    struct cm_agent *a = ctx;
+
+    return cma_ib_event(&a->cma, id, e);
+}
+
+static bool has_gid(void *ctx, const uint8_t gid[GID_BYTES])
+{
+    const struct verbs_config *c = &((const struct cm_agent *)ctx)->config.verbs->config;
+
+    return memcmp(gid, c->gid[0], GID_BYTES) == 0 || memcmp(gid, c->gid[1], GID_BYTES) == 0;
+}
+
+static int resolve(void *ctx, const uint8_t gid[GID_BYTES])
+{
+    const struct cm_agent *a = ctx;
+    const uint8_t *mac = guest_neighbour_mac(a->config.net, gid);
+    enum rdl_status st = RDL_OK;
+
+    if (!mac)
+        st = guest_neighbour_resolve(a->config.net, gid, &mac);
+    return st == RDL_OK ? 0 : st == RDL_ERR_BUSY ? EAGAIN : ENETUNREACH;
+}
+
+/* Whoever waits for the event looks at the queue. */
+static void has_event(void *ctx, struct cma_channel *ch)
+{
+    const struct cm_agent *a = ctx;
+    const struct cma_event *e = ch->last;
+    const bool rejected = e->kind == RDMA_CM_EVENT_REJECTED;
+
+    TRACE(a->config.trace, cm_event, .host = a->config.host, .object = OBJ_CM_ID,
+          .number = e->id->number, .event = e->kind, .reason = rejected ? (uint32_t)e->status : 0,
+          .error = !rejected && e->status < 0 ? (uint32_t)-e->status : 0);
+}
+
+void cm_agent_init(struct cm_agent *a, const struct cm_agent_config *config, struct prng rng)
+{
+    *a = (struct cm_agent){.config = *config};
+    a->cma.rng = rng; /* until cm_agent_start(): only then are the limits known */
+}
+
+static void init_parts(struct cm_agent *a)
+{
+    const struct verbs *v = a->config.verbs;
+    struct prng rng = a->cma.rng;
+    const struct ib_cm_config ib = {
+        .guid = ld_be(v->limits.guid, sizeof(v->limits.guid)),
+        .ack_delay = v->limits.ack_delay,
+        .agent = 1,
+        .arena = a->config.arena,
+        .ops = {ib_send, ib_event, ib_now, ib_start_timer, stop_timer, has_gid},
+        .ctx = a,
+    };
+    struct cma_config cma = {
+        .arena = a->config.arena,
+        .path_mtu = v->port.active_mtu,
+        .ack_delay = v->limits.ack_delay,
+        .packet_life = PACKET_LIFE,
+        .max_rd_atomic = v->limits.max_rd_atomic,
+        .ib = &a->ib,
+        .ops = {resolve, cma_start_timer, stop_timer, has_event},
+        .ctx = a,
+    };
+
+    memcpy(cma.gid, v->config.gid, sizeof(cma.gid));
+    ib_cm_init(&a->ib, &ib, &rng);
+    cma_init(&a->cma, &cma, rng);
+}
+
+void cm_agent_start(struct cm_agent *a)
+{
+    struct verbs *v = a->config.verbs;
+    struct guest_program *caller = v->current;
+
+    if (a->is_up || a->failed != RDL_OK)
+        return;
+    init_parts(a);
+    v->current = NULL;
+    a->failed = start(a);
+    v->current = caller;
+}

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: MIT */
+#include "emu/guest/machine/rdma_cm.h"
+
+#include <string.h>
+
+#include "emu/facts/enum/cm_state.h"
+#include "emu/facts/enum/object.h"
+#include "emu/guest/verbs/driver.h"
+
+_Static_assert(RDL_CM_PRIVATE_MAX == CMA_PRIVATE_MAX, "private data of both fits");
+
+/* --- Structures ------------------------------------------------------------------------------- */
+
+struct cma_addr rdma_cm_addr(const struct rdl_cm_addr *a)
+{
+    struct cma_addr r = {.version = a->version, .port = a->port};
+
+    memcpy(r.gid, a->gid, GID_BYTES);
+    return r;
+}
+
+static struct rdl_cm_addr addr_out(const struct cma_addr *a)
+{
+    struct rdl_cm_addr r = {.version = a->version, .port = a->port};
+
+    memcpy(r.gid, a->gid, GID_BYTES);
+    return r;
+}
+
+void rdma_cm_param(const struct rdl_cm_param *p, struct cma_param *ret)
+{
+    *ret = (struct cma_param){
+        .private_bytes = p->private_bytes,
+        .responder_resources = p->responder_resources,
+        .initiator_depth = p->initiator_depth,
+        .retry_count = p->retry_count,
+        .rnr_retry_count = p->rnr_retry_count,
+        .flow_control = p->flow_control,
+        .srq = p->srq,
+        .qpn = p->qpn,
+        .qkey = p->qkey,
+    };
+    memcpy(ret->private_data, p->private_data, sizeof(ret->private_data));
+}
+
+static void param_out(const struct cma_param *p, struct rdl_cm_param *ret)
+{
+    *ret = (struct rdl_cm_param){
+        .private_bytes = p->private_bytes,
+        .responder_resources = p->responder_resources,
+        .initiator_depth = p->initiator_depth,
+        .retry_count = p->retry_count,
+        .rnr_retry_count = p->rnr_retry_count,
+        .flow_control = p->flow_control,
+        .srq = p->srq,
+        .qpn = p->qpn,
+        .qkey = p->qkey,
+    };
+    memcpy(ret->private_data, p->private_data, sizeof(ret->private_data));
+}
+
+/* --- Objects ---------------------------------------------------------------------------------- */
+
+/* The agent of the guest that has @o. */
+static struct cm_agent *agent_of(const struct guest_cm_object *o)
+{
+    return &((struct guest *)o->o.verbs->config.ctx)->cm;
+}
+
+/* Makes an object without a part.  Returns RDL_OK, RDL_ERR_LIMIT, RDL_ERR_NOMEM or an error of its
+ * name.
+ */
+static enum rdl_status add(struct verbs *v, enum object_kind kind, const char *name,
+                           struct guest_cm_object **ret)
+{
+    struct guest_object *o;
+    const enum rdl_status st = verbs_add_object(v, kind, name, &o);
+
+    *ret = (struct guest_cm_object *)o;
+    return st;
+}
+
+enum rdl_status rdma_cm_create_channel(struct guest *g, const char *name, uint64_t *ret)
+{
+    struct guest_cm_object *o;
+    enum rdl_status st = g->cm.is_up ? g->cm.failed : RDL_ERR_STATE;
+
+    if (st == RDL_OK)
+        st = add(&g->verbs, OBJ_EVENT_CHANNEL, name, &o);
+    if (st != RDL_OK)
+        return st;
+    o->part = cma_channel_new(&g->cm.cma);
+    if (!o->part) {
+        verbs_drop_object(&o->o);
+        return RDL_ERR_NOMEM;
+    }
+    verbs_name_object(&o->o, ++g->cm.n_channels);
+    *ret = o->o.handle;
+    return RDL_OK;
+}
+
+enum rdl_status rdma_cm_destroy_channel(struct guest_cm_object *ch)
+{
+    if (rdma_cm_channel_of(ch)->n_ids > 0)
+        return RDL_ERR_BUSY;
+    cma_channel_free(&agent_of(ch)->cma, ch->part);
+    verbs_remove_object(&ch->o);
+    return RDL_OK;
+}
+
+static void join(struct guest_cm_object *o, struct guest_cm_object *ch, struct cma_id *id)
+{
+    o->part = id;
+    o->channel = ch;
+    id->user = o;
+    ch->o.n_users++;
+    verbs_name_object(&o->o, id->number);
+}
+
+enum rdl_status rdma_cm_create_id(struct guest_cm_object *ch, uint32_t space, const char *name,
+                                  uint64_t *ret)
+{
+    struct cma *cma = &agent_of(ch)->cma;
+    struct guest_cm_object *o;
+    struct cma_id *id;
+    enum rdl_status st;
+
+    if (space != PORT_SPACE_TCP && space != PORT_SPACE_UDP)
+        return RDL_ERR_UNSUPPORTED;
+    st = add(ch->o.verbs, OBJ_CM_ID, name, &o);
+    if (st != RDL_OK)
+        return st;
+    id = cma_create(cma, ch->part, (enum port_space)space, o);
+    if (!id) {
+        verbs_drop_object(&o->o);
+        return RDL_ERR_NOMEM;
+    }
+    join(o, ch, id);
+    *ret = o->o.handle;
+    return RDL_OK;
+}
+
+enum rdl_status rdma_cm_destroy_id(struct guest_cm_object *o)
+{
+    if (rdma_cm_id_of(o)->n_told > 0)
+        return RDL_ERR_BUSY;
+    cma_destroy(o->part);
+    o->channel->o.n_users--;
+    verbs_remove_object(&o->o);
+    return RDL_OK;
+}
+
+/* --- Events ----------------------------------------------------------------------------------- */
+
+static uint64_t handle_of(const struct cma_id *id)
+{
+    const struct guest_cm_object *o = id ? id->user : NULL;
+
+    return o ? o->o.handle : 0;
+}
+
+/* A taken event waits here to be acknowledged, the oldest first. */
+static void await_ack(struct guest_cm_object *ch, struct cma_event *e)
+{
+    struct cma_event **at = &ch->taken;
+
+    while (*at)
+        at = &(*at)->next;
+    e->next = NULL;
+    *at = e;
+}
+
+enum rdl_status rdma_cm_get_event(struct guest_cm_object *ch, const char *name,
+                                  struct rdl_cm_event *ret, size_t *ret_n)
+{
+    struct cma_channel *c = rdma_cm_channel_of(ch);
+    struct guest_cm_object *made = NULL;
+    struct cma_event *e = c->first;
+    enum rdl_status st;
+
+    *ret_n = 0;
+    if (!e)
+        return RDL_OK;
+    if (!e->id->user) { /* the ID of a request, which is new to the program */
+        st = add(ch->o.verbs, OBJ_CM_ID, name, &made);
+        if (st != RDL_OK)
+            return st;
+    }
+    (void)cma_take(c);
+    if (made)
+        join(made, ch, e->id);
+    *ret = (struct rdl_cm_event){.kind = e->kind, .status = e->status, .ah = e->ah};
+    ret->id.raw = handle_of(e->id);
+    ret->listener.raw = handle_of(e->listener);
+    param_out(&e->param, &ret->param);
+    *ret_n = 1;
+    await_ack(ch, e);
+    return RDL_OK;
+}
+
+enum rdl_status rdma_cm_ack_event(struct guest_cm_object *ch)
+{
+    struct cma_event *e = ch->taken;
+
+    if (!e)
+        return RDL_ERR_STATE;
+    ch->taken = e->next;
+    cma_ack(&agent_of(ch)->cma, e);
+    return RDL_OK;
+}
+
+void rdma_cm_id_info(const struct guest_cm_object *o, struct rdl_cm_id_info *ret)
+{
+    const struct cma_id *id = rdma_cm_id_of(o);
+    const struct ib_cm_id *ib = id->ib;
+
+    *ret = (struct rdl_cm_id_info){
+        .state = id->state,
+        .ib_state = ib ? ib->state : (uint32_t)CMS_IDLE,
+        .space = id->space,
+        .local = addr_out(&id->local),
+        .peer = addr_out(&id->peer),
+        .qpn = id->qpn,
+        .remote_qpn = id->remote_qpn,
+        .psn = id->psn,
+        .remote_psn = id->remote_psn,
+        .retries = ib ? ib->retries : 0,
+        .due_ns = ib && ib->timer ? ib->due_ns : 0,
+        .unacked = id->n_told,
+        .qp.raw = o->qp,
+        .channel.raw = o->channel->o.handle,
+    };
+}

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: MIT */
+/* The public functions of cm.h: look up the objects of handles and call the guest. */
+#include "rdmalab/cm.h"
+
+#include "emu/facts/enum/object.h"
+#include "emu/guest/machine/rdma_cm.h"
+#include "emu/lab/lab_state.h"
+#include "emu/rnic/rnic.h"
+
+static struct guest_cm_object *channel_of(const struct rdl_lab *lab, rdl_cm_channel h)
+{
+    return (struct guest_cm_object *)lab_object(lab->state, OBJ_EVENT_CHANNEL, h.raw);
+}
+
+static struct guest_cm_object *object_of(const struct rdl_lab *lab, rdl_cm_id h)
+{
+    return (struct guest_cm_object *)lab_object(lab->state, OBJ_CM_ID, h.raw);
+}
+
+static bool can_start(const struct host *h)
+{
+    return h->rnic && !h->is_external && h->guest.verbs.up && !h->guest.verbs.broken;
+}
+
+void lab_cm_start(struct host *h)
+{
+    if (!can_start(h))
+        return;
+    h->rnic->booting = true;
+    cm_agent_start(&h->guest.cm);
+    h->rnic->booting = false;
+}
+
+/* Starts the connection managers of all hosts, and of those that come later.  Returns RDL_OK, or
+ * RDL_ERR_BUSY if a host has a request under way.
+ */
+static enum rdl_status start_all(struct lab_state *w)
+{
+    struct rdl_response ignored;
+
+    for (uint32_t i = 0; i < w->n_hosts; i++) {
+        if (can_start(w->hosts[i]) &&
+            verbs_answer(&w->hosts[i]->guest.verbs, &ignored) == RDL_ERR_BUSY)
+            return RDL_ERR_BUSY;
+    }
+    w->has_cm = true;
+    for (uint32_t i = 0; i < w->n_hosts; i++)
+        lab_cm_start(w->hosts[i]);
+    return RDL_OK;
+}
+
+/* Returns RDL_OK if the connection manager of @h can be used; otherwise why it cannot. */
+static enum rdl_status usable(const struct host *h)
+{
+    if (!h->rnic)
+        return RDL_ERR_NO_DEVICE;
+    if (h->guest.verbs.broken)
+        return RDL_ERR_BROKEN;
+    if (h->guest.cm.failed != RDL_OK)
+        return h->guest.cm.failed;
+    return h->guest.cm.is_up ? RDL_OK : RDL_ERR_STATE;
+}
+
+static enum rdl_status create_channel(struct lab_state *w, struct host *h, const char *name,
+                                      uint64_t *ret)
+{
+    enum rdl_status st = w->has_cm ? RDL_OK : start_all(w);
+
+    if (st == RDL_OK)
+        st = usable(h);
+    return st == RDL_OK ? rdma_cm_create_channel(&h->guest, name, ret) : st;
+}
+
+enum rdl_status rdl_cm_create_channel(struct rdl_lab *lab, rdl_host host, const char *name,
+                                      rdl_cm_channel *ret)
+{
+    ACT_AT(lab, host, h, create_channel(lab->state, h, name, &ret->raw));
+}
+
+enum rdl_status rdl_cm_destroy_channel(struct rdl_lab *lab, rdl_cm_channel channel)
+{
+    struct guest_cm_object *ch = channel_of(lab, channel);
+
+    ACT(lab, ch, rdma_cm_destroy_channel(ch));
+}
+
+enum rdl_status rdl_cm_create_id(struct rdl_lab *lab, rdl_cm_channel channel, uint32_t space,
+                                 const char *name, rdl_cm_id *ret)
+{
+    struct guest_cm_object *ch = channel_of(lab, channel);
+
+    ACT(lab, ch, rdma_cm_create_id(ch, space, name, &ret->raw));
+}
+
+enum rdl_status rdl_cm_destroy_id(struct rdl_lab *lab, rdl_cm_id id)
+{
+    struct guest_cm_object *o = object_of(lab, id);
+
+    ACT(lab, o, rdma_cm_destroy_id(o));
+}
+
+/* Keeps the errno of a call of the kernel. */
+static enum rdl_status told(int error, int *reterr)
+{
+    *reterr = error;
+    return error ? RDL_ERR_ERRNO : RDL_OK;
+}
+
+enum rdl_status rdl_cm_bind(struct rdl_lab *lab, rdl_cm_id id, const struct rdl_cm_addr *at,
+                            int *reterr)
+{
+    struct guest_cm_object *o = object_of(lab, id);
+    const struct cma_addr a = rdma_cm_addr(at);
+
+    ACT(lab, o, told(cma_bind(o->part, &a), reterr));
+}
+
+enum rdl_status rdl_cm_resolve_addr(struct rdl_lab *lab, rdl_cm_id id,
+                                    const struct rdl_cm_addr *from, const struct rdl_cm_addr *to,
+                                    uint64_t timeout_ns, int *reterr)
+{
+    static const struct rdl_cm_addr none;
+    struct guest_cm_object *o = object_of(lab, id);
+    const struct cma_addr a = rdma_cm_addr(from ? from : &none), b = rdma_cm_addr(to);
+
+    ACT(lab, o, told(cma_resolve_addr(o->part, from ? &a : NULL, &b, timeout_ns), reterr));
+}
+
+enum rdl_status rdl_cm_resolve_route(struct rdl_lab *lab, rdl_cm_id id, int *reterr)
+{
+    struct guest_cm_object *o = object_of(lab, id);
+
+    ACT(lab, o, told(cma_resolve_route(o->part), reterr));
+}
+
+enum rdl_status rdl_cm_listen(struct rdl_lab *lab, rdl_cm_id id, uint32_t backlog, int *reterr)
+{
+    struct guest_cm_object *o = object_of(lab, id);
+
+    ACT(lab, o, told(cma_listen(o->part, backlog), reterr));
+}
+
+enum rdl_status rdl_cm_connect(struct rdl_lab *lab, rdl_cm_id id, const struct rdl_cm_param *param,
+                               int *reterr)
+{
+    struct guest_cm_object *o = object_of(lab, id);
+    struct cma_param p;
+
+    rdma_cm_param(param, &p);
+    ACT(lab, o, told(cma_connect(o->part, &p), reterr));
+}
+
+enum rdl_status rdl_cm_accept(struct rdl_lab *lab, rdl_cm_id id, const struct rdl_cm_param *param,
+                              int *reterr)
+{
+    struct guest_cm_object *o = object_of(lab, id);
+    struct cma_param p;
+
+    if (param)
+        rdma_cm_param(param, &p);
+    ACT(lab, o, told(cma_accept(o->part, param ? &p : NULL), reterr));
+}
+
+enum rdl_status rdl_cm_reject(struct rdl_lab *lab, rdl_cm_id id, const void *data, size_t bytes,
+                              int *reterr)
+{
+    struct guest_cm_object *o = object_of(lab, id);
+
+    ACT(lab, o, told(cma_reject(o->part, data, bytes), reterr));
+}
+
+enum rdl_status rdl_cm_disconnect(struct rdl_lab *lab, rdl_cm_id id, int *reterr)
+{
+    struct guest_cm_object *o = object_of(lab, id);
+
+    ACT(lab, o, told(cma_disconnect(o->part), reterr));
+}
+
+enum rdl_status rdl_cm_notify(struct rdl_lab *lab, rdl_cm_id id, int *reterr)
+{
+    struct guest_cm_object *o = object_of(lab, id);
+
+    ACT(lab, o, told(cma_notify(o->part), reterr));
+}
+
+enum rdl_status rdl_cm_qp_attr(const struct rdl_lab *lab, rdl_cm_id id, uint32_t state,
+                               struct rdl_qp_attr *ret, uint32_t *ret_mask, int *reterr)
+{
+    const struct guest_cm_object *o = object_of(lab, id);
+
+    return o ? told(cma_qp_attr(o->part, state, ret, ret_mask), reterr) : RDL_ERR_STALE;
+}
+
+enum rdl_status rdl_cm_set_qp(struct rdl_lab *lab, rdl_cm_id id, rdl_qp qp)
+{
+    struct guest_cm_object *o = object_of(lab, id);
+
+    if (!o)
+        return RDL_ERR_STALE;
+    o->qp = qp.raw;
+    return RDL_OK;
+}
+
+enum rdl_status rdl_cm_get_event(struct rdl_lab *lab, rdl_cm_channel channel, const char *name,
+                                 struct rdl_cm_event *ret, size_t *ret_n)
+{
+    struct guest_cm_object *ch = channel_of(lab, channel);
+
+    ACT(lab, ch, rdma_cm_get_event(ch, name, ret, ret_n));
+}
+
+enum rdl_status rdl_cm_ack_event(struct rdl_lab *lab, rdl_cm_channel channel)
+{
+    struct guest_cm_object *ch = channel_of(lab, channel);
+
+    return ch ? rdma_cm_ack_event(ch) : RDL_ERR_STALE;
+}
+
+enum rdl_status rdl_cm_id_info(const struct rdl_lab *lab, rdl_cm_id id, struct rdl_cm_id_info *ret)
+{
+    const struct guest_cm_object *o = object_of(lab, id);
+
+    if (!o)
+        return RDL_ERR_STALE;
+    rdma_cm_id_info(o, ret);
+    return RDL_OK;
+}
+
+uint32_t rdl_cm_pending(const struct rdl_lab *lab, rdl_cm_channel channel)
+{
+    const struct guest_cm_object *ch = channel_of(lab, channel);
+
+    return ch ? rdma_cm_channel_of(ch)->n_events : 0;
+}

@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: MIT */
+/* Connections through the whole lab: calls of programs, the connection managers of two guests,
+ * their drivers, devices and frames.
+ */
+#include "testing.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "emu/facts/enum/cm_state.h"
+#include "emu/facts/enum/cma_state.h"
+#include "emu/facts/enum/mtu.h"
+#include "emu/facts/enum/object.h"
+#include "emu/facts/enum/port_space.h"
+#include "emu/facts/enum/qp_state.h"
+#include "emu/facts/enum/qp_type.h"
+#include "emu/facts/enum/rdma_cm_event.h"
+#include "emu/facts/enum/wc_status.h"
+#include "emu/lab/lab_state.h"
+#include "rdmalab/cm.h"
+#include "testbed/testbed.h"
+
+#define PORT 7471u
+
+static const struct rdl_limits bounded = {.ticks = 1000000};
+
+struct cm_lab {
+    struct testbed r;
+    rdl_cm_channel channel[2];
+    rdl_cm_id listener, id[2];
+    rdl_qp qp[2];
+    uint32_t qpn[2];
+};
+
+static int set_up(void **state)
+{
+    struct cm_lab *l = test_calloc(1, sizeof(*l));
+    const struct testbed_config c = {.seed = 4,
+                                     .check_invariants = true,
+                                     .mr_bytes = 4096,
+                                     .max_wr = 16,
+                                     .path_mtu = MTU_1024,
+                                     .latency_ns = 1000};
+
+    assert_int_equal(testbed_init(&l->r, &c), RDL_OK);
+    *state = l;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct cm_lab *l = *state;
+
+    assert_null(rdl_broken_invariant(l->r.lab));
+    testbed_done(&l->r);
+    test_free(l);
+    return 0;
+}
+
+static void run_for(const struct cm_lab *l, uint64_t ns)
+{
+    const enum rdl_status st = rdl_run(l->r.lab, rdl_now_ns(l->r.lab) + ns, bounded);
+
+    assert_true(st == RDL_OK || st == RDL_ERR_IDLE);
+}
+
+/* Runs until there is an event at @side, which must be @kind, and acknowledges it. */
+static struct rdl_cm_event event_of(const struct cm_lab *l, unsigned side, enum rdma_cm_event kind)
+{
+    struct rdl_cm_event e = {.kind = UINT32_MAX};
+    size_t n = 0;
+
+    while (rdl_cm_pending(l->r.lab, l->channel[side]) == 0)
+        assert_int_equal(rdl_step(l->r.lab, RDL_STEP_TICK, bounded), RDL_OK);
+    assert_int_equal(rdl_cm_get_event(l->r.lab, l->channel[side], NULL, &e, &n), RDL_OK);
+    assert_int_equal(n, 1);
+    assert_int_equal(e.kind, kind);
+    assert_int_equal(rdl_cm_ack_event(l->r.lab, l->channel[side]), RDL_OK);
+    return e;
+}
+
+static struct rdl_cm_addr address_of(const struct cm_lab *l, unsigned side, uint16_t port)
+{
+    struct rdl_cm_addr a = {.version = 4, .port = port};
+
+    memcpy(a.gid, lab_host(l->r.lab->state, l->r.side[side].host.raw)->guest.config.gid[0], 16);
+    return a;
+}
+
+static void create(struct cm_lab *l, unsigned side)
+{
+    assert_int_equal(
+        rdl_cm_create_channel(l->r.lab, l->r.side[side].host, "events", &l->channel[side]), RDL_OK);
+}
+
+static void create_qp(struct cm_lab *l, unsigned side)
+{
+    const struct testbed_side *s = &l->r.side[side];
+    const struct rdl_qp_config c = {
+        .pd = s->pd, .type = QPT_RC, .send_cq = s->cq, .recv_cq = s->cq};
+    struct rdl_qp_info info;
+
+    assert_int_equal(rdl_create_qp(l->r.lab, &c, "mine", &l->qp[side]), RDL_OK);
+    assert_int_equal(testbed_wait(&l->r, side), RDL_OK);
+    assert_int_equal(rdl_qp_info(l->r.lab, l->qp[side], &info), RDL_OK);
+    l->qpn[side] = info.qpn;
+}
+
+static void move(struct cm_lab *l, unsigned side, enum qp_state to)
+{
+    struct rdl_modify_error error;
+    struct rdl_qp_attr attr;
+    uint32_t mask;
+    int e;
+
+    assert_int_equal(rdl_cm_qp_attr(l->r.lab, l->id[side], to, &attr, &mask, &e), RDL_OK);
+    assert_int_equal(rdl_modify_qp(l->r.lab, l->qp[side], &attr, mask, false, &error), RDL_OK);
+    assert_int_equal(testbed_wait(&l->r, side), RDL_OK);
+}
+
+static void listen_at(struct cm_lab *l, unsigned side)
+{
+    const struct rdl_cm_addr any = {.version = 4, .gid = {[10] = 0xff, [11] = 0xff}, .port = PORT};
+    int error;
+
+    assert_int_equal(
+        rdl_cm_create_id(l->r.lab, l->channel[side], PORT_SPACE_TCP, "listener", &l->listener),
+        RDL_OK);
+    assert_int_equal(rdl_cm_bind(l->r.lab, l->listener, &any, &error), RDL_OK);
+    assert_int_equal(rdl_cm_listen(l->r.lab, l->listener, 0, &error), RDL_OK);
+}
+
+/* Sends a REQ from side 0 to side 1. */
+static void dial(struct cm_lab *l)
+{
+    const struct rdl_cm_addr to = address_of(l, 1, PORT);
+    struct rdl_cm_param p = {.private_data = "hello",
+                             .private_bytes = 5,
+                             .responder_resources = 1,
+                             .initiator_depth = 1,
+                             .retry_count = 7,
+                             .rnr_retry_count = 7};
+    int error;
+
+    assert_int_equal(rdl_cm_create_id(l->r.lab, l->channel[0], PORT_SPACE_TCP, "client", &l->id[0]),
+                     RDL_OK);
+    assert_int_equal(rdl_cm_resolve_addr(l->r.lab, l->id[0], NULL, &to, 2000000000, &error),
+                     RDL_OK);
+    (void)event_of(l, 0, RDMA_CM_EVENT_ADDR_RESOLVED);
+    assert_int_equal(rdl_cm_resolve_route(l->r.lab, l->id[0], &error), RDL_OK);
+    (void)event_of(l, 0, RDMA_CM_EVENT_ROUTE_RESOLVED);
+    create_qp(l, 0);
+    move(l, 0, QPS_INIT);
+    p.qpn = l->qpn[0];
+    assert_int_equal(rdl_cm_connect(l->r.lab, l->id[0], &p, &error), RDL_OK);
+}
+
+static void connect_both(struct cm_lab *l)
+{
+    struct rdl_cm_param p = {.responder_resources = 1, .initiator_depth = 1, .rnr_retry_count = 7};
+    struct rdl_cm_event e;
+    int error;
+
+    dial(l);
+    e = event_of(l, 1, RDMA_CM_EVENT_CONNECT_REQUEST);
+    assert_int_equal(e.listener.raw, l->listener.raw);
+    assert_string_equal((const char *)e.param.private_data, "hello");
+    assert_int_equal(e.param.qpn, l->qpn[0]);
+    l->id[1] = e.id;
+    create_qp(l, 1);
+    for (uint32_t to = QPS_INIT; to <= QPS_RTS; to++)
+        move(l, 1, (enum qp_state)to);
+    p.qpn = l->qpn[1];
+    assert_int_equal(rdl_cm_accept(l->r.lab, l->id[1], &p, &error), RDL_OK);
+    e = event_of(l, 0, RDMA_CM_EVENT_CONNECT_RESPONSE);
+    assert_int_equal(e.param.qpn, l->qpn[1]);
+    move(l, 0, QPS_RTR);
+    move(l, 0, QPS_RTS);
+    assert_int_equal(rdl_cm_accept(l->r.lab, l->id[0], NULL, &error), RDL_OK);
+    (void)event_of(l, 1, RDMA_CM_EVENT_ESTABLISHED);
+}
+
+static void pass_data(struct cm_lab *l)
+{
+    struct testbed_side s[2] = {l->r.side[0], l->r.side[1]};
+    struct rdl_wc wc[2];
+    size_t n;
+
+    s[0].qp = l->qp[0];
+    s[1].qp = l->qp[1];
+    assert_int_equal(testbed_side_recv(l->r.lab, &s[1], 1, 0, 64), RDL_OK);
+    assert_int_equal(testbed_side_send(l->r.lab, &s[0], 2, 0, 64, 2), RDL_OK);
+    run_for(l, 1000000);
+    assert_int_equal(rdl_poll_cq(l->r.lab, s[1].cq, 2, wc, &n), RDL_OK);
+    assert_int_equal(n, 1);
+    assert_int_equal(wc[0].status, WCS_SUCCESS);
+}
+
+static void messages_connect_and_disconnect(void **state)
+{
+    struct cm_lab *l = *state;
+    struct rdl_cm_id_info info;
+    int error;
+
+    create(l, 0);
+    create(l, 1);
+    listen_at(l, 1);
+    connect_both(l);
+    assert_int_equal(rdl_cm_id_info(l->r.lab, l->id[1], &info), RDL_OK);
+    assert_int_equal(info.ib_state, CMS_ESTABLISHED);
+    assert_int_equal(info.remote_qpn, l->qpn[0]);
+    assert_int_equal(info.local.port, PORT);
+    pass_data(l);
+    assert_int_equal(rdl_cm_disconnect(l->r.lab, l->id[0], &error), RDL_OK);
+    (void)event_of(l, 1, RDMA_CM_EVENT_DISCONNECTED);
+    assert_int_equal(rdl_cm_disconnect(l->r.lab, l->id[1], &error), RDL_OK);
+    (void)event_of(l, 0, RDMA_CM_EVENT_DISCONNECTED);
+    (void)event_of(l, 0, RDMA_CM_EVENT_TIMEWAIT_EXIT);
+    (void)event_of(l, 1, RDMA_CM_EVENT_TIMEWAIT_EXIT);
+    for (unsigned side = 0; side < 2; side++) {
+        assert_int_equal(rdl_cm_destroy_channel(l->r.lab, l->channel[side]), RDL_ERR_BUSY);
+        assert_int_equal(rdl_cm_destroy_id(l->r.lab, l->id[side]), RDL_OK);
+        assert_int_equal(rdl_cm_destroy_id(l->r.lab, l->id[side]), RDL_ERR_STALE);
+    }
+    assert_int_equal(rdl_cm_destroy_id(l->r.lab, l->listener), RDL_OK);
+    assert_int_equal(rdl_cm_destroy_channel(l->r.lab, l->channel[1]), RDL_OK);
+}
+
+/* All hosts have a connection manager from the first call on. */
+static void nobody_listens_is_a_rejection(void **state)
+{
+    struct cm_lab *l = *state;
+    struct rdl_cm_event e;
+    uint64_t began;
+
+    create(l, 0);
+    dial(l);
+    began = rdl_now_ns(l->r.lab);
+    e = event_of(l, 0, RDMA_CM_EVENT_REJECTED);
+    assert_int_equal(e.status, 8);
+    assert_true(rdl_now_ns(l->r.lab) - began < 1000000);
+}
+
+/* Requests of programs pass while the kernel arms its queue for each message. */
+static void the_kernels_requests_hinder_nobody(void **state)
+{
+    struct cm_lab *l = *state;
+    rdl_pd pd[64];
+
+    create(l, 0);
+    create(l, 1);
+    listen_at(l, 1);
+    dial(l);
+    for (unsigned i = 0; i < 8; i++) {
+        assert_int_equal(rdl_alloc_pd(l->r.lab, l->r.side[1].host, NULL, &pd[i]), RDL_OK);
+        assert_int_equal(testbed_wait(&l->r, 1), RDL_OK);
+    }
+    (void)event_of(l, 1, RDMA_CM_EVENT_CONNECT_REQUEST);
+}
+
+static void a_request_under_way_delays_the_start(void **state)
+{
+    struct cm_lab *l = *state;
+    rdl_pd pd;
+
+    assert_int_equal(rdl_alloc_pd(l->r.lab, l->r.side[1].host, NULL, &pd), RDL_OK);
+    assert_int_equal(rdl_cm_create_channel(l->r.lab, l->r.side[0].host, NULL, &l->channel[0]),
+                     RDL_ERR_BUSY);
+    assert_int_equal(testbed_wait(&l->r, 1), RDL_OK);
+    create(l, 0);
+}
+
+static void the_objects_of_the_kernel_stay(void **state)
+{
+    static const struct {
+        const char *path;
+        enum object_kind kind;
+    } rows[] = {{"h2.cm_cq", OBJ_CQ}, {"h2.cm_gsi", OBJ_QP}};
+    struct cm_lab *l = *state;
+    uint64_t raw;
+
+    create(l, 0);
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        assert_int_equal(rdl_find(l->r.lab, rows[i].path, rows[i].kind, &raw), RDL_OK);
+        if (rows[i].kind == OBJ_CQ)
+            assert_int_equal(rdl_destroy_cq(l->r.lab, (rdl_cq){raw}), RDL_ERR_BUSY);
+        else
+            assert_int_equal(rdl_destroy_qp(l->r.lab, (rdl_qp){raw}), RDL_ERR_BUSY);
+    }
+}
+
+#define T(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        T(messages_connect_and_disconnect),    T(nobody_listens_is_a_rejection),
+        T(the_kernels_requests_hinder_nobody), T(a_request_under_way_delays_the_start),
+        T(the_objects_of_the_kernel_stay),
+    };
+
+    return cmocka_run_group_tests_name("cm", tests, NULL, NULL);
+}
