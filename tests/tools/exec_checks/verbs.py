@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: MIT
+"""Programs find in a lab the device, the calls and the files of an adapter.  The lab tells why it refused a call."""
+import os
+import pathlib
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+from on_hosts import exec_pair, ports, text_of
+from program import ROOT
+
+# Pairs of server and client: the same words, and the name of the machine behind those of the client.
+PAIRS = [
+    "ibv_rc_pingpong -g 0 -n 200 -c", "ibv_rc_pingpong -g 0 -n 200 -e", "ibv_rc_pingpong -g 1 -n 50 -m 4096 -s 65536 -r 50",
+    "ibv_rc_pingpong -g 0 -n 100 -t", "ibv_rc_pingpong -g 0 -n 100 -N", "ibv_uc_pingpong -g 0 -n 200",
+    "ibv_uc_pingpong -g 0 -n 100 -e", "ibv_ud_pingpong -g 0 -n 200", "ibv_ud_pingpong -g 1 -n 100 -e -s 1024",
+    "ibv_srq_pingpong -g 0 -n 100 -q 4", "ibv_srq_pingpong -g 0 -n 100 -e",
+    "ib_send_bw -n 100", "ib_send_lat -n 50 -e", "ib_send_bw -n 100 -c UD", "ib_send_bw -n 100 -c UC --use-srq",
+    "ib_write_bw -n 100 -q 2 -m 1024", "ib_write_lat -n 50 -I 64", "ib_write_bw -n 100 -c UC", "ib_write_bw -n 50 -b",
+    "ib_read_bw -n 50", "ib_read_lat -n 50 -s 4096", "ib_atomic_bw -n 50", "ib_atomic_lat -n 50 -A CMP_AND_SWAP",
+]
+
+
+def check_pairs(rdmalab, tally, _library):
+    for pair in PAIRS:
+        done = exec_pair(rdmalab, pair)
+        tally.expect(done.returncode == 0, pair, text_of(done))
+
+
+def check_device(rdmalab, tally, _library):
+    done = rdmalab.run("exec", "h2", "--", "ibv_devinfo", "-v")
+    says = {name: value for name, value in re.findall(r"^\s*([\w ]+\w):\s*(\S.*)$", done.stdout, re.MULTILINE)}
+    for name, value in {"hca_id": "rdl0", "state": "PORT_ACTIVE (4)", "max_qp": "1024", "link_layer": "Ethernet",
+                        "atomic_cap": "ATOMIC_HCA (1)", "active_mtu": "4096 (5)"}.items():
+        tally.expect(says.get(name) == value, f"ibv_devinfo says that {name} is {value}", text_of(done))
+    tally.expect("::ffff:10.0.0.2, RoCE v2" in done.stdout, "ibv_devinfo shows the GID of h2", text_of(done))
+    alone = subprocess.run(["ibv_devices"], env={**os.environ, "LD_LIBRARY_PATH": str(_library.parent)},
+                           capture_output=True, text=True, check=False)
+    tally.expect(alone.returncode == 0 and "rdl0" not in alone.stdout, "without a lab there is no device", text_of(alone))
+
+
+def check_symbols_and_texts(_rdmalab, tally, library):
+    for script in ("check_symbols.py", "check_text.py"):
+        done = subprocess.run([ROOT / "src/program/ibverbs" / script, library], capture_output=True, text=True, check=False)
+        counts = re.search(r"(\d+) passed, (\d+) failed", done.stdout)
+        tally.expect(done.returncode == 0 and counts and int(counts[1]) > 0 and int(counts[2]) == 0, script, text_of(done))
+
+
+def check_examples(rdmalab, tally, library):
+    build = library.parents[3]
+    for name in ("rc_message", "one_sided", "datagram", "shared_receives", "events"):
+        program, port = str(build / "examples" / name), str(next(ports))
+        done = rdmalab.run("exec", "h1", "--", program, "-", port, ":", "h2", "--", program, "localhost", port)
+        tally.expect(done.returncode == 0 and done.stdout.count("\n") >= 3, f"examples/{name}.c", text_of(done))
+
+
+def check_own_program(rdmalab, tally, library):
+    """What no program of Debian's does: errors, refusals, full queues, threads, fork, the end of the lab."""
+    program = library.parents[3] / "tests/program/verbs_program"
+    for how in ([], ["--virtual"]):  # in which a thread that polls must not hold the calls of another one up
+        done = rdmalab.run("exec", *how, "h1", "--", str(program))
+        counts = re.search(r"^(\d+) passed, (\d+) failed$", done.stdout, re.MULTILINE)
+        tally.expect(done.returncode == 0 and counts and int(counts[1]) > 2000 and int(counts[2]) == 0,
+                     " ".join(["tests/program", *how]), text_of(done))
+    done = rdmalab.run("exec", "h1", "--", "env", "RDMALAB_ARM=unpolled", str(program), "arming")
+    tally.expect(done.returncode == 0 and "arming\n" in done.stdout, "RDMALAB_ARM=unpolled", text_of(done))
+
+
+# The mistakes that tests/program/mistakes.c can make, and the words of the lab on each.
+SAID_OF_MISTAKES = {
+    "access": "ibv_reg_mr(): Invalid argument; IBV_ACCESS_REMOTE_WRITE and _ATOMIC need IBV_ACCESS_LOCAL_WRITE",
+    "long": "ibv_create_qp(): Invalid argument; max_send_wr is 1000000, and must be at most 4096",
+    "srq": "ibv_create_srq(): Invalid argument; max_sge is 1000, and must be at most 32",
+    "state": "ibv_modify_qp(): Invalid argument; RESET -> RTS is not possible",
+}
+
+
+def check_refused(rdmalab, tally, library):
+    """A program that fails learns an errno; rdmalab tells why its last call was refused."""
+    for mistake, says in SAID_OF_MISTAKES.items():
+        done = rdmalab.run("exec", "h1", "--", str(library.parents[3] / "tests/program/mistakes"), mistake)
+        tally.expect(done.returncode == 3 and done.stderr == f"rdmalab: h1 mistakes ended with status 3\n  the lab had refused {says}\n",
+                     f"the mistake {mistake}", text_of(done))
+    rdmalab.file("few.lab").write_text("host h1\nhost h2 max_qp_init_rd_atom=4 max_qp=2\nlink h1 h2\n")
+    for pair, says in (("ib_read_lat -n 5", "  the lab had refused ibv_modify_qp(): Invalid argument; RTR -> RTS: max_rd_atomic is 16, and must be 0 to 4\n"),
+                       ("ib_write_bw -q 2", "  the lab had refused ibv_create_qp(): Cannot allocate memory; the device says QP_LIMIT, expected at most 1 of them, found 2\n")):
+        done = exec_pair(rdmalab, pair, None, "--lab", "few.lab")
+        tally.expect(done.returncode == 1 and done.stderr.count(says) == 1, f"{pair}: why a call was refused", text_of(done))
+    for pair, says in ((("ibv_rc_pingpong", "ibv_rc_pingpong"), "ah_attr needs a GID for RoCE, and is_global is 0; many programs have -g 0 for that\n"),
+                       (("ibv_ud_pingpong", "ibv_ud_pingpong"), "ibv_create_ah(): Invalid argument; ah_attr needs a GID for RoCE, and is_global is 0"),
+                       (("ibv_rc_pingpong -g 0", "ibv_rc_pingpong -g 1"), "sgid_index 0 is an IPv4 address, and dgid is not")):
+        done = exec_pair(rdmalab, *pair)
+        tally.expect(done.returncode == 1 and says in done.stderr, f"{pair}: the wrong address vector", text_of(done))
+    done = rdmalab.run("exec", "h1", "--", "sh", "-c", "ibv_devinfo >&2; exit 3")
+    tally.expect(done.returncode == 3 and "had refused" not in done.stderr, "nothing was refused", text_of(done))
+
+
+def state_of(pid):
+    """The letter of a process's state, as ps prints it; "" if there is no such process."""
+    try:
+        return pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return ""
+
+
+def check_refused_together(rdmalab, tally, _library):
+    """All programs that have failed when the lab looks are reported, with their reasons: rdmalab is stopped meanwhile."""
+    rdmalab.file("few.lab").write_text("host h1\nhost h2 max_qp=2\nlink h1 h2\n")
+    process = rdmalab.start("exec", "--lab", "few.lab", "h1", "--", "sh", "-c", "echo $$ >one; while ! test -e gone; do sleep 0.01; done; exit 3",
+                            ":", "h2", "--", "sh", "-c", "ibv_srq_pingpong -q 8; echo $$ >two; kill -STOP $PPID; touch gone; exit 4")
+    end = time.monotonic() + 30
+    while time.monotonic() < end and not all(
+            rdmalab.file(name).exists() and (pid := rdmalab.file(name).read_text().strip()) and state_of(pid) == "Z" for name in ("one", "two")):
+        time.sleep(0.01)
+    process.send_signal(signal.SIGCONT)
+    _, errors = process.communicate(timeout=30)
+    tally.expect(process.returncode == 3 and re.search(
+        r"rdmalab: h1 sh ended with status 3\n  h2 sh ended with status 4\n    the lab had refused ibv_create_qp\(\): Cannot allocate memory; "
+        r"the device says QP_LIMIT", errors), "both failures, with the reason of the second one", f"{process.returncode}\n{errors}")
+
+
+FILES = """
+import os, stat
+device, sysfs = "/dev/infiniband/uverbs0", "/sys/class/infiniband/rdl0/"
+print("device", stat.S_ISCHR(os.stat(device).st_mode), os.access(device, os.R_OK | os.W_OK), open(device).read() == "")
+for name in "ports/1/gid_attrs/types/0", "ports/1/gid_attrs/types/15", "ports/1/link_layer", "node_type":
+    print(name, open(sysfs + name).read().strip(), os.stat(sysfs + name).st_size, os.access(sysfs + name, os.R_OK))
+for name in "ports/1/gid_attrs/types/", "ports/1/gid_attrs/types/0x", "ports/2/link_layer", "node_typ", "node_types":
+    print(name, os.path.exists(sysfs + name))
+try:
+    open(sysfs + "node_type", "w")
+except OSError as error:
+    print(error.strerror)
+print(sorted(os.listdir("/proc/self/fd")))
+"""
+FILES_SAID = """device True True True
+ports/1/gid_attrs/types/0 RoCE v2 8 True
+ports/1/gid_attrs/types/15 RoCE v2 8 True
+ports/1/link_layer Ethernet 9 True
+node_type 1: CA 6 True
+ports/1/gid_attrs/types/ False
+ports/1/gid_attrs/types/0x False
+ports/2/link_layer False
+node_typ False
+node_types False
+Permission denied
+['0', '1', '2', '3']
+"""
+
+
+def check_files(rdmalab, tally, _library):
+    """Files of an adapter that programs look at themselves: the machine has none."""
+    done = rdmalab.run("exec", "h1", "--", sys.executable, "-c", FILES)
+    tally.expect(done.returncode == 0 and done.stdout == FILES_SAID, "files of the device", text_of(done))
+    done = rdmalab.run("exec", "h1", "--", "env", "-u", "RDMALAB_SOCKET", "ls", "/sys/class/infiniband/rdl0/node_type")
+    tally.expect(done.returncode == 2, "files of the device without a lab", text_of(done))
+    for variable, ours in (("LD_PRELOAD", "librdmalab-files.so"), ("LD_LIBRARY_PATH", "rdmalab-exec-"), ("ASAN_OPTIONS", "link_order=0")):
+        done = rdmalab.run("exec", "h1", "--", "printenv", variable, env={**os.environ, variable: "verbosity=0"})
+        first, colon, last = done.stdout.strip().rpartition(":")
+        tally.expect(ours in first and colon and last == "verbosity=0", f"{variable} of the user stands behind ours", text_of(done))
+    spaces = rdmalab.file("a b")
+    spaces.mkdir()
+    done = rdmalab.run("exec", "h1", "--", "test", "-c", "/dev/infiniband/uverbs0", env={**os.environ, "TMPDIR": str(spaces)})
+    tally.expect(done.returncode == 0 and not done.stderr and not list(spaces.iterdir()), "a directory with a space", text_of(done))
+
+
+SANITIZED = """
+#include <infiniband/verbs.h>
+#include <stdio.h>
+#include <stdlib.h>
+int main(void)
+{
+    int n = 0;
+    struct ibv_device **list = ibv_get_device_list(&n);
+    FILE *file = fopen("/sys/class/infiniband/rdl0/node_type", "r");
+    printf("%d %d\\n", n, file ? fgetc(file) : 0);
+    if (file)
+        fclose(file);
+    ibv_free_device_list(list);
+    return 0;
+}
+"""
+
+
+def check_sanitizers(rdmalab, tally, _library):
+    """Programs with sanitizers run: that for addresses wants to be the first library."""
+    rdmalab.file("sanitized.c").write_text(SANITIZED)
+    for compiler in filter(shutil.which, ("gcc", "clang")):
+        for sanitizer in ("address", "thread"):
+            made = subprocess.run([compiler, f"-fsanitize={sanitizer}", "sanitized.c", "-o", "sanitized", "-libverbs"],
+                                  cwd=rdmalab.directory, capture_output=True, text=True, check=False)
+            if made.returncode:
+                continue  # this compiler has no such sanitizer
+            done = rdmalab.run("exec", "h1", "--", "./sanitized")
+            tally.expect(done.returncode == 0 and done.stdout == "1 49\n" and not done.stderr, f"{compiler} -fsanitize={sanitizer}",
+                         text_of(done))
