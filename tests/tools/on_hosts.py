@@ -2,6 +2,8 @@
 """What the checks of programs on hosts of a lab have in common."""
 from program import tcp_ports
 
+LIBRARY = "src/program/ibverbs/libibverbs.so.1"  # below the directory of rdmalab
+
 # perftest measures the clock of its processor, and gives up if the machine is busy meanwhile.
 CLOCK_REFUSED, CLOCK_TRIES = "Correlation coefficient", 5
 

@@ -98,6 +98,10 @@ class Program:
             process.kill()
             process.communicate()
 
+    def built(self, name):
+        """The path of a file that was built beside the program."""
+        return pathlib.Path(self.path).parent / name
+
     def file(self, name):
         return pathlib.Path(self.directory, name)
 

@@ -8,7 +8,7 @@ import sys
 from on_hosts import exec_pair, text_of
 
 
-def check_statuses(rdmalab, tally, _library):
+def check_statuses(rdmalab, tally):
     """The status is that of the first program that failed."""
     for words, status in ((["h1", "--", "true"], 0), (["h1", "--", "sh", "-c", "exit 7"], 7),
                           (["h1", "--", "sh", "-c", "kill -9 $$"], 137), (["h1", "--", "/no/such/program"], 1),
@@ -26,7 +26,7 @@ def check_statuses(rdmalab, tally, _library):
     tally.expect(done.stdout == "through the program\n", "a program has the input and output of rdmalab", text_of(done))
 
 
-def check_words(rdmalab, tally, _library):
+def check_words(rdmalab, tally):
     """Each mistake of the command line has a message of its own, and no message quotes a line that nobody wrote."""
     for words, status, says in (
             ("", 2, "usage: rdmalab exec"), ("./server", 2, 'exec needs HOST -- PROGRAM; it is "./server"'),
@@ -50,7 +50,7 @@ def check_words(rdmalab, tally, _library):
     tally.expect(done.stderr == "rdmalab: h1 sh ended with status 3\n", "a status", text_of(done))
 
 
-def check_lab(rdmalab, tally, _library):
+def check_lab(rdmalab, tally):
     """Loss in the lab is loss for the programs, and the capture has their packets."""
     rdmalab.file("lossy.lab").write_text("host h1 h2\nlink h1 h2\ndrop next nth=3 class=send from=h1 as lost\n")
     done = exec_pair(rdmalab, "ibv_rc_pingpong -g 0 -n 50", None, "--lab", "lossy.lab", "--events", "events.ndjson",
@@ -62,7 +62,7 @@ def check_lab(rdmalab, tally, _library):
     tally.expect(rdmalab.file("frames.pcapng").exists() and rdmalab.file("frames.pcapng").stat().st_size > 10000, "there is a capture")
 
 
-def check_record(rdmalab, tally, _library):
+def check_record(rdmalab, tally):
     """The record has the whole run of programs; an export complains only of what it lacks."""
     pair = "ibv_rc_pingpong -g 0 -n 5"
     done = exec_pair(rdmalab, pair, None, "--events", "whole.ndjson", "--pcap", "whole.pcapng")
@@ -73,14 +73,14 @@ def check_record(rdmalab, tally, _library):
                  "large.pcapng" not in done.stderr, "events are missing, and no frames", text_of(done))
 
 
-def check_ladder(rdmalab, tally, _library):
+def check_ladder(rdmalab, tally):
     """--ladder - is printed behind the output of the programs."""
     rdmalab.file("two.lab").write_text("host h1 h2\nlink h1 h2\n")
     done = exec_pair(rdmalab, "ibv_rc_pingpong -g 0 -n 2", None, "--lab", "two.lab", "--ladder", "-")
     tally.expect(done.returncode == 0 and done.stdout.rfind("iters in") < done.stdout.find("SEND_FIRST"), "--ladder -", text_of(done))
 
 
-def check_stranger(rdmalab, tally, _library):
+def check_stranger(rdmalab, tally):
     """The file of --lab may do what `run` lets it do, in its own directory; the command line may do all."""
     rdmalab.file("theirs").mkdir()
     for line, permit in (("exec h1 touch made.ndjson", "programs"), ("export events ../made.ndjson", "files")):
@@ -100,7 +100,7 @@ def check_stranger(rdmalab, tally, _library):
     tally.expect(done.returncode == 2 and "it takes programs, ports, files" in done.stderr, "an unknown permission", text_of(done))
 
 
-def check_unmet(rdmalab, tally, _library):
+def check_unmet(rdmalab, tally):
     """A fault of --lab that has met nothing is a failure, as in `run`, unless it is optional."""
     for more, status in (("", 1), (" optional", 0)):
         rdmalab.file("unmet.lab").write_text(f"host h1 h2\nlink h1 h2\ndrop next nth=3 class=send from=h1{more} as f1\n")
@@ -120,7 +120,7 @@ time.sleep(1000)
 """
 
 
-def check_not_started(rdmalab, tally, _library):
+def check_not_started(rdmalab, tally):
     """A program that cannot be started is an error while another one waits, and with an output, too."""
     rdmalab.file("waits.py").write_text(WAITS)
     server = ["h1", "--", sys.executable, "waits.py"]
@@ -134,7 +134,7 @@ def check_not_started(rdmalab, tally, _library):
     tally.expect(done.returncode == 1 and "put that first" in done.stderr, "a client before its server", text_of(done))
 
 
-def check_waiting(rdmalab, tally, _library):
+def check_waiting(rdmalab, tally):
     """A server that nobody contacts is named, and ends with the time of --timeout."""
     rdmalab.file("waits.py").write_text(WAITS)
     python = ["h1", "--", sys.executable, "waits.py"]
@@ -156,7 +156,7 @@ def check_waiting(rdmalab, tally, _library):
                  "^C quotes no command", f"{process.returncode}\n{err}")
 
 
-def check_virtual_timeout(rdmalab, tally, _library):
+def check_virtual_timeout(rdmalab, tally):
     """--timeout is real time, also while virtual time stands still: a program sleeps, or polls its memory."""
     done = rdmalab.run("exec", "--virtual", "--timeout", "1", "h1", "--", "sleep", "1000000")
     tally.expect(done.returncode == 124 and done.stderr == "rdmalab: h1 sleep still ran after the timeout of 1 s\n",

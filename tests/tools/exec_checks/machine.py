@@ -23,7 +23,7 @@ run
 """
 
 
-def check_hostile(rdmalab, tally, _library):
+def check_hostile(rdmalab, tally):
     """A program that says anything to the lab harms nobody else, and leaves nothing."""
     for seed in range(1, 5):
         rdmalab.file("hostile.lab").write_text(HOSTILE.format(hostile=ROOT / "tests/program/hostile.py", seed=seed))
@@ -32,7 +32,7 @@ def check_hostile(rdmalab, tally, _library):
                      f"a pingpong beside a hostile program, seed {seed}", text_of(done))
 
 
-def check_tricks(rdmalab, tally, _library):
+def check_tricks(rdmalab, tally):
     """A program can neither make the lab wait, nor reach the terminal by what it prints."""
     tricks = ROOT / "tests/program/tricks.py"
     for name in ("block", "linger"):
@@ -48,13 +48,13 @@ def check_tricks(rdmalab, tally, _library):
                  "a long line is cut between two characters", text_of(done))
 
 
-def check_others_objects(rdmalab, tally, _library):
+def check_others_objects(rdmalab, tally):
     """A program that guesses handles of others is refused, whichever host they are of."""
     done = rdmalab.run("exec", "h1", "--", str(ROOT / "tests/program/crowd.py"), "others")
     tally.expect(done.returncode == 0 and done.stdout == "22 22 22 0\n" * 2, "handles of others are stale", text_of(done))
 
 
-def check_full(rdmalab, tally, _library):
+def check_full(rdmalab, tally):
     """A lab without file descriptors says so, and goes on when there are some again."""
     program = ROOT / "tests/program/crowd.py"
     done = rdmalab.run("exec", "h1", "--", str(program), preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (40, 1000)))
@@ -76,7 +76,7 @@ PLACES = (("a:b", "a program finds no library in a directory with such a name"),
           ("a\nb", "with such a name"), ("no/such", "No such file or directory"), ("c d", ""), ("x" * 90, "File name too long"))
 
 
-def check_places(rdmalab, tally, _library):
+def check_places(rdmalab, tally):
     """The directory for the libraries: an absolute path that the dynamic linker, and the shell of the leash, can read."""
     program = ["exec", "h1", "--", "sh", "-c", "cd / && ibv_devices"]
     for name, says in PLACES:
@@ -120,7 +120,7 @@ socket.create_connection(("127.0.0.1", int(sys.argv[1]))).recv(1)
 """
 
 
-def check_ports_again(rdmalab, tally, _library):
+def check_ports_again(rdmalab, tally):
     """A server gets its TCP port again at once after its end, but not a port on which another one listens."""
     port = next(ports)
     words = ["h1", "--", sys.executable, "-c", SERVER, str(port), ":", "h2", "--", sys.executable, "-c", CLIENT, str(port)]
@@ -149,7 +149,7 @@ def processes_with(word):
     return found
 
 
-def check_ends(rdmalab, tally, _library):
+def check_ends(rdmalab, tally):
     """A program that is killed leaves nothing, and neither does rdmalab."""
     many, long, port = str(900_000_000 + os.getpid()), str(90_000_000 + os.getpid()), str(next(ports))
     home = {"env": {**os.environ, "TMPDIR": str(rdmalab.directory)}}
@@ -174,7 +174,7 @@ def check_ends(rdmalab, tally, _library):
     tally.expect(not left, "nothing is left in the directory for temporary files", str(left))
 
 
-def check_killed(rdmalab, tally, _library):
+def check_killed(rdmalab, tally):
     """Programs, and what they have started, end with rdmalab, even if it is killed."""
     word = f"9999.{os.getpid()}"
     home = pathlib.Path(rdmalab.directory)

@@ -9,9 +9,9 @@ from on_hosts import text_of
 from program import ROOT
 
 
-def check_strange_name(rdmalab, tally, library):
+def check_strange_name(rdmalab, tally):
     """The name of a program is shown so that a terminal does not obey it."""
-    shutil.copy(library.parents[3] / "tests/program/makers_bare", rdmalab.file("strange\x9b\u202e\x1b[31m"))
+    shutil.copy(rdmalab.built("tests/program/makers_bare"), rdmalab.file("strange\x9b\u202e\x1b[31m"))
     rdmalab.file("strange.lab").write_text('host h1 h2\nexec h1 "./strange\x9b\u202e\x1b[31m" &\nuntil count(cqe) == 1 timeout=60s\nshow h1\n'
                                            "show live\nprograms\nprograms csv\nkill 1\nrefused says=\"signal 15\" { run }\n")
     done = rdmalab.run("run", "strange.lab", "--allow", "programs")
@@ -43,9 +43,9 @@ def made_lines():
     return {name: text.count("\n", 0, at.start()) + 1 for at in re.finditer(r"/\* made: (\w+) \*/", text) for name in [at[1]]}
 
 
-def check_makers(rdmalab, tally, library):
+def check_makers(rdmalab, tally):
     """Each object of a program has its maker: the program, the call, and its line if the debug information tells."""
-    build, lines = library.parents[3] / "tests/program", made_lines()
+    build, lines = rdmalab.built("tests/program"), made_lines()
     tally.expect(len(lines) == 10, "makers.c has marks", str(lines))
     calls = {"pd1": ("1st ibv_alloc_pd", "pd"), "mr1": ("1st ibv_reg_mr", "mr"), "mr2": ("2nd ibv_reg_mr", "mr2"),
              "mw3": ("1st ibv_alloc_mw", "mw"), "channel1": ("1st ibv_create_comp_channel", "channel"),
@@ -95,7 +95,7 @@ time.sleep(1000)
 """
 
 
-def check_maker_library(rdmalab, tally, _library):
+def check_maker_library(rdmalab, tally):
     """A call that a library of the program makes is in that library."""
     rdmalab.file("by_library.py").write_text(BY_LIBRARY)
     rdmalab.file("by_library.lab").write_text(f"host h1 h2\nlink h1 h2\nexec h1 {sys.executable} by_library.py &\n"
@@ -104,9 +104,9 @@ def check_maker_library(rdmalab, tally, _library):
     tally.expect(re.search(r"^  pd1( to pd2)? +1st( to 2nd)? ibv_alloc_pd, (\S+ of )?(libffi|_ctypes)\S+$", done.stdout, re.MULTILINE), "ctypes calls by libffi", text_of(done))
 
 
-def check_maker_changed(rdmalab, tally, library):
+def check_maker_changed(rdmalab, tally):
     """A program that was built again while it runs: no line of the new one is said of the old one."""
-    shutil.copy(library.parents[3] / "tests/program/makers", rdmalab.file("changing"))
+    shutil.copy(rdmalab.built("tests/program/makers"), rdmalab.file("changing"))
     rdmalab.file("changed.lab").write_text("host h1 h2\nlink h1 h2\nexec h1 ./changing &\n"
                                            "until count(cqe) == 1 timeout=60s\n"
                                            "exec h1 mv changing old\nexec h1 cp old changing\nshow h1.pd1\nkill 1\n")

@@ -25,7 +25,7 @@ show live
 """
 
 
-def check_script(rdmalab, tally, _library):
+def check_script(rdmalab, tally):
     """At the prompt and in scripts: output behind the name of the program, expectations, `show live`."""
     script = rdmalab.file("pair.lab")
     script.write_text(SCRIPT)
@@ -52,7 +52,7 @@ expect count(cqe, host==h2) == 100
 """
 
 
-def check_held(rdmalab, tally, _library):
+def check_held(rdmalab, tally):
     """A breakpoint holds the lab and its programs: however long one looks, nothing goes on."""
     done = rdmalab.run("--allow", "programs", stdin=HELD)
     tally.expect(done.returncode == 0 and "the lab and its programs wait" in done.stdout and
@@ -73,7 +73,7 @@ kill 4
 """
 
 
-def check_reasons(rdmalab, tally, _library):
+def check_reasons(rdmalab, tally):
     """A program that cannot start, or that does not use our library, is told from the others."""
     rdmalab.file("plain").write_text("no program")
     header = b"\x7fELF\2\1\1" + bytes(9) + struct.pack("<HHIQQQIHHHHHH", 2, 62, 1, 0x400078, 64, 0, 0, 64, 56, 1, 0, 0, 0)
@@ -104,7 +104,7 @@ programs csv
 """
 
 
-def check_programs(rdmalab, tally, _library):
+def check_programs(rdmalab, tally):
     """`programs` lists those that run and those that have ended; much output does not stop virtual time."""
     rdmalab.file("prints.lab").write_text(PRINTS.format(port=next(ports)))
     done = rdmalab.run("run", "prints.lab", "--allow", "programs", "--virtual")
@@ -140,7 +140,7 @@ run
 """
 
 
-def check_needs_reset(rdmalab, tally, _library):
+def check_needs_reset(rdmalab, tally):
     """A program that has ended while its device needs a reset, which keeps its objects, stops nobody."""
     rdmalab.file("reset.lab").write_text(NEEDS_RESET)
     done = rdmalab.run("run", "reset.lab", "--allow", "programs", "--quiet")
@@ -156,7 +156,7 @@ MISTAKES = (
 )
 
 
-def check_mistakes(rdmalab, tally, _library):
+def check_mistakes(rdmalab, tally):
     """What helps after a mistake about programs."""
     for lines, says in MISTAKES:
         rdmalab.file("mistake.lab").write_text(f"host h1 h2\nlink h1 h2\n{lines}\n")

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 
-from on_hosts import exec_pair, ports, text_of
+from on_hosts import LIBRARY, exec_pair, ports, text_of
 from program import ROOT
 
 # Pairs of server and client: the same words, and the name of the machine behind those of the client.
@@ -24,42 +24,41 @@ PAIRS = [
 ]
 
 
-def check_pairs(rdmalab, tally, _library):
+def check_pairs(rdmalab, tally):
     for pair in PAIRS:
         done = exec_pair(rdmalab, pair)
         tally.expect(done.returncode == 0, pair, text_of(done))
 
 
-def check_device(rdmalab, tally, _library):
+def check_device(rdmalab, tally):
     done = rdmalab.run("exec", "h2", "--", "ibv_devinfo", "-v")
     says = {name: value for name, value in re.findall(r"^\s*([\w ]+\w):\s*(\S.*)$", done.stdout, re.MULTILINE)}
     for name, value in {"hca_id": "rdl0", "state": "PORT_ACTIVE (4)", "max_qp": "1024", "link_layer": "Ethernet",
                         "atomic_cap": "ATOMIC_HCA (1)", "active_mtu": "4096 (5)"}.items():
         tally.expect(says.get(name) == value, f"ibv_devinfo says that {name} is {value}", text_of(done))
     tally.expect("::ffff:10.0.0.2, RoCE v2" in done.stdout, "ibv_devinfo shows the GID of h2", text_of(done))
-    alone = subprocess.run(["ibv_devices"], env={**os.environ, "LD_LIBRARY_PATH": str(_library.parent)},
+    alone = subprocess.run(["ibv_devices"], env={**os.environ, "LD_LIBRARY_PATH": str(rdmalab.built(LIBRARY).parent)},
                            capture_output=True, text=True, check=False)
     tally.expect(alone.returncode == 0 and "rdl0" not in alone.stdout, "without a lab there is no device", text_of(alone))
 
 
-def check_symbols_and_texts(_rdmalab, tally, library):
+def check_symbols_and_texts(rdmalab, tally):
     for script in ("check_symbols.py", "check_text.py"):
-        done = subprocess.run([ROOT / "src/program/ibverbs" / script, library], capture_output=True, text=True, check=False)
+        done = subprocess.run([ROOT / "src/program/ibverbs" / script, rdmalab.built(LIBRARY)], capture_output=True, text=True, check=False)
         counts = re.search(r"(\d+) passed, (\d+) failed", done.stdout)
         tally.expect(done.returncode == 0 and counts and int(counts[1]) > 0 and int(counts[2]) == 0, script, text_of(done))
 
 
-def check_examples(rdmalab, tally, library):
-    build = library.parents[3]
+def check_examples(rdmalab, tally):
     for name in ("rc_message", "one_sided", "datagram", "shared_receives", "events"):
-        program, port = str(build / "examples" / name), str(next(ports))
+        program, port = str(rdmalab.built(f"examples/{name}")), str(next(ports))
         done = rdmalab.run("exec", "h1", "--", program, "-", port, ":", "h2", "--", program, "localhost", port)
         tally.expect(done.returncode == 0 and done.stdout.count("\n") >= 3, f"examples/{name}.c", text_of(done))
 
 
-def check_own_program(rdmalab, tally, library):
+def check_own_program(rdmalab, tally):
     """What no program of Debian's does: errors, refusals, full queues, threads, fork, the end of the lab."""
-    program = library.parents[3] / "tests/program/verbs_program"
+    program = rdmalab.built("tests/program/verbs_program")
     for how in ([], ["--virtual"]):  # in which a thread that polls must not hold the calls of another one up
         done = rdmalab.run("exec", *how, "h1", "--", str(program))
         counts = re.search(r"^(\d+) passed, (\d+) failed$", done.stdout, re.MULTILINE)
@@ -78,10 +77,10 @@ SAID_OF_MISTAKES = {
 }
 
 
-def check_refused(rdmalab, tally, library):
+def check_refused(rdmalab, tally):
     """A program that fails learns an errno; rdmalab tells why its last call was refused."""
     for mistake, says in SAID_OF_MISTAKES.items():
-        done = rdmalab.run("exec", "h1", "--", str(library.parents[3] / "tests/program/mistakes"), mistake)
+        done = rdmalab.run("exec", "h1", "--", str(rdmalab.built("tests/program/mistakes")), mistake)
         tally.expect(done.returncode == 3 and done.stderr == f"rdmalab: h1 mistakes ended with status 3\n  the lab had refused {says}\n",
                      f"the mistake {mistake}", text_of(done))
     rdmalab.file("few.lab").write_text("host h1\nhost h2 max_qp_init_rd_atom=4 max_qp=2\nlink h1 h2\n")
@@ -106,7 +105,7 @@ def state_of(pid):
         return ""
 
 
-def check_refused_together(rdmalab, tally, _library):
+def check_refused_together(rdmalab, tally):
     """All programs that have failed when the lab looks are reported, with their reasons: rdmalab is stopped meanwhile."""
     rdmalab.file("few.lab").write_text("host h1\nhost h2 max_qp=2\nlink h1 h2\n")
     process = rdmalab.start("exec", "--lab", "few.lab", "h1", "--", "sh", "-c", "echo $$ >one; while ! test -e gone; do sleep 0.01; done; exit 3",
@@ -151,7 +150,7 @@ Permission denied
 """
 
 
-def check_files(rdmalab, tally, _library):
+def check_files(rdmalab, tally):
     """Files of an adapter that programs look at themselves: the machine has none."""
     done = rdmalab.run("exec", "h1", "--", sys.executable, "-c", FILES)
     tally.expect(done.returncode == 0 and done.stdout == FILES_SAID, "files of the device", text_of(done))
@@ -185,7 +184,7 @@ int main(void)
 """
 
 
-def check_sanitizers(rdmalab, tally, _library):
+def check_sanitizers(rdmalab, tally):
     """Programs with sanitizers run: that for addresses wants to be the first library."""
     rdmalab.file("sanitized.c").write_text(SANITIZED)
     for compiler in filter(shutil.which, ("gcc", "clang")):

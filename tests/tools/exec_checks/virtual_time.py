@@ -6,12 +6,12 @@ from on_hosts import exec_pair, ports, text_of
 from program import ROOT
 
 
-def check_virtual(rdmalab, tally, library):
+def check_virtual(rdmalab, tally):
     """In virtual time a run is the same each time, with events and with a lost packet, and nobody waits for a retry."""
     rdmalab.file("lost.lab").write_text("host h1 h2\nlink h1 h2\ndrop next nth=1 class=send from=h1\n")
     for name, options in (("rc_message", []), ("rc_message", ["--lab", "lost.lab"]), ("events", []), ("shared_receives", []),
                           ("datagram", [])):
-        program, port = str(library.parents[3] / "examples" / name), str(next(ports))
+        program, port = str(rdmalab.built(f"examples/{name}")), str(next(ports))
         runs = [rdmalab.run("exec", "--virtual", "--hash", *options, "h1", "--", program, "-", port, ":", "h2", "--", program,
                             "localhost", port) for _ in range(4)]
         hashes = {match for done in runs for match in re.findall("^hash [0-9a-f]{16}$", done.stdout, re.MULTILINE)}
@@ -23,9 +23,9 @@ def check_virtual(rdmalab, tally, library):
     tally.expect(done.returncode == 2 and "--virtual" in done.stderr, "a hash needs virtual time", text_of(done))
 
 
-def check_draws(rdmalab, tally, library):
+def check_draws(rdmalab, tally):
     """In virtual time the random numbers of a program are the same each time; those of its children, and others, are not."""
-    draws = str(library.parents[3] / "tests/program/draws")
+    draws = str(rdmalab.built("tests/program/draws"))
     words = ["h1", "--", draws, ":", "h1", "--", draws]
 
     def run(*options, words=words):
@@ -69,9 +69,9 @@ expect program3.status == 3 and program4.status == 143
 """
 
 
-def check_test(rdmalab, tally, library):
+def check_test(rdmalab, tally):
     """`rdmalab test` starts programs, in virtual time, if it may; the same hash as `run --virtual` has."""
-    rdmalab.file("pair.lab").write_text(PAIR.format(program=library.parents[3] / "examples/rc_message", port=next(ports)))
+    rdmalab.file("pair.lab").write_text(PAIR.format(program=rdmalab.built("examples/rc_message"), port=next(ports)))
     convert = rdmalab.run("convert", "pair.lab", "pair.json")
     runs = [rdmalab.run("test", file, "--allow", "programs", "--strict", *more)
             for file, more in (("pair.lab", []), ("pair.lab", ["--twice"]), ("pair.json", ["--twice"]))]
@@ -92,9 +92,9 @@ def check_test(rdmalab, tally, library):
     tally.expect(done.returncode == 1 and "not possible in virtual time" in done.stderr, "nothing else takes part in virtual time", text_of(done))
 
 
-def check_book(rdmalab, tally, library):
+def check_book(rdmalab, tally):
     """The scenario of book/your-program.md passes, as a script and as JSON, with a server and a client."""
-    program, port = library.parents[3] / "examples/rc_message", next(ports)
+    program, port = rdmalab.built("examples/rc_message"), next(ports)
     for name, words in (("server", f"- {port}"), ("client", f"localhost {port}")):
         rdmalab.file(name).write_text(f"#!/bin/sh\nexec {program} {words}\n")
         rdmalab.file(name).chmod(0o755)
@@ -133,9 +133,9 @@ FAILURES = (
 )
 
 
-def check_test_failures(rdmalab, tally, library):
+def check_test_failures(rdmalab, tally):
     """A program that fails fails its test, which says what it printed; so does one that does not end."""
-    program = library.parents[3] / "examples/rc_message"
+    program = rdmalab.built("examples/rc_message")
     for lines, says in FAILURES:
         port = next(ports)
         lines = lines.replace("{server}", f"{program} - {port}").replace("{client}", f"{program} localhost {port}").replace("{port}", str(port))
