@@ -83,8 +83,9 @@ class Program:
         self.path, self.directory = path, directory
         self.started = []
 
-    def run(self, *args, stdin="", timeout=TIMEOUT_S, **more):
-        return subprocess.run([self.path, *args], input=stdin, cwd=self.directory, text=True,
+    def run(self, *args, stdin="", timeout=TIMEOUT_S, before=(), **more):
+        """Runs the program; by the command @before, if it is given."""
+        return subprocess.run([*before, self.path, *args], input=stdin, cwd=self.directory, text=True,
                               errors="replace", capture_output=True, timeout=timeout, check=False, **more)
 
     def start(self, *args, **more):

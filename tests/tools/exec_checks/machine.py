@@ -3,7 +3,6 @@
 import errno
 import os
 import pathlib
-import resource
 import shutil
 import signal
 import socket
@@ -11,14 +10,14 @@ import subprocess
 import sys
 import time
 
-from on_hosts import ports, text_of
+from on_hosts import ports, text_of, wait_until
 from program import ROOT
 
 HOSTILE = """host h1 h2 max_qp=64 max_cq=64
 link h1 h2
 exec h1 {hostile} {seed} &
-exec h1 ibv_rc_pingpong -g 0 -n 200 &
-exec h2 ibv_rc_pingpong -g 0 -n 200 localhost
+exec h1 ibv_rc_pingpong -g 0 -n 200 -p {port} &
+exec h2 ibv_rc_pingpong -g 0 -n 200 -p {port} localhost
 run
 """
 
@@ -26,7 +25,7 @@ run
 def check_hostile(rdmalab, tally):
     """A program that says anything to the lab harms nobody else, and leaves nothing."""
     for seed in range(1, 5):
-        rdmalab.file("hostile.lab").write_text(HOSTILE.format(hostile=ROOT / "tests/program/hostile.py", seed=seed))
+        rdmalab.file("hostile.lab").write_text(HOSTILE.format(hostile=ROOT / "tests/program/hostile.py", seed=seed, port=next(ports)))
         done = rdmalab.run("run", "hostile.lab", "--allow", "programs", "--quiet")
         tally.expect(done.returncode == 0 and "all is said" in done.stdout and "h2 ibv_rc_pingpong: 200 iters" in done.stdout,
                      f"a pingpong beside a hostile program, seed {seed}", text_of(done))
@@ -54,17 +53,22 @@ def check_others_objects(rdmalab, tally):
     tally.expect(done.returncode == 0 and done.stdout == "22 22 22 0\n" * 2, "handles of others are stale", text_of(done))
 
 
+def files_limited(soft, hard):
+    """Words that run a program with these limits of file descriptors."""
+    return ["prlimit", f"--nofile={soft}:{hard}"]
+
+
 def check_full(rdmalab, tally):
     """A lab without file descriptors says so, and goes on when there are some again."""
     program = ROOT / "tests/program/crowd.py"
-    done = rdmalab.run("exec", "h1", "--", str(program), preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (40, 1000)))
+    done = rdmalab.run("exec", "h1", "--", str(program), before=files_limited(40, 1000))
     tally.expect(done.returncode == 0 and "no file descriptors left" in done.stdout and "again: 0" in done.stdout,
                  "connections of one program for all descriptors of the lab", text_of(done))
-    done = rdmalab.run("exec", "h1", "--", str(program), "last", preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (40, 1000)))
+    done = rdmalab.run("exec", "h1", "--", str(program), "last", before=files_limited(40, 1000))
     tally.expect(done.returncode == 0 and done.stdout == 'the lab has no memory or no file descriptors left: "ulimit -n"\n',
                  "the descriptor of a program has no room in the lab", text_of(done))
     for limit in (8, 10):
-        done = rdmalab.run("exec", "h1", "--", "true", preexec_fn=lambda limit=limit: resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit)))
+        done = rdmalab.run("exec", "h1", "--", "true", before=files_limited(limit, limit))
         tally.expect(done.returncode == 1 and "Too many open files\n  \"ulimit -n\" tells" in done.stderr, f"ulimit -n {limit}", text_of(done))
     done = rdmalab.run("exec", "h1", "--", str(program))
     tally.expect(done.returncode == 0 and "64 connections: a limit is reached" in done.stdout and "again: 0" in done.stdout,
@@ -104,7 +108,7 @@ def check_places(rdmalab, tally):
     paths = ":".join(f"/opt/module/{i}/lib" for i in range(1000))
     done = rdmalab.run("exec", "h1", "--", "printenv", "LD_LIBRARY_PATH", env={**os.environ, "LD_LIBRARY_PATH": paths})
     tally.expect(done.stdout.endswith(f":{paths}\n"), "a long LD_LIBRARY_PATH is kept", text_of(done))
-    done = rdmalab.run("exec", "h1", "--", "true", preexec_fn=lambda: [os.close(fd) for fd in range(3)])
+    done = rdmalab.run("exec", "h1", "--", "true", before=["sh", "-c", 'exec "$0" "$@" <&- >&- 2>&-'])
     tally.expect(done.returncode == 0, "without input and output", text_of(done))
 
 
@@ -138,76 +142,78 @@ def check_ports_again(rdmalab, tally):
         tally.expect(done.returncode == 1 and "Address already in use" in done.stderr, "a port that is taken", text_of(done))
 
 
-def processes_with(word):
+def processes_with(word, program=""):
+    """The IDs of all processes with this word on their command line; only those of @program if it is given."""
     found = []
-    for entry in pathlib.Path("/proc").iterdir():
+    for entry in filter(lambda entry: entry.name.isdigit(), pathlib.Path("/proc").iterdir()):
         try:
-            if entry.name.isdigit() and word in (entry / "cmdline").read_bytes().decode(errors="replace").split("\0"):
-                found.append(int(entry.name))
+            words = (entry / "cmdline").read_bytes().decode(errors="replace").split("\0")
         except OSError:
-            pass
+            continue  # it has ended
+        if word in words and program in ("", pathlib.PurePath(words[0]).name):
+            found.append(int(entry.name))
     return found
+
+
+def left_in(home):
+    """The directories of rdmalab that are still there."""
+    return list(home.glob("rdmalab-exec-*"))
 
 
 def check_ends(rdmalab, tally):
     """A program that is killed leaves nothing, and neither does rdmalab."""
     many, long, port = str(900_000_000 + os.getpid()), str(90_000_000 + os.getpid()), str(next(ports))
-    home = {"env": {**os.environ, "TMPDIR": str(rdmalab.directory)}}
-    process = rdmalab.start("exec", "h1", "--", "ibv_rc_pingpong", "-g", "0", "-n", many, "-p", port, ":",
-                            "h2", "--", "ibv_rc_pingpong", "-g", "0", "-n", many, "-p", port, "localhost", **home)
-    deadline = time.monotonic() + 30
-    while time.monotonic() < deadline and len(processes_with(many)) < 3:
-        time.sleep(0.05)
+    home = pathlib.Path(rdmalab.directory)
+    environment = {**os.environ, "TMPDIR": str(home)}
+    server = ["ibv_rc_pingpong", "-g", "0", "-n", many, "-p", port]
+    process = rdmalab.start("exec", "h1", "--", *server, ":", "h2", "--", *server, "localhost", env=environment)
+    wait_until(lambda: len(processes_with(many, "ibv_rc_pingpong")) == 2)
     time.sleep(0.3)
-    for pid in processes_with(many):
-        if pid != process.pid and "localhost" not in pathlib.Path(f"/proc/{pid}/cmdline").read_text(errors="replace"):
+    for pid in processes_with(many, "ibv_rc_pingpong"):
+        if "localhost" not in pathlib.Path(f"/proc/{pid}/cmdline").read_text(errors="replace"):
             os.kill(pid, signal.SIGKILL)
     out, err = process.communicate(timeout=60)
     tally.expect(process.returncode == 137, "the status of a program that was killed", f"{process.returncode}\n{out}{err}")
-    process = rdmalab.start("exec", "h1", "--", "ib_send_bw", "-D", long, "-p", port, **home)
-    while time.monotonic() < deadline and len(processes_with(long)) < 2:
-        time.sleep(0.05)
+    process = rdmalab.start("exec", "h1", "--", "ib_send_bw", "-D", long, "-p", port, env=environment)
+    wait_until(lambda: processes_with(long, "ib_send_bw"))
     process.send_signal(signal.SIGTERM)
     process.communicate(timeout=60)
     tally.expect(not processes_with(many) and not processes_with(long), "no program outlives rdmalab")
-    left = list(pathlib.Path(rdmalab.directory).glob("rdmalab-exec-*"))
-    tally.expect(not left, "nothing is left in the directory for temporary files", str(left))
+    tally.expect(not left_in(home), "nothing is left in the directory for temporary files", str(left_in(home)))
 
 
 def check_killed(rdmalab, tally):
     """Programs, and what they have started, end with rdmalab, even if it is killed."""
     word = f"9999.{os.getpid()}"
     home = pathlib.Path(rdmalab.directory)
-    rdmalab.file("ends.lab").write_text(f'host h1\nexec h1 sh -c "trap : TERM; setsid sleep {word} & setsid sleep {word} & sleep {word}"\n')
-    for start in (["test", "ends.lab", "--allow", "programs", "--artifacts", "left"], ["exec", "h1", "--", "sleep", word, ":", "h2", "--", "sh", "-c", f"trap : TERM; setsid sleep {word} & sleep {word}"],
-                  ["--allow", "programs", "--prompt", "-c",
-                   f'host h1 h2; link h1 h2; exec h1 sleep {word} &; exec h2 sh -c "trap : TERM; setsid sleep {word} & sleep {word}" &']):
-        process = rdmalab.start(*start, stdin=subprocess.PIPE, env={**os.environ, "TMPDIR": str(home)})
-        deadline = time.monotonic() + 30
-        while time.monotonic() < deadline and len(set(processes_with(word)) - {process.pid}) < 3:
-            time.sleep(0.05)
-        began = set(processes_with(word)) - {process.pid}
+    environment = {**os.environ, "TMPDIR": str(home)}
+
+    def sleeps():
+        return processes_with(word, "sleep")
+
+    def kill_when(n_sleep, *command):
+        """Kills rdmalab when so many programs sleep.  Returns true if as many did, and nothing is left."""
+        process = rdmalab.start(*command, stdin=subprocess.PIPE, env=environment)
+        wait_until(lambda: len(sleeps()) == n_sleep)
+        began = len(sleeps())
         process.kill()
         process.wait()
-        while time.monotonic() < deadline and (processes_with(word) or list(home.glob("rdmalab-exec-*"))):
-            time.sleep(0.05)
-        tally.expect(len(began) == 3 and not processes_with(word), "no program outlives an rdmalab that was killed", str(start))
-        left = list(home.glob("rdmalab-exec-*"))
-        tally.expect(not left, "an rdmalab that was killed leaves no directory", str(left))
-    inner = ["sh", "-c", f"trap : TERM; setsid sleep {word} & sleep {word}"]
-    process = rdmalab.start("exec", "h1", "--", str(rdmalab.path), "exec", "h2", "--", *inner, stdin=subprocess.PIPE, env={**os.environ, "TMPDIR": str(home)})
-    deadline = time.monotonic() + 30
-    while time.monotonic() < deadline and len(processes_with(word)) < 2:
-        time.sleep(0.05)
-    began = len(processes_with(word))
-    process.kill()
-    process.wait()
-    while time.monotonic() < deadline and (processes_with(word) or list(home.glob("rdmalab-exec-*"))):
-        time.sleep(0.05)
-    tally.expect(began == 2 and not processes_with(word) and not list(home.glob("rdmalab-exec-*")), "rdmalab as a program of a lab that is killed",
-                 f"{began} {processes_with(word)}")
+        wait_until(lambda: not processes_with(word) and not left_in(home))
+        return began == n_sleep and not processes_with(word)
+
+    stubborn = f"trap : TERM; setsid sleep {word} & sleep {word}"
+    rdmalab.file("ends.lab").write_text(f'host h1\nexec h1 sh -c "trap : TERM; setsid sleep {word} & setsid sleep {word} & sleep {word}"\n')
+    for start in (["test", "ends.lab", "--allow", "programs", "--artifacts", "left"],
+                  ["exec", "h1", "--", "sleep", word, ":", "h2", "--", "sh", "-c", stubborn],
+                  ["--allow", "programs", "--prompt", "-c",
+                   f'host h1 h2; link h1 h2; exec h1 sleep {word} &; exec h2 sh -c "{stubborn}" &']):
+        tally.expect(kill_when(3, *start), "no program outlives an rdmalab that was killed", f"{start} {processes_with(word)}")
+        tally.expect(not left_in(home), "an rdmalab that was killed leaves no directory", str(left_in(home)))
+    ended = kill_when(2, "exec", "h1", "--", str(rdmalab.path), "exec", "h2", "--", "sh", "-c", stubborn)
+    tally.expect(ended and not left_in(home), "rdmalab as a program of a lab that is killed", f"{processes_with(word)} {left_in(home)}")
     done = rdmalab.run("exec", "h1", "--", "sh", "-c", f"setsid sleep {word} >/dev/null 2>&1 &")
     tally.expect(done.returncode == 0 and not processes_with(word), "what a program has left ends with rdmalab", text_of(done))
     tools = {name: shutil.which(name) for name in ("setsid", "sleep")}
-    done = rdmalab.run("exec", "h1", "--", "/bin/sh", "-c", f"{tools['setsid']} {tools['sleep']} {word} >/dev/null 2>&1 &", env={**os.environ, "PATH": str(home)})
+    done = rdmalab.run("exec", "h1", "--", "/bin/sh", "-c", f"{tools['setsid']} {tools['sleep']} {word} >/dev/null 2>&1 &",
+                       env={**os.environ, "PATH": str(home)})
     tally.expect(done.returncode == 0 and not processes_with(word), "so it does if there is nothing in PATH", text_of(done))

@@ -8,10 +8,16 @@ import struct
 
 from on_hosts import ports, text_of
 
+
+def with_port(script):
+    """@script with a TCP port that no other check uses."""
+    return script.replace("{port}", str(next(ports)))
+
+
 SCRIPT = """host h1 h2
 link h1 h2
-exec h1 ibv_rc_pingpong -g 0 -n 50 &
-exec h2 ibv_rc_pingpong -g 0 -n 50 localhost
+exec h1 ibv_rc_pingpong -g 0 -n 50 -p {port} &
+exec h2 ibv_rc_pingpong -g 0 -n 50 -p {port} localhost
 run
 expect h1.port.sent_frames > 100
 refused says="status 3" { exec h1 sh -c "echo in the shell; exit 3" & }
@@ -28,7 +34,7 @@ show live
 def check_script(rdmalab, tally):
     """At the prompt and in scripts: output behind the name of the program, expectations, `show live`."""
     script = rdmalab.file("pair.lab")
-    script.write_text(SCRIPT)
+    script.write_text(with_port(SCRIPT))
     done = rdmalab.run("run", "pair.lab", "--allow", "programs")
     tally.expect(done.returncode == 0 and "h2 ibv_rc_pingpong: 50 iters" in done.stdout and
                  "program  1 h1 ibv_rc_pingpong: has ended" in done.stdout, "programs in a script", text_of(done))
@@ -39,8 +45,8 @@ def check_script(rdmalab, tally):
 HELD = """host h1 h2 ram=64m max_qp=64 max_cq=64
 link h1 h2
 break post_send
-exec h1 ibv_rc_pingpong -g 0 -n 50 &
-exec h2 ibv_rc_pingpong -g 0 -n 50 localhost
+exec h1 ibv_rc_pingpong -g 0 -n 50 -p {port} &
+exec h2 ibv_rc_pingpong -g 0 -n 50 -p {port} localhost
 expect h2.qp3.state == RTS
 expect count(tx) == 0
 step tick 20
@@ -54,7 +60,7 @@ expect count(cqe, host==h2) == 100
 
 def check_held(rdmalab, tally):
     """A breakpoint holds the lab and its programs: however long one looks, nothing goes on."""
-    done = rdmalab.run("--allow", "programs", stdin=HELD)
+    done = rdmalab.run("--allow", "programs", stdin=with_port(HELD))
     tally.expect(done.returncode == 0 and "the lab and its programs wait" in done.stdout and
                  "idle at" in done.stdout and done.stdout.count("ok: ") == 4, "a breakpoint, steps and a run of a lab with programs", text_of(done))
 
@@ -106,7 +112,7 @@ programs csv
 
 def check_programs(rdmalab, tally):
     """`programs` lists those that run and those that have ended; much output does not stop virtual time."""
-    rdmalab.file("prints.lab").write_text(PRINTS.format(port=next(ports)))
+    rdmalab.file("prints.lab").write_text(with_port(PRINTS))
     done = rdmalab.run("run", "prints.lab", "--allow", "programs", "--virtual")
     rows = re.findall(r"^(\d),(h\d),ended,0,,0,0,0,(\d+),(\d+),(\d+),", done.stdout, re.MULTILINE)
     used = {number: (int(calls) > 5, int(read), int(written)) for number, _host, calls, read, written in rows}
@@ -128,7 +134,7 @@ create_qp h2.pd send_cq=cq recv_cq=cq srq=srq as qp
 get_dma_mr h2.pd access=lw,rw as dma
 connect h1.qp h2.qp mtu=1024 timeout=4 retry_cnt=1
 write h1.mr[0] hex=ffff
-exec h2 ibv_rc_pingpong -g 0 &
+exec h2 ibv_rc_pingpong -g 0 -p {port} &
 post_send h1.qp op=rdma_write sge=mr[0:2] remote=h2.dma[421954]
 post_send h1.qp sge=mr[0:64]
 run for=10ms
@@ -142,7 +148,7 @@ run
 
 def check_needs_reset(rdmalab, tally):
     """A program that has ended while its device needs a reset, which keeps its objects, stops nobody."""
-    rdmalab.file("reset.lab").write_text(NEEDS_RESET)
+    rdmalab.file("reset.lab").write_text(with_port(NEEDS_RESET))
     done = rdmalab.run("run", "reset.lab", "--allow", "programs", "--quiet")
     tally.expect(done.returncode == 0, "the lab goes on after a program on a device that needs a reset", text_of(done))
 

@@ -7,9 +7,8 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 
-from on_hosts import LIBRARY, exec_pair, ports, text_of
+from on_hosts import LIBRARY, exec_pair, ports, text_of, wait_until
 from program import ROOT
 
 # Pairs of server and client: the same words, and the name of the machine behind those of the client.
@@ -110,10 +109,8 @@ def check_refused_together(rdmalab, tally):
     rdmalab.file("few.lab").write_text("host h1\nhost h2 max_qp=2\nlink h1 h2\n")
     process = rdmalab.start("exec", "--lab", "few.lab", "h1", "--", "sh", "-c", "echo $$ >one; while ! test -e gone; do sleep 0.01; done; exit 3",
                             ":", "h2", "--", "sh", "-c", "ibv_srq_pingpong -q 8; echo $$ >two; kill -STOP $PPID; touch gone; exit 4")
-    end = time.monotonic() + 30
-    while time.monotonic() < end and not all(
-            rdmalab.file(name).exists() and (pid := rdmalab.file(name).read_text().strip()) and state_of(pid) == "Z" for name in ("one", "two")):
-        time.sleep(0.01)
+    for name in ("one", "two"):
+        wait_until(lambda name=name: rdmalab.file(name).exists() and state_of(rdmalab.file(name).read_text().strip()) == "Z")
     process.send_signal(signal.SIGCONT)
     _, errors = process.communicate(timeout=30)
     tally.expect(process.returncode == 3 and re.search(
