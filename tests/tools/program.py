@@ -10,6 +10,7 @@ import pathlib
 import re
 import resource
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -42,9 +43,21 @@ def limit_memory(n_bytes):
     resource.setrlimit(resource.RLIMIT_AS, (n_bytes, n_bytes))
 
 
+def nobody_uses(port):
+    with socket.socket() as s:
+        try:
+            s.bind(("", port))
+        except OSError:
+            return False
+    return True
+
+
 def tcp_ports():
-    """TCP ports, another one each time: below those that Linux gives to clients, and not those of other checks at the same time."""
-    return itertools.count(10000 + os.getpid() * 64 % 22000)
+    """TCP ports that are free, another one each time; for threads, too.
+
+    They are below those that Linux gives to clients.  Other checks at the same time begin with another port.
+    """
+    return filter(nobody_uses, itertools.count(10000 + os.getpid() * 128 % 22000))
 
 
 class Failure(Exception):
@@ -57,17 +70,21 @@ def ensure(truth, message):
 
 
 class Tally:
-    """Checks that go on after a failure, which is printed, and are counted."""
+    """Checks that go on after a failure, which is printed, and are counted.
 
-    def __init__(self):
+    @output is a file for the failures; None: standard output.
+    """
+
+    def __init__(self, output=None):
         self.passed = self.failed = 0
+        self.output = output
 
     def expect(self, right, what, got=""):
         if right:
             self.passed += 1
         else:
             self.failed += 1
-            print(f"FAILED: {what}\n{got}")
+            print(f"FAILED: {what}\n{got}", file=self.output)
 
     def end(self):
         """Prints the last line; the exit status.  That nothing was checked is a failure: a name that no check has."""
