@@ -13,9 +13,8 @@ import re
 import shutil
 import subprocess
 import sys
-import tempfile
 
-from program import Program, Tally, tcp_ports
+from on_hosts import checks_of, ports, reason_to_skip, run_together, text_of
 
 NEEDED = ("ucx_perftest", "fi_info", "ibv_asyncwatch")
 
@@ -36,13 +35,6 @@ UCP_ALL = [f"{transports} -t {test} -s {size} -n 20" for transports in ("rc_v", 
     for size in (8, 8192, 1048576)] + [f"{transports} -t {test}" for transports in ("rc_v", "ud_v") for test in (
         "ucp_add", "ucp_fadd", "ucp_swap", "ucp_cswap", "tag_bw -T 4 -M multi", "tag_bw -T 2 -M serialized", "tag_bw -e", "tag_lat -I",
         "tag_bw -s 100000 -n 20 -D iov,iov", "tag_bw -s 65536 -n 20 -z")]
-
-# Another for each pair.
-ports = tcp_ports()
-
-
-def text_of(done):
-    return f"status {done.returncode}\n{done.stdout[-1500:]}{done.stderr[-1500:]}"
 
 
 def pair(rdmalab, tally, words, *options, **variables):
@@ -76,9 +68,14 @@ def check_ucp(rdmalab, tally, more):
 
 
 def check_virtual(rdmalab, tally, more):
-    """In virtual time: programs that poll TCP in turns, and threads that spin until another one goes on."""
-    for row in ("rc_v -t tag_lat", "ud_v -t tag_lat -T 2 -M multi") + (("rc_v -t ucp_put_bw", "ud_v -t tag_bw -s 65536 -n 20") if more else ()):
+    """In virtual time: programs that poll TCP in turns."""
+    for row in ("rc_v -t tag_lat",) + (("rc_v -t ucp_put_bw", "ud_v -t tag_bw -s 65536 -n 20") if more else ()):
         ucp(rdmalab, tally, row, "--virtual")
+
+
+def check_virtual_threads(rdmalab, tally, _more):
+    """In virtual time: threads that spin until another one goes on."""
+    ucp(rdmalab, tally, "ud_v -t tag_lat -T 2 -M multi", "--virtual")
 
 
 def check_gids(rdmalab, tally, more):
@@ -202,24 +199,15 @@ def check_libfabric(rdmalab, tally, _more):
                      f"fi_info lists {domain}", text_of(done))
 
 
-CHECKS = [value for name, value in list(globals().items()) if name.startswith("check_")]
-
-
 def main():
     if len(sys.argv) < 2 or sys.argv[2:] not in ([], ["--all"]):
         sys.exit(__doc__)
-    library = pathlib.Path(sys.argv[1]).resolve().parent / "src/program/ibverbs/libibverbs.so.1"
-    missing = [program for program in NEEDED if not shutil.which(program)]
-    if missing or not library.exists():
-        print(f"skipped: there is no {', '.join(missing) or library}")
+    path = pathlib.Path(sys.argv[1]).resolve()
+    reason = reason_to_skip(path, NEEDED)
+    if reason:
+        print(f"skipped: {reason}")
         return 77
-    tally = Tally()
-    with tempfile.TemporaryDirectory() as directory:
-        rdmalab = Program(pathlib.Path(sys.argv[1]).resolve(), directory)
-        for check in CHECKS:
-            check(rdmalab, tally, len(sys.argv) > 2)
-            rdmalab.end()
-    return tally.end()
+    return run_together(path, checks_of(sys.modules[__name__]).values(), len(sys.argv) > 2)
 
 
 if __name__ == "__main__":
