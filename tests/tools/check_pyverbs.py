@@ -17,6 +17,7 @@ import subprocess
 import sys
 import tempfile
 
+from on_hosts import reason_to_skip
 from program import Program, Tally
 
 PACKAGE = "python3-pyverbs"
@@ -95,8 +96,9 @@ def main():
     if len(sys.argv) != 2:
         sys.exit(__doc__)
     rdmalab = pathlib.Path(sys.argv[1]).resolve()
-    if not (rdmalab.parent / "src/program/ibverbs/libibverbs.so.1").exists():
-        print("skipped: this build has no library for programs")
+    reason = reason_to_skip(rdmalab, ())
+    if reason:
+        print(f"skipped: {reason}")
         return 77
     root, why_not = unpack(rdmalab.parent)
     if not root:

@@ -12,7 +12,8 @@ import pathlib
 import sys
 import tempfile
 
-from program import ROOT, Program, Tally, tcp_ports
+from on_hosts import ports, reason_to_skip
+from program import ROOT, Program, Tally
 
 sys.path.insert(0, str(ROOT / "tests/interop"))
 import programs  # noqa: E402
@@ -30,8 +31,6 @@ ROWS = [  # profile of both hosts, path MTU, per cent of frames lost, kind of GI
 RANDOM_ROWS = [("iba", "plain", 0, "ipv4"), ("rxe", "mistake", 0, "ipv6"), ("rxe", "lossy", 2, "ipv4")]
 SECTIONS_LEAST = 15
 LAB = "host h1 h2 profile={profile}\nlink h1 h2 loss={loss}%\n"
-
-ports = tcp_ports()
 
 
 def played(rdmalab, lines, profile, loss, ip):
@@ -78,13 +77,14 @@ def main():
     full = sys.argv[1:2] == ["--full"]
     if len(sys.argv) != 2 + full:
         sys.exit(__doc__)
-    library = pathlib.Path(sys.argv[-1]).resolve().parent / "src/program/ibverbs/libibverbs.so.1"
-    if not library.exists():
-        print(f"skipped: there is no {library}")
+    path = pathlib.Path(sys.argv[-1]).resolve()
+    reason = reason_to_skip(path, ())
+    if reason:
+        print(f"skipped: {reason}")
         return 77
     tally = Tally()
     with tempfile.TemporaryDirectory() as directory:
-        rdmalab = Program(pathlib.Path(sys.argv[-1]).resolve(), directory)
+        rdmalab = Program(path, directory)
         programs.verbs_peer(rdmalab.file("verbs_peer"))
         check_sections(rdmalab, tally, full)
         check_random(rdmalab, tally, full)

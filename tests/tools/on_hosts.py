@@ -7,12 +7,15 @@ between fork and exec if it has threads.
 """
 import concurrent.futures
 import io
+import itertools
+import os
 import shutil
+import socket
 import tempfile
 import time
 import traceback
 
-from program import Program, Tally, tcp_ports
+from program import Program, Tally
 
 LIBRARY = "src/program/ibverbs/libibverbs.so.1"  # below the directory of rdmalab
 
@@ -22,8 +25,19 @@ WAIT_S = 30
 # perftest measures the clock of its processor, and gives up if the machine is busy meanwhile.
 CLOCK_REFUSED, CLOCK_TRIES = "Correlation coefficient", 5
 
-# Another one for each use.
-ports = tcp_ports()
+
+def nobody_uses(port):
+    with socket.socket() as s:
+        try:
+            s.bind(("", port))
+        except OSError:
+            return False
+    return True
+
+
+# TCP ports, another one for each use, also by threads: free ones below those that Linux gives to clients.  Checks of another
+# process begin with another port.
+ports = filter(nobody_uses, itertools.count(10000 + os.getpid() * 128 % 22000))
 
 
 def exec_pair(rdmalab, server, client=None, *options, **more):
@@ -37,7 +51,7 @@ def exec_pair(rdmalab, server, client=None, *options, **more):
 
 
 def reason_to_skip(path, programs):
-    """Why no program can run on a host of the rdmalab at @path; "" if all @programs and the library are there."""
+    """Returns why no program can run on a host of the rdmalab at @path; "" if all @programs and the library are there."""
     missing = [program for program in programs if not shutil.which(program)]
     library = path.parent / LIBRARY
     return "" if not missing and library.exists() else f"there is no {', '.join(missing) or library}"

@@ -4,13 +4,10 @@
 A check is a row (arguments, standard input, exit status, what the output must match), or a function
 check_NAME(program) whose first line of documentation says what is true.
 """
-import itertools
-import os
 import pathlib
 import re
 import resource
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -41,23 +38,6 @@ def limit_files(n_bytes):
 def limit_memory(n_bytes):
     """For preexec_fn: what a child may have."""
     resource.setrlimit(resource.RLIMIT_AS, (n_bytes, n_bytes))
-
-
-def nobody_uses(port):
-    with socket.socket() as s:
-        try:
-            s.bind(("", port))
-        except OSError:
-            return False
-    return True
-
-
-def tcp_ports():
-    """TCP ports that are free, another one each time; for threads, too.
-
-    They are below those that Linux gives to clients.  Other checks at the same time begin with another port.
-    """
-    return filter(nobody_uses, itertools.count(10000 + os.getpid() * 128 % 22000))
 
 
 class Failure(Exception):
