@@ -131,9 +131,11 @@ RDL_MUST_CHECK enum rdl_status rdl_cm_qp_attr(const struct rdl_lab *lab, rdl_cm_
 RDL_MUST_CHECK enum rdl_status rdl_cm_set_qp(struct rdl_lab *lab, rdl_cm_id id, rdl_qp qp);
 
 /* Takes the oldest event of @channel.  *@ret_n is 1, or 0 if there is none.  The new ID of a
- * CONNECT_REQUEST gets the name @name; NULL or "": it is named after its number.  Returns
- * RDL_ERR_EXISTS, RDL_ERR_INVAL or RDL_ERR_RESERVED for a name that it cannot have, and
- * RDL_ERR_LIMIT or RDL_ERR_NOMEM; then the event stays.
+ * CONNECT_REQUEST gets the name @name; NULL or "": it is named after its number.
+ *
+ * Returns RDL_ERR_EXISTS, RDL_ERR_INVAL or RDL_ERR_RESERVED for a name that it cannot have,
+ * RDL_ERR_INVAL for a name if the event has no new ID, RDL_ERR_LIMIT or RDL_ERR_NOMEM; then the
+ * event stays.
  */
 RDL_MUST_CHECK enum rdl_status rdl_cm_get_event(struct rdl_lab *lab, rdl_cm_channel channel,
                                                 const char *name, struct rdl_cm_event *ret,

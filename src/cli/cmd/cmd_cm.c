@@ -23,7 +23,7 @@
 #include "emu/wire/addr.h"
 #include "rdmalab/cm.h"
 
-#define SERVER_DATA 64u /* bytes of private data that are shown */
+#define SHOWN_BYTES 64u /* bytes of private data that are shown */
 
 /* --- Errors ----------------------------------------------------------------------------------- */
 
@@ -253,6 +253,18 @@ static bool has_qp(const struct session *s, const struct rdl_cm_id_info *info, u
     return true;
 }
 
+/* An ID has a device as soon as it has an address of its host, and not any address. */
+static bool has_device(const struct rdl_cm_id_info *info)
+{
+    static const uint8_t none[12];
+    const struct rdl_cm_addr *a = &info->local;
+    const size_t at = a->version == 4 ? 12 : 0;
+
+    if (info->state == CMA_IDLE || info->state == CMA_ADDR_QUERY)
+        return false;
+    return memcmp(a->gid + at, none, a->version == 4 ? 4 : 12) != 0;
+}
+
 bool run_rdma_create_qp(struct session *s, const struct step *st)
 {
     char host[RDL_NAME_BYTES], name[RDL_VALUE_BYTES];
@@ -281,6 +293,11 @@ bool run_rdma_create_qp(struct session *s, const struct step *st)
     if (has_qp(s, &info, &qpn)) {
         session_fail(s, st->at, "%s has a queue pair already", step_text(st, "id"));
         return diag_remedy(&s->diag, "rdma_destroy_qp destroys it");
+    }
+    if (!has_device(&info)) {
+        session_fail(s, st->at, "%s has no device yet", step_text(st, "id"));
+        return diag_remedy(&s->diag, "rdma_resolve_addr finds one, and so does an address of the "
+                                     "host in rdma_bind_addr");
     }
     config.type = info.space == PORT_SPACE_UDP ? QPT_UD : QPT_RC;
     if (!verb_finish(s, st, &home, rdl_create_qp(s->lab, &config, st->as.text, &qp)) ||
@@ -431,7 +448,7 @@ bool run_rdma_notify(struct session *s, const struct step *st)
 
 static void add_data(struct text *t, const struct rdl_cm_param *p)
 {
-    size_t n = p->private_bytes < SERVER_DATA ? p->private_bytes : SERVER_DATA;
+    size_t n = p->private_bytes < SHOWN_BYTES ? p->private_bytes : SHOWN_BYTES;
 
     while (n > 0 && p->private_data[n - 1] == 0)
         n--;
@@ -533,6 +550,12 @@ bool run_rdma_get_cm_event(struct session *s, const struct step *st)
     if (!find_channel(s, st, &ch, &home) || (step_has(st, "wait") && !wait_for_event(s, st, &ch)))
         return false;
     status = rdl_cm_get_event(s->lab, ch, st->as.text, &e, &n);
+    if (status == RDL_ERR_INVAL) {
+        session_fail(s, st->at, "the oldest event has no new ID that could be called %s",
+                     st->as.text);
+        return diag_remedy(&s->diag, "only a CONNECT_REQUEST has one; \"show %s\" names the event",
+                           step_text(st, "channel"));
+    }
     if (!verb_sent(s, st, &home, status))
         return false;
     if (n == 0) {

@@ -137,7 +137,7 @@ static enum rdl_status table_of_kind(struct showing *s, const char *path, enum n
     return show_all_made(s->out, s->lab, s->rq, path, word_at(s, 0));
 }
 
-/* Handles qp, cq, mr, pd, ah and srq: one object or all. */
+/* Handles qp, cq, mr, pd, ah, srq, cm and the like: one object or all. */
 static enum rdl_status show_kind_of(struct showing *s)
 {
     const char *word = word_at(s, 0), *path = word_at(s, 1);
@@ -502,19 +502,33 @@ static const struct {
     enum rdl_status (*run)(struct showing *s);
     bool of_past; /* works without a lab */
 } subjects[] = {
-    {"vq", 2, show_one_vq, false},         {"qp", 2, show_kind_of, false},
-    {"cq", 2, show_kind_of, false},        {"mr", 2, show_kind_of, false},
-    {"mw", 2, show_kind_of, false},        {"pd", 2, show_kind_of, false},
-    {"ah", 2, show_kind_of, false},        {"packet", 2, show_one_packet, true},
-    {"events", 5, show_some_events, true}, {"life", 2, show_one_life, true},
-    {"memory", 2, show_all_memory, false}, {"due", 1, show_all_due, false},
-    {"tree", 2, show_whole_tree, false},   {"faults", 1, show_plural, false},
-    {"links", 1, show_plural, false},      {"hosts", 1, show_plural, false},
-    {"switches", 1, show_plural, false},   {"counters", 1, show_all_counters, false},
-    {"link", 2, show_kind_of, false},      {"dump", 2, show_one_dump, false},
-    {"wqe", 2, show_one_dump, false},      {"live", 1, show_outside, false},
-    {"srq", 2, show_kind_of, false},       {"device", 3, show_devices, false},
+    {"vq", 2, show_one_vq, false},
+    {"qp", 2, show_kind_of, false},
+    {"cq", 2, show_kind_of, false},
+    {"mr", 2, show_kind_of, false},
+    {"mw", 2, show_kind_of, false},
+    {"pd", 2, show_kind_of, false},
+    {"ah", 2, show_kind_of, false},
+    {"packet", 2, show_one_packet, true},
+    {"events", 5, show_some_events, true},
+    {"life", 2, show_one_life, true},
+    {"memory", 2, show_all_memory, false},
+    {"due", 1, show_all_due, false},
+    {"tree", 2, show_whole_tree, false},
+    {"faults", 1, show_plural, false},
+    {"links", 1, show_plural, false},
+    {"hosts", 1, show_plural, false},
+    {"switches", 1, show_plural, false},
+    {"counters", 1, show_all_counters, false},
+    {"link", 2, show_kind_of, false},
+    {"dump", 2, show_one_dump, false},
+    {"wqe", 2, show_one_dump, false},
+    {"live", 1, show_outside, false},
+    {"srq", 2, show_kind_of, false},
+    {"device", 3, show_devices, false},
     {"pci", 2, show_one_pci, false},
+    {"cm", 2, show_kind_of, false},
+    {"event_channel", 2, show_kind_of, false},
 };
 
 bool show_form_of(const char *word, enum show_form *ret)

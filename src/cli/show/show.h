@@ -24,7 +24,7 @@ struct vq_looks;
  *	(none)                        a summary of the lab on one screen
  *	PATH                          anything in the inspect tree: h1, h1.device, h1.qp.sq.driver
  *	vq PATH                       a virtqueue: h1.qp.sq, h1.cq, h1.ctrl
- *	qp|cq|mr|mw|pd|ah|srq|link [PATH]   one object, or all of a kind
+ *	qp|cq|mr|mw|pd|ah|srq|link|cm|event_channel [PATH]   one object, or all of a kind
  *	packet [#ID|last]             every byte of a frame
  *	events [all] [#A..#B|#TICK|last N]  recorded events
  *	life [PATH|#ID]               the events of a work request, from its posting to its poll

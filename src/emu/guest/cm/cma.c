@@ -268,7 +268,7 @@ void cma_timer(struct cma *cma, uint32_t number)
         resolved(id, ETIMEDOUT);
         return;
     }
-    RDL_ASSERT(!"stop_timer() was called for an ID that is gone");
+    RDL_ASSERT(false); /* stop_timer() was called for an ID that is gone */
 }
 
 void cma_resolved(struct cma *cma, const uint8_t gid[GID_BYTES], bool found)

@@ -265,7 +265,7 @@ static void give_up(struct ib_cm_id *id)
         (void)ib_cm_tell(id, IB_CM_SIDR_REQ_ERROR, NULL, NULL);
         break;
     default:
-        RDL_ASSERT(!"nothing else awaits an answer");
+        RDL_ASSERT(false); /* nothing else awaits an answer */
     }
 }
 

@@ -181,6 +181,8 @@ enum rdl_status rdma_cm_get_event(struct guest_cm_object *ch, const char *name,
     *ret_n = 0;
     if (!e)
         return RDL_OK;
+    if (e->id->user && name && name[0])
+        return RDL_ERR_INVAL;
     if (!e->id->user) { /* the ID of a request, which is new to the program */
         st = add(ch->o.verbs, OBJ_CM_ID, name, &made);
         if (st != RDL_OK)
