@@ -63,7 +63,8 @@ static void every_bounded_parameter_names_the_limit_of_the_device(void **state)
         "host h1 ram=2g max_cqe=100 max_qp_wr=50 max_send_sge=3 max_recv_sge=2; alloc_pd h1 as pd; "
         "create_cq h1 cqe=16 as cq; reg_mr h1.pd len=4k access=lw as mr\n"
         "create_qp h1.pd send_cq=cq recv_cq=cq max_send_sge=1 max_recv_sge=1 as qp\n"
-        "rdma_create_event_channel h1 as ch; rdma_create_id h1.ch as id");
+        "rdma_create_event_channel h1 as ch; rdma_create_id h1.ch as id; rdma_bind_addr h1.id "
+        "addr=10.0.0.1");
     for (size_t i = 0; i < n_limit_bounds; i++) {
         const struct limit_bound *b = &limit_bounds[i];
         const uint64_t most = tree_number(l.s->lab, "h1.device.limits", b->limit);
