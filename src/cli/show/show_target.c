@@ -9,6 +9,7 @@
 #include "emu/base/assert.h"
 #include "emu/facts/enum/drop.h"
 #include "emu/facts/enum/object.h"
+#include "emu/facts/enum/rdma_cm_event.h"
 #include "emu/facts/enum/wc_status.h"
 #include "emu/facts/rules.h"
 #include "emu/facts/virtio_rdma/ctrl_rsp.h"
@@ -103,6 +104,27 @@ static bool is_by_fault(const struct target *t, const struct ev *e)
            (e->kind == EV_device_fault && strcmp(e->u.device_fault.name.s, t->path) == 0);
 }
 
+/* Events of rdma_cm of which no connection comes. */
+static bool is_no_connection(const struct ev *e)
+{
+    static const enum rdma_cm_event kinds[] = {RDMA_CM_EVENT_ADDR_ERROR, RDMA_CM_EVENT_ROUTE_ERROR,
+                                               RDMA_CM_EVENT_CONNECT_ERROR,
+                                               RDMA_CM_EVENT_UNREACHABLE, RDMA_CM_EVENT_REJECTED};
+    size_t i = 0;
+
+    if (e->kind != EV_cm_event)
+        return false;
+    while (i < ARRAY_LEN(kinds) && e->u.cm_event.event != kinds[i])
+        i++;
+    return i < ARRAY_LEN(kinds);
+}
+
+static bool is_of_cm_id(const struct target *t, const struct ev *e)
+{
+    return e->kind == EV_cm_event && e->u.cm_event.host == t->host &&
+           e->u.cm_event.number == t->number;
+}
+
 /* Returns true for errors that a program sees. */
 static bool is_failure(const struct target *t, const struct ev *e)
 {
@@ -117,7 +139,7 @@ static bool is_failure(const struct target *t, const struct ev *e)
     case EV_used_refused:
         return true;
     default:
-        return false;
+        return is_no_connection(e);
     }
 }
 
@@ -245,6 +267,7 @@ static enum rdl_status aim_at_object(const struct rdl_lab *lab, struct target *t
         {NODE_mr, LEAF_mr_lkey, is_of_key},
         {NODE_mw, LEAF_mw_rkey, is_of_key},
         {NODE_srq, LEAF_srq_srqn, is_of_srq},
+        {NODE_cm_id, LEAF_cm_id_number, is_of_cm_id},
         {NODE_async_event, LEAF_async_event_event, is_async_event},
         {NODE_host, LEAF_none, is_refusal},
         {NODE_fault, LEAF_none, is_by_fault},
