@@ -67,6 +67,9 @@ static bool take_on_lifeline(struct builder *b, const struct ev *e, uint32_t col
     case EV_credits:
     case EV_probe:
     case EV_not_sent:
+    case EV_cm_sent:
+    case EV_cm_received:
+    case EV_cm_event:
         builder_say(b, builder_stop(b, e, column), e);
         return true;
     default:

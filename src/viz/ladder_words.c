@@ -298,8 +298,40 @@ static void name_qp_of(struct text *t, const struct ev *e, const struct ev_names
         add_qp(t, (uint32_t)ev_field_number(e, ev_field_find(e->kind, "host")), number, names);
 }
 
-static enum ladder_tone say_rarely(struct text *t, const struct ev *e)
+/* "REQ to :7471, psn=100", "REJ, INVALID_SERVICE_ID"; the packet of the message is beside it. */
+static enum ladder_tone say_cm_sent(struct text *t, const struct ev_cm_sent *m)
 {
+    text_add(t, enum_name(&enum_cm_message, m->message));
+    if (m->port)
+        text_addf(t, " to :%u", m->port);
+    if (m->psn)
+        text_addf(t, ", psn=%u", m->psn);
+    if (m->reason)
+        text_addf(t, ", %s", enum_name(&enum_cm_reason, m->reason));
+    return m->reason ? TONE_BAD : TONE_POST;
+}
+
+/* "id: ESTABLISHED" */
+static enum ladder_tone say_cm_event(struct text *t, const struct ev_cm_event *m,
+                                     const struct ev_names *names)
+{
+    add_object(t, m->host, OBJ_CM_ID, m->number, names);
+    text_addf(t, ": %s", enum_name(&enum_rdma_cm_event, m->event));
+    if (m->reason)
+        text_addf(t, ", %s", enum_name(&enum_cm_reason, m->reason));
+    return m->reason || m->error ? TONE_BAD : TONE_STATE;
+}
+
+static enum ladder_tone say_rarely(struct text *t, const struct ev *e, const struct ev_names *names)
+{
+    if (e->kind == EV_cm_sent)
+        return say_cm_sent(t, &e->u.cm_sent);
+    if (e->kind == EV_cm_event)
+        return say_cm_event(t, &e->u.cm_event, names);
+    if (e->kind == EV_cm_received) {
+        text_addf(t, "gets %s", enum_name(&enum_cm_message, e->u.cm_received.message));
+        return TONE_PLAIN;
+    }
     if (e->kind == EV_device_fault || e->kind == EV_late_data || e->kind == EV_queue_goes_on ||
         e->kind == EV_used_refused)
         return say_device_fault(t, e);
@@ -367,7 +399,7 @@ enum ladder_tone ladder_say(struct text *t, const struct ladder_saying *s)
         tone = say_arrival(t, &e->u.rx);
         break;
     default:
-        tone = say_rarely(t, e);
+        tone = say_rarely(t, e, s->names);
         break;
     }
     if (t->len == said) { /* removes the name if no note follows */
