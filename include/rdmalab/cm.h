@@ -16,7 +16,8 @@
  *
  * No call blocks.  What it causes comes as an event while the lab runs.  The first call starts the
  * connection managers of all hosts, so that a host where nobody listens rejects.  Starting creates
- * the objects cm_pd, cm_mr, cm_cq and cm_gsi on each host; no simulated time passes.
+ * the objects cm_pd, cm_mr, cm_cq and cm_gsi on each host, which have other names where these are
+ * taken; no simulated time passes.
  *
  * Calls that the kernel refuses return RDL_ERR_ERRNO, and *@reterr is the errno.  All calls also
  * return RDL_ERR_STALE for an object that was destroyed.

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/cmd/commands.h"
+#include "cli/cmd/qp_moves.h"
 #include "cli/cmd/verb.h"
 #include "cli/cmd/waiting.h"
 #include "cli/session/advance.h"
@@ -40,6 +41,7 @@ static const struct {
      "\"show cm\" shows the state"},
     {ENETUNREACH, "ENETUNREACH", "the address cannot be asked for",
      "link both hosts, and use an address that a host owns"},
+    {EISCONN, "EISCONN", "the connection is established already", "\"show cm\" shows the state"},
     {ENOMEM, "ENOMEM", "the kernel has no memory left", "give the host more ram="},
 };
 
@@ -243,6 +245,49 @@ static bool move(struct session *s, const struct step *st, const struct home *ho
            verb_finish(s, st, home, rdl_modify_qp(s->lab, qp, &attr, mask, false, &why));
 }
 
+/* Fails because @param of @st is more than the device can do. */
+static bool fail_range(struct session *s, const struct step *st, const char *param,
+                       const struct rdl_modify_error *why)
+{
+    char buf[256];
+    struct text t = text_on(buf, sizeof(buf));
+
+    qp_moves_add_range(&t, &why->range[0]);
+    return session_fail(s, step_span(st, param, 0), "%s=%llu: %s", param,
+                        (unsigned long long)step_number(st, param), buf);
+}
+
+/* Moves the queue pair of @id to RTS.  librdmacm repeats INIT first, because the kernel knows only
+ * now what the peer may do.  @own, if not NULL, takes the place of the limits that the kernel
+ * tells.
+ */
+static bool move_to_rts(struct session *s, const struct step *st, const struct home *home,
+                        rdl_cm_id id, rdl_qp qp, const struct rdl_cm_param *own)
+{
+    for (uint32_t to = QPS_INIT; to <= QPS_RTS; to++) {
+        struct rdl_modify_error why = {0};
+        struct rdl_qp_attr attr;
+        enum rdl_status status;
+        uint32_t mask;
+        int error;
+
+        status = rdl_cm_qp_attr(s->lab, id, to, &attr, &mask, &error);
+        if (own && to == QPS_RTR)
+            attr.max_dest_rd_atomic = own->responder_resources;
+        if (own && to == QPS_RTS)
+            attr.max_rd_atomic = own->initiator_depth;
+        if (!called(s, st, status, error))
+            return false;
+        status = rdl_modify_qp(s->lab, qp, &attr, mask, false, &why);
+        if (own && status == RDL_ERR_INVAL && why.n_ranges > 0)
+            return fail_range(s, st, to == QPS_RTR ? "responder_resources" : "initiator_depth",
+                              &why);
+        if (!verb_finish(s, st, home, status))
+            return false;
+    }
+    return true;
+}
+
 static bool has_qp(const struct session *s, const struct rdl_cm_id_info *info, uint32_t *ret_qpn)
 {
     struct rdl_qp_info qp;
@@ -329,9 +374,28 @@ bool run_rdma_destroy_qp(struct session *s, const struct step *st)
 
 /* --- Connections ------------------------------------------------------------------------------ */
 
-/* Reads the parameters of a connection; the QPN is that of the ID's queue pair. */
+/* Private data of messages of rdma_cm, in bytes.  [IBTA1 12.6; librdmacm, rdma_connect(3)] */
+#define REQ_DATA_BYTES      56u
+#define REP_DATA_BYTES      196u
+#define REJ_DATA_BYTES      148u
+#define SIDR_REQ_DATA_BYTES 180u
+#define SIDR_REP_DATA_BYTES 136u
+
+/* Fails if the private data is longer than its field in the message. */
+static bool data_fits(struct session *s, const struct step *st, const char *data, size_t most)
+{
+    if (strlen(data) <= most)
+        return true;
+    session_fail(s, step_span(st, "data", 0), "data of %zu bytes does not fit into the message",
+                 strlen(data));
+    return diag_remedy(&s->diag, "it has room for %zu", most);
+}
+
+/* Reads the parameters of a connection, with at most @most bytes of private data; the QPN is that
+ * of the ID's queue pair.
+ */
 static bool read_param(struct session *s, const struct step *st, const struct rdl_cm_id_info *info,
-                       struct rdl_cm_param *ret)
+                       size_t most, struct rdl_cm_param *ret)
 {
     const char *data = step_has(st, "data") ? step_text(st, "data") : "";
 
@@ -345,9 +409,8 @@ static bool read_param(struct session *s, const struct step *st, const struct rd
         session_fail(s, st->at, "%s has no queue pair", step_text(st, "id"));
         return diag_remedy(&s->diag, "rdma_create_qp creates it");
     }
-    if (ret->private_bytes > sizeof(ret->private_data))
-        return session_fail(s, step_span(st, "data", 0), "private data of %zu bytes is too long",
-                            ret->private_bytes);
+    if (!data_fits(s, st, data, most))
+        return false;
     memcpy(ret->private_data, data, ret->private_bytes);
     return true;
 }
@@ -362,7 +425,8 @@ bool run_rdma_connect(struct session *s, const struct step *st)
     int error;
 
     if (!find_id(s, st, &id, &home) || !called(s, st, rdl_cm_id_info(s->lab, id, &info), 0) ||
-        !read_param(s, st, &info, &param))
+        !read_param(s, st, &info,
+                    info.space == PORT_SPACE_UDP ? SIDR_REQ_DATA_BYTES : REQ_DATA_BYTES, &param))
         return false;
     param.retry_count = (uint32_t)step_number(st, "retry_count");
     status = rdl_cm_connect(s->lab, id, &param, &error);
@@ -379,11 +443,10 @@ bool run_rdma_accept(struct session *s, const struct step *st)
     int error;
 
     if (!find_id(s, st, &id, &home) || !called(s, st, rdl_cm_id_info(s->lab, id, &info), 0) ||
-        !read_param(s, st, &info, &param))
+        !read_param(s, st, &info,
+                    info.space == PORT_SPACE_UDP ? SIDR_REP_DATA_BYTES : REP_DATA_BYTES, &param))
         return false;
-    param.qkey = step_has(st, "qkey") ? (uint32_t)step_number(st, "qkey") : 0;
-    if (info.space != PORT_SPACE_UDP &&
-        (!move(s, st, &home, id, info.qp, QPS_RTR) || !move(s, st, &home, id, info.qp, QPS_RTS)))
+    if (info.space != PORT_SPACE_UDP && !move_to_rts(s, st, &home, id, info.qp, &param))
         return false;
     status = rdl_cm_accept(s->lab, id, &param, &error);
     return called(s, st, status, error);
@@ -397,7 +460,7 @@ bool run_rdma_reject(struct session *s, const struct step *st)
     rdl_cm_id id;
     int error;
 
-    if (!find_id(s, st, &id, &home))
+    if (!find_id(s, st, &id, &home) || !data_fits(s, st, data, REJ_DATA_BYTES))
         return false;
     status = rdl_cm_reject(s->lab, id, data, strlen(data), &error);
     return called(s, st, status, error);
@@ -490,7 +553,8 @@ static void say_event(struct session *s, const struct rdl_cm_event *e)
         return;
     text_addf(&t, "%s %s", path, enum_name(&enum_rdma_cm_event, e->kind));
     add_status(&t, e, info.space);
-    if (e->kind == RDMA_CM_EVENT_CONNECT_REQUEST || e->kind == RDMA_CM_EVENT_CONNECT_RESPONSE)
+    if (e->param.qpn != 0 &&
+        (e->kind == RDMA_CM_EVENT_CONNECT_REQUEST || e->kind == RDMA_CM_EVENT_CONNECT_RESPONSE))
         text_addf(&t, ", qpn %u", e->param.qpn);
     if (e->kind == RDMA_CM_EVENT_ESTABLISHED && info.space == PORT_SPACE_UDP)
         text_addf(&t, ", qpn %u, Q_Key 0x%x", e->param.qpn, e->param.qkey);
@@ -512,7 +576,7 @@ static bool respond(struct session *s, const struct step *st, const struct home 
     if (e->kind != RDMA_CM_EVENT_CONNECT_RESPONSE ||
         rdl_cm_id_info(s->lab, e->id, &info) != RDL_OK || !has_qp(s, &info, &qpn))
         return true;
-    if (!move(s, st, home, e->id, info.qp, QPS_RTR) || !move(s, st, home, e->id, info.qp, QPS_RTS))
+    if (!move_to_rts(s, st, home, e->id, info.qp, NULL))
         return false;
     status = rdl_cm_accept(s->lab, e->id, NULL, &error);
     e->kind = RDMA_CM_EVENT_ESTABLISHED;

@@ -360,6 +360,8 @@ static void take_req(struct cma_event *e, const struct cm_req *req)
                  sizeof(req->private_data) - RDMA_CM_BYTES);
     e->param.responder_resources = req->initiator_depth;
     e->param.initiator_depth = req->responder_resources;
+    id->responder_resources = e->param.responder_resources;
+    id->initiator_depth = e->param.initiator_depth;
     e->param.flow_control = req->flow_control;
     e->param.retry_count = req->retry_count;
     e->param.rnr_retry_count = req->rnr_retry_count;

@@ -329,12 +329,19 @@ static void take_receive(struct cm_agent *a, const struct rdl_wc *wc)
     hear(a, &from, bytes + GRH_BYTES);
 }
 
+/* Takes a completion.  A user of the lab can post to the queues of the agent, too: what is not one
+ * of its own requests is ignored.
+ */
 static void take(struct cm_agent *a, const struct rdl_wc *wc)
 {
-    if (wc->wr_id & IS_SEND) {
-        a->sends[wc->wr_id & ~(uint64_t)IS_SEND] = false;
+    const uint64_t send = wc->wr_id - IS_SEND;
+
+    if (wc->qp_num != QPN_GSI)
+        return;
+    if (send < a->n_sends && a->sends[send]) {
+        a->sends[send] = false;
         a->dropped += wc->status != WCS_SUCCESS;
-    } else if (wc->status == WCS_SUCCESS) {
+    } else if (wc->status == WCS_SUCCESS && wc->wr_id < a->n_receives) {
         take_receive(a, wc);
     }
 }
@@ -390,6 +397,12 @@ static uint32_t at_most(uint32_t n, uint32_t most)
     return n < most ? n : most;
 }
 
+/* Returns @name, or NULL if an object of the user has it: then the number makes a name. */
+static const char *if_free(const struct cm_agent *a, const char *name)
+{
+    return verbs_find(a->config.verbs, name) ? NULL : name;
+}
+
 static enum rdl_status create_memory(struct cm_agent *a)
 {
     struct verbs *v = a->config.verbs;
@@ -404,11 +417,11 @@ static enum rdl_status create_memory(struct cm_agent *a)
                       (uint64_t)a->n_sends * MAD_BYTES + (uint64_t)a->n_receives * RECEIVE_BYTES);
     if (!a->gpa)
         return RDL_ERR_NOMEM;
-    st = answer(a, verbs_alloc_pd(v, "cm_pd", &h));
+    st = answer(a, verbs_alloc_pd(v, if_free(a, "cm_pd"), &h));
     if (st != RDL_OK)
         return st;
     a->pd = keep(a, OBJ_PD, h);
-    st = answer(a, verbs_get_dma_mr(a->pd, ACC_LOCAL_WRITE, "cm_mr", &h));
+    st = answer(a, verbs_get_dma_mr(a->pd, ACC_LOCAL_WRITE, if_free(a, "cm_mr"), &h));
     if (st == RDL_OK)
         a->mr = keep(a, OBJ_MR, h);
     return st;
@@ -424,14 +437,15 @@ static enum rdl_status create_queues(struct cm_agent *a)
                               .max_recv_sge = 1};
     struct verbs_qp_parts parts = {.pd = a->pd};
     uint64_t h;
-    enum rdl_status st = answer(a, verbs_create_cq(v, a->n_sends + a->n_receives, "cm_cq", &h));
+    enum rdl_status st =
+        answer(a, verbs_create_cq(v, a->n_sends + a->n_receives, if_free(a, "cm_cq"), &h));
 
     if (st != RDL_OK)
         return st;
     a->cq = keep(a, OBJ_CQ, h);
     a->cq->of_kernel = true;
     parts.send_cq = parts.recv_cq = a->cq;
-    st = answer(a, verbs_create_gsi(v, &c, &parts, "cm_gsi", &h));
+    st = answer(a, verbs_create_gsi(v, &c, &parts, if_free(a, "cm_gsi"), &h));
     if (st == RDL_OK)
         a->gsi = keep(a, OBJ_QP, h);
     return st;

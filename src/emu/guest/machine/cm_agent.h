@@ -64,9 +64,8 @@ void cm_agent_init(struct cm_agent *agent, const struct cm_agent_config *config,
  * must answer control requests at once, and no request may be under way.  Does nothing if the agent
  * is up or has failed.
  *
- * @agent->failed tells why it could not start: RDL_ERR_EXISTS, if a program has one of the names
- * cm_pd, cm_mr, cm_cq and cm_gsi; RDL_ERR_DEVICE, if the device refused a request, as it does while
- * there is a queue pair with QPN 1; or another error of the verbs.
+ * @agent->failed tells why it could not start: RDL_ERR_DEVICE, if the device refused a request, as
+ * it does while there is a queue pair with QPN 1; or another error of the verbs.
  */
 void cm_agent_start(struct cm_agent *agent);
 
