@@ -102,6 +102,7 @@ struct lab_state {
     struct directory addresses; /* addresses of all hosts */
     struct parts parts;
     const struct verbs *caller; /* of the host whose program calls; NULL: the lab's user */
+    uint64_t last_tick_ns;      /* time of the tick before the last lab_act() */
     bool has_cm; /* a program has used rdma_cm: the connection managers of all hosts run */
 };
 
@@ -179,20 +180,23 @@ extern sim_handler *const lab_handlers[SIM_KIND_COUNT];
 extern const struct net_ops lab_net_ops;
 
 /* lab_act() starts a tick for an action of the user or a script.  lab_done() ends it, and takes
- * the tick number back if no event happened.
+ * number and time of the tick back if no event happened.
  */
 static inline void lab_act(struct lab_state *w)
 {
     const uint64_t now = w->trace.now_ns, floor = w->sim.floor_ns;
 
+    w->last_tick_ns = w->trace.tick_ns;
     trace_begin(&w->trace, now < floor ? floor : now, 0);
 }
 
 static inline void lab_done(struct lab_state *w)
 {
     w->trace.cause = 0;
-    if (w->trace.row == 0)
+    if (w->trace.row == 0) {
         w->trace.tick--;
+        w->trace.tick_ns = w->last_tick_ns;
+    }
 }
 
 /* Finds the host with handle @raw for a call that its guest carries out.  Returns RDL_OK with the

@@ -327,6 +327,25 @@ static void a_line_that_failed_and_did_nothing_is_not_taken_back(void **state)
     lab_close(&l);
 }
 
+/* The call was refused by the lab, and no event of it is left. */
+static void a_refused_call_in_the_past_keeps_the_time_that_passed(void **state)
+{
+    struct lab l;
+    uint64_t at_ns;
+
+    (void)state;
+    lab_open(&l, false);
+    lab_run(&l,
+            "host h1; alloc_pd h1 as pd; create_comp_channel h1 as ch\nrun 5us\nback 1\nrun 1us");
+    at_ns = rdl_now_ns(l.s->lab);
+    assert_false(lab_try(&l, "alloc_pd h1 as pd"));
+    lab_run(&l, "get_cq_event h1.ch");
+    lab_run(&l, "run 5us");
+    lab_run(&l, "back 1");
+    assert_int_equal(rdl_now_ns(l.s->lab), at_ns);
+    lab_close(&l);
+}
+
 static void what_is_said_of_where_one_comes_from(void **state)
 {
     static const struct {
@@ -377,6 +396,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_line_that_failed_and_did_nothing_is_not_taken_back),
+        cmocka_unit_test(a_refused_call_in_the_past_keeps_the_time_that_passed),
         cmocka_unit_test(what_is_said_of_where_one_comes_from),
         cmocka_unit_test(no_comparison_with_an_absent_field_holds),
         cmocka_unit_test(back_to_finds_what_going_everywhere_finds),
