@@ -110,20 +110,17 @@ enum rdl_status rdl_cm_bind(struct rdl_lab *lab, rdl_cm_id id, const struct rdl_
                             int *reterr)
 {
     struct guest_cm_object *o = object_of(lab, id);
-    const struct cma_addr a = rdma_cm_addr(at);
 
-    ACT(lab, o, told(cma_bind(o->part, &a), reterr));
+    ACT(lab, o, told(cma_bind(o->part, at), reterr));
 }
 
 enum rdl_status rdl_cm_resolve_addr(struct rdl_lab *lab, rdl_cm_id id,
                                     const struct rdl_cm_addr *from, const struct rdl_cm_addr *to,
                                     uint64_t timeout_ns, int *reterr)
 {
-    static const struct rdl_cm_addr none;
     struct guest_cm_object *o = object_of(lab, id);
-    const struct cma_addr a = rdma_cm_addr(from ? from : &none), b = rdma_cm_addr(to);
 
-    ACT(lab, o, told(cma_resolve_addr(o->part, from ? &a : NULL, &b, timeout_ns), reterr));
+    ACT(lab, o, told(cma_resolve_addr(o->part, from, to, timeout_ns), reterr));
 }
 
 enum rdl_status rdl_cm_resolve_route(struct rdl_lab *lab, rdl_cm_id id, int *reterr)
@@ -144,21 +141,16 @@ enum rdl_status rdl_cm_connect(struct rdl_lab *lab, rdl_cm_id id, const struct r
                                int *reterr)
 {
     struct guest_cm_object *o = object_of(lab, id);
-    struct cma_param p;
 
-    rdma_cm_param(param, &p);
-    ACT(lab, o, told(cma_connect(o->part, &p), reterr));
+    ACT(lab, o, told(cma_connect(o->part, param), reterr));
 }
 
 enum rdl_status rdl_cm_accept(struct rdl_lab *lab, rdl_cm_id id, const struct rdl_cm_param *param,
                               int *reterr)
 {
     struct guest_cm_object *o = object_of(lab, id);
-    struct cma_param p;
 
-    if (param)
-        rdma_cm_param(param, &p);
-    ACT(lab, o, told(cma_accept(o->part, param ? &p : NULL), reterr));
+    ACT(lab, o, told(cma_accept(o->part, param), reterr));
 }
 
 enum rdl_status rdl_cm_reject(struct rdl_lab *lab, rdl_cm_id id, const void *data, size_t bytes,

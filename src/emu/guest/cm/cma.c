@@ -19,7 +19,7 @@ void cma_init(struct cma *cma, const struct cma_config *config, struct prng rng)
 
 /* --- Addresses -------------------------------------------------------------------------------- */
 
-static bool is_any(const struct cma_addr *a)
+static bool is_any(const struct rdl_cm_addr *a)
 {
     static const uint8_t none[GID_BYTES];
 
@@ -28,7 +28,7 @@ static bool is_any(const struct cma_addr *a)
     return memcmp(a->gid, none, GID_BYTES) == 0;
 }
 
-static bool is_same(const struct cma_addr *a, const struct cma_addr *b)
+static bool is_same(const struct rdl_cm_addr *a, const struct rdl_cm_addr *b)
 {
     return a->version == b->version && memcmp(a->gid, b->gid, GID_BYTES) == 0;
 }
@@ -40,7 +40,8 @@ bool cma_is_own(const struct cma *cma, const uint8_t gid[GID_BYTES])
 }
 
 /* An address and a port of this host in the version of @peer. */
-static void choose_source(const struct cma *cma, const struct cma_addr *peer, struct cma_addr *ret)
+static void choose_source(const struct cma *cma, const struct rdl_cm_addr *peer,
+                          struct rdl_cm_addr *ret)
 {
     ret->version = peer->version;
     memcpy(ret->gid, cma->config.gid[peer->version == 4 ? 0 : 1], GID_BYTES);
@@ -99,7 +100,7 @@ static int take_port(struct cma_id *id, uint16_t port)
     return EADDRNOTAVAIL;
 }
 
-int cma_bind(struct cma_id *id, const struct cma_addr *at)
+int cma_bind(struct cma_id *id, const struct rdl_cm_addr *at)
 {
     int error;
 
@@ -111,7 +112,7 @@ int cma_bind(struct cma_id *id, const struct cma_addr *at)
     id->local.port = 0;
     error = take_port(id, at->port);
     if (error) {
-        id->local = (struct cma_addr){.version = 0};
+        id->local = (struct rdl_cm_addr){.version = 0};
         return error;
     }
     id->state = CMA_ADDR_BOUND;
@@ -166,7 +167,7 @@ static void close_service(struct cma *cma, uint64_t service_id)
     arena_release(cma->config.arena, s, sizeof(*s));
 }
 
-static const struct cma_addr any_v4 = {.version = 4, .gid = {[10] = 0xff, [11] = 0xff}};
+static const struct rdl_cm_addr any_v4 = {.version = 4, .gid = {[10] = 0xff, [11] = 0xff}};
 
 /* Another ID with the port may have bound it without listening.  [Linux, cma_bind_listen()] */
 int cma_listen(struct cma_id *id, uint32_t backlog)
@@ -192,7 +193,7 @@ int cma_listen(struct cma_id *id, uint32_t backlog)
 }
 
 struct cma_id *cma_listener_at(const struct cma *cma, enum port_space space,
-                               const struct cma_addr *to)
+                               const struct rdl_cm_addr *to)
 {
     for (struct cma_id *id = cma->ids; id; id = id->next) {
         if (id->state != CMA_LISTEN || id->space != space || id->local.port != to->port)
@@ -228,11 +229,11 @@ static void resolved(struct cma_id *id, int error)
     cma_tell(id, RDMA_CM_EVENT_ADDR_RESOLVED, 0);
 }
 
-int cma_resolve_addr(struct cma_id *id, const struct cma_addr *from, const struct cma_addr *to,
-                     uint64_t timeout_ns)
+int cma_resolve_addr(struct cma_id *id, const struct rdl_cm_addr *from,
+                     const struct rdl_cm_addr *to, uint64_t timeout_ns)
 {
     const struct cma_config *c = &id->cma->config;
-    struct cma_addr at = {.version = to->version};
+    struct rdl_cm_addr at = {.version = to->version};
     int error = 0;
 
     if (to->version != 4 && to->version != 6)

@@ -20,29 +20,7 @@
 #include "emu/facts/enum/rdma_cm_event.h"
 #include "emu/guest/cm/ib_cm.h"
 #include "emu/wire/addr.h"
-#include "rdmalab/verbs.h"
-
-/* The address of one side.  The address 0.0.0.0 or :: means any address of the host. */
-struct cma_addr {
-    uint8_t version; /* of IP: 4 or 6; 0: there is no address */
-    uint8_t gid[GID_BYTES];
-    uint16_t port; /* 0: none is chosen yet */
-};
-
-/* The parameters of a program, or of its peer in an event.  Private data of a peer is as long as
- * the field of its message.  [librdmacm, rdma_conn_param]
- */
-#define CMA_PRIVATE_MAX 224u /* of a DREP; of a REP 196, of a REJ 148, of a REQ 56 */
-
-struct cma_param {
-    uint8_t private_data[CMA_PRIVATE_MAX];
-    size_t private_bytes;
-    uint32_t responder_resources, initiator_depth;
-    uint32_t retry_count, rnr_retry_count;
-    bool flow_control, srq;
-    uint32_t qpn;
-    uint32_t qkey; /* datagrams alone */
-};
+#include "rdmalab/cm.h"
 
 struct cma_id;
 
@@ -51,7 +29,7 @@ struct cma_event {
     enum rdma_cm_event kind;
     int status; /* 0, a negative errno, a reason of a REJ, or the status of a SIDR_REP */
     struct cma_id *id, *listener; /* listener: of CONNECT_REQUEST; it may have gone since */
-    struct cma_param param;
+    struct rdl_cm_param param;
     struct rdl_ah_attr ah; /* of a datagram service, or a group */
 };
 
@@ -68,7 +46,7 @@ struct cma_id {
     uint32_t number; /* counts the IDs of the host, from 1 */
     enum port_space space;
     uint32_t state; /* enum cma_state */
-    struct cma_addr local, peer;
+    struct rdl_cm_addr local, peer;
     bool has_port;        /* @local.port is its own; an ID of a request has that of its listener */
     bool reuses, v6_only; /* options REUSEADDR, AFONLY */
     uint8_t tos;
@@ -139,19 +117,19 @@ struct cma_id *cma_create(struct cma *cma, struct cma_channel *ch, enum port_spa
 void cma_destroy(struct cma_id *id);
 
 /* EADDRINUSE, EADDRNOTAVAIL, EINVAL. */
-int cma_bind(struct cma_id *id, const struct cma_addr *at);
+int cma_bind(struct cma_id *id, const struct rdl_cm_addr *at);
 
 /* Then ADDR_RESOLVED or ADDR_ERROR comes, after @timeout_ns at the latest.  @from may be NULL. */
-int cma_resolve_addr(struct cma_id *id, const struct cma_addr *from, const struct cma_addr *to,
-                     uint64_t timeout_ns);
+int cma_resolve_addr(struct cma_id *id, const struct rdl_cm_addr *from,
+                     const struct rdl_cm_addr *to, uint64_t timeout_ns);
 /* Then ROUTE_RESOLVED comes. */
 int cma_resolve_route(struct cma_id *id);
 
 int cma_listen(struct cma_id *id, uint32_t backlog);
-int cma_connect(struct cma_id *id, const struct cma_param *p);
+int cma_connect(struct cma_id *id, const struct rdl_cm_param *p);
 
 /* @p NULL: the active side of a connection establishes it, behind CONNECT_RESPONSE. */
-int cma_accept(struct cma_id *id, const struct cma_param *p);
+int cma_accept(struct cma_id *id, const struct rdl_cm_param *p);
 int cma_reject(struct cma_id *id, const void *data, size_t bytes);
 int cma_disconnect(struct cma_id *id);
 int cma_notify(struct cma_id *id);

@@ -38,7 +38,7 @@ static void put_path(const struct cma_id *id, struct ib_cm_path *ret)
 }
 
 /* In the header an IPv4 address has zeros before it. */
-static void put_ip(uint8_t to[GID_BYTES], const struct cma_addr *a)
+static void put_ip(uint8_t to[GID_BYTES], const struct rdl_cm_addr *a)
 {
     if (a->version == 4)
         memcpy(to + GID_IPV4_AT, a->gid + GID_IPV4_AT, GID_BYTES - GID_IPV4_AT);
@@ -49,7 +49,7 @@ static void put_ip(uint8_t to[GID_BYTES], const struct cma_addr *a)
 /* Writes the addresses and the program's private data to @to.  Returns their length, 0 if there is
  * no room for them.
  */
-static size_t put_private(const struct cma_id *id, const struct cma_param *p, uint8_t *to,
+static size_t put_private(const struct cma_id *id, const struct rdl_cm_param *p, uint8_t *to,
                           size_t room)
 {
     struct rdma_cm_header h = {.ip_version = id->local.version, .port = id->local.port};
@@ -68,7 +68,7 @@ static uint32_t at_most(uint32_t v, uint32_t most)
     return v < most ? v : most;
 }
 
-static enum rdl_status send_req(struct cma_id *id, const struct cma_param *p)
+static enum rdl_status send_req(struct cma_id *id, const struct rdl_cm_param *p)
 {
     uint8_t data[sizeof(((struct cm_req *)0)->private_data)];
     const uint32_t life = id->has_timeout ? id->timeout - 1 : id->cma->config.packet_life;
@@ -93,7 +93,7 @@ static enum rdl_status send_req(struct cma_id *id, const struct cma_param *p)
     return req.private_bytes ? ib_cm_send_req(id->ib, &req) : RDL_ERR_INVAL;
 }
 
-static enum rdl_status send_sidr_req(struct cma_id *id, const struct cma_param *p)
+static enum rdl_status send_sidr_req(struct cma_id *id, const struct rdl_cm_param *p)
 {
     uint8_t data[sizeof(((struct cm_sidr_req *)0)->private_data)];
     struct ib_cm_sidr_req req = {.service_id = cma_service_id(id->space, id->peer.port),
@@ -106,7 +106,7 @@ static enum rdl_status send_sidr_req(struct cma_id *id, const struct cma_param *
     return req.private_bytes ? ib_cm_send_sidr_req(id->ib, &req) : RDL_ERR_INVAL;
 }
 
-int cma_connect(struct cma_id *id, const struct cma_param *p)
+int cma_connect(struct cma_id *id, const struct rdl_cm_param *p)
 {
     enum rdl_status st;
 
@@ -132,7 +132,7 @@ int cma_connect(struct cma_id *id, const struct cma_param *p)
 
 /* --- Answering -------------------------------------------------------------------------------- */
 
-static int accept_datagrams(struct cma_id *id, const struct cma_param *p)
+static int accept_datagrams(struct cma_id *id, const struct rdl_cm_param *p)
 {
     const enum rdl_status st = p ? ib_cm_send_sidr_rep(id->ib, SIDR_SUCCESS, p->qpn, DATAGRAM_QKEY,
                                                        p->private_data, p->private_bytes)
@@ -141,7 +141,7 @@ static int accept_datagrams(struct cma_id *id, const struct cma_param *p)
     return st == RDL_OK ? 0 : EINVAL;
 }
 
-static int accept_connection(struct cma_id *id, const struct cma_param *p)
+static int accept_connection(struct cma_id *id, const struct rdl_cm_param *p)
 {
     const struct ib_cm_rep rep = {.qpn = p->qpn,
                                   .starting_psn = id->psn,
@@ -160,7 +160,7 @@ static int accept_connection(struct cma_id *id, const struct cma_param *p)
     return ib_cm_send_rep(id->ib, &rep) == RDL_OK ? 0 : EINVAL;
 }
 
-int cma_accept(struct cma_id *id, const struct cma_param *p)
+int cma_accept(struct cma_id *id, const struct rdl_cm_param *p)
 {
     if (id->state != CMA_CONNECT || !id->ib)
         return EINVAL;
@@ -270,7 +270,7 @@ int cma_qp_attr(const struct cma_id *id, uint32_t state, struct rdl_qp_attr *ret
 
 /* --- Events of the connection manager --------------------------------------------------------- */
 
-static void copy_private(struct cma_param *p, const uint8_t *data, size_t bytes)
+static void copy_private(struct rdl_cm_param *p, const uint8_t *data, size_t bytes)
 {
     RDL_ASSERT(bytes <= sizeof(p->private_data));
     memcpy(p->private_data, data, bytes);
@@ -281,7 +281,8 @@ static void copy_private(struct cma_param *p, const uint8_t *data, size_t bytes)
     copy_private(p, (message).private_data, sizeof((message).private_data))
 
 /* Queues an event about a message; if there is no memory for it, it is lost. */
-static void tell(struct cma_id *id, enum rdma_cm_event kind, int status, const struct cma_param *p)
+static void tell(struct cma_id *id, enum rdma_cm_event kind, int status,
+                 const struct rdl_cm_param *p)
 {
     struct cma_event *e = cma_event_new(id, kind, status);
 
@@ -292,7 +293,7 @@ static void tell(struct cma_id *id, enum rdma_cm_event kind, int status, const s
     cma_post(e);
 }
 
-static void take_ip(struct cma_addr *to, uint32_t version, const uint8_t from[GID_BYTES])
+static void take_ip(struct rdl_cm_addr *to, uint32_t version, const uint8_t from[GID_BYTES])
 {
     to->version = (uint8_t)version;
     if (version == 4)
@@ -303,7 +304,7 @@ static void take_ip(struct cma_addr *to, uint32_t version, const uint8_t from[GI
 
 /* The addresses of a request: "local" is that of this host. */
 struct ends {
-    struct cma_addr local, peer;
+    struct rdl_cm_addr local, peer;
 };
 
 /* Returns false if the header is none that this side knows. */
@@ -413,12 +414,12 @@ static enum cma_taken take_request(struct cma *cma, struct ib_cm_id *ib,
 
 static void take_rep(struct cma_id *id, const struct cm_rep *rep)
 {
-    struct cma_param p = {.responder_resources = rep->initiator_depth,
-                          .initiator_depth = rep->responder_resources,
-                          .flow_control = rep->flow_control,
-                          .rnr_retry_count = rep->rnr_retry_count,
-                          .srq = rep->srq,
-                          .qpn = rep->local_qpn};
+    struct rdl_cm_param p = {.responder_resources = rep->initiator_depth,
+                             .initiator_depth = rep->responder_resources,
+                             .flow_control = rep->flow_control,
+                             .rnr_retry_count = rep->rnr_retry_count,
+                             .srq = rep->srq,
+                             .qpn = rep->local_qpn};
 
     COPY_PRIVATE(&p, *rep);
     id->remote_qpn = rep->local_qpn;
@@ -432,7 +433,7 @@ static void take_rep(struct cma_id *id, const struct cm_rep *rep)
 
 static void take_sidr_rep(struct cma_id *id, const struct cm_sidr_rep *rep)
 {
-    struct cma_param p = {.qpn = rep->qpn, .qkey = rep->qkey};
+    struct rdl_cm_param p = {.qpn = rep->qpn, .qkey = rep->qkey};
     struct cma_event *e;
 
     COPY_PRIVATE(&p, *rep);
@@ -453,7 +454,7 @@ static void take_sidr_rep(struct cma_id *id, const struct cm_sidr_rep *rep)
     cma_post(e);
 }
 
-static void disconnected(struct cma_id *id, int status, const struct cma_param *p)
+static void disconnected(struct cma_id *id, int status, const struct rdl_cm_param *p)
 {
     id->state = CMA_DISCONNECT;
     tell(id, RDMA_CM_EVENT_DISCONNECTED, status, p);
@@ -463,7 +464,7 @@ static void disconnected(struct cma_id *id, int status, const struct cma_param *
 static void take_event(struct cma_id *id, const struct ib_cm_event *ev)
 {
     const struct mad *m = ev->mad;
-    struct cma_param p = {0};
+    struct rdl_cm_param p = {0};
 
     switch (ev->kind) {
     case IB_CM_REQ_ERROR:

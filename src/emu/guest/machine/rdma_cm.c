@@ -1,63 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "emu/guest/machine/rdma_cm.h"
 
-#include <string.h>
-
 #include "emu/facts/enum/cm_state.h"
 #include "emu/facts/enum/object.h"
 #include "emu/guest/verbs/driver.h"
-
-_Static_assert(RDL_CM_PRIVATE_MAX == CMA_PRIVATE_MAX, "private data of both fits");
-
-/* --- Structures ------------------------------------------------------------------------------- */
-
-struct cma_addr rdma_cm_addr(const struct rdl_cm_addr *a)
-{
-    struct cma_addr r = {.version = a->version, .port = a->port};
-
-    memcpy(r.gid, a->gid, GID_BYTES);
-    return r;
-}
-
-static struct rdl_cm_addr addr_out(const struct cma_addr *a)
-{
-    struct rdl_cm_addr r = {.version = a->version, .port = a->port};
-
-    memcpy(r.gid, a->gid, GID_BYTES);
-    return r;
-}
-
-void rdma_cm_param(const struct rdl_cm_param *p, struct cma_param *ret)
-{
-    *ret = (struct cma_param){
-        .private_bytes = p->private_bytes,
-        .responder_resources = p->responder_resources,
-        .initiator_depth = p->initiator_depth,
-        .retry_count = p->retry_count,
-        .rnr_retry_count = p->rnr_retry_count,
-        .flow_control = p->flow_control,
-        .srq = p->srq,
-        .qpn = p->qpn,
-        .qkey = p->qkey,
-    };
-    memcpy(ret->private_data, p->private_data, sizeof(ret->private_data));
-}
-
-static void param_out(const struct cma_param *p, struct rdl_cm_param *ret)
-{
-    *ret = (struct rdl_cm_param){
-        .private_bytes = p->private_bytes,
-        .responder_resources = p->responder_resources,
-        .initiator_depth = p->initiator_depth,
-        .retry_count = p->retry_count,
-        .rnr_retry_count = p->rnr_retry_count,
-        .flow_control = p->flow_control,
-        .srq = p->srq,
-        .qpn = p->qpn,
-        .qkey = p->qkey,
-    };
-    memcpy(ret->private_data, p->private_data, sizeof(ret->private_data));
-}
 
 /* --- Objects ---------------------------------------------------------------------------------- */
 
@@ -191,10 +137,10 @@ enum rdl_status rdma_cm_get_event(struct guest_cm_object *ch, const char *name,
     (void)cma_take(c);
     if (made)
         join(made, ch, e->id);
-    *ret = (struct rdl_cm_event){.kind = e->kind, .status = e->status, .ah = e->ah};
+    *ret =
+        (struct rdl_cm_event){.kind = e->kind, .status = e->status, .param = e->param, .ah = e->ah};
     ret->id.raw = handle_of(e->id);
     ret->listener.raw = handle_of(e->listener);
-    param_out(&e->param, &ret->param);
     *ret_n = 1;
     await_ack(ch, e);
     return RDL_OK;
@@ -220,8 +166,8 @@ void rdma_cm_id_info(const struct guest_cm_object *o, struct rdl_cm_id_info *ret
         .state = id->state,
         .ib_state = ib ? ib->state : (uint32_t)CMS_IDLE,
         .space = id->space,
-        .local = addr_out(&id->local),
-        .peer = addr_out(&id->peer),
+        .local = id->local,
+        .peer = id->peer,
         .qpn = id->qpn,
         .remote_qpn = id->remote_qpn,
         .psn = id->psn,

@@ -30,8 +30,4 @@ RDL_MUST_CHECK enum rdl_status rdma_cm_get_event(struct guest_cm_object *ch, con
 RDL_MUST_CHECK enum rdl_status rdma_cm_ack_event(struct guest_cm_object *ch);
 void rdma_cm_id_info(const struct guest_cm_object *id, struct rdl_cm_id_info *ret);
 
-/* Convert between the structures of the API and those of the connection manager. */
-struct cma_addr rdma_cm_addr(const struct rdl_cm_addr *a);
-void rdma_cm_param(const struct rdl_cm_param *p, struct cma_param *ret);
-
 #endif

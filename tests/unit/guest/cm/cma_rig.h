@@ -97,17 +97,17 @@ static inline int tear_down(void **state)
     return 0;
 }
 
-static inline struct cma_addr address(unsigned host, uint16_t port)
+static inline struct rdl_cm_addr address(unsigned host, uint16_t port)
 {
-    struct cma_addr a = {.version = 4, .port = port};
+    struct rdl_cm_addr a = {.version = 4, .port = port};
 
     memcpy(a.gid, gids[host], GID_BYTES);
     return a;
 }
 
-static inline struct cma_addr any_address(uint16_t port)
+static inline struct rdl_cm_addr any_address(uint16_t port)
 {
-    return (struct cma_addr){.version = 4, .gid = {[10] = 0xff, [11] = 0xff}, .port = port};
+    return (struct rdl_cm_addr){.version = 4, .gid = {[10] = 0xff, [11] = 0xff}, .port = port};
 }
 
 static inline struct cma_id *new_id(struct hosts *h, unsigned host, enum port_space space)
@@ -120,7 +120,7 @@ static inline struct cma_id *new_id(struct hosts *h, unsigned host, enum port_sp
 
 static inline struct cma_id *new_listener(struct hosts *h, enum port_space space, uint32_t backlog)
 {
-    const struct cma_addr at = any_address(PORT);
+    const struct rdl_cm_addr at = any_address(PORT);
     struct cma_id *id = new_id(h, B, space);
 
     assert_int_equal(cma_bind(id, &at), 0);
@@ -153,7 +153,7 @@ static inline void assert_quiet(const struct hosts *h)
 /* An ID of host A whose way to B is known. */
 static inline struct cma_id *routed(struct hosts *h, enum port_space space)
 {
-    const struct cma_addr to = address(B, PORT);
+    const struct rdl_cm_addr to = address(B, PORT);
     struct cma_id *id = new_id(h, A, space);
 
     assert_int_equal(cma_resolve_addr(id, NULL, &to, 2000 * MS), 0);
@@ -163,14 +163,14 @@ static inline struct cma_id *routed(struct hosts *h, enum port_space space)
     return id;
 }
 
-static inline struct cma_param param(uint32_t qpn, const char *data)
+static inline struct rdl_cm_param param(uint32_t qpn, const char *data)
 {
-    struct cma_param p = {.responder_resources = 1,
-                          .initiator_depth = 2,
-                          .retry_count = 7,
-                          .rnr_retry_count = 6,
-                          .qpn = qpn,
-                          .private_bytes = strlen(data) + 1};
+    struct rdl_cm_param p = {.responder_resources = 1,
+                             .initiator_depth = 2,
+                             .retry_count = 7,
+                             .rnr_retry_count = 6,
+                             .qpn = qpn,
+                             .private_bytes = strlen(data) + 1};
 
     memcpy(p.private_data, data, p.private_bytes);
     return p;
@@ -179,7 +179,7 @@ static inline struct cma_param param(uint32_t qpn, const char *data)
 static inline struct cma_id *connect_with(struct hosts *h, enum port_space space, uint32_t qpn)
 {
     struct cma_id *id = routed(h, space);
-    const struct cma_param p = param(qpn, "hello");
+    const struct rdl_cm_param p = param(qpn, "hello");
 
     assert_int_equal(cma_connect(id, &p), 0);
     pass(&h->rig, 1);
@@ -197,7 +197,7 @@ struct both {
 
 static inline struct both connected(struct hosts *h)
 {
-    const struct cma_param p = param(18, "welcome");
+    const struct rdl_cm_param p = param(18, "welcome");
     struct both ids;
 
     (void)new_listener(h, PORT_SPACE_TCP, 1);

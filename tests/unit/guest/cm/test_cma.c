@@ -7,7 +7,7 @@
 static void a_connection_as_its_programs_see_it(void **state)
 {
     struct hosts *h = *state;
-    const struct cma_param welcome = param(18, "welcome");
+    const struct rdl_cm_param welcome = param(18, "welcome");
     struct cma_id *listener = new_listener(h, PORT_SPACE_TCP, 1);
     struct cma_id *a = connect_to(h, PORT_SPACE_TCP), *b;
     const struct cma_event request = event_of(h, B, RDMA_CM_EVENT_CONNECT_REQUEST, 0);
@@ -122,7 +122,7 @@ static void a_request_without_answer_is_unreachable(void **state)
 static void a_reply_without_answer_is_unreachable_for_the_server(void **state)
 {
     struct hosts *h = *state;
-    const struct cma_param p = param(18, "");
+    const struct rdl_cm_param p = param(18, "");
 
     (void)new_listener(h, PORT_SPACE_TCP, 1);
     (void)connect_to(h, PORT_SPACE_TCP);
@@ -137,7 +137,7 @@ static void a_reply_without_answer_is_unreachable_for_the_server(void **state)
 static void a_slow_server_is_waited_for(void **state)
 {
     struct hosts *h = *state;
-    const struct cma_param p = param(18, "");
+    const struct rdl_cm_param p = param(18, "");
     struct cma_id *b;
 
     (void)new_listener(h, PORT_SPACE_TCP, 1);
@@ -197,7 +197,7 @@ static void a_peer_that_has_gone_disconnects_after_all_retries(void **state)
 static void a_datagram_service_tells_its_queue_pair(void **state)
 {
     struct hosts *h = *state;
-    const struct cma_param p = param(18, "here");
+    const struct rdl_cm_param p = param(18, "here");
     struct cma_event e;
 
     (void)new_listener(h, PORT_SPACE_UDP, 1);
@@ -242,7 +242,7 @@ static void a_request_says_what_its_program_wants(void **state)
 {
     struct hosts *h = *state;
     struct cma_id *id = routed(h, PORT_SPACE_TCP);
-    struct cma_param p = param(17, "");
+    struct rdl_cm_param p = param(17, "");
     struct cm_req req;
 
     p.retry_count = p.rnr_retry_count = 9;
@@ -274,7 +274,7 @@ static void an_event_has_what_the_request_says(void **state)
 {
     struct hosts *h = *state;
     struct cma_id *listener = new_listener(h, PORT_SPACE_TCP, 1);
-    struct cma_param p = param(17, "");
+    struct rdl_cm_param p = param(17, "");
     struct cma_event e;
 
     p.flow_control = p.srq = true;
@@ -304,7 +304,7 @@ static void an_event_has_what_the_request_says(void **state)
 static void resources_become_attributes(void **state)
 {
     struct hosts *h = *state;
-    struct cma_param p = param(18, "");
+    struct rdl_cm_param p = param(18, "");
     struct rdl_qp_attr attr;
     struct cma_id *a, *b;
     uint32_t mask;
@@ -336,7 +336,7 @@ static void resources_become_attributes(void **state)
 static void a_slow_client_is_waited_for(void **state)
 {
     struct hosts *h = *state;
-    const struct cma_param p = param(18, "");
+    const struct rdl_cm_param p = param(18, "");
 
     (void)new_listener(h, PORT_SPACE_TCP, 1);
     (void)connect_to(h, PORT_SPACE_TCP);

@@ -8,7 +8,7 @@
 static void a_listener_of_another_address_refuses(void **state)
 {
     struct hosts *h = *state;
-    struct cma_addr at = {.version = 6, .gid = {[0] = 0xfe, [15] = 2}, .port = PORT};
+    struct rdl_cm_addr at = {.version = 6, .gid = {[0] = 0xfe, [15] = 2}, .port = PORT};
     struct cma_id *id = new_id(h, B, PORT_SPACE_TCP);
 
     assert_int_equal(cma_bind(id, &at), 0);
@@ -49,7 +49,7 @@ static void a_listener_that_goes_takes_its_requests_with_it(void **state)
 static void addresses_are_resolved_or_not(void **state)
 {
     struct hosts *h = *state;
-    const struct cma_addr to = address(B, PORT), self = any_address(PORT);
+    const struct rdl_cm_addr to = address(B, PORT), self = any_address(PORT);
     struct cma_id *id = new_id(h, A, PORT_SPACE_TCP), *own = new_id(h, A, PORT_SPACE_TCP);
 
     h->host[A].resolve = EAGAIN;
@@ -77,8 +77,8 @@ static void addresses_are_resolved_or_not(void **state)
 static void ports_are_used_once(void **state)
 {
     struct hosts *h = *state;
-    const struct cma_addr any = any_address(PORT), here = address(B, PORT),
-                          there = address(A, PORT), none = any_address(0);
+    const struct rdl_cm_addr any = any_address(PORT), here = address(B, PORT),
+                             there = address(A, PORT), none = any_address(0);
     struct cma_id *first_id = new_id(h, B, PORT_SPACE_TCP), *second = new_id(h, B, PORT_SPACE_TCP);
     struct cma_id *datagrams = new_id(h, B, PORT_SPACE_UDP), *third = new_id(h, B, PORT_SPACE_TCP);
 
@@ -106,7 +106,7 @@ static void calls_out_of_order_are_refused(void **state)
 {
     struct hosts *h = *state;
     struct cma_id *id = new_id(h, A, PORT_SPACE_TCP);
-    const struct cma_param p = param(17, "");
+    const struct rdl_cm_param p = param(17, "");
 
     assert_int_equal(cma_resolve_route(id), EINVAL);
     assert_int_equal(cma_connect(id, &p), EINVAL);
@@ -121,7 +121,7 @@ static void private_data_that_does_not_fit_is_refused(void **state)
 {
     struct hosts *h = *state;
     struct cma_id *id = routed(h, PORT_SPACE_TCP);
-    struct cma_param p = param(17, "");
+    struct rdl_cm_param p = param(17, "");
 
     p.private_bytes = 57;
     assert_int_equal(cma_connect(id, &p), EINVAL);
@@ -133,8 +133,8 @@ static void private_data_that_does_not_fit_is_refused(void **state)
 static void listeners_of_a_port_share_it(void **state)
 {
     struct hosts *h = *state;
-    const struct cma_addr v4 = address(B, PORT),
-                          v6 = {.version = 6, .gid = {[0] = 0xfe, [15] = 2}, .port = PORT};
+    const struct rdl_cm_addr v4 = address(B, PORT),
+                             v6 = {.version = 6, .gid = {[0] = 0xfe, [15] = 2}, .port = PORT};
     struct cma_id *on_v4 = new_id(h, B, PORT_SPACE_TCP), *on_v6 = new_id(h, B, PORT_SPACE_TCP);
 
     assert_int_equal(cma_bind(on_v4, &v4), 0);
@@ -151,7 +151,7 @@ static void listeners_of_a_port_share_it(void **state)
 static void any_ipv6_address_takes_ipv4(void **state)
 {
     struct hosts *h = *state;
-    const struct cma_addr any = {.version = 6, .port = PORT}, v4 = address(B, PORT);
+    const struct rdl_cm_addr any = {.version = 6, .port = PORT}, v4 = address(B, PORT);
     struct cma_id *on_any = new_id(h, B, PORT_SPACE_TCP), *on_v4 = new_id(h, B, PORT_SPACE_TCP);
 
     assert_int_equal(cma_bind(on_any, &any), 0);
@@ -185,7 +185,8 @@ static void a_request_that_is_destroyed_leaves_its_place(void **state)
 static void an_id_that_goes_is_not_resolved_any_more(void **state)
 {
     struct hosts *h = *state;
-    const struct cma_addr to = address(B, PORT), v6 = {.version = 6, .gid = {[0] = 0xfe, [15] = 1}};
+    const struct rdl_cm_addr to = address(B, PORT),
+                             v6 = {.version = 6, .gid = {[0] = 0xfe, [15] = 1}};
     struct cma_id *id = new_id(h, A, PORT_SPACE_TCP);
 
     assert_int_equal(cma_resolve_addr(id, &v6, &to, 2000 * MS), EINVAL);
