@@ -672,7 +672,7 @@ def check_windows_that_shrink_amid_keys(terminals):
     t = terminals.open(shown=WIDE)
     t.do("host h1 h2")
     for keys, shown in [("^R", "reverse-i-search"), ("x\x1b", "x"), ("\x1b3", "arg: 3"), ("y\x16", "y"), ("\x18", ""),
-                        ("show h1.\t\t", "h1.name"), ("on h1 {\r", r"\.\.\. ")]:
+                        ("show h1.\t\t", r"^h1\.ram_bytes.*\n" + PROMPT + r"show h1\.\Z"), ("on h1 {\r", r"\.\.\. ")]:
         t.press(keys)
         t.expect(shown)
         t.resize(2, 1, shown=WIDE)
