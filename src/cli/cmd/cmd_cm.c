@@ -9,7 +9,6 @@
 #include "cli/cmd/qp_moves.h"
 #include "cli/cmd/verb.h"
 #include "cli/cmd/waiting.h"
-#include "cli/session/advance.h"
 #include "emu/base/assert.h"
 #include "emu/base/text.h"
 #include "emu/facts/enum/cm_reason.h"
@@ -22,6 +21,7 @@
 #include "emu/facts/enum/sidr_status.h"
 #include "emu/facts/enum_table.h"
 #include "emu/wire/addr.h"
+#include "emu/wire/mad.h"
 #include "rdmalab/cm.h"
 
 #define SHOWN_BYTES 64u /* bytes of private data that are shown */
@@ -70,6 +70,28 @@ static bool find_id(struct session *s, const struct step *st, rdl_cm_id *ret, st
     return verb_object(s, st, "id", OBJ_CM_ID, &ret->raw, home);
 }
 
+/* Finds the ID, and what is known of it. */
+static bool look_up_id(struct session *s, const struct step *st, rdl_cm_id *ret, struct home *home,
+                       struct rdl_cm_id_info *ret_info)
+{
+    return find_id(s, st, ret, home) && called(s, st, rdl_cm_id_info(s->lab, *ret, ret_info), 0);
+}
+
+/* Makes a call of the kernel that is about an ID alone. */
+static bool call_by_id(struct session *s, const struct step *st,
+                       enum rdl_status (*call)(struct rdl_lab *lab, rdl_cm_id id, int *reterr))
+{
+    enum rdl_status status;
+    struct home home;
+    rdl_cm_id id;
+    int error;
+
+    if (!find_id(s, st, &id, &home))
+        return false;
+    status = call(s->lab, id, &error);
+    return called(s, st, status, error);
+}
+
 static bool find_channel(struct session *s, const struct step *st, rdl_cm_channel *ret,
                          struct home *home)
 {
@@ -98,7 +120,8 @@ bool run_rdma_create_event_channel(struct session *s, const struct step *st)
                      home.name);
         return diag_remedy(
             &s->diag, "\"why\" shows it; the connection manager needs a place for a queue pair, a "
-                      "completion queue, a protection domain and a memory region");
+                      "completion queue, a protection domain and a memory region, and tries again "
+                      "with the next event channel");
     }
     if (!verb_sent(s, st, &home, status))
         return false;
@@ -217,33 +240,10 @@ bool run_rdma_resolve_addr(struct session *s, const struct step *st)
 
 bool run_rdma_resolve_route(struct session *s, const struct step *st)
 {
-    enum rdl_status status;
-    struct home home;
-    rdl_cm_id id;
-    int error;
-
-    if (!find_id(s, st, &id, &home))
-        return false;
-    status = rdl_cm_resolve_route(s->lab, id, &error);
-    return called(s, st, status, error);
+    return call_by_id(s, st, rdl_cm_resolve_route);
 }
 
 /* --- Queue pairs ------------------------------------------------------------------------------ */
-
-/* Moves the queue pair of @id to @to with the attributes that the kernel tells. */
-static bool move(struct session *s, const struct step *st, const struct home *home, rdl_cm_id id,
-                 rdl_qp qp, enum qp_state to)
-{
-    struct rdl_modify_error why;
-    struct rdl_qp_attr attr;
-    enum rdl_status status;
-    uint32_t mask;
-    int error;
-
-    status = rdl_cm_qp_attr(s->lab, id, to, &attr, &mask, &error);
-    return called(s, st, status, error) &&
-           verb_finish(s, st, home, rdl_modify_qp(s->lab, qp, &attr, mask, false, &why));
-}
 
 /* Fails because @param of @st is more than the device can do. */
 static bool fail_range(struct session *s, const struct step *st, const char *param,
@@ -257,32 +257,39 @@ static bool fail_range(struct session *s, const struct step *st, const char *par
                         (unsigned long long)step_number(st, param), buf);
 }
 
+/* Moves the queue pair of @id to @to with the attributes that the kernel tells.  @own, if not NULL,
+ * takes the place of the limits of READs and atomics among them.
+ */
+static bool move(struct session *s, const struct step *st, const struct home *home, rdl_cm_id id,
+                 rdl_qp qp, enum qp_state to, const struct rdl_cm_param *own)
+{
+    struct rdl_modify_error why = {0};
+    struct rdl_qp_attr attr;
+    enum rdl_status status;
+    uint32_t mask;
+    int error;
+
+    status = rdl_cm_qp_attr(s->lab, id, to, &attr, &mask, &error);
+    if (!called(s, st, status, error))
+        return false;
+    if (own && to == QPS_RTR)
+        attr.max_dest_rd_atomic = own->responder_resources;
+    if (own && to == QPS_RTS)
+        attr.max_rd_atomic = own->initiator_depth;
+    status = rdl_modify_qp(s->lab, qp, &attr, mask, false, &why);
+    if (own && status == RDL_ERR_INVAL && why.n_ranges > 0)
+        return fail_range(s, st, to == QPS_RTR ? "responder_resources" : "initiator_depth", &why);
+    return verb_finish(s, st, home, status);
+}
+
 /* Moves the queue pair of @id to RTS.  librdmacm repeats INIT first, because the kernel knows only
- * now what the peer may do.  @own, if not NULL, takes the place of the limits that the kernel
- * tells.
+ * now what the peer may do.
  */
 static bool move_to_rts(struct session *s, const struct step *st, const struct home *home,
                         rdl_cm_id id, rdl_qp qp, const struct rdl_cm_param *own)
 {
     for (uint32_t to = QPS_INIT; to <= QPS_RTS; to++) {
-        struct rdl_modify_error why = {0};
-        struct rdl_qp_attr attr;
-        enum rdl_status status;
-        uint32_t mask;
-        int error;
-
-        status = rdl_cm_qp_attr(s->lab, id, to, &attr, &mask, &error);
-        if (own && to == QPS_RTR)
-            attr.max_dest_rd_atomic = own->responder_resources;
-        if (own && to == QPS_RTS)
-            attr.max_rd_atomic = own->initiator_depth;
-        if (!called(s, st, status, error))
-            return false;
-        status = rdl_modify_qp(s->lab, qp, &attr, mask, false, &why);
-        if (own && status == RDL_ERR_INVAL && why.n_ranges > 0)
-            return fail_range(s, st, to == QPS_RTR ? "responder_resources" : "initiator_depth",
-                              &why);
-        if (!verb_finish(s, st, home, status))
+        if (!move(s, st, home, id, qp, (enum qp_state)to, own))
             return false;
     }
     return true;
@@ -346,10 +353,11 @@ bool run_rdma_create_qp(struct session *s, const struct step *st)
     }
     config.type = info.space == PORT_SPACE_UDP ? QPT_UD : QPT_RC;
     if (!verb_finish(s, st, &home, rdl_create_qp(s->lab, &config, st->as.text, &qp)) ||
-        !called(s, st, rdl_cm_set_qp(s->lab, id, qp), 0) || !move(s, st, &home, id, qp, QPS_INIT))
+        !called(s, st, rdl_cm_set_qp(s->lab, id, qp), 0) ||
+        !move(s, st, &home, id, qp, QPS_INIT, NULL))
         return false;
     for (uint32_t to = QPS_RTR; config.type == QPT_UD && to <= QPS_RTS; to++) {
-        if (!move(s, st, &home, id, qp, (enum qp_state)to))
+        if (!move(s, st, &home, id, qp, (enum qp_state)to, NULL))
             return false;
     }
     verb_own_name(s, OBJ_QP, qp.raw, name);
@@ -364,7 +372,7 @@ bool run_rdma_destroy_qp(struct session *s, const struct step *st)
     uint32_t qpn;
     rdl_cm_id id;
 
-    if (!find_id(s, st, &id, &home) || !called(s, st, rdl_cm_id_info(s->lab, id, &info), 0))
+    if (!look_up_id(s, st, &id, &home, &info))
         return false;
     if (!has_qp(s, &info, &qpn))
         return session_fail(s, st->at, "%s has no queue pair", step_text(st, "id"));
@@ -374,12 +382,12 @@ bool run_rdma_destroy_qp(struct session *s, const struct step *st)
 
 /* --- Connections ------------------------------------------------------------------------------ */
 
-/* Private data of messages of rdma_cm, in bytes.  [IBTA1 12.6; librdmacm, rdma_connect(3)] */
-#define REQ_DATA_BYTES      56u
-#define REP_DATA_BYTES      196u
-#define REJ_DATA_BYTES      148u
-#define SIDR_REQ_DATA_BYTES 180u
-#define SIDR_REP_DATA_BYTES 136u
+/* Bytes of a program in the private data of a message.  rdma_cm has a header of its own in
+ * requests.
+ */
+#define DATA_BYTES(message) sizeof(((const struct cm_##message *)0)->private_data)
+#define REQ_DATA_BYTES      (DATA_BYTES(req) - RDMA_CM_BYTES)
+#define SIDR_REQ_DATA_BYTES (DATA_BYTES(sidr_req) - RDMA_CM_BYTES)
 
 /* Fails if the private data is longer than its field in the message. */
 static bool data_fits(struct session *s, const struct step *st, const char *data, size_t most)
@@ -424,7 +432,7 @@ bool run_rdma_connect(struct session *s, const struct step *st)
     rdl_cm_id id;
     int error;
 
-    if (!find_id(s, st, &id, &home) || !called(s, st, rdl_cm_id_info(s->lab, id, &info), 0) ||
+    if (!look_up_id(s, st, &id, &home, &info) ||
         !read_param(s, st, &info,
                     info.space == PORT_SPACE_UDP ? SIDR_REQ_DATA_BYTES : REQ_DATA_BYTES, &param))
         return false;
@@ -442,9 +450,9 @@ bool run_rdma_accept(struct session *s, const struct step *st)
     rdl_cm_id id;
     int error;
 
-    if (!find_id(s, st, &id, &home) || !called(s, st, rdl_cm_id_info(s->lab, id, &info), 0) ||
+    if (!look_up_id(s, st, &id, &home, &info) ||
         !read_param(s, st, &info,
-                    info.space == PORT_SPACE_UDP ? SIDR_REP_DATA_BYTES : REP_DATA_BYTES, &param))
+                    info.space == PORT_SPACE_UDP ? DATA_BYTES(sidr_rep) : DATA_BYTES(rep), &param))
         return false;
     if (info.space != PORT_SPACE_UDP && !move_to_rts(s, st, &home, id, info.qp, &param))
         return false;
@@ -460,7 +468,7 @@ bool run_rdma_reject(struct session *s, const struct step *st)
     rdl_cm_id id;
     int error;
 
-    if (!find_id(s, st, &id, &home) || !data_fits(s, st, data, REJ_DATA_BYTES))
+    if (!find_id(s, st, &id, &home) || !data_fits(s, st, data, DATA_BYTES(rej)))
         return false;
     status = rdl_cm_reject(s->lab, id, data, strlen(data), &error);
     return called(s, st, status, error);
@@ -485,7 +493,7 @@ bool run_rdma_disconnect(struct session *s, const struct step *st)
     rdl_cm_id id;
     int error;
 
-    if (!find_id(s, st, &id, &home) || !called(s, st, rdl_cm_id_info(s->lab, id, &info), 0))
+    if (!look_up_id(s, st, &id, &home, &info))
         return false;
     if (info.space != PORT_SPACE_UDP && has_qp(s, &info, &qpn) &&
         !move_to_err(s, st, &home, info.qp))
@@ -496,29 +504,21 @@ bool run_rdma_disconnect(struct session *s, const struct step *st)
 
 bool run_rdma_notify(struct session *s, const struct step *st)
 {
-    enum rdl_status status;
-    struct home home;
-    rdl_cm_id id;
-    int error;
-
-    if (!find_id(s, st, &id, &home))
-        return false;
-    status = rdl_cm_notify(s->lab, id, &error);
-    return called(s, st, status, error);
+    return call_by_id(s, st, rdl_cm_notify);
 }
 
 /* --- Events ----------------------------------------------------------------------------------- */
 
 static void add_data(struct text *t, const struct rdl_cm_param *p)
 {
-    size_t n = p->private_bytes < SHOWN_BYTES ? p->private_bytes : SHOWN_BYTES;
+    size_t n = p->private_bytes;
 
     while (n > 0 && p->private_data[n - 1] == 0)
         n--;
     if (n == 0)
         return;
     text_add(t, ", data '");
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n && i < SHOWN_BYTES; i++) {
         const uint8_t c = p->private_data[i];
 
         if (c >= ' ' && c < 0x7f && c != '\\')
@@ -526,7 +526,7 @@ static void add_data(struct text *t, const struct rdl_cm_param *p)
         else
             text_addf(t, "\\x%02x", c);
     }
-    text_add(t, "'");
+    text_add(t, n > SHOWN_BYTES ? "'..." : "'");
 }
 
 static void add_status(struct text *t, const struct rdl_cm_event *e, uint32_t space)
@@ -563,7 +563,7 @@ static void say_event(struct session *s, const struct rdl_cm_event *e)
 }
 
 /* librdmacm establishes a connection itself if the ID has a queue pair, and tells the program that
- * it is ESTABLISHED.  If that fails, it rejects, and tells of a CONNECT_ERROR.
+ * it is ESTABLISHED.  If the queue pair cannot be moved, it rejects.
  */
 static bool respond(struct session *s, const struct step *st, const struct home *home,
                     struct rdl_cm_event *e)
@@ -576,8 +576,10 @@ static bool respond(struct session *s, const struct step *st, const struct home 
     if (e->kind != RDMA_CM_EVENT_CONNECT_RESPONSE ||
         rdl_cm_id_info(s->lab, e->id, &info) != RDL_OK || !has_qp(s, &info, &qpn))
         return true;
-    if (!move_to_rts(s, st, home, e->id, info.qp, NULL))
+    if (!move_to_rts(s, st, home, e->id, info.qp, NULL)) {
+        (void)!rdl_cm_reject(s->lab, e->id, NULL, 0, &error);
         return false;
+    }
     status = rdl_cm_accept(s->lab, e->id, NULL, &error);
     e->kind = RDMA_CM_EVENT_ESTABLISHED;
     return called(s, st, status, error);
