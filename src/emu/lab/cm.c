@@ -64,7 +64,7 @@ static enum rdl_status usable(const struct host *h)
 static enum rdl_status create_channel(struct lab_state *w, struct host *h, const char *name,
                                       uint64_t *ret)
 {
-    enum rdl_status st = w->has_cm ? RDL_OK : start_all(w);
+    enum rdl_status st = h->guest.cm.is_up ? RDL_OK : start_all(w);
 
     if (st == RDL_OK)
         st = usable(h);

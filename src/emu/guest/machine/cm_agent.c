@@ -206,12 +206,8 @@ static bool send_or_drop(struct cm_agent *a, const struct cm_agent_message *m)
         st = guest_neighbour_resolve(a->config.net, m->path.dgid, &mac);
     if (st == RDL_ERR_BUSY || (st == RDL_OK && buffer == a->n_sends))
         return false;
-    if (st == RDL_OK && post_mad(a, buffer, m, mac)) {
+    if (st == RDL_OK && post_mad(a, buffer, m, mac))
         a->sends[buffer] = true;
-        a->sent++;
-    } else {
-        a->dropped++;
-    }
     return true;
 }
 
@@ -239,10 +235,8 @@ static void ib_send(void *ctx, const struct ib_cm_path *path, const uint8_t mad[
     struct cm_agent *a = ctx;
     struct cm_agent_message *m = arena_alloc(a->config.arena, sizeof(*m));
 
-    if (!m) {
-        a->dropped++;
-        return;
-    }
+    if (!m)
+        return; /* as if it were lost */
     *m = (struct cm_agent_message){.path = *path};
     memcpy(m->mad, mad, MAD_BYTES);
     if (a->last)
@@ -268,7 +262,6 @@ void cm_agent_resolved(struct cm_agent *a, const uint8_t gid[GID_BYTES], const u
         }
         *at = m->next;
         arena_release(a->config.arena, m, sizeof(*m));
-        a->dropped++;
     }
     flush(a);
     cma_resolved(&a->cma, gid, mac != NULL);
@@ -276,10 +269,14 @@ void cm_agent_resolved(struct cm_agent *a, const uint8_t gid[GID_BYTES], const u
 
 /* --- Completions ------------------------------------------------------------------------------ */
 
+static uint64_t receive_gpa(const struct cm_agent *a, uint32_t buffer)
+{
+    return a->gpa + (uint64_t)a->n_sends * MAD_BYTES + (uint64_t)buffer * RECEIVE_BYTES;
+}
+
 static bool post_receive(const struct cm_agent *a, uint32_t buffer)
 {
-    const uint64_t gpa =
-        a->gpa + (uint64_t)a->n_sends * MAD_BYTES + (uint64_t)buffer * RECEIVE_BYTES;
+    const uint64_t gpa = receive_gpa(a, buffer);
     const struct rdl_sge sge = {gpa, RECEIVE_BYTES, a->mr->lkey};
     const struct rdl_recv_wr wr = {.wr_id = buffer, .sge = &sge, .n_sge = 1};
     struct rdl_post_error ignored;
@@ -306,8 +303,7 @@ static void hear(struct cm_agent *a, const struct ib_cm_path *from, const uint8_
 static void take_receive(struct cm_agent *a, const struct rdl_wc *wc)
 {
     const uint32_t buffer = (uint32_t)wc->wr_id;
-    const uint64_t gpa =
-        a->gpa + (uint64_t)a->n_sends * MAD_BYTES + (uint64_t)buffer * RECEIVE_BYTES;
+    const uint64_t gpa = receive_gpa(a, buffer);
     uint8_t bytes[RECEIVE_BYTES];
     struct ib_cm_path from = {.hop_limit = 64};
     struct grh grh;
@@ -317,11 +313,8 @@ static void take_receive(struct cm_agent *a, const struct rdl_wc *wc)
     if (!post_receive(a, buffer))
         a->failed = RDL_ERR_BROKEN;
     is_whole = is_whole && grh_parse(&grh, bytes);
-    if (!is_whole) {
-        a->dropped++;
+    if (!is_whole)
         return;
-    }
-    a->received++;
     memcpy(from.sgid, grh.dst, GID_BYTES);
     memcpy(from.dgid, grh.src, GID_BYTES);
     from.traffic_class = grh.tclass;
@@ -338,12 +331,10 @@ static void take(struct cm_agent *a, const struct rdl_wc *wc)
 
     if (wc->qp_num != QPN_GSI)
         return;
-    if (send < a->n_sends && a->sends[send]) {
+    if (send < a->n_sends)
         a->sends[send] = false;
-        a->dropped += wc->status != WCS_SUCCESS;
-    } else if (wc->status == WCS_SUCCESS && wc->wr_id < a->n_receives) {
+    else if (wc->status == WCS_SUCCESS && wc->wr_id < a->n_receives)
         take_receive(a, wc);
-    }
 }
 
 /* Takes all completions.  While the queue pair is in an error state nothing more comes. */
@@ -413,14 +404,19 @@ static enum rdl_status create_memory(struct cm_agent *a)
 
     a->n_sends = at_most(at_most(CM_AGENT_SENDS, l->max_qp_wr), half);
     a->n_receives = at_most(at_most(CM_AGENT_RECEIVES, l->max_qp_wr), half);
-    a->gpa = dma_take(a->config.dma,
-                      (uint64_t)a->n_sends * MAD_BYTES + (uint64_t)a->n_receives * RECEIVE_BYTES);
+    if (!a->gpa)
+        a->gpa = dma_take(a->config.dma, (uint64_t)a->n_sends * MAD_BYTES +
+                                             (uint64_t)a->n_receives * RECEIVE_BYTES);
     if (!a->gpa)
         return RDL_ERR_NOMEM;
-    st = answer(a, verbs_alloc_pd(v, if_free(a, "cm_pd"), &h));
-    if (st != RDL_OK)
-        return st;
-    a->pd = keep(a, OBJ_PD, h);
+    if (!a->pd) {
+        st = answer(a, verbs_alloc_pd(v, if_free(a, "cm_pd"), &h));
+        if (st != RDL_OK)
+            return st;
+        a->pd = keep(a, OBJ_PD, h);
+    }
+    if (a->mr)
+        return RDL_OK;
     st = answer(a, verbs_get_dma_mr(a->pd, ACC_LOCAL_WRITE, if_free(a, "cm_mr"), &h));
     if (st == RDL_OK)
         a->mr = keep(a, OBJ_MR, h);
@@ -436,14 +432,18 @@ static enum rdl_status create_queues(struct cm_agent *a)
                               .max_send_sge = 1,
                               .max_recv_sge = 1};
     struct verbs_qp_parts parts = {.pd = a->pd};
+    enum rdl_status st;
     uint64_t h;
-    enum rdl_status st =
-        answer(a, verbs_create_cq(v, a->n_sends + a->n_receives, if_free(a, "cm_cq"), &h));
 
-    if (st != RDL_OK)
-        return st;
-    a->cq = keep(a, OBJ_CQ, h);
-    a->cq->of_kernel = true;
+    if (!a->cq) {
+        st = answer(a, verbs_create_cq(v, a->n_sends + a->n_receives, if_free(a, "cm_cq"), &h));
+        if (st != RDL_OK)
+            return st;
+        a->cq = keep(a, OBJ_CQ, h);
+        a->cq->of_kernel = true;
+    }
+    if (a->gsi)
+        return RDL_OK;
     parts.send_cq = parts.recv_cq = a->cq;
     st = answer(a, verbs_create_gsi(v, &c, &parts, if_free(a, "cm_gsi"), &h));
     if (st == RDL_OK)
@@ -460,15 +460,17 @@ static enum rdl_status move(struct cm_agent *a, enum qp_state to)
         a, verbs_modify_qp(a->gsi, &attr, QPA_STATE | qp_fsm_needs(QPT_GSI, to), false, &error));
 }
 
-/* No program calls: the objects are the kernel's, whoever has started it. */
+/* No program calls: the objects are the kernel's, whoever has started it.  Goes on where an earlier
+ * start has failed.
+ */
 static enum rdl_status start(struct cm_agent *a)
 {
     enum rdl_status st = create_memory(a);
 
     if (st == RDL_OK)
         st = create_queues(a);
-    for (uint32_t to = QPS_INIT; st == RDL_OK && to <= QPS_RTS; to++)
-        st = move(a, (enum qp_state)to);
+    while (st == RDL_OK && a->gsi->attr.state != QPS_RTS)
+        st = move(a, (enum qp_state)(a->gsi->attr.state + 1));
     for (uint32_t i = 0; st == RDL_OK && i < a->n_receives; i++)
         st = post_receive(a, i) ? RDL_OK : RDL_ERR_BROKEN;
     if (st != RDL_OK)
@@ -517,16 +519,15 @@ static void has_event(void *ctx, struct cma_channel *ch)
           .error = !rejected && e->status < 0 ? (uint32_t)-e->status : 0);
 }
 
-void cm_agent_init(struct cm_agent *a, const struct cm_agent_config *config, struct prng rng)
+void cm_agent_init(struct cm_agent *a, const struct cm_agent_config *config)
 {
     *a = (struct cm_agent){.config = *config};
-    a->cma.rng = rng; /* until cm_agent_start(): only then are the limits known */
 }
 
 static void init_parts(struct cm_agent *a)
 {
     const struct verbs *v = a->config.verbs;
-    struct prng rng = a->cma.rng;
+    struct prng rng = a->config.rng;
     const struct ib_cm_config ib = {
         .guid = ld_be(v->limits.guid, sizeof(v->limits.guid)),
         .ack_delay = v->limits.ack_delay,
@@ -556,8 +557,9 @@ void cm_agent_start(struct cm_agent *a)
     struct verbs *v = a->config.verbs;
     struct guest_program *caller = v->current;
 
-    if (a->is_up || a->failed != RDL_OK)
+    if (a->is_up)
         return;
+    a->failed = RDL_OK;
     init_parts(a);
     v->current = NULL;
     a->failed = start(a);

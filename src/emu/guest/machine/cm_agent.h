@@ -30,6 +30,7 @@ struct cm_agent_config {
     struct sim *sim;
     struct trace *trace;
     uint32_t host;
+    struct prng rng; /* makes its IDs, PSNs and ports */
 };
 
 /* A MAD that waits for a place in the send queue, or for the MAC of its destination. */
@@ -51,18 +52,17 @@ struct cm_agent {
     uint32_t n_sends, n_receives;
     bool sends[CM_AGENT_SENDS]; /* the device has this buffer */
     struct cm_agent_message *first, *last;
-    uint32_t n_channels;              /* that programs have created so far */
-    uint64_t sent, received, dropped; /* messages; dropped: no neighbour answered, or no memory */
+    uint32_t n_channels; /* that programs have created so far */
     struct ib_cm ib;
     struct cma cma;
 };
 
-/* Initialises @agent, which is not started.  @rng makes its IDs, PSNs and ports. */
-void cm_agent_init(struct cm_agent *agent, const struct cm_agent_config *config, struct prng rng);
+/* Initialises @agent, which is not started. */
+void cm_agent_init(struct cm_agent *agent, const struct cm_agent_config *config);
 
 /* Creates the objects of the agent, moves the queue pair to RTS and posts the receives.  The device
  * must answer control requests at once, and no request may be under way.  Does nothing if the agent
- * is up or has failed.
+ * is up; goes on where an earlier start has failed.
  *
  * @agent->failed tells why it could not start: RDL_ERR_DEVICE, if the device refused a request, as
  * it does while there is a queue pair with QPN 1; or another error of the verbs.

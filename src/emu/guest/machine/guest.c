@@ -78,7 +78,7 @@ static void init_net(struct guest *g, struct arena *a, const struct guest_pci *p
 }
 
 /* The node GUID is that of the device, which comes from the MAC.  [decision 0047] */
-static void init_cm(struct guest *g, struct arena *a, struct prng rng)
+static void init_cm(struct guest *g, struct arena *a)
 {
     const struct guest_config *c = &g->config;
     const struct cm_agent_config cm = {
@@ -90,9 +90,10 @@ static void init_cm(struct guest *g, struct arena *a, struct prng rng)
         .sim = c->sim,
         .trace = c->trace,
         .host = c->host,
+        .rng = c->cm_rng,
     };
 
-    cm_agent_init(&g->cm, &cm, rng);
+    cm_agent_init(&g->cm, &cm);
 }
 
 bool guest_init(struct guest *g, struct arena *a, const struct guest_config *config,
@@ -117,7 +118,7 @@ bool guest_init(struct guest *g, struct arena *a, const struct guest_config *con
     init_verbs(g, a, state);
     pci.function = FN_NET;
     init_net(g, a, &pci);
-    init_cm(g, a, config->cm_rng);
+    init_cm(g, a);
     pci.function = FN_RDMA;
     return (!rdma || (guest_load(g, &rdma->pci, state) && rdma->init(state, &g->verbs, a, &pci))) &&
            guest_load(g, &guest_net_driver, &g->net);
