@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "capture/handshake_judge.h"
 #include "capture/pairs.h"
 #include "capture/stream.h"
 #include "process/must.h"
@@ -111,6 +112,7 @@ static void judge(struct check *c, bool is_complete, const struct exact_limits *
         else
             count_datagrams(c, k);
     }
+    handshakes_judge(&c->record, &c->found);
     for (uint32_t i = 0; i < c->found.n; i++) {
         if (c->found.v[i].flow != FOUND_NOWHERE)
             c->v[c->of_flow[c->found.v[i].flow]].findings++;
@@ -162,6 +164,7 @@ void check_done(struct check *c)
     }
     free(c->v);
     free(c->shown);
+    free(c->shows_handshake);
     free(c->of_flow);
     found_done(&c->found);
     record_done(&c->record);

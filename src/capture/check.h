@@ -3,7 +3,7 @@
  * findings.
  *
  *	capture -> record_read() -> pairs_find() -> half_judge(), stream_judge() -> check_text()
- *										     check_json()
+ *		   handshakes_take()		    handshakes_judge()		    check_json()
  */
 #ifndef CAPTURE_CHECK_H
 #define CAPTURE_CHECK_H
@@ -42,6 +42,8 @@ struct check {
     uint32_t n;
     uint32_t *shown; /* owned: indexes of the connections to report, in this order */
     uint32_t n_shown;
+    bool *shows_handshake; /* owned: whether each of record.handshakes is reported */
+    uint32_t n_handshakes_shown;
     bool is_chosen;       /* the report is about some connections only */
     uint32_t n_elsewhere; /* number of findings that are therefore not reported */
     struct axis axis;
@@ -78,5 +80,13 @@ void check_text(FILE *out, const struct check *c, const char *name, uint32_t fin
 
 /* Prints the report, with all findings, as one JSON object. */
 void check_json(FILE *out, const struct check *c, const char *name);
+
+/* --- Between the files ------------------------------------------------------------------------ */
+
+/* Print the handshakes, as text or as a member of the JSON object.  They are numbered from 1 in
+ * capture order.
+ */
+void check_text_handshakes(FILE *out, const struct check *c);
+void check_json_handshakes(FILE *out, const struct check *c);
 
 #endif

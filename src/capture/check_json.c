@@ -196,6 +196,7 @@ void check_json(FILE *out, const struct check *c, const char *name)
     member(out, "findings_not_shown", c->n_elsewhere);
     print_axis(out, &c->axis);
     print_connections(out, c);
+    check_json_handshakes(out, c);
     fputs(",\"findings\":[", out);
     for (uint32_t i = 0; i < c->found.n; i++) {
         fputs(i ? ",\n" : "\n", out);

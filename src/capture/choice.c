@@ -147,6 +147,52 @@ static void keep_findings(struct check *c)
     free(is_shown);
 }
 
+/* Returns true if handshake @k is that of a reported connection. */
+static bool is_shown(const struct check *c, const struct handshake *k)
+{
+    for (uint32_t i = 0; i < c->n_shown; i++) {
+        const uint32_t *flow = c->v[c->shown[i]].flow;
+
+        for (unsigned side = 0; side < 2; side++) {
+            if (k->flow[side] != SEEN_NONE &&
+                (flow[0] == k->flow[side] || flow[1] == k->flow[side]))
+                return true;
+        }
+    }
+    return false;
+}
+
+/* Returns true if the ends of handshake @k are @ends, as far as they are known. */
+static bool has_ends(const struct check *c, const struct handshake *k,
+                     const struct choice_end ends[2])
+{
+    uint32_t qpn[2];
+
+    for (unsigned side = 0; side < 2; side++) {
+        if (!handshake_qpn(&c->record.handshakes, k, side, &qpn[side]))
+            qpn[side] = SEEN_NONE;
+    }
+    for (unsigned i = 0; i < 2; i++) {
+        if (fits(&ends[i], &c->record.hosts[k->host[0]], qpn[0]) &&
+            fits(&ends[1 - i], &c->record.hosts[k->host[1]], qpn[1]))
+            return true;
+    }
+    return false;
+}
+
+static void choose_handshakes(struct check *c, const struct choice *choice)
+{
+    const struct handshakes *all = &c->record.handshakes;
+
+    c->shows_handshake = must_malloc(all->n + 1);
+    for (size_t i = 0; i < all->n; i++) {
+        c->shows_handshake[i] =
+            !c->is_chosen || is_shown(c, &all->v[i]) ||
+            (choice->by_ends && choice->worst == 0 && has_ends(c, &all->v[i], choice->ends));
+        c->n_handshakes_shown += c->shows_handshake[i];
+    }
+}
+
 void choice_apply(struct check *c, const struct choice *choice)
 {
     c->n_shown = 0;
@@ -159,6 +205,7 @@ void choice_apply(struct check *c, const struct choice *choice)
     c->is_chosen = choice->by_ends || choice->worst > 0;
     if (c->is_chosen)
         keep_findings(c);
+    choose_handshakes(c, choice);
 }
 
 bool *choice_flows(const struct check *c)

@@ -5,7 +5,10 @@
 #include "emu/facts/aeth.h"
 #include "watcher/wire_end.h"
 
-#define RETRY_MAX  7u /* rnr_retry with this value is endless */
+#define RETRY_MAX 7u /* rnr_retry with this value is endless */
+#define FIRST_MISSING_MAX                                                                          \
+    65536             /* how far the first PSN that comes may be above the expected one            \
+                       */
 #define LATE_TIMES 3u /* a device may take four times the ACK timeout [IBTA1 9.7.6.1.3] */
 
 /* A kind of requester.  A capture does not tell of which kind an end is. */
@@ -28,18 +31,24 @@ static uint32_t first_of(const struct capture_record *r, uint32_t flow, enum see
     return i;
 }
 
-/* Returns the first PSN that the end expects: the lowest PSN that arrived before its first
+/* Returns the first PSN that the end expects: that of its own message of the connection manager if
+ * what arrives may follow it.  Otherwise it is the lowest PSN that arrived before its first
  * response, or the PSN of a sequence NAK if that is lower.
  */
 static uint32_t first_expected(const struct capture_record *r, uint32_t from, uint32_t to)
 {
+    const uint32_t agreed = record_agreed(r, &r->flows[from]).rq_psn;
     const uint32_t request = to == SEEN_NONE ? SEEN_NONE : first_of(r, to, SEEN_CAME, true);
     const uint32_t answer = first_of(r, from, SEEN_SENT, false);
     struct psn first;
+    int32_t ahead;
 
     if (request == SEEN_NONE)
-        return 0; /* nothing has come */
+        return agreed == AGREED_UNKNOWN ? 0 : agreed; /* nothing has come */
     first = seen_psn(&r->v[request]);
+    ahead = psn_diff(first, (struct psn){agreed});
+    if (agreed != AGREED_UNKNOWN && ahead >= 0 && ahead <= FIRST_MISSING_MAX)
+        return agreed;
     for (uint32_t i = request; i < answer && i != SEEN_NONE; i = r->v[i].next) {
         if (record_is_request(&r->v[i]) && r->v[i].flags & SEEN_CAME &&
             psn_diff(seen_psn(&r->v[i]), first) < 0)
@@ -163,16 +172,35 @@ static void judge_by(const struct capture_record *r, uint32_t from, const struct
 /* The end is taken for the kind of requester whose rules it breaks least: what it does is an error
  * only if no kind does it.
  */
+/* Returns @limits with what the messages of the connection manager tell in addition. */
+static struct exact_limits with_agreed(const struct capture_record *r, uint32_t from,
+                                       const struct exact_limits *limits)
+{
+    const struct agreed a = record_agreed(r, &r->flows[from]);
+    struct exact_limits l = *limits;
+
+    if (l.timeout == EXACT_UNKNOWN)
+        l.timeout = a.timeout;
+    if (l.retry_cnt == EXACT_UNKNOWN)
+        l.retry_cnt = a.retry_cnt;
+    if (l.rnr_retry == EXACT_UNKNOWN)
+        l.rnr_retry = a.rnr_retry;
+    if (l.max_rd_atomic == EXACT_UNKNOWN)
+        l.max_rd_atomic = a.max_rd_atomic;
+    return l;
+}
+
 bool exact_judge(const struct capture_record *r, uint32_t from, const struct exact_limits *limits,
                  struct found_list *found)
 {
+    const struct exact_limits known = with_agreed(r, from, limits);
     const uint32_t to = r->flows[from].peer;
     struct found_list least = {0};
 
     if (!is_known(r, from, to))
         return false;
     for (size_t i = 0; i < ARRAY_LEN(kinds) && (i == 0 || least.n > 0); i++) {
-        const struct wire_rules rules = rules_of(r, from, to, limits, &kinds[i]);
+        const struct wire_rules rules = rules_of(r, from, to, &known, &kinds[i]);
         struct found_list other = {0};
 
         judge_by(r, from, &rules, &other);

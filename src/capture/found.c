@@ -65,6 +65,8 @@ static void add_word(struct text *t, const struct found *f, const char *word, si
                   (unsigned long long)f->earlier);
     else if (n == 4 && memcmp(word, "time", n) == 0)
         quantity_add_time_short(t, f->time_ns);
+    else if (n == 7 && memcmp(word, "message", n) == 0)
+        text_add(t, enum_name(&enum_cm_message, f->opcode));
     else if (n == 2 && memcmp(word, "op", n) == 0)
         text_add(t, enum_name(&enum_opcode, f->opcode));
     else if (n == 5 && memcmp(word, "value", n) == 0)

@@ -24,7 +24,7 @@ struct found {
     uint64_t value;   /* {value} */
     const char *why;  /* {why}: a constant string */
     uint32_t psn, n;  /* {psn}, {n} */
-    uint8_t opcode;   /* {op} */
+    uint8_t opcode;   /* {op}; or {message}: an enum cm_message */
 };
 
 struct found_list {

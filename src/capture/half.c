@@ -207,6 +207,7 @@ void half_judge(struct half *h, const struct capture_record *r, uint32_t asks, u
         .mtu = record_mtu(r, &r->flows[asks]),
         .read_mtu = record_read_mtu(r, &r->flows[asks]),
         .is_complete = is_complete && !r->flows[asks].is_unsure,
+        .max_rds = record_agreed(r, &r->flows[asks]).max_rd_atomic,
         .newest_request = SEEN_NONE,
         .newest_answer = SEEN_NONE,
     };

@@ -88,7 +88,12 @@ struct half {
     uint32_t asks, answers; /* flow of the requests; flow of the responses, or SEEN_NONE */
     uint32_t mtu;           /* path MTU; 0: unknown */
     uint32_t read_mtu;      /* path MTU that determines the number of PSNs of a READ */
-    bool is_complete;       /* the capture reports that it lost nothing */
+    /* READs and atomics that may be under way by the messages of the connection manager, and
+     * whether a finding has reported that there were more.
+     */
+    uint32_t max_rds;
+    bool told_rds;
+    bool is_complete; /* the capture reports that it lost nothing */
     struct half_sums sums;
 
     /* State of the current life. */

@@ -128,9 +128,57 @@ static struct psn first_of_life(const struct half *h, uint32_t seen)
     return first;
 }
 
+/* Returns true if the response to the first request @seen is positive. */
+static bool is_accepted(const struct half *h, uint32_t seen)
+{
+    const uint32_t is = first_answer_of(h, seen_psn(&h->r->v[seen]));
+
+    return is != SEEN_NONE &&
+           (seen_op(&h->r->v[is])->kind != OPK_ACK || aeth_is_ack(h->r->v[is].syndrome));
+}
+
+/* Reports that the first PSN is @first and not the one in the peer's message. */
+static void report_first_psn(struct half *h, const struct agreed *a, struct psn first,
+                             uint32_t seen)
+{
+    const struct flow *f = &h->r->flows[h->asks];
+    const struct handshakes *all = &h->r->handshakes;
+    const struct cm_seen *from =
+        handshake_first(all, &all->v[f->handshake], f->side == 0 ? CM_REP : CM_REQ);
+
+    half_find(h, is_accepted(h, seen) ? FIND_OTHER_FIRST_PSN : FIND_WRONG_FIRST_PSN, seen,
+              (struct found){
+                  .psn = first.v,
+                  .value = a->sq_psn,
+                  .earlier = h->r->v[from->seen].number,
+                  .why = first.v == a->rq_psn
+                             ? "; it is the PSN of its own message, which is the peer's first one"
+                             : "",
+              });
+}
+
+/* Returns the first PSN of a life.  Of the first life the messages of the connection manager may
+ * tell it; it is wrong if what was captured cannot follow it.
+ */
+static struct psn first_psn(struct half *h, uint32_t seen)
+{
+    const struct agreed a = record_agreed(h->r, &h->r->flows[h->asks]);
+    const struct psn first = first_of_life(h, seen);
+    int32_t ahead;
+
+    if (h->has_begun || a.sq_psn == AGREED_UNKNOWN)
+        return first;
+    ahead = psn_diff(first, (struct psn){a.sq_psn});
+    if (ahead < 0 || ahead > HALF_LIFE_PSNS || (ahead > 0 && h->r->v[seen].flags & SEEN_SENT)) {
+        report_first_psn(h, &a, first, seen);
+        return first;
+    }
+    return (struct psn){a.sq_psn};
+}
+
 static void begin_life(struct half *h, uint32_t seen)
 {
-    const uint32_t psn = first_of_life(h, seen).v;
+    const uint32_t psn = first_psn(h, seen).v;
 
     h->n = h->n_acked = h->n_told = h->whole = h->n_recent = 0;
     h->has_begun = true;
@@ -443,6 +491,19 @@ static uint32_t rds_under_way(const struct half *h)
     return n;
 }
 
+/* Counts the READs and atomics under way at the latest entry, which is one. */
+static void judge_rds(struct half *h, uint32_t seen)
+{
+    const uint32_t n = rds_under_way(h);
+
+    h->v[h->n - 1].n_rds = n;
+    if (n <= h->max_rds || h->told_rds)
+        return;
+    h->told_rds = true;
+    half_find(h, FIND_MORE_RDS_THAN_AGREED, seen,
+              (struct found){.psn = h->r->v[seen].psn, .n = n, .value = h->max_rds});
+}
+
 static void take_new(struct half *h, uint64_t at, uint64_t psns, uint32_t seen)
 {
     const struct seen *s = &h->r->v[seen];
@@ -457,7 +518,7 @@ static void take_new(struct half *h, uint64_t at, uint64_t psns, uint32_t seen)
     *insert(h, h->n) = (struct asked){.answer = SEEN_NONE};
     set(&h->v[h->n - 1], at, psns, seen);
     if (half_is_rd(h, seen))
-        h->v[h->n - 1].n_rds = rds_under_way(h);
+        judge_rds(h, seen);
     h->next = h->cursor = at + psns;
     half_go_on(h);
 }

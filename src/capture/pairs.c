@@ -307,7 +307,7 @@ static void choose(struct pairing *p, const struct flow_match *m, uint32_t n,
     for (uint32_t i = 0; i < n; i++) {
         struct flow *a = &r->flows[m[i].a], *b = &r->flows[m[i].b];
 
-        if (a->peer != SEEN_NONE || b->peer != SEEN_NONE)
+        if (a->peer != SEEN_NONE || b->peer != SEEN_NONE || record_differ(r, a, b))
             continue;
         a->peer = m[i].b;
         b->peer = m[i].a;
@@ -319,6 +319,20 @@ static void choose(struct pairing *p, const struct flow_match *m, uint32_t n,
                                              .frame = r->v[a->first].number});
     }
     free(seconds);
+}
+
+/* Pairs the flows that messages of the connection manager name. */
+static void pair_by_messages(struct capture_record *r)
+{
+    for (size_t i = 0; i < r->handshakes.n; i++) {
+        const uint32_t *flow = r->handshakes.v[i].flow;
+
+        if (flow[0] == SEEN_NONE || flow[1] == SEEN_NONE ||
+            r->flows[flow[0]].service != r->flows[flow[1]].service)
+            continue;
+        r->flows[flow[0]].peer = flow[1];
+        r->flows[flow[1]].peer = flow[0];
+    }
 }
 
 /* Reports flows without a peer, unless the place of the capture is known: then half.h judges that
@@ -353,6 +367,7 @@ void pairs_find(struct capture_record *r, struct found_list *found)
     p.askers = must_malloc((r->n_flows + 1) * sizeof(p.askers[0]));
     for (uint32_t i = 0; i < r->n_flows; i++)
         p.askers[i] = (struct asker){.before = SEEN_NONE, .behind = SEEN_NONE};
+    pair_by_messages(r);
     go_through(&p, flow_at);
     choose(&p, m, matches(&p, m), found);
     report_alone(r, found);

@@ -6,6 +6,8 @@
  * response.  The two flows with the most votes for each other are paired first, then the best pair
  * among the others.  Queue pairs that start at the same PSN and are active at the same time may be
  * confused.  A pair with a close rival is reported.
+ *
+ * Nothing is guessed where messages of the connection manager name the queue pairs (handshake.h).
  */
 #ifndef CAPTURE_PAIRS_H
 #define CAPTURE_PAIRS_H

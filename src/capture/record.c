@@ -13,12 +13,13 @@
 #define MTU_USUAL  1024u
 /* Frames of a host, all wrong, that show that it does not compute ICRCs. */
 #define NEVER_RIGHT_LEAST 3u
+#define SIGHTS_LOOK       64u   /* messages among which the earlier sight of one is searched */
 #define LONELY_LOOK       4096u /* flows that are searched for one without a peer */
 
 /* --- Hash tables ------------------------------------------------------------------------------ */
 
 struct key {
-    uint32_t src, dst, dest_qpn, service;
+    uint32_t src, dst, dest_qpn, service, handshake;
 };
 
 static uint32_t hash_of_host(const struct capture_record *r, uint32_t i)
@@ -28,7 +29,7 @@ static uint32_t hash_of_host(const struct capture_record *r, uint32_t i)
 
 static struct key key_of(const struct flow *f)
 {
-    return (struct key){f->src, f->dst, f->dest_qpn, f->service};
+    return (struct key){f->src, f->dst, f->dest_qpn, f->service, f->handshake};
 }
 
 static uint32_t hash_of_flow(const struct capture_record *r, uint32_t i)
@@ -125,6 +126,7 @@ static uint32_t flow_of(struct capture_record *r, const struct key *k)
         .dst = k->dst,
         .dest_qpn = k->dest_qpn,
         .service = (uint8_t)k->service,
+        .handshake = k->handshake,
         .first = SEEN_NONE,
         .last = SEEN_NONE,
         .peer = SEEN_NONE,
@@ -236,18 +238,31 @@ static void count(struct capture_record *r, struct flow *f, uint32_t i)
         f->only_max = s->payload_bytes;
 }
 
-static struct key key_to(const struct seen *s, uint32_t service)
+/* Returns the key of the flow that @s belongs to at this moment, and the side of its sender in its
+ * handshake.
+ */
+static struct key key_to(const struct capture_record *r, const struct seen *s, uint32_t service,
+                         unsigned *ret_side)
 {
-    return (struct key){s->src, s->dst, s->dest_qpn, service};
+    const bool is_connected = service == OPS_RC || service == OPS_UC;
+
+    return (struct key){
+        s->src, s->dst, s->dest_qpn, service,
+        is_connected ? handshakes_of_qp(&r->handshakes, s->src, s->dst, s->dest_qpn, ret_side)
+                     : HANDSHAKE_NONE};
 }
 
 static void add_to_flow(struct capture_record *r, uint32_t i)
 {
     const struct seen *s = &r->v[i];
-    const struct key k = key_to(s, seen_op(s)->service);
+    unsigned side = 0;
+    const struct key k = key_to(r, s, seen_op(s)->service, &side);
     const uint32_t flow = flow_of(r, &k); /* may reallocate the flows */
     struct flow *f = &r->flows[flow];
 
+    f->side = (uint8_t)side;
+    if (k.handshake != HANDSHAKE_NONE)
+        r->handshakes.v[k.handshake].flow[side] = flow;
     count(r, f, i);
     if (f->last == SEEN_NONE)
         f->first = i;
@@ -265,9 +280,13 @@ static void add_cnp(struct capture_record *r, const struct seen *s)
     uint32_t flow = SEEN_NONE;
 
     for (size_t i = 0; i < ARRAY_LEN(services) && flow == SEEN_NONE; i++) {
-        const struct key k = key_to(s, services[i]);
+        unsigned side;
+        struct key k = key_to(r, s, services[i], &side);
 
         flow = find_flow(r, &k);
+        k.handshake = HANDSHAKE_NONE;
+        if (flow == SEEN_NONE)
+            flow = find_flow(r, &k);
     }
     if (flow == SEEN_NONE)
         r->n_cnps++;
@@ -291,12 +310,59 @@ static void judge_hosts(struct capture_record *r, struct found_list *found)
     }
 }
 
+/* Another sight of the same transmission as message @i: it came to its destination. */
+static void note_arrival(struct capture_record *r, size_t i)
+{
+    const uint64_t content = seen_content(&r->v[r->handshakes.messages[i].seen]);
+    size_t n = 0;
+
+    for (size_t before = i; before-- > 0 && n < SIGHTS_LOOK; n++) {
+        struct cm_seen *m = &r->handshakes.messages[before];
+
+        if (m->handshake == HANDSHAKE_NONE || seen_content(&r->v[m->seen]) != content)
+            continue;
+        m->has_come = true;
+        return;
+    }
+}
+
+/* Takes the message of the connection manager in packet @i. */
+static void take_message(struct capture_record *r, size_t message)
+{
+    struct cm_seen *m = &r->handshakes.messages[message];
+    const struct seen *s = &r->v[m->seen];
+
+    if (s->flags & SEEN_DAMAGED && !r->hosts[s->src].never_right)
+        return;
+    m->has_come = (s->flags & SEEN_CAME) != 0;
+    if (!(s->flags & SEEN_AGAIN))
+        handshakes_take(&r->handshakes, (uint32_t)message, s->src, s->dst);
+    else if (m->has_come)
+        note_arrival(r, message);
+}
+
+/* Finds the datagrams to the queue pairs that SIDR_REPs name. */
+static void tie_services(struct capture_record *r)
+{
+    for (size_t i = 0; i < r->handshakes.n; i++) {
+        struct handshake *k = &r->handshakes.v[i];
+        const struct key to = {k->host[0], k->host[1], k->qpn[1], OPS_UD, HANDSHAKE_NONE};
+
+        if (k->is_sidr && k->has_qpn[1])
+            k->flow[0] = find_flow(r, &to);
+    }
+}
+
 static void sort_into_flows(struct capture_record *r, struct found_list *found)
 {
+    size_t message = 0;
+
     for (uint32_t i = 0; i < r->n; i++) {
         const struct seen *s = &r->v[i];
         const bool is_damaged = s->flags & SEEN_DAMAGED && !r->hosts[s->src].never_right;
 
+        if (message < r->handshakes.n_messages && r->handshakes.messages[message].seen == i)
+            take_message(r, message++);
         if (s->flags & SEEN_DROPPED)
             continue;
         if (is_damaged)
@@ -308,6 +374,7 @@ static void sort_into_flows(struct capture_record *r, struct found_list *found)
         else if (seen_op(s)->service != OPS_CNP)
             add_to_flow(r, i);
     }
+    tie_services(r);
     for (uint32_t i = 0; i < r->n; i++) {
         if (seen_op(&r->v[i])->service == OPS_CNP && !(r->v[i].flags & (SEEN_DAMAGED | SEEN_AGAIN)))
             add_cnp(r, &r->v[i]);
@@ -344,14 +411,23 @@ static void keep_pause(struct capture_record *r, const struct seen *s,
     r->pauses[r->n_pauses++] = (struct pause){s->at_ns, *what};
 }
 
+static void keep_mad(struct capture_record *r, const struct seen_mad *mad)
+{
+    if (mad->is_there)
+        handshakes_add(&r->handshakes, &mad->mad, r->n - 1);
+    else if (mad->is_cut && r->handshakes.n_cut++ == 0)
+        r->handshakes.first_cut = r->n - 1;
+}
+
 static void take_frame(struct capture_record *r, const struct capture_frame *f,
                        const struct vantage *at, struct found_list *found)
 {
     struct link_pause pause;
     struct seen_faults faults;
+    struct seen_mad mad;
     struct seen_way way;
     struct seen s;
-    const enum seen_result is = seen_read(f, &s, &way, &pause, &faults);
+    const enum seen_result is = seen_read(f, &s, &way, &pause, &mad, &faults);
 
     if (is == SEEN_ROCE_V1 && r->n_v1++ == 0)
         r->first_v1 = f->number;
@@ -365,8 +441,10 @@ static void take_frame(struct capture_record *r, const struct capture_frame *f,
     if (f->clock_ns > r->clock_ns)
         r->clock_ns = f->clock_ns;
     set_time(r, &s);
-    if (is == SEEN_PACKET)
+    if (is == SEEN_PACKET) {
         keep(r, &s, &way, at);
+        keep_mad(r, &mad);
+    }
     add_faults(&s, &faults, found);
 }
 
@@ -423,6 +501,7 @@ void record_done(struct capture_record *r)
     free(r->pauses);
     free(r->by_gid.slots);
     free(r->by_key.slots);
+    handshakes_done(&r->handshakes);
     *r = (struct capture_record){.n = 0};
 }
 
@@ -448,7 +527,8 @@ uint32_t record_other_lonely(const struct capture_record *r, uint32_t flow)
         const struct flow *g = &r->flows[i];
 
         if (g->src == f->dst && g->dst == f->src && g->service == f->service &&
-            g->peer == SEEN_NONE && (f->n_requests > 0 ? g->n_answers : g->n_requests) > 0)
+            g->peer == SEEN_NONE && !record_differ(r, f, g) &&
+            (f->n_requests > 0 ? g->n_answers : g->n_requests) > 0)
             return i;
     }
     return SEEN_NONE;
@@ -482,8 +562,33 @@ bool record_is_request(const struct seen *s)
     return op_is_request(seen_op(s));
 }
 
+struct agreed record_agreed(const struct capture_record *r, const struct flow *f)
+{
+    static const struct handshake none;
+
+    return handshake_agreed(&r->handshakes,
+                            f->handshake == HANDSHAKE_NONE ? &none : &r->handshakes.v[f->handshake],
+                            f->side);
+}
+
+bool record_differ(const struct capture_record *r, const struct flow *f, const struct flow *g)
+{
+    const struct flow *const both[] = {f, g};
+
+    if (f->handshake != HANDSHAKE_NONE && g->handshake != HANDSHAKE_NONE)
+        return f->handshake != g->handshake || f->side == g->side;
+    for (unsigned i = 0; i < 2; i++) {
+        const uint32_t k = both[i]->handshake;
+
+        if (k != HANDSHAKE_NONE && r->handshakes.v[k].has_qpn[both[i]->side])
+            return true; /* its peer flow would have this handshake, too */
+    }
+    return false;
+}
+
 uint32_t record_mtu(const struct capture_record *r, const struct flow *f)
 {
+    const uint32_t agreed = record_agreed(r, f).mtu_bytes;
     uint64_t most = 0;
     uint32_t mtu = 0;
 
@@ -495,7 +600,7 @@ uint32_t record_mtu(const struct capture_record *r, const struct flow *f)
             mtu = 256u << m;
         }
     }
-    return mtu;
+    return agreed != AGREED_UNKNOWN && (mtu == 0 || mtu > agreed) ? agreed : mtu;
 }
 
 uint32_t record_read_mtu(const struct capture_record *r, const struct flow *f)

@@ -5,6 +5,9 @@
  * A packet names its destination queue pair and not its source.  A reliable connection is two
  * flows; only the responses show which two belong together (pairs.h).
  *
+ * If the capture has the messages of the connection manager, each connection of a queue pair has
+ * flows of its own, and these show which two belong together (handshake.h).
+ *
  * A packet with a wrong ICRC belongs to no flow, because its headers may be damaged.  But if all
  * ICRCs of a host are wrong, the host does not compute them, and its packets are used.
  */
@@ -12,6 +15,7 @@
 #define CAPTURE_RECORD_H
 
 #include "capture/found.h"
+#include "capture/handshake.h"
 #include "capture/seen.h"
 
 #define RECORD_MTUS  5u  /* number of path MTUs: 256, 512 ... 4096 bytes */
@@ -32,6 +36,8 @@ struct flow {
     uint32_t src, dst; /* indexes in capture_record.hosts of its hosts */
     uint32_t dest_qpn;
     uint8_t service;         /* enum op_service */
+    uint8_t side;            /* the side of @src in its handshake */
+    uint32_t handshake;      /* index in capture_record.handshakes; HANDSHAKE_NONE: not known */
     uint32_t first, last, n; /* first, last: indexes in capture_record.v; n: number of packets */
     /* Numbers of requests, of responses, of packets captured at the sending host, of those captured
      * at the receiving host, and of packets with the mark SEEN_CE.
@@ -79,7 +85,8 @@ struct capture_record {
     uint32_t n_hosts, hosts_cap;
     struct flow *flows;
     uint32_t n_flows, flows_cap;
-    struct lookup by_gid, by_key; /* hosts by address; flows by hosts, queue pair and service */
+    struct lookup by_gid, by_key; /* hosts by address; flows by all that distinguishes them */
+    struct handshakes handshakes;
 
     /* Number of frames in the file; number of RoCEv2 packets, each transmission once. */
     uint64_t n_frames, n_roce;
@@ -137,13 +144,23 @@ bool record_fits_no_mtu(const struct seen *s);
  */
 uint32_t *record_flows(const struct capture_record *r);
 
+/* Returns true if the messages of the connection manager show that @f and @g are not the two
+ * directions of one connection.
+ */
+bool record_differ(const struct capture_record *r, const struct flow *f, const struct flow *g);
+
+/* Returns the parameters of the queue pair that sends flow @f, as the connection manager's messages
+ * have them.
+ */
+struct agreed record_agreed(const struct capture_record *r, const struct flow *f);
+
 /* Returns true if the packet is part of a request: a SEND, a WRITE, or the request of a READ or
  * atomic.
  */
 bool record_is_request(const struct seen *s);
 
-/* Returns the path MTU in bytes that the FIRST and MIDDLE packets of @f and its peer flow show, or
- * 0 if there are none.
+/* Returns the path MTU in bytes that the FIRST and MIDDLE packets of @f and its peer flow show, but
+ * not more than the connection manager's REQ says.  Returns 0 if it is not known.
  */
 uint32_t record_mtu(const struct capture_record *r, const struct flow *f);
 

@@ -12,6 +12,7 @@
 
 #define ATOMIC_BYTES    8u
 #define ECN_CE          3u
+#define CM_QPN          1u
 #define FRAME_BYTES_MAX (ETH_BYTES + 65535u + IPV6_BYTES)
 
 static void add(struct seen_faults *to, struct seen_fault fault)
@@ -121,6 +122,16 @@ static void fill(struct seen *ret, const struct packet *p)
                    (p->atomic.va % ATOMIC_BYTES != 0 ? SEEN_UNALIGNED : 0));
 }
 
+/* Decodes the management datagram in @p, if it is one for the connection manager. */
+static void take_mad(const struct packet *p, unsigned flags, struct seen_mad *ret)
+{
+    if (p->op->service != OPS_UD || p->bth.dest_qpn != CM_QPN)
+        return;
+    ret->is_cut = (flags & SEEN_CUT) != 0;
+    ret->is_there =
+        !ret->is_cut && p->payload_bytes >= MAD_BYTES && mad_parse(&ret->mad, p->payload);
+}
+
 /* Returns true if the IP packet in @frame ends with its correct ICRC.  Then contradictory headers
  * were written by the sender and are no damage.
  */
@@ -179,7 +190,8 @@ static void report_refused(enum drop_reason why, const struct packet *p, struct 
 
 /* Decodes the IP packet @ip. */
 static enum seen_result read_packet(const struct link_ip *ip, struct seen *ret,
-                                    struct seen_way *ret_way, struct seen_faults *faults)
+                                    struct seen_way *ret_way, struct seen_mad *ret_mad,
+                                    struct seen_faults *faults)
 {
     uint8_t frame[FRAME_BYTES_MAX];
     const size_t bytes = make_frame(ip, frame, ret, faults);
@@ -205,6 +217,7 @@ static enum seen_result read_packet(const struct link_ip *ip, struct seen *ret,
     memcpy(ret_way->src, p.ip.src, GID_BYTES);
     memcpy(ret_way->dst, ip->has_goal ? ip->goal : p.ip.dst, GID_BYTES);
     fill(ret, &p);
+    take_mad(&p, ret->flags, ret_mad);
     if (!(ret->flags & (SEEN_DAMAGED | SEEN_CUT)))
         judge_pad(&p, faults);
     return SEEN_PACKET;
@@ -212,12 +225,13 @@ static enum seen_result read_packet(const struct link_ip *ip, struct seen *ret,
 
 enum seen_result seen_read(const struct capture_frame *f, struct seen *ret,
                            struct seen_way *ret_way, struct link_pause *ret_pause,
-                           struct seen_faults *ret_faults)
+                           struct seen_mad *ret_mad, struct seen_faults *ret_faults)
 {
     struct link_ip ip;
 
     *ret = (struct seen){.number = f->number, .at_ns = f->at_ns, .next = SEEN_NONE};
     ret_faults->n = 0;
+    ret_mad->is_cut = ret_mad->is_there = false;
     switch (link_find(f, &ip, ret_pause)) {
     case LINK_ROCE_V1:
         return SEEN_ROCE_V1;
@@ -235,7 +249,7 @@ enum seen_result seen_read(const struct capture_frame *f, struct seen *ret,
         ret->flags |= SEEN_SENT;
     else if (ip.direction == CAPTURE_INBOUND)
         ret->flags |= SEEN_CAME;
-    return read_packet(&ip, ret, ret_way, ret_faults);
+    return read_packet(&ip, ret, ret_way, ret_mad, ret_faults);
 }
 
 struct packet seen_packet(const struct seen *s)

@@ -10,6 +10,7 @@
 
 #include "capture/link.h"
 #include "emu/facts/findings.h"
+#include "emu/wire/mad.h"
 #include "emu/wire/packet.h"
 
 #define SEEN_NONE UINT32_MAX
@@ -62,6 +63,13 @@ struct seen_way {
     uint8_t src[GID_BYTES], dst[GID_BYTES];
 };
 
+/* A management datagram to the queue pair of the connection manager. */
+struct seen_mad {
+    bool is_cut;   /* it was not captured whole, and @mad is not valid */
+    bool is_there; /* @mad is a message of the connection manager */
+    struct mad mad;
+};
+
 /* A fault of the frame itself.  @n, @value and @why are those of struct found. */
 struct seen_fault {
     enum finding finding;
@@ -77,11 +85,11 @@ struct seen_faults {
 };
 
 /* Decodes frame @f.  Sets @ret and @ret_way if it is a RoCEv2 packet, @ret_pause if it is a PFC
- * frame, and @ret_faults always.  Returns the kind of the frame.
+ * frame, and @ret_mad and @ret_faults always.  Returns the kind of the frame.
  */
 enum seen_result seen_read(const struct capture_frame *f, struct seen *ret,
                            struct seen_way *ret_way, struct link_pause *ret_pause,
-                           struct seen_faults *ret_faults);
+                           struct seen_mad *ret_mad, struct seen_faults *ret_faults);
 
 /* Returns a hash of the packet, without its payload and what routers change.  It is the same for
  * all captured copies of a packet.

@@ -154,7 +154,7 @@ static bool has_what_was_named(const struct check *c, const char *name, const st
         fputs(c->record.n_hosts > HOSTS_NAMED ? " and others\n" : "\n", stderr);
         return false;
     }
-    if (a->connection && c->n > 0 && c->n_shown == 0 && !a->worst) {
+    if (a->connection && c->n > 0 && c->n_shown == 0 && c->n_handshakes_shown == 0 && !a->worst) {
         fprintf(stderr,
                 "rdmalab: --connection %s: %s has no such connection; without --connection all are "
                 "listed\n",

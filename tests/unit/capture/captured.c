@@ -13,6 +13,7 @@
 #include "emu/wire/pcapng.h"
 
 #define FRAME_BYTES 5000u
+#define CUT_BYTES   40u
 
 static const uint8_t ip_a[4] = {10, 0, 0, 1}, ip_b[4] = {10, 0, 0, 2};
 
@@ -201,17 +202,20 @@ static size_t on_its_way(const struct captured *c, uint8_t *frame, size_t n)
 static void write_frame(struct pcapng *w, const struct captured *c)
 {
     const struct packet p = packet_of(c);
-    uint8_t frame[FRAME_BYTES];
+    uint8_t frame[FRAME_BYTES], *payload;
     size_t n = packet_frame_bytes(&p);
     struct pcapng_packet out = {.at_ns = UINT64_C(1000) * c->at_us,
                                 .frame = frame,
                                 .interface = c->port,
                                 .direction = (enum pcapng_direction)c->going};
 
-    memset(packet_build(&p, frame), c->fill, p.payload_bytes);
+    payload = packet_build(&p, frame);
+    memset(payload, c->fill, p.payload_bytes);
+    if (c->mad)
+        mad_build(c->mad, payload);
     packet_finish(frame, n);
     harm(c, frame, n);
-    out.frame_bytes = (uint32_t)on_its_way(c, frame, n);
+    out.frame_bytes = (uint32_t)on_its_way(c, frame, n) - (c->harm == CUT ? CUT_BYTES : 0);
     pcapng_packet(w, &out);
 }
 

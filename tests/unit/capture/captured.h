@@ -7,6 +7,7 @@
 
 #include "capture/check.h"
 #include "emu/facts/enum/opcode.h"
+#include "emu/wire/mad.h"
 
 #define CAPTURED_MTU 256u
 
@@ -55,9 +56,10 @@ struct captured {
     uint8_t tclass;
     enum captured_harm harm;
     enum captured_way way;
-    uint8_t port;  /* interface that captured it: 0 or 1 */
-    uint8_t going; /* enum pcapng_direction */
-    uint32_t qpn;  /* destination queue pair; 0: that of the other host */
+    uint8_t port;          /* interface that captured it: 0 or 1 */
+    uint8_t going;         /* enum pcapng_direction */
+    uint32_t qpn;          /* destination queue pair; 0: that of the other host */
+    const struct mad *mad; /* a message of the connection manager, the payload; NULL: none */
 };
 
 #define ACK_OF(when, who, at, msns)                                                                \
@@ -74,6 +76,12 @@ struct captured {
     {                                                                                              \
         .at_us = (when), .from = (who), .op = OP_RC_SEND_ONLY, .psn = (at), .n = 8,                \
         .ack_req = true                                                                            \
+    }
+
+#define MAD_OF(when, who, message)                                                                 \
+    {                                                                                              \
+        .at_us = (when), .from = (who), .op = OP_UD_SEND_ONLY, .qpn = 1, .n = MAD_BYTES,           \
+        .mad = (message)                                                                           \
     }
 
 enum { NAK_SEQUENCE = 0x60, NAK_INVALID = 0x61, NAK_ACCESS = 0x62, RNR_10US = 0x21 };
