@@ -365,13 +365,15 @@ bool handshake_qpn(const struct handshakes *h, const struct handshake *k, unsign
 
 enum handshake_state handshake_state(const struct handshakes *h, const struct handshake *k)
 {
+    const struct cm_messages *end = handshake_of(k, CM_DREQ), *ended = handshake_of(k, CM_DREP);
+
     if (k->is_sidr)
         return sidr_state(h, k);
     if (handshake_of(k, CM_REJ)->n > 0)
         return HANDSHAKE_REJECTED;
-    if (handshake_of(k, CM_DREP)->n > 0)
+    if (ended->n > 0 && (end->n == 0 || end->last < ended->last))
         return HANDSHAKE_ENDED;
-    if (handshake_of(k, CM_DREQ)->n > 0)
+    if (end->n > 0)
         return HANDSHAKE_ENDING;
     if (handshake_of(k, CM_RTU)->n > 0)
         return HANDSHAKE_ESTABLISHED;

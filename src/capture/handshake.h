@@ -46,7 +46,7 @@ struct cm_seen {
     X(ACCEPTED, "accepted", "accepted, and no RTU in this capture")                                \
     X(ESTABLISHED, "established", "established, and no end in this capture")                       \
     X(REJECTED, "rejected", "rejected")                                                            \
-    X(ENDING, "ending", "asked to end, and no answer in this capture")                             \
+    X(ENDING, "ending", "asked to end, and the last request has no answer in this capture")        \
     X(ENDED, "ended", "ended properly")                                                            \
     X(RESOLVED, "resolved", "queue pair resolved")                                                 \
     X(IN_PART, "in_part", "seen in part")

@@ -198,7 +198,8 @@ static void judge_handshake(const struct judging *j, const struct handshake *k)
         judge_acceptance(j, k);
         break;
     case HANDSHAKE_ENDING:
-        judge_silence(j, k, CM_DREQ);
+        if (handshake_of(k, CM_DREP)->n == 0)
+            judge_silence(j, k, CM_DREQ);
         break;
     default:
         break;

@@ -413,6 +413,8 @@ static void connections_that_end(void **state)
           MAD_OF(1000, 'a', &dreq));
     STATE(ENDED, "6 CM_ANSWER_LOST", MADE, MAD_OF(5, 'a', &dreq), MAD_OF(6, 'b', &drep),
           MAD_OF(1000, 'a', &dreq), MAD_OF(1001, 'b', &drep));
+    STATE(ENDING, "6 CM_ANSWER_LOST", MADE, MAD_OF(5, 'a', &dreq), MAD_OF(6, 'b', &drep),
+          MAD_OF(1000, 'a', &dreq));
     /* Both ask at the same time: neither DREQ is a repetition. */
     STATE(ENDED, "", MADE, MAD_OF(5, 'a', &dreq), MAD_OF(5, 'b', &dreq_of_b),
           MAD_OF(6, 'b', &drep));

@@ -1,0 +1,135 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""usage: handshakes.py RDMALAB
+
+Does `rdmalab check` read the messages of the connection manager as tshark does, and does the traffic fit them?
+
+Captures of two rxe devices of Linux 6.1 are in tests/oracle/connections; beside each is a list of what the programs
+did.  Others are made by scenarios of the lab.  In each the messages must be those that tshark has, with its values; and
+the first request to a queue pair must have the PSN that the report gives its sender.
+
+The last line is "N passed, N failed".
+"""
+import gzip
+import json
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+import capture
+
+HERE = pathlib.Path(__file__).resolve().parent
+SCENARIOS = HERE.parents[1] / "scenarios"
+MADE = ["745", "746", "747", "748", "749", "750", "751"]
+MESSAGES = {0x10: "REQ", 0x11: "MRA", 0x12: "REJ", 0x13: "REP", 0x14: "RTU", 0x15: "DREQ", 0x16: "DREP", 0x17: "SIDR_REQ",
+            0x18: "SIDR_REP"}
+REQ = {"cm.req": "comm_id", "cm.req.localqpn": "qpn", "cm.req.retrcount": "retry_cnt"}  # of the side that sends it
+REQ_OF_PEER = {"cm.req.startpsn": "sq_psn", "cm.req.rnrretrcount": "rnr_retry", "cm.req.responderres": "max_rd_atomic",
+               "cm.req.prim_localacktout": "timeout"}
+REP = {"cm.rep": "comm_id", "cm.rep.localqpn": "qpn"}
+REP_OF_PEER = {"cm.rep.startpsn": "sq_psn", "cm.rep.rnrretrcount": "rnr_retry", "cm.rep.respres": "max_rd_atomic"}
+FIELDS = ["frame.number", "infiniband.bth.opcode", "infiniband.bth.destqp", "infiniband.bth.psn", "infiniband.mad.attributeid",
+          "infiniband.mad.transactionid", "infiniband.cm.rej.reason", "infiniband.cm.req.pppmtu", "ip.src", "ip.dst", "ipv6.src",
+          "ipv6.dst", *(f"infiniband.{name}" for rows in (REQ, REQ_OF_PEER, REP, REP_OF_PEER) for name in rows)]
+REQUESTS = {*range(0x00, 0x0D), 0x13, 0x14, 0x16, 0x17}  # opcodes of RC
+
+
+class Judge:
+    def __init__(self):
+        self.passed = self.failed = 0
+
+    def expect(self, what, mine, theirs):
+        self.passed += mine == theirs
+        self.failed += mine != theirs
+        if mine != theirs:
+            print(f"FAILED {what}: {mine!r}, not {theirs!r}")
+
+
+def number(text):
+    return int(text, 0) if text else None
+
+
+def rows_of(path):
+    """What tshark has of each RoCEv2 frame; of a frame that was captured at both ends only the first sight."""
+    seen, rows = set(), []
+    for row in capture.tshark(str(path), FIELDS):
+        row = {name.removeprefix("infiniband."): value for name, value in row.items()}
+        if not row["bth.opcode"]:
+            continue
+        key = tuple(row[name] for name in ("ip.src", "ipv6.src", "bth.destqp", "bth.psn", "bth.opcode", "mad.transactionid"))
+        if path.suffix != ".pcapng" or key not in seen:
+            rows.append(row)
+        seen.add(key)
+    return rows
+
+
+def judge_messages(judge, name, report, rows):
+    mine = sorted((m["frame"], m["message"]) for k in report["handshakes"] for m in k["messages"])
+    theirs = [(int(r["frame.number"]), MESSAGES[number(r["mad.attributeid"])]) for r in rows if r["mad.attributeid"]]
+    judge.expect(f"{name}: messages", mine, theirs)
+
+
+def judge_values(judge, name, report, rows):
+    by_frame = {int(r["frame.number"]): r for r in rows}
+    for k in report["handshakes"]:
+        for m in k["messages"]:
+            row, side, what = by_frame[m["frame"]], m["side"], f"{name}: frame {m['frame']}"
+            own, of_peer = {"REQ": (REQ, REQ_OF_PEER), "REP": (REP, REP_OF_PEER)}.get(m["message"], ({}, {}))
+            for fields, of in ((own, k["sides"][side]), (of_peer, k["sides"][1 - side])):
+                for field, member in fields.items():
+                    judge.expect(f"{what}, {field}", of[member], number(row[field]))
+            if m["message"] == "REQ":
+                judge.expect(f"{what}, path MTU", k["mtu"], 128 << number(row["cm.req.pppmtu"]))
+            if m["message"] == "REJ":
+                judge.expect(f"{what}, reason", m["reason"], number(row["cm.rej.reason"]))
+
+
+def judge_traffic(judge, name, report, rows):
+    """The first request to each queue pair has the PSN that its sender was told."""
+    for k in report["handshakes"]:
+        begin = min(m["frame"] for m in k["messages"])
+        for side in (0, 1):
+            sender, receiver = k["sides"][side], k["sides"][1 - side]
+            first = next((r for r in rows if int(r["frame.number"]) > begin and number(r["bth.destqp"]) == receiver["qpn"] and
+                          number(r["bth.opcode"]) in REQUESTS and (r["ip.src"] or r["ipv6.src"]) == sender["host"]), None)
+            if first:
+                judge.expect(f"{name}: first PSN of {sender['host']}", sender["sq_psn"], number(first["bth.psn"]))
+
+
+def judge_truth(judge, name, report, truth):
+    judge.expect(f"{name}: states", [k["state"] for k in report["handshakes"]], truth["states"])
+    judge.expect(f"{name}: findings", report["counts"], truth["counts"])
+
+
+def main():
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    rdmalab, judge = str(pathlib.Path(sys.argv[1]).resolve()), Judge()
+    with tempfile.TemporaryDirectory() as directory:
+        files = {}
+        for packed in sorted((HERE / "connections").glob("*.gz")):
+            files[packed.stem] = pathlib.Path(directory) / packed.stem
+            with gzip.open(packed) as source, open(files[packed.stem], "wb") as target:
+                shutil.copyfileobj(source, target)
+        for scenario in (next(SCENARIOS.glob(f"{n}-*.json")) for n in MADE):
+            path = files[scenario.stem] = pathlib.Path(directory) / f"{scenario.stem}.pcapng"
+            run = subprocess.run([rdmalab, "run", scenario, "--pcap", path], capture_output=True, text=True, check=False)
+            if run.returncode:
+                capture.die(f"{scenario}: {run.stdout}{run.stderr}")
+        for name, path in files.items():
+            run = subprocess.run([rdmalab, "check", path, "--json"], capture_output=True, text=True, check=False)
+            report, rows = json.loads(run.stdout), rows_of(path)
+            judge_messages(judge, name, report, rows)
+            judge_values(judge, name, report, rows)
+            judge_traffic(judge, name, report, rows)
+            truth = HERE / "connections" / f"{name.partition('.')[0]}.json"
+            if truth.exists():
+                judge_truth(judge, name, report, json.loads(truth.read_text()))
+    print(f"{judge.passed} passed, {judge.failed} failed")
+    return int(judge.failed > 0 or not judge.passed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
