@@ -103,6 +103,8 @@ static void print_finding(FILE *out, const struct check *c, const struct found *
             row->name, found_severity(row->severity));
     if (f->flow != FOUND_NOWHERE)
         member(out, "connection", c->of_flow[f->flow] + 1);
+    if (f->handshake)
+        member(out, "handshake", f->handshake);
     member(out, "psn", f->psn);
     member(out, "n", f->n);
     if (f->earlier)

@@ -125,7 +125,7 @@ static void keep_worst(struct check *c, uint32_t most)
     free(v);
 }
 
-/* Removes the findings of all other connections and of single frames. */
+/* Removes the findings of all other connections and handshakes and of single frames. */
 static void keep_findings(struct check *c)
 {
     bool *is_shown = must_malloc(c->n + (size_t)1);
@@ -138,7 +138,8 @@ static void keep_findings(struct check *c)
     for (uint32_t i = 0; i < n; i++) {
         const struct found f = c->found.v[i];
 
-        if (f.flow != FOUND_NOWHERE && is_shown[c->of_flow[f.flow]])
+        if ((f.flow != FOUND_NOWHERE && is_shown[c->of_flow[f.flow]]) ||
+            (f.handshake > 0 && c->shows_handshake[f.handshake - 1]))
             c->found.v[c->found.n++] = f;
         else
             c->found.count[f.finding]--;
@@ -203,9 +204,9 @@ void choice_apply(struct check *c, const struct choice *choice)
     if (choice->worst > 0)
         keep_worst(c, choice->worst);
     c->is_chosen = choice->by_ends || choice->worst > 0;
+    choose_handshakes(c, choice);
     if (c->is_chosen)
         keep_findings(c);
-    choose_handshakes(c, choice);
 }
 
 bool *choice_flows(const struct check *c)

@@ -17,14 +17,15 @@
  */
 struct found {
     enum finding finding;
-    uint32_t flow;    /* index into the record's flows; FOUND_NOWHERE: no flow */
-    uint64_t frame;   /* number of the frame, from 1 */
-    uint64_t earlier; /* {frame}: number of another frame; 0: none */
-    uint64_t time_ns; /* {time} */
-    uint64_t value;   /* {value} */
-    const char *why;  /* {why}: a constant string */
-    uint32_t psn, n;  /* {psn}, {n} */
-    uint8_t opcode;   /* {op}; or {message}: an enum cm_message */
+    uint32_t flow;      /* index into the record's flows; FOUND_NOWHERE: no flow */
+    uint64_t frame;     /* number of the frame, from 1 */
+    uint64_t earlier;   /* {frame}: number of another frame; 0: none */
+    uint64_t time_ns;   /* {time} */
+    uint64_t value;     /* {value} */
+    const char *why;    /* {why}: a constant string */
+    uint32_t psn, n;    /* {psn}, {n} */
+    uint32_t handshake; /* 1 + index of the handshake that it is about; 0: none */
+    uint8_t opcode;     /* {op}; or {message}: an enum cm_message */
 };
 
 struct found_list {

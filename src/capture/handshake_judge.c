@@ -31,6 +31,7 @@ static void report(const struct judging *j, enum finding finding, const struct c
 
     f.finding = finding;
     f.frame = number_of(j, m);
+    f.handshake = m->handshake + 1;
     f.flow = k->flow[0] != SEEN_NONE   ? k->flow[0]
              : k->flow[1] != SEEN_NONE ? k->flow[1]
                                        : j->flows[m->seen];

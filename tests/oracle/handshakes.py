@@ -4,8 +4,8 @@
 
 Does `rdmalab check` read the messages of the connection manager as tshark does, and does the traffic fit them?
 
-Captures of two rxe devices of Linux 6.1 are in tests/oracle/connections; beside each is a list of what the programs
-did.  Others are made by scenarios of the lab.  In each the messages must be those that tshark has, with its values; and
+tests/oracle/connections has a file for each capture of two rxe devices of Linux 6.1: what the programs did, and
+what the report must have.  Other captures are made by scenarios of the lab.  In each the messages must be those that tshark has, with its values; and
 the first request to a queue pair must have the PSN that the report gives its sender.
 
 The last line is "N passed, N failed".
@@ -21,7 +21,8 @@ import tempfile
 import capture
 
 HERE = pathlib.Path(__file__).resolve().parent
-SCENARIOS = HERE.parents[1] / "scenarios"
+ROOT = HERE.parents[1]
+SCENARIOS = ROOT / "scenarios"
 MADE = ["745", "746", "747", "748", "749", "750", "751"]
 MESSAGES = {0x10: "REQ", 0x11: "MRA", 0x12: "REJ", 0x13: "REP", 0x14: "RTU", 0x15: "DREQ", 0x16: "DREP", 0x17: "SIDR_REQ",
             0x18: "SIDR_REP"}
@@ -109,9 +110,10 @@ def main():
     rdmalab, judge = str(pathlib.Path(sys.argv[1]).resolve()), Judge()
     with tempfile.TemporaryDirectory() as directory:
         files = {}
-        for packed in sorted((HERE / "connections").glob("*.gz")):
-            files[packed.stem] = pathlib.Path(directory) / packed.stem
-            with gzip.open(packed) as source, open(files[packed.stem], "wb") as target:
+        truths = {path.stem: json.loads(path.read_text()) for path in sorted((HERE / "connections").glob("*.json"))}
+        for name, truth in truths.items():
+            files[name] = pathlib.Path(directory) / f"{name}.pcap"
+            with gzip.open(ROOT / truth["capture"]) as source, open(files[name], "wb") as target:
                 shutil.copyfileobj(source, target)
         for scenario in (next(SCENARIOS.glob(f"{n}-*.json")) for n in MADE):
             path = files[scenario.stem] = pathlib.Path(directory) / f"{scenario.stem}.pcapng"
@@ -124,9 +126,8 @@ def main():
             judge_messages(judge, name, report, rows)
             judge_values(judge, name, report, rows)
             judge_traffic(judge, name, report, rows)
-            truth = HERE / "connections" / f"{name.partition('.')[0]}.json"
-            if truth.exists():
-                judge_truth(judge, name, report, json.loads(truth.read_text()))
+            if name in truths:
+                judge_truth(judge, name, report, truths[name])
     print(f"{judge.passed} passed, {judge.failed} failed")
     return int(judge.failed > 0 or not judge.passed)
 
