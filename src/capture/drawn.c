@@ -47,6 +47,40 @@ static struct ev sent(const struct capture_record *r, const struct seen *s)
     return e;
 }
 
+/* Returns the event of message @m of the connection manager, which packet @s carries.  It names no
+ * queue pair: the queue pairs of a capture have no names.
+ */
+static struct ev told(const struct capture_record *r, const struct seen *s, const struct mad *m)
+{
+    struct ev e = {
+        .at_ns = s->at_ns - r->first_ns, .id = ev_id_of(s->number, 1), .kind = EV_cm_sent};
+    char addr[ADDR_TEXT_MAX];
+
+    e.u.cm_sent.host = s->src;
+    e.u.cm_sent.message = (uint8_t)m->head.attr_id;
+    e.u.cm_sent.addr = ev_addr(addr_text(r->hosts[s->dst].gid, addr));
+    switch (m->head.attr_id) {
+    case CM_REQ:
+        e.u.cm_sent.psn = m->u.req.starting_psn;
+        if (rdma_cm_has_header(m->u.req.service_id))
+            e.u.cm_sent.port = (uint16_t)m->u.req.service_id;
+        break;
+    case CM_SIDR_REQ:
+        if (rdma_cm_has_header(m->u.sidr_req.service_id))
+            e.u.cm_sent.port = (uint16_t)m->u.sidr_req.service_id;
+        break;
+    case CM_REP:
+        e.u.cm_sent.psn = m->u.rep.starting_psn;
+        break;
+    case CM_REJ:
+        e.u.cm_sent.reason = (uint8_t)m->u.rej.reason;
+        break;
+    default:
+        break;
+    }
+    return e;
+}
+
 static struct ev arrived(const struct ev *tx, uint32_t host, bool is_damaged)
 {
     struct ev e = {.at_ns = tx->at_ns,
@@ -77,6 +111,7 @@ static struct ev arrived(const struct ev *tx, uint32_t host, bool is_damaged)
 void drawn_init(struct drawn *d, const struct capture_record *r, const bool *is_drawn)
 {
     uint32_t *flows = record_flows(r);
+    size_t m = 0; /* the next message of the connection manager */
 
     d->names = ev_names_new();
     if (!d->names)
@@ -88,7 +123,7 @@ void drawn_init(struct drawn *d, const struct capture_record *r, const bool *is_
         e.u.host_up.name = name_of(r, i);
         ev_names_learn(d->names, &e);
     }
-    d->v = must_malloc((2 * (size_t)r->n + 1) * sizeof(d->v[0]));
+    d->v = must_malloc((2 * (size_t)r->n + r->handshakes.n_messages + 1) * sizeof(d->v[0]));
     d->n = 0;
     for (uint32_t i = 0; i < r->n; i++) {
         const struct seen *s = &r->v[i];
@@ -101,6 +136,13 @@ void drawn_init(struct drawn *d, const struct capture_record *r, const bool *is_
             (flows[i] != SEEN_NONE && !record_counts(&r->flows[flows[i]], s)))
             continue;
         d->v[d->n++] = sent(r, s);
+        while (m < r->handshakes.n_messages && r->handshakes.messages[m].seen < i)
+            m++;
+        if (m < r->handshakes.n_messages && r->handshakes.messages[m].seen == i) {
+            d->v[d->n] = d->v[d->n - 1];
+            d->v[d->n++].id++;
+            d->v[d->n - 2] = told(r, s, &r->handshakes.messages[m].mad);
+        }
         d->v[d->n] = arrived(&d->v[d->n - 1], s->dst, is_damaged);
         d->n++;
     }

@@ -69,10 +69,20 @@ static void add_information(struct text *t, const uint8_t *info, uint32_t n, uin
         text_addf(t, "%s%02x", i ? "" : ": ", info[i]);
 }
 
+/* Appends a number that @names may have a row for: "reason 8 INVALID_SERVICE_ID: nobody listens".
+ */
+static void add_row(struct text *t, const char *what, const struct enum_table *names, uint32_t v)
+{
+    text_addf(t, " with %s %u", what, v);
+    if (enum_by_value(names, v))
+        text_addf(t, " %s: %s", enum_name(names, v), enum_text(names, v));
+    else
+        text_add(t, ", which is not defined");
+}
+
 static void add_rejection(struct text *t, const struct cm_rej *rej)
 {
-    text_addf(t, " with reason %u %s: %s", rej->reason, enum_name(&enum_cm_reason, rej->reason),
-              enum_text(&enum_cm_reason, rej->reason));
+    add_row(t, "reason", &enum_cm_reason, rej->reason);
     if (rej->reason == CM_REASON_INVALID_GID && rej->info_length == GID_BYTES) {
         text_add(t, ", ARI: ");
         addr_add(t, rej->info);
@@ -83,8 +93,7 @@ static void add_rejection(struct text *t, const struct cm_rej *rej)
 
 static void add_sidr_rep(struct text *t, const struct cm_sidr_rep *rep)
 {
-    text_addf(t, " with status %u %s: %s", rep->status, enum_name(&enum_sidr_status, rep->status),
-              enum_text(&enum_sidr_status, rep->status));
+    add_row(t, "status", &enum_sidr_status, rep->status);
     if (rep->status == SIDR_SUCCESS)
         text_addf(t, ", QP %u, Q_Key 0x%08x", rep->qpn, rep->qkey);
     else

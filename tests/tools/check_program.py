@@ -135,6 +135,7 @@ CASES = [  # arguments, standard input, exit status, what the output must match
     (["check", "book/rping.pcap.gz"], "", 0, r"(?s)^1    10\.0\.0\.1 QP 17 asks 10\.0\.0\.2 QP 17 for TCP port 7174; connection #3$.*^4    10"),
     (["check", "book/rping.pcap.gz", "--connection", "18-10.0.0.2:99"], "", 0, r"(?s)^2    10\.0\.0\.1 QP 18 asks 10\.0\.0\.2 for TCP port 9999\n    rejected: .* CM_REJECTED: "),
     (["check", "book/rping.pcap.gz", "--connection", "10.0.0.1:19-10.0.0.2:18"], "", 0, r"(?s)\A(?!.*^1    10)(?!.*^2    10)(?=.*^3    10).*; 1 finding of other"),
+    (["check", "book/rping.pcap.gz", "--ladder", "-", "--to", "44"], "", 0, r"REQ to :7174, psn=5340258(.|\n)*REP, psn=15610166(.|\n)*RTU(.|\n)*DREQ(.|\n)*DREP(.|\n)*REJ, INVALID_SERVICE_ID"),
     (["check", "book/rping.pcap.gz", "--connection", "30-31"], "", 2, r"has no such connection"),
     (["check", "book/rping.pcap.gz", "--json"], "", 0, r'(?s)"handshakes":\[\n\{"number":1,"state":"ended","connection":3,.*"reason":8,"reason_name":"INVALID_SERVICE_ID"'),
     (["check", "book/rxe-lost.pcap", "--timeout", "14"], "", 0, r"^--at, --timeout and the like were of no use: "),

@@ -8,6 +8,8 @@
 
 #include "captured.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "emu/base/assert.h"
@@ -503,6 +505,61 @@ static void a_message_that_is_cut_is_not_read(void **state)
     SHOWS(rows, "1 CM_NOT_READ");
 }
 
+/* Replaces line ends, with the indentation that follows, by one blank each. */
+static void join_lines(char *text)
+{
+    for (char *at = strchr(text, '\n'); at; at = strchr(at, '\n')) {
+        const size_t blanks = strspn(at + 1, " ");
+
+        *at = ' ';
+        memmove(at + 1, at + 1 + blanks, strlen(at + 1 + blanks) + 1);
+    }
+}
+
+/* Checks that the reports have @text about a rejection with @is. */
+static void says(const struct cm_rej *is, const char *text)
+{
+    struct mad m = rej;
+    const struct captured rows[] = {MAD_OF(0, 'a', &req), MAD_OF(1, 'b', &m)};
+    char *said = NULL;
+    size_t bytes = 0;
+    FILE *out = open_memstream(&said, &bytes);
+    struct check c;
+
+    m.u.rej = *is;
+    m.u.rej.remote_comm_id = 0xa1;
+    assert_non_null(out);
+    captured_check(rows, ARRAY_LEN(rows), &nothing, &c);
+    check_text(out, &c, "x", 0);
+    check_json(out, &c, "x");
+    fclose(out);
+    join_lines(said);
+    if (!strstr(said, text))
+        fail_msg("%s\n is not in\n%s", text, said);
+    free(said);
+    check_done(&c);
+}
+
+static void a_rejection_tells_its_reason_and_information(void **state)
+{
+    static const struct cm_rej service = {.reason = CM_REASON_INVALID_SERVICE_ID};
+    static const struct cm_rej gid = {.reason = CM_REASON_INVALID_GID,
+                                      .info_length = 16,
+                                      .info = {[10] = 0xff, 0xff, 10, 0, 0, 7}};
+    static const struct cm_rej timeout = {
+        .reason = CM_REASON_TIMEOUT, .info_length = 8, .info = {1, 2, 3, 4, 5, 6, 7, 0xff}};
+    static const struct cm_rej strange = {.reason = 99, .info_length = 127};
+
+    (void)state;
+    says(&service,
+         "of 10.0.0.2 with reason 8 INVALID_SERVICE_ID: nobody listens at this service ID "
+         "path MTU 512");
+    says(&gid, "12 INVALID_GID: the primary GID is not that of the receiver, ARI: 10.0.0.7");
+    says(&timeout, "4 TIMEOUT: no answer came in time, ARI of 8 bytes: 01020304050607ff");
+    says(&timeout, "\"reason\":4,\"reason_name\":\"TIMEOUT\",\"ari\":\"01020304050607ff\"");
+    says(&strange, "with reason 99, which is not defined, ARI of 127 bytes: 0000");
+}
+
 /* Communication IDs are used again, and the tables grow. */
 static void many_connections_are_kept_apart(void **state)
 {
@@ -557,6 +614,7 @@ int main(void)
         cmocka_unit_test(what_was_before_the_capture_is_not_known),
         cmocka_unit_test(a_message_that_does_not_come),
         cmocka_unit_test(a_message_that_is_cut_is_not_read),
+        cmocka_unit_test(a_rejection_tells_its_reason_and_information),
         cmocka_unit_test(many_connections_are_kept_apart),
     };
 
