@@ -41,7 +41,8 @@ static bool is_broken(const struct check *c, uint32_t from, uint32_t n_before)
 
         is |= f->finding == FIND_STARTS_AGAIN || f->finding == FIND_NOT_CAPTURED ||
               f->finding == FIND_CHANGED_REQUEST || f->finding == FIND_REUSED_PSN ||
-              (f->finding == FIND_GAP && f->flow == from);
+              (f->finding == FIND_GAP && f->flow == from) ||
+              (f->finding == FIND_WRONG_FIRST_PSN && f->flow != from);
     }
     return is;
 }

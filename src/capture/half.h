@@ -93,6 +93,10 @@ struct half {
      */
     uint32_t max_rds;
     bool told_rds;
+    /* The requester began with another PSN than its peer expects: answers, which repeat what the
+     * peer has acknowledged before, are not about these requests.
+     */
+    bool disagrees;
     bool is_complete; /* the capture reports that it lost nothing */
     struct half_sums sums;
 

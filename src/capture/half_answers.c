@@ -17,9 +17,13 @@ static struct half_reason reason(const struct half *h, uint64_t at, uint32_t see
         .is_there = true, .at = at, .at_ns = h->r->v[seen].at_ns, .frame = h->r->v[seen].number};
 }
 
-/* Reports the response to a request that was not captured. */
+/* Reports the response to a request that was not captured.  Does nothing if the two ends do not
+ * agree on the first PSN.
+ */
 static void report_unseen(struct half *h, enum finding otherwise, uint64_t at, uint32_t seen)
 {
+    if (h->disagrees)
+        return;
     half_find(h, h->is_complete ? otherwise : FIND_NOT_CAPTURED, seen,
               (struct found){.psn = (uint32_t)at & PSN_MASK});
 }

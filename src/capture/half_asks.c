@@ -128,12 +128,15 @@ static struct psn first_of_life(const struct half *h, uint32_t seen)
     return first;
 }
 
-/* Returns true if the response to the first request @seen is positive. */
-static bool is_accepted(const struct half *h, uint32_t seen)
+/* Returns true if the response to the first request @seen is positive, though its PSN is not
+ * @expected.  A responder that takes the request for an old one acknowledges the PSN before the
+ * expected one.
+ */
+static bool is_accepted(const struct half *h, uint32_t seen, uint32_t expected)
 {
     const uint32_t is = first_answer_of(h, seen_psn(&h->r->v[seen]));
 
-    return is != SEEN_NONE &&
+    return is != SEEN_NONE && psn_add(seen_psn(&h->r->v[is]), 1).v != expected &&
            (seen_op(&h->r->v[is])->kind != OPK_ACK || aeth_is_ack(h->r->v[is].syndrome));
 }
 
@@ -146,7 +149,8 @@ static void report_first_psn(struct half *h, const struct agreed *a, struct psn 
     const struct cm_seen *from =
         handshake_first(all, &all->v[f->handshake], f->side == 0 ? CM_REP : CM_REQ);
 
-    half_find(h, is_accepted(h, seen) ? FIND_OTHER_FIRST_PSN : FIND_WRONG_FIRST_PSN, seen,
+    h->disagrees = !is_accepted(h, seen, a->sq_psn);
+    half_find(h, h->disagrees ? FIND_WRONG_FIRST_PSN : FIND_OTHER_FIRST_PSN, seen,
               (struct found){
                   .psn = first.v,
                   .value = a->sq_psn,
@@ -180,6 +184,7 @@ static void begin_life(struct half *h, uint32_t seen)
 {
     const uint32_t psn = first_psn(h, seen).v;
 
+    h->disagrees &= !h->has_begun; /* only the first life is held against the messages */
     h->n = h->n_acked = h->n_told = h->whole = h->n_recent = 0;
     h->has_begun = true;
     h->is_over = h->has_gone_on = h->told_going_on = false;

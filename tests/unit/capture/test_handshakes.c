@@ -218,6 +218,9 @@ static void the_first_psn_is_known(void **state)
     static const struct captured before[] = {MADE, SEND_OF(3, 'a', 99)};
     static const struct captured swapped[] = {MADE, SEND_OF(3, 'b', 100)};
     static const struct captured other[] = {MADE, SEND_OF(3, 'a', 50), ACK_OF(4, 'b', 50, 1)};
+    /* To b this is an old request: it acknowledges the PSN before the expected one. */
+    static const struct captured old[] = {MADE, SEND_OF(3, 'a', 95), ACK_OF(4, 'b', 99, 0),
+                                          SEND_OF(200, 'a', 95), ACK_OF(201, 'b', 99, 0)};
     static const struct captured far[] = {MADE, SEND_OF(3, 'a', 500000)};
     struct check c;
 
@@ -227,6 +230,7 @@ static void the_first_psn_is_known(void **state)
     SHOWS(before, "4 ONE_WAY, 4 WRONG_FIRST_PSN");
     SHOWS(swapped, "4 ONE_WAY, 4 WRONG_FIRST_PSN");
     SHOWS(other, "4 OTHER_FIRST_PSN");
+    SHOWS(old, "4 WRONG_FIRST_PSN, 6 AGAIN_AFTER_TIMEOUT, 6 NOT_ANSWERED");
     SHOWS(far, "4 ONE_WAY, 4 WRONG_FIRST_PSN");
     captured_check(swapped, ARRAY_LEN(swapped), &nothing, &c);
     assert_int_equal(c.found.v[1].psn, 100);
