@@ -125,15 +125,23 @@ static void keep_worst(struct check *c, uint32_t most)
     free(v);
 }
 
-/* Removes the findings of all other connections and handshakes and of single frames. */
-static void keep_findings(struct check *c)
+/* Returns an array that says of each connection whether it is reported.  The caller frees it. */
+static bool *shown_connections(const struct check *c)
 {
     bool *is_shown = must_malloc(c->n + (size_t)1);
-    const uint32_t n = c->found.n;
 
     memset(is_shown, 0, c->n + (size_t)1);
     for (uint32_t i = 0; i < c->n_shown; i++)
         is_shown[c->shown[i]] = true;
+    return is_shown;
+}
+
+/* Removes the findings of all other connections and handshakes and of single frames. */
+static void keep_findings(struct check *c)
+{
+    bool *is_shown = shown_connections(c);
+    const uint32_t n = c->found.n;
+
     c->found.n = 0;
     for (uint32_t i = 0; i < n; i++) {
         const struct found f = c->found.v[i];
@@ -149,16 +157,11 @@ static void keep_findings(struct check *c)
 }
 
 /* Returns true if handshake @k is that of a reported connection. */
-static bool is_shown(const struct check *c, const struct handshake *k)
+static bool is_of_shown(const struct check *c, const struct handshake *k, const bool *is_shown)
 {
-    for (uint32_t i = 0; i < c->n_shown; i++) {
-        const uint32_t *flow = c->v[c->shown[i]].flow;
-
-        for (unsigned side = 0; side < 2; side++) {
-            if (k->flow[side] != SEEN_NONE &&
-                (flow[0] == k->flow[side] || flow[1] == k->flow[side]))
-                return true;
-        }
+    for (unsigned side = 0; side < 2; side++) {
+        if (k->flow[side] != SEEN_NONE && is_shown[c->of_flow[k->flow[side]]])
+            return true;
     }
     return false;
 }
@@ -184,14 +187,16 @@ static bool has_ends(const struct check *c, const struct handshake *k,
 static void choose_handshakes(struct check *c, const struct choice *choice)
 {
     const struct handshakes *all = &c->record.handshakes;
+    bool *is_shown = shown_connections(c);
 
     c->shows_handshake = must_malloc(all->n + 1);
     for (size_t i = 0; i < all->n; i++) {
         c->shows_handshake[i] =
-            !c->is_chosen || is_shown(c, &all->v[i]) ||
+            !c->is_chosen || is_of_shown(c, &all->v[i], is_shown) ||
             (choice->by_ends && choice->worst == 0 && has_ends(c, &all->v[i], choice->ends));
         c->n_handshakes_shown += c->shows_handshake[i];
     }
+    free(is_shown);
 }
 
 void choice_apply(struct check *c, const struct choice *choice)

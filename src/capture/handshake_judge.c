@@ -153,6 +153,8 @@ static void judge_message(const struct judging *j, const struct cm_seen *m)
 /* Returns what is known about the way of @m, which got no answer. */
 static const char *why_unanswered(const struct judging *j, const struct cm_seen *m)
 {
+    if (handshake_of(&j->all->v[m->handshake], CM_MRA)->n > 0)
+        return "only a MRA came, so the program there has not decided";
     if (m->has_come)
         return "the last one came to its host, so nothing there answered";
     if (has_not_come(j, m))
