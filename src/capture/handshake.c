@@ -6,6 +6,7 @@
 
 #include "emu/base/assert.h"
 #include "emu/base/fnv.h"
+#include "emu/facts/enum/cm_answered.h"
 #include "emu/facts/enum/mtu.h"
 #include "emu/facts/enum/sidr_status.h"
 #include "process/must.h"
@@ -131,6 +132,7 @@ void handshakes_add(struct handshakes *h, const struct mad *m, uint32_t seen)
         .next = HANDSHAKE_NONE,
         .before = HANDSHAKE_NONE,
         .answer = HANDSHAKE_NONE,
+        .about = HANDSHAKE_NONE,
     };
 }
 
@@ -259,6 +261,17 @@ static uint32_t answer_to(const struct handshakes *h, const struct handshake *k,
     return HANDSHAKE_NONE;
 }
 
+/* Returns the latest message so far that @m, a MRA or REJ, answers; HANDSHAKE_NONE: none. */
+static uint32_t about_of(const struct handshake *k, const struct mad *m)
+{
+    const uint32_t what = m->head.attr_id == CM_MRA   ? m->u.mra.answered
+                          : m->head.attr_id == CM_REJ ? m->u.rej.answered
+                                                      : CM_ANSWERED_OTHER;
+    const struct cm_messages *of = handshake_of(k, what == CM_ANSWERED_REQ ? CM_REQ : CM_REP);
+
+    return what >= CM_ANSWERED_OTHER || of->n == 0 ? HANDSHAKE_NONE : of->last;
+}
+
 /* Returns true if a message of @kind comes although a rejection or the end of the connection came
  * before it.  What is sent again until an answer comes is not late.
  */
@@ -291,6 +304,7 @@ void handshakes_take(struct handshakes *h, uint32_t i, uint32_t src, uint32_t ds
     take_qpns(h, m->handshake, m->side, &m->mad);
     if (of->n > 0 && h->messages[of->last].side == m->side)
         m->before = of->last;
+    m->about = about_of(k, &m->mad);
     m->answer = answer_to(h, k, kind, m->side);
     m->is_late = is_late(k, m);
     if (of->n++ == 0)

@@ -35,6 +35,7 @@ struct cm_seen {
     uint32_t next;      /* the next message of the handshake; HANDSHAKE_NONE: none */
     uint32_t before;    /* the latest message of this kind and side; HANDSHAKE_NONE: none */
     uint32_t answer;    /* the message that had answered it before it came again, or none */
+    uint32_t about;     /* MRA, REJ: the message that it answers; HANDSHAKE_NONE: not known */
     uint8_t side;       /* side that sent it */
     bool is_late;       /* the handshake was over */
     bool has_come;      /* it was captured at its destination */

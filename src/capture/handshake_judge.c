@@ -52,29 +52,23 @@ static bool has_not_come(const struct judging *j, const struct cm_seen *m)
 
 /* --- Single messages -------------------------------------------------------------------------- */
 
-/* Returns the message that a MRA or REJ from side @side answers; NULL: it was not captured. */
-static const struct cm_seen *answered(const struct judging *j, const struct cm_seen *m,
-                                      uint32_t what)
+/* Returns the number of the frame with the message that the MRA or REJ @m answers; 0: none was
+ * captured.
+ */
+static uint64_t answered_frame(const struct judging *j, const struct cm_seen *m)
 {
-    const struct handshake *k = &j->all->v[m->handshake];
-    const enum cm_message kind = what == CM_ANSWERED_REQ ? CM_REQ : CM_REP;
-    const struct cm_messages *of = handshake_of(k, kind);
-
-    return what == CM_ANSWERED_OTHER || of->n == 0 ? NULL : &j->all->messages[of->last];
+    return m->about == HANDSHAKE_NONE ? 0 : number_of(j, &j->all->messages[m->about]);
 }
 
 static void judge_rejection(const struct judging *j, const struct cm_seen *m)
 {
     const struct cm_rej *rej = &m->mad.u.rej;
-    const struct cm_seen *what = answered(j, m, rej->answered);
     const char *text = enum_text(&enum_cm_reason, rej->reason);
 
-    report(j, FIND_CM_REJECTED, m,
+    report(j, rej->answered >= CM_ANSWERED_OTHER ? FIND_CM_GIVEN_UP : FIND_CM_REJECTED, m,
            (struct found){
-               .opcode = rej->answered == CM_ANSWERED_REQ   ? CM_REQ
-                         : rej->answered == CM_ANSWERED_REP ? CM_REP
-                                                            : CM_REJ,
-               .earlier = what ? number_of(j, what) : 0,
+               .opcode = rej->answered == CM_ANSWERED_REP ? CM_REP : CM_REQ,
+               .earlier = answered_frame(j, m),
                .value = rej->reason,
                .why = *text ? text : "a reason that is not defined",
            });
@@ -98,12 +92,25 @@ static void judge_sidr_rep(const struct judging *j, const struct cm_seen *m)
 static void judge_mra(const struct judging *j, const struct cm_seen *m)
 {
     const struct cm_mra *mra = &m->mad.u.mra;
-    const struct cm_seen *what = answered(j, m, mra->answered);
 
     report(j, FIND_CM_DELAYED, m,
            (struct found){.opcode = mra->answered == CM_ANSWERED_REP ? CM_REP : CM_REQ,
-                          .earlier = what ? number_of(j, what) : 0,
+                          .earlier = answered_frame(j, m),
                           .time_ns = UINT64_C(4096) << mra->service_timeout});
+}
+
+/* Returns true if a MRA was captured between @before and @m: the sender has waited as long as it
+ * asked, and asks again.
+ */
+static bool was_delayed(const struct judging *j, const struct cm_seen *before,
+                        const struct cm_seen *m)
+{
+    for (uint32_t i = before->next; i != HANDSHAKE_NONE && &j->all->messages[i] < m;
+         i = j->all->messages[i].next) {
+        if (j->all->messages[i].mad.head.attr_id == CM_MRA)
+            return true;
+    }
+    return false;
 }
 
 /* A message that is sent until it is answered came again. */
@@ -116,7 +123,7 @@ static void judge_again(const struct judging *j, const struct cm_seen *m)
         report(
             j, FIND_CM_ANSWER_LOST, m,
             (struct found){.earlier = number_of(j, &j->all->messages[m->answer]), .time_ns = ns});
-    else
+    else if (!was_delayed(j, before, m))
         report(j, FIND_CM_AGAIN, m, (struct found){.earlier = number_of(j, before), .time_ns = ns});
 }
 

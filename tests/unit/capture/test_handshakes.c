@@ -73,6 +73,9 @@ static const struct mad rej_of_a = {HEAD(0xa1, CM_REJ),
                                               .remote_comm_id = 0xb1,
                                               .answered = CM_ANSWERED_REP,
                                               .reason = CM_REASON_CONSUMER_DEFINED}};
+static const struct mad rej_timeout = {
+    HEAD(0xa1, CM_REJ),
+    .u.rej = {.local_comm_id = 0xa1, .answered = CM_ANSWERED_OTHER, .reason = CM_REASON_TIMEOUT}};
 static const struct mad sidr_req = {HEAD(7, CM_SIDR_REQ),
                                     .u.sidr_req = {.request_id = 7, .service_id = 0x01111c06}};
 static const struct mad sidr_rep = {HEAD(7, CM_SIDR_REP),
@@ -388,6 +391,10 @@ static void requests_that_fail(void **state)
           MAD_OF(2, 'a', &rej_of_a));
     STATE(ASKED, "2 CM_AGAIN, 2 CM_NOT_ANSWERED, 3 CM_DELAYED", MAD_OF(0, 'a', &req),
           MAD_OF(1000, 'a', &req), MAD_OF(1001, 'b', &mra));
+    STATE(REJECTED, "2 CM_AGAIN, 3 CM_DELAYED, 5 CM_DELAYED, 6 CM_REJECTED", MAD_OF(0, 'a', &req),
+          MAD_OF(1000, 'a', &req), MAD_OF(1001, 'b', &mra), MAD_OF(9000, 'a', &req),
+          MAD_OF(9001, 'b', &mra), MAD_OF(9500, 'b', &rej));
+    STATE(REJECTED, "2 CM_GIVEN_UP", MAD_OF(0, 'a', &req), MAD_OF(1, 'a', &rej_timeout));
     STATE(ASKED, "2 CM_AGAIN, 2 CM_NOT_ANSWERED", MAD_OF(0, 'a', &sidr_req),
           MAD_OF(1000, 'a', &sidr_req));
     STATE(REJECTED, "2 CM_REJECTED", MAD_OF(0, 'a', &sidr_req), MAD_OF(1, 'b', &sidr_refusal));
