@@ -147,9 +147,10 @@ RDL_MUST_CHECK enum rdl_status rdl_cm_get_event(struct rdl_lab *lab, rdl_cm_chan
 RDL_MUST_CHECK enum rdl_status rdl_cm_ack_event(struct rdl_lab *lab, rdl_cm_channel channel);
 
 struct rdl_cm_id_info {
-    uint32_t state;    /* enum cma_state */
-    uint32_t ib_state; /* enum cm_state; IDLE if there is no connection */
-    uint32_t space;    /* enum port_space */
+    uint32_t state;                   /* enum cma_state */
+    uint32_t ib_state;                /* enum cm_state; IDLE if there is no connection */
+    uint32_t space;                   /* enum port_space */
+    uint32_t comm_id, remote_comm_id; /* in the messages; 0: none, or not known */
     struct rdl_cm_addr local, peer;
     uint32_t qpn, remote_qpn; /* 0: not known */
     uint32_t psn, remote_psn; /* remote_psn: that this side begins to send with */

@@ -44,12 +44,14 @@ struct rdl_fault_config {
     uint32_t transmission; /* n: request packets that are sent for the n-th time */
     /* n: frames of the n-th message that @qp starts after the fault was added; needs @qp. */
     uint32_t message;
+    uint32_t cm;   /* enum cm_message: frames with this message of the connection manager */
     rdl_link link; /* the fault acts when a frame enters this link, not when it leaves a host */
-    /* Condition on the event (kind tx) with which the frame was sent.  The function may depend only
-     * on the event, on the lab and on constants.  It must have no side effects.  It must stay
-     * callable as long as the lab: a restored checkpoint can bring the fault back.
+    /* Condition on the event (kind tx) with which the frame was sent, and on the bytes of the frame
+     * where the fault meets it.  The function may depend only on these, on the lab and on
+     * constants.  It must have no side effects.  It must stay callable as long as the lab: a
+     * restored checkpoint can bring the fault back.
      */
-    bool (*where)(void *ctx, const struct ev *sent);
+    bool (*where)(void *ctx, const struct ev *sent, const uint8_t *frame, size_t bytes);
     void *where_ctx;      /* argument @ctx of @where */
     uint32_t hold_frames; /* FLT_REORDER: number of frames that overtake a held frame, from 1 */
     uint32_t to_bytes;    /* FLT_TRUNCATE: bytes that remain, from 1; shorter frames do not match */

@@ -62,7 +62,11 @@ static void add_which(struct text *t, const struct rdl_fault_config *f)
         text_addf(t, " %s", enum_name(&enum_opcode, f->opcode));
     if (f->syndrome != RDL_ANY)
         text_addf(t, " %s", enum_name(&enum_syndrome, f->syndrome));
-    text_addf(t, " %s%s", f->packet_class ? class_name(f->packet_class) : "frame", many ? "s" : "");
+    if (f->cm)
+        text_addf(t, " %s", enum_name(&enum_cm_message, f->cm));
+    if (!f->cm || f->packet_class)
+        text_addf(t, " %s", f->packet_class ? class_name(f->packet_class) : "frame");
+    text_add(t, many ? "s" : "");
 }
 
 /* Appends which packets and whose: " with psn=101 that h1 sends" */
@@ -174,7 +178,7 @@ static bool resolve_where(struct session *s, const struct step *st, struct rdl_f
         return diag_remedy(&s->diag, "for example: where bytes > 100 and host == h1");
     }
     f->where_ctx = condition_of(s, EV_tx, step_text(st, "where"), step_span(st, "where", 0));
-    f->where = condition_holds_of;
+    f->where = condition_holds_of_packet;
     return f->where_ctx;
 }
 
@@ -192,6 +196,7 @@ static bool read_aim(struct session *s, const struct step *st, struct rdl_fault_
     f->packet_class = (uint32_t)step_number_or(st, "class", PKC_ANY);
     f->transmission = (uint32_t)step_number_or(st, "transmission", 0);
     f->message = (uint32_t)step_number_or(st, "message", 0);
+    f->cm = (uint32_t)step_number_or(st, "cm", 0);
     if (step_has(st, "from") && !resolve_sender(s, st, f))
         return false;
     return resolve_aim(s, st, f) && resolve_where(s, st, f);

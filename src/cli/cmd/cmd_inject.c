@@ -3,11 +3,14 @@
 #include <string.h>
 
 #include "cli/cmd/commands.h"
+#include "cli/cmd/inject_mad.h"
 #include "cli/lang/words.h"
 #include "cli/session/resolve.h"
 #include "emu/facts/aeth.h"
 #include "emu/facts/enum/object.h"
+#include "emu/facts/enum/opcode.h"
 #include "emu/facts/opcode.h"
+#include "emu/facts/roce.h"
 #include "emu/wire/packet.h"
 #include "rdmalab/fault.h"
 #include "rdmalab/verbs.h"
@@ -16,6 +19,7 @@
 #define FRAME_BYTES_MAX   (PAYLOAD_BYTES_MAX + 256u)
 #define UDP_SRC_PORT      0xc000u
 #define HOP_LIMIT         64u
+#define OPCODE_NONE       UINT64_MAX
 
 /* The payload of the packet, into @ret, which has PAYLOAD_BYTES_MAX. */
 static bool read_payload(struct session *s, const struct step *st, uint8_t *ret, uint32_t *ret_n)
@@ -23,9 +27,18 @@ static bool read_payload(struct session *s, const struct step *st, uint8_t *ret,
     const char *hex = step_text(st, "hex"), *text = step_text(st, "text");
     size_t n = (size_t)step_number_or(st, "bytes", 0);
 
-    if (step_has(st, "text") + step_has(st, "hex") + step_has(st, "bytes") > 1) {
+    if (step_has(st, "text") + step_has(st, "hex") + step_has(st, "bytes") + step_has(st, "cm") >
+        1) {
         session_fail(s, st->at, "a packet has one payload");
-        return diag_remedy(&s->diag, "give one of text=, hex= and bytes=");
+        return diag_remedy(&s->diag, "give one of text=, hex=, bytes= and cm=");
+    }
+    if (step_has(st, "cm")) {
+        *ret_n = MAD_BYTES;
+        return inject_mad_build(s, st, ret);
+    }
+    if (step_has(st, "set")) {
+        session_fail(s, step_span(st, "set", 0), "only a message has fields to set");
+        return diag_remedy(&s->diag, "say which message: cm=REJ");
     }
     if (text)
         n = strlen(text);
@@ -94,7 +107,10 @@ static bool read_extensions(struct session *s, const struct step *st, struct pac
         !number_named(s, st, "inv", true, &p->ieth_rkey) ||
         !number_named(s, st, "src_qpn", false, &p->deth.src_qpn))
         return false;
-    p->deth.qkey = (uint32_t)step_number(st, "qkey");
+    if (step_has(st, "cm") && !step_has(st, "src_qpn"))
+        p->deth.src_qpn = QPN_GSI;
+    p->deth.qkey =
+        step_has(st, "cm") && !step_has(st, "qkey") ? QKEY_GSI : (uint32_t)step_number(st, "qkey");
     p->reth = (struct reth){step_number(st, "va"), rkey,
                             (uint32_t)step_number_or(st, "len", p->payload_bytes)};
     p->atomic = (struct atomic_eth){step_number(st, "va"), rkey, step_number(st, "swap_add"),
@@ -110,8 +126,14 @@ static bool read_extensions(struct session *s, const struct step *st, struct pac
 /* The base transport header. */
 static bool read_bth(struct session *s, const struct step *st, struct packet *p)
 {
-    const uint64_t opcode = step_number(st, "opcode");
+    const bool is_mad = step_has(st, "cm");
+    const uint64_t opcode =
+        step_number_or(st, "opcode", is_mad ? (uint64_t)OP_UD_SEND_ONLY : OPCODE_NONE);
 
+    if (opcode == OPCODE_NONE) {
+        session_fail(s, st->at, "which packet?");
+        return diag_remedy(&s->diag, "opcode=RC_SEND_ONLY, or cm=REJ for a message");
+    }
     if (opcode > UINT8_MAX || !op_info((uint8_t)opcode)->name) {
         session_fail(s, step_span(st, "opcode", 0), "%s is no packet of RoCEv2",
                      step_text(st, "opcode"));
@@ -119,6 +141,8 @@ static bool read_bth(struct session *s, const struct step *st, struct packet *p)
     }
     if (!number_named(s, st, "dest_qpn", false, &p->bth.dest_qpn))
         return false;
+    if (is_mad && !step_has(st, "dest_qpn"))
+        p->bth.dest_qpn = QPN_GSI;
     p->bth.opcode = (uint8_t)opcode;
     p->bth.psn = (struct psn){(uint32_t)step_number(st, "psn")};
     p->bth.pkey = (uint16_t)step_number(st, "pkey");
@@ -169,8 +193,10 @@ bool run_inject(struct session *s, const struct step *st)
     status = rdl_inject_from(s->lab, from, frame, n, wrong);
     if (status != RDL_OK)
         return session_fail_status(s, st->at, "inject", status);
-    session_say(s, "%s sends %s psn=%u to QPN %u, %zu bytes, made by hand%s\n",
-                step_text(st, "from"), op_info(p.bth.opcode)->name, p.bth.psn.v, p.bth.dest_qpn, n,
-                wrong ? ", with a wrong ICRC" : "");
+    session_say(
+        s, "%s sends %s psn=%u%s%s to QPN %u, %zu bytes, made by hand%s\n", step_text(st, "from"),
+        op_info(p.bth.opcode)->name, p.bth.psn.v, step_has(st, "cm") ? " " : "",
+        step_has(st, "cm") ? enum_name(&enum_cm_message, (uint32_t)step_number(st, "cm")) : "",
+        p.bth.dest_qpn, n, wrong ? ", with a wrong ICRC" : "");
     return true;
 }

@@ -12,7 +12,9 @@
 #include "emu/base/assert.h"
 #include "emu/base/quantity.h"
 #include "emu/base/text.h"
+#include "emu/facts/enum/cm_message.h"
 #include "emu/facts/enum_table.h"
+#include "emu/wire/field.h"
 
 #define WORD_BYTES 64u
 
@@ -33,7 +35,10 @@ const struct sentence_word sentence_words[] = {
     {"WRITE", "a packet of an RDMA WRITE"},
     {"SEND", "a packet of a SEND"},
     {"atomic", "the request of an atomic, or: atomic response"},
-    {"request", "a packet that asks for something"},
+#define MESSAGE(prefix, name, value, text) {#name, text},
+    ENUM_CM_MESSAGE(MESSAGE)
+#undef MESSAGE
+        {"request", "a packet that asks for something"},
     {"answer", "an ACK, a NAK or a response"},
     {"response", "behind READ or atomic: what it brings back"},
     {"transmission", "the n-th time that a packet is sent: 2nd transmission"},
@@ -290,6 +295,12 @@ static enum sentence_take take_what(struct sentence *s, struct pool *p, struct s
             return took(spend_ordinal(s, p, st, "nth", d) &&
                         give(p, st, "class", classes[i].class, at, d));
     }
+    for (size_t i = 0; i < enum_cm_message.n_rows; i++) {
+        const char *message = enum_cm_message.rows[i].name;
+
+        if (is_some(text, message))
+            return took(spend_ordinal(s, p, st, "nth", d) && give(p, st, "cm", message, at, d));
+    }
     if (strchr(text, '_') && enum_by_name(&enum_opcode, text))
         return took(spend_ordinal(s, p, st, "nth", d) && give(p, st, "opcode", text, at, d));
     return SENTENCE_NOT;
@@ -386,6 +397,63 @@ static enum sentence_take take_plain(struct sentence *s, struct pool *p, struct 
     return r == SENTENCE_NOT ? take_clause(s, text) : r;
 }
 
+/* Returns true if the field @row is one of message @message: its name begins with that of the
+ * message.
+ */
+static bool is_of_message(const struct enum_row *row, const char *message)
+{
+    const size_t n = strlen(message);
+
+    return strncmp(row->name, message, n) == 0 && row->name[n] == '_';
+}
+
+/* Gives the field @text, whose place is @at.  If the sentence is about a message, a field of it is
+ * meant: REJ_reason for `reason` of a REJ.
+ */
+static bool give_field(struct pool *p, struct step *st, const char *text, struct span at,
+                       struct diag *d)
+{
+    const char *message = step_text(st, "cm");
+    struct suggestion near = suggestion_for(text);
+
+    for (size_t i = 0; message && i < enum_wire_field.n_rows; i++) {
+        const struct enum_row *row = &enum_wire_field.rows[i];
+
+        if (!is_of_message(row, message))
+            continue;
+        if (is(row->name + strlen(message) + 1, text))
+            return give(p, st, "field", row->name, at, d);
+        suggest_offer(&near, row->name + strlen(message) + 1);
+    }
+    if (!near.best || enum_by_name(&enum_wire_field, text))
+        return give(p, st, "field", text, at, d);
+    diag_set(d, DIAG_VALUE, at, "a %s has no field \"%s\"", message, text);
+    return diag_remedy(d, "did you mean \"%s\"?", near.best);
+}
+
+/* Gives the value @text of the field that was given before: a number, or a word of the field. */
+static bool give_field_value(struct pool *p, struct step *st, const char *text, struct span at,
+                             struct diag *d)
+{
+    const struct enum_row *field =
+        step_has(st, "field") ? enum_by_name(&enum_wire_field, step_text(st, "field")) : NULL;
+    const struct enum_table *words = field ? field_words((enum wire_field_id)field->value) : NULL;
+    const struct enum_row *word = words ? enum_by_name(words, text) : NULL;
+
+    struct suggestion near = suggestion_for(text);
+
+    if (word)
+        return give_number(p, st, "value", word->value, at, d);
+    if (!words || isdigit((unsigned char)text[0]))
+        return give(p, st, "value", text, at, d);
+    for (size_t i = 0; i < words->n_rows; i++)
+        suggest_offer(&near, words->rows[i].name);
+    diag_set(d, DIAG_VALUE, at, "no %s is called \"%s\"", words->what, text);
+    if (near.best)
+        return diag_remedy(d, "did you mean \"%s\"?", near.best);
+    return diag_remedy(d, "\"explain %s\" lists them", words->name);
+}
+
 /* Parses the word after `to`, `from`, `psn` ..., as the value of that parameter. */
 static enum sentence_take take_wanted(struct sentence *s, struct pool *p, struct step *st,
                                       const char *text, struct span at, struct diag *d)
@@ -412,10 +480,13 @@ static enum sentence_take take_wanted(struct sentence *s, struct pool *p, struct
         const struct span field = {at.at, n}, value = {at.at + n + 1, at.len - n - 1};
 
         s->set = false;
-        return took(give(p, st, "field", pool_copy(p, text, n), field, d) &&
-                    give(p, st, "value", eq + 1, value, d));
+        return took(give_field(p, st, pool_copy(p, text, n), field, d) &&
+                    give_field_value(p, st, eq + 1, value, d));
     }
-    return took(give(p, st, want, text, at, d));
+    if (strcmp(want, "field") == 0)
+        return took(give_field(p, st, text, at, d));
+    return took(strcmp(want, "value") == 0 ? give_field_value(p, st, text, at, d)
+                                           : give(p, st, want, text, at, d));
 }
 
 enum sentence_take sentence_take(struct sentence *s, struct pool *p, struct step *st,
@@ -519,6 +590,8 @@ bool sentence_unknown(const struct step *st, const char *text, struct span at, s
         suggest_offer(&near, st->cmd->params[i].name);
     for (size_t i = 0; i < enum_opcode.n_rows; i++)
         suggest_offer(&near, enum_opcode.rows[i].name);
+    for (size_t i = 0; i < enum_cm_message.n_rows; i++)
+        suggest_offer(&near, enum_cm_message.rows[i].name);
     if (near.best)
         return diag_remedy(d, "did you mean \"%s\"?", near.best);
     if (is_about_queue(st->cmd))

@@ -6,7 +6,7 @@
  *	        ORDINAL transmission | retransmission | message              transmission=, message=
  *	what    packet | frame | ACK | NAK | RNR NAK | sequence NAK | SEND | WRITE | READ [request]
  *	        | READ response | atomic [request] | atomic response | request | answer | OPCODE
- *	                                                                     class=, opcode=
+ *	        | REQ | REP | REJ ... (enum cm_message)                      class=, opcode=, cm=
  *	clause  from HOST | to HOST | of QP | on A-B | psn N | message N | transmission N |
  *	        by TIME | within TIME | behind N | bit N | field FIELD | set FIELD to VALUE |
  *	        to N bytes | where EXPR

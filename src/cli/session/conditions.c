@@ -7,6 +7,7 @@
 #include "cli/session/expr_count.h"
 #include "cli/session/expr_eval.h"
 #include "cli/session/session.h"
+#include "emu/facts/enum_table.h"
 #include "emu/trace/event.h"
 #include "process/must.h"
 #include "rdmalab/events.h"
@@ -37,14 +38,29 @@ static struct scope scope_of(const struct condition *c, const struct ev *sent)
     return (struct scope){.lab = c->lab, .host = c->host, .sent = sent};
 }
 
-bool condition_holds_of(void *condition, const struct ev *sent)
+static bool holds_in(const struct condition *c, const struct scope *in)
 {
-    const struct condition *c = condition;
-    const struct scope in = scope_of(c, sent);
     struct diag ignored = {.kind = DIAG_NONE};
     bool holds = false;
 
-    return expr_holds(&in, c->e, (struct span){0, 0}, &holds, &ignored) && holds;
+    return expr_holds(in, c->e, (struct span){0, 0}, &holds, &ignored) && holds;
+}
+
+bool condition_holds_of(void *condition, const struct ev *hit)
+{
+    const struct scope in = scope_of(condition, hit);
+
+    return holds_in(condition, &in);
+}
+
+bool condition_holds_of_packet(void *condition, const struct ev *sent, const uint8_t *frame,
+                               size_t bytes)
+{
+    struct scope in = scope_of(condition, sent);
+
+    in.frame = frame;
+    in.frame_bytes = bytes;
+    return holds_in(condition, &in);
 }
 
 /* Finds an equal condition; NULL: there is none. */
@@ -69,7 +85,8 @@ static const struct expr *misspelt(const struct expr *e, enum ev_kind kind, cons
 
     if (!e)
         return NULL;
-    if (e->kind != EXPR_PATH || strpbrk(e->text, ".[") || ev_field_find(kind, e->text)) {
+    if (e->kind != EXPR_PATH || strpbrk(e->text, ".[") || ev_field_find(kind, e->text) ||
+        (kind == EV_tx && enum_by_name(&enum_wire_field, e->text))) {
         /* Depth is bounded by the parser. */
         found = misspelt(e->a, kind, ret_field);
         return found ? found : misspelt(e->b, kind, ret_field);
@@ -77,6 +94,8 @@ static const struct expr *misspelt(const struct expr *e, enum ev_kind kind, cons
     near = suggestion_for(e->text);
     for (size_t i = 0; i < schema->n_fields; i++)
         suggest_offer(&near, schema->fields[i].name);
+    for (size_t i = 0; kind == EV_tx && i < enum_wire_field.n_rows; i++)
+        suggest_offer(&near, enum_wire_field.rows[i].name);
     *ret_field = near.best;
     return near.best ? e : NULL;
 }

@@ -8,7 +8,6 @@
 #include "cli/session/expr_count.h"
 #include "cli/session/operand.h"
 #include "emu/facts/enum_table.h"
-#include "emu/facts/leaf.h"
 #include "rdmalab/lab.h"
 
 /* Returns true if @word, which stands at @at, is one of @words. */
@@ -44,9 +43,9 @@ static const char *text_operand(const struct expr *e, const struct operand *o)
 static bool may_be(const struct question *q, const struct operand *o, const struct expr *e,
                    const struct operand *said)
 {
-    if (o->kind != OPERAND_WORD || o->v.type != RDL_WORD || said->kind == OPERAND_WORD)
+    if (o->kind != OPERAND_WORD || !o->words || said->kind == OPERAND_WORD)
         return true;
-    return is_word_of(q, leaf_rows[o->v.row].words, text_operand(e, said), expr_place(e, q->at));
+    return is_word_of(q, o->words, text_operand(e, said), expr_place(e, q->at));
 }
 
 static const char *what_is(const struct expr *e, const struct operand *o)

@@ -10,8 +10,10 @@
 #include "emu/base/quantity.h"
 #include "emu/base/text.h"
 #include "emu/facts/enum/object.h"
+#include "emu/facts/enum_table.h"
 #include "emu/facts/leaf.h"
 #include "emu/trace/event.h"
+#include "emu/wire/field.h"
 #include "rdmalab/trace.h"
 #include "rdmalab/verbs.h"
 
@@ -199,6 +201,45 @@ static void set_field_number(struct operand *ret, const struct ev *e, const stru
     set_number(ret, type, ev_field_number(e, f));
 }
 
+/* Sets @ret to the word @number of @words. */
+static void set_word(struct operand *ret, const struct enum_table *words, uint32_t number)
+{
+    struct text t = text_on(ret->v.text, sizeof(ret->v.text));
+
+    ret->kind = OPERAND_WORD;
+    ret->v.type = RDL_WORD;
+    ret->words = words;
+    text_add(&t, enum_name(words, number));
+}
+
+/* Reads the word as a field of the frame that is being sent, if it is one.  The field is absent if
+ * the frame lacks it.  Without a frame, the value is 0: a condition is checked before there is one.
+ */
+static bool read_frame_field(const struct question *q, const char *name, struct operand *ret)
+{
+    const bool may_be = q->in->sent && q->in->sent->kind == EV_tx;
+    const struct enum_row *row = may_be ? value_word(&enum_wire_field, name) : NULL;
+    const enum wire_field_id id = row ? (enum wire_field_id)row->value : WF_NONE;
+    struct field_place at = {0, 0, 0};
+    uint64_t number = 0;
+
+    if (id == WF_NONE)
+        return false;
+    if (q->in->frame)
+        at = field_place(id, q->in->frame, q->in->frame_bytes);
+    if (q->in->frame && at.bytes == 0) {
+        ret->kind = OPERAND_ABSENT;
+        return true;
+    }
+    if (q->in->frame)
+        number = field_get(&at, q->in->frame);
+    if (field_words(id))
+        set_word(ret, field_words(id), (uint32_t)number);
+    else
+        set_number(ret, RDL_NUMBER, number);
+    return true;
+}
+
 /* Reads the word as a field of the packet that is being sent, if it is one. */
 static bool read_field(const struct question *q, const struct expr *e, struct operand *ret)
 {
@@ -207,7 +248,9 @@ static bool read_field(const struct question *q, const struct expr *e, struct op
     struct text t = text_on(ret->v.text, sizeof(ret->v.text));
     uint32_t number;
 
-    if (!f || f->print == EVP_STR || f->print == EVP_EVENT || f->print == EVP_MAC)
+    if (!f)
+        return read_frame_field(q, e->text, ret);
+    if (f->print == EVP_STR || f->print == EVP_EVENT || f->print == EVP_MAC)
         return false;
     number = (uint32_t)ev_field_number(sent, f);
     if (f->print == EVP_HOST) {
@@ -215,10 +258,7 @@ static bool read_field(const struct question *q, const struct expr *e, struct op
         ret->v.type = RDL_TEXT;
         ev_names_host(rdl_names(q->in->lab), &t, number);
     } else if (f->print == EVP_ENUM) {
-        ret->kind = OPERAND_WORD;
-        ret->v.type = RDL_WORD;
-        ret->v.row = *f->words == &enum_syndrome ? LEAF_fault_syndrome : LEAF_fault_opcode;
-        text_add(&t, enum_name(*f->words, number));
+        set_word(ret, *f->words, number);
     } else {
         set_field_number(ret, sent, f);
     }
@@ -258,6 +298,7 @@ static bool read_path(const struct question *q, const struct expr *e, struct ope
     if (rdl_inspect(q->in->lab, path, &ret->v, &off) == RDL_OK && ret->v.type != RDL_NODE) {
         ret->kind =
             ret->v.type == RDL_WORD || ret->v.type == RDL_TEXT ? OPERAND_WORD : OPERAND_NUMBER;
+        ret->words = ret->v.type == RDL_WORD ? leaf_rows[ret->v.row].words : NULL;
         return true;
     }
     if (!strpbrk(e->text, ".[")) {

@@ -12,6 +12,8 @@
 #include "emu/base/text.h"
 #include "rdmalab/inspect.h"
 
+struct enum_table;
+
 /* The surroundings of an expression that is evaluated: its scope, and the destination of errors. */
 struct question {
     const struct scope *in; /* the lab, and the host for bare names */
@@ -31,7 +33,9 @@ enum operand_kind {
 struct operand {
     enum operand_kind kind;
     struct rdl_value v; /* of OPERAND_NUMBER, OPERAND_WORD and OPERAND_BARE */
-    uint8_t *bytes;     /* content of OPERAND_BYTES, owned; otherwise NULL */
+    /* OPERAND_WORD: its enumeration, or NULL for a text. */
+    const struct enum_table *words;
+    uint8_t *bytes; /* content of OPERAND_BYTES, owned; otherwise NULL */
     size_t n_bytes;
 };
 

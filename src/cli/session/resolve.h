@@ -30,6 +30,11 @@ struct scope {
      * stands for the value of the field.  NULL: there is none.
      */
     const struct ev *sent;
+    /* The bytes of that packet: the name of a field of the frame (enum wire_field_id) stands for
+     * the value of the field, if the event has no field of this name.  NULL: there are none.
+     */
+    const uint8_t *frame;
+    size_t frame_bytes;
 };
 
 /* Writes the full path of @name to @ret.  It is @name itself if that begins with the name of a

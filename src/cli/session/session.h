@@ -387,9 +387,13 @@ void conditions_free(struct conditions *list);
  */
 struct condition *condition_of(struct session *s, uint32_t kind, const char *text, struct span at);
 
-/* Returns true if @condition, a struct condition, holds for the event @sent, for example the tx of
- * a packet.  Returns false if it does not hold or cannot be evaluated.
+/* Returns true if @condition, a struct condition, holds for the event @hit of a device fault.
+ * Returns false if it does not hold or cannot be evaluated.
  */
-bool condition_holds_of(void *condition, const struct ev *sent);
+bool condition_holds_of(void *condition, const struct ev *hit);
+
+/* The same for the packet with the @bytes at @frame, which the event @sent has sent. */
+bool condition_holds_of_packet(void *condition, const struct ev *sent, const uint8_t *frame,
+                               size_t bytes);
 
 #endif

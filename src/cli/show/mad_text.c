@@ -62,23 +62,17 @@ static void add_number(struct text *t, const struct mad_field *f, uint64_t v)
     case MAD_FORM_TIME:
         add_time(t, v);
         break;
-    case MAD_FORM_MTU:
-        add_named(t, &enum_mtu, v, "%u");
-        break;
     case MAD_FORM_SERVICE:
         add_service(t, v);
         break;
     case MAD_FORM_MESSAGE:
-        add_named(t, &enum_cm_message, v, "0x%04x");
+        add_named(t, mad_field_words(f), v, "0x%04x");
         break;
+    case MAD_FORM_MTU:
     case MAD_FORM_ANSWERED:
-        add_named(t, &enum_cm_answered, v, "%u");
-        break;
     case MAD_FORM_REASON:
-        add_named(t, &enum_cm_reason, v, "%u");
-        break;
     case MAD_FORM_SIDR_STATUS:
-        add_named(t, &enum_sidr_status, v, "%u");
+        add_named(t, mad_field_words(f), v, "%u");
         break;
     default:
         text_addf(t, "%llu", (unsigned long long)v);

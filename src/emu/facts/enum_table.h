@@ -31,13 +31,15 @@ struct enum_table {
     size_t n_rows;
 };
 
-#define TABLE(id, ...)    extern const struct enum_table enum_##id;
-#define UNLISTED(id, ...) extern const struct enum_table enum_##id;
-#define OTHER(id)         extern const struct enum_table enum_##id;
+#define TABLE(id, ...)     extern const struct enum_table enum_##id;
+#define UNLISTED(id, ...)  extern const struct enum_table enum_##id;
+#define OTHER(id)          extern const struct enum_table enum_##id;
+#define UNLISTED_OTHER(id) extern const struct enum_table enum_##id;
 #include "emu/facts/enums.def"
 #undef TABLE
 #undef UNLISTED
 #undef OTHER
+#undef UNLISTED_OTHER
 
 /* All tables, terminated by NULL.  `explain WORD` and the tests walk them. */
 extern const struct enum_table *const enum_tables[];

@@ -41,7 +41,6 @@
 #include "emu/facts/enum/wc_flag.h"
 #include "emu/facts/enum/wc_opcode.h"
 #include "emu/facts/enum/wc_status.h"
-#include "emu/facts/enum/wire_field.h"
 #include "emu/facts/enum/wr_opcode.h"
 #include "emu/facts/opcode.h"
 #include "emu/facts/regs.h"
@@ -62,6 +61,7 @@ _Static_assert(DROP_COUNT <= DROPS_MAX, "there is room for every reason");
 
 #define UNLISTED TABLE
 #define OTHER(id)
+#define UNLISTED_OTHER(id)
 #include "emu/facts/enums.def"
 #undef TABLE
 #undef UNLISTED
@@ -107,6 +107,7 @@ const struct enum_table *const enum_tables[] = {
 #undef TABLE
 #undef OTHER
 #undef UNLISTED
+#undef UNLISTED_OTHER
     NULL,
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The fields of management datagrams (MADs) of the connection manager.  [IBTA1 13.4, 12.6]
  *
- * Parsing, building, `show packet` and `explain` are made from these rows.
+ * Parsing, building, `show packet` and the names of fields in faults are made from these rows.
  *
  *	W(name, at, bytes, mask, form, title)   a number of at most 32 bits
  *	Q(name, at, bytes, mask, form, title)   a number of at most 64 bits
@@ -183,5 +183,12 @@
     X(SIDR_REQ, CM_SIDR_REQ_FIELDS, 232, "CM SIDR_REQ")                                            \
     X(SIDR_REP, CM_SIDR_REP_FIELDS, 232, "CM SIDR_REP")                                            \
     X(RDMA_CM, RDMA_CM_FIELDS, 36, "rdma_cm")
+
+enum mad_part {
+#define MAD_PART(NAME, fields, bytes, title) MAD_PART_##NAME,
+    MAD_PARTS(MAD_PART)
+#undef MAD_PART
+        MAD_PART_COUNT
+};
 
 #endif

@@ -51,8 +51,10 @@ static enum rdl_status check_aim(const struct lab_state *w, const struct rdl_fau
 {
     if ((c->to.raw && !lab_host(w, c->to.raw)) || c->link.raw > w->net.n_links)
         return RDL_ERR_STALE;
-    return c->packet_class >= enum_packet_class.n_rows || (c->message && !c->qp.raw) ? RDL_ERR_INVAL
-                                                                                     : RDL_OK;
+    if (c->packet_class >= enum_packet_class.n_rows || (c->message && !c->qp.raw) ||
+        (c->cm && !enum_by_value(&enum_cm_message, c->cm)))
+        return RDL_ERR_INVAL;
+    return RDL_OK;
 }
 
 static enum rdl_status check_fault(const struct lab_state *w, const struct rdl_fault_config *c)
@@ -109,6 +111,7 @@ static enum rdl_status aim_of(const struct lab_state *w, const struct rdl_fault_
         .class = c->packet_class,
         .transmission = c->transmission,
         .message = c->message,
+        .cm = c->cm,
         .link = c->link.raw,
         .where = c->where,
         .where_ctx = c->where_ctx,
@@ -197,6 +200,13 @@ static void say_aim(struct lab_state *w, const struct net_fault *f, uint32_t to)
           .to_bytes = f->to_bytes, .field = f->field, .value = f->value);
 }
 
+/* Emits fault_cm if @f selects a message of the connection manager. */
+static void say_message(struct lab_state *w, const struct net_fault *f)
+{
+    if (f->aim.cm)
+        TRACE(&w->trace, fault_cm, .fault = f->number, .name = f->name, .message = f->aim.cm);
+}
+
 static void say_made(struct lab_state *w, const struct net_fault *f, uint32_t to)
 {
     const uint32_t *match = f->match.field;
@@ -208,6 +218,7 @@ static void say_made(struct lab_state *w, const struct net_fault *f, uint32_t to
           .dest_qpn = match[NET_MATCH_DEST_QPN], .skip = f->nth - 1, .count = f->count,
           .delay = f->delay_ns);
     say_aim(w, f, to);
+    say_message(w, f);
     lab_done(w);
 }
 
@@ -327,12 +338,12 @@ enum rdl_status rdl_inject_from(struct rdl_lab *lab, rdl_host host, const void *
     lab_act(w);
     TRACE_ID(&w->trace, id, inject, .host = f->note.host, .opcode = f->note.opcode,
              .psn = f->note.psn, .dest_qpn = f->note.dest_qpn, .peer = peer, .wire_bytes = f->len,
-             .bad_icrc = bad_icrc);
+             .bad_icrc = bad_icrc, .cm = f->note.cm);
     trace_because(&w->trace, id);
     TRACE_ID(&w->trace, f->tx, tx, .host = f->note.host, .opcode = f->note.opcode,
              .psn = f->note.psn, .dest_qpn = f->note.dest_qpn, .syndrome = f->note.syndrome,
              .ackreq = g.ack_req, .msn = g.msn, .bytes = g.payload_bytes, .wire_bytes = f->len,
-             .peer = peer);
+             .peer = peer, .cm = f->note.cm);
     if (peer == f->note.host)
         net_loop_back(&w->net, peer, f);
     else if (!net_send(&w->net, lab_host(w, host.raw)->port.link_end, f))

@@ -68,7 +68,7 @@ void port_leave(void *ctx, uint32_t ext, const struct frame *f)
     struct port_reader *r = &w->lab->readers[ext];
 
     TRACE(&w->trace, port_out, .host = EV_PORT_FIRST + ext, .opcode = f->note.opcode,
-          .psn = f->note.psn, .wire_bytes = f->len, .tx = f->tx);
+          .psn = f->note.psn, .wire_bytes = f->len, .tx = f->tx, .cm = f->note.cm);
     if (r->frame)
         r->frame(r->ctx, f->bytes, f->len);
     else
@@ -91,7 +91,7 @@ static ev_id announce(struct lab_state *w, uint32_t host, const struct glance *g
         TRACE_ID(&w->trace, id, tx, .host = host, .opcode = g->opcode, .psn = g->psn.v,
                  .ackreq = g->ack_req, .dest_qpn = g->dest_qpn, .syndrome = (uint32_t)g->syndrome,
                  .msn = g->msn, .bytes = g->payload_bytes, .wire_bytes = bytes,
-                 .peer = lab_peer_of(w, g->addr));
+                 .peer = lab_peer_of(w, g->addr), .cm = g->cm);
     else
         TRACE_ID(&w->trace, id, eth_tx, .host = host, .opcode = g->opcode, .addr = addr_of(g),
                  .wire_bytes = bytes);

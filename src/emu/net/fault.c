@@ -130,7 +130,7 @@ static void act(struct net *n, const struct net_fault *fault, struct frame **f,
     }
     TRACE_ID(n->trace, id, fault, .host = note.host, .qpn = note.qpn, .opcode = note.opcode,
              .psn = note.psn, .by = (uint32_t)fault->kind, .fault = fault->number,
-             .name = fault->name, .delay = fault->delay_ns, .tx = (*f)->tx);
+             .name = fault->name, .delay = fault->delay_ns, .tx = (*f)->tx, .cm = note.cm);
     if (fault->kind == FLT_DUPLICATE) {
         fate->duplicate = true;
         fate->duplicate_delay_ns = fault->delay_ns;

@@ -166,7 +166,7 @@ bool fault_aims_at(struct net *n, struct net_fault *fault, const struct frame *f
     struct net_aim *a = &fault->aim;
     const struct ev *tx = NULL;
 
-    if (!is_of_qp(f, a))
+    if (!is_of_qp(f, a) || (a->cm && f->note.cm != a->cm))
         return false;
     if (fault_asks(a))
         tx = a->link ? f->sent : sent(n, f);
@@ -183,5 +183,5 @@ bool fault_aims_at(struct net *n, struct net_fault *fault, const struct frame *f
     if (a->transmission &&
         (!op_of(f) || op_is_response(op_of(f)) || transmission(tx) != a->transmission))
         return false;
-    return !a->where || (tx && a->where(a->where_ctx, tx));
+    return !a->where || (tx && a->where(a->where_ctx, tx, f->bytes, f->len));
 }

@@ -54,5 +54,6 @@ struct frame_note frame_note_of(uint32_t host, const struct glance *g)
         .psn = g->psn.v,
         .dest_qpn = g->dest_qpn,
         .syndrome = (uint32_t)g->syndrome,
+        .cm = g->cm,
     };
 }

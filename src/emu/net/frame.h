@@ -19,6 +19,7 @@ struct frame_note {
     uint32_t psn;
     uint32_t dest_qpn;
     uint32_t syndrome; /* enum syndrome */
+    uint32_t cm;       /* enum cm_message of a message of the connection manager; 0: none */
 };
 
 struct frame {
@@ -35,7 +36,7 @@ struct frame {
     uint32_t cap, len; /* room for bytes, and length of the frame */
     struct frame_note note;
     /* Padding: the payload of most RoCEv2 packets then starts at a cache line. */
-    uint8_t unused[22 - sizeof(struct ev *)];
+    uint8_t unused[18 - sizeof(struct ev *)];
     uint8_t bytes[];
 };
 

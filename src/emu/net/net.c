@@ -156,7 +156,8 @@ bool net_has_room(const struct net *n, uint32_t link_end)
 void net_drop(struct net *n, struct frame *f, uint32_t host, enum drop_reason reason)
 {
     TRACE(n->trace, drop, .host = host, .qpn = f->note.qpn, .opcode = f->note.opcode,
-          .psn = f->note.psn, .reason = (uint32_t)reason, .wire_bytes = f->len, .tx = f->tx);
+          .psn = f->note.psn, .reason = (uint32_t)reason, .wire_bytes = f->len, .tx = f->tx,
+          .cm = f->note.cm);
     n->counts.in_flight--;
     n->counts.dropped++;
     frame_unref(n->arena, f);
@@ -485,7 +486,7 @@ void net_lost(struct net *n, struct sim_item item)
     TRACE(n->trace, lost, .host = f->note.host, .qpn = f->note.qpn, .opcode = f->note.opcode,
           .psn = f->note.psn, .by = (uint32_t)loser_kind(number),
           .fault = number == NET_LOST_IN_BURST ? 0 : number, .name = loser_name(n, f, number),
-          .tx = f->tx);
+          .tx = f->tx, .cm = f->note.cm);
     n->counts.in_flight--;
     n->counts.lost++;
     frame_unref(n->arena, f);

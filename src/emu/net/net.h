@@ -160,9 +160,10 @@ struct net_aim {
      * fault was added.
      */
     uint32_t message;
+    uint32_t cm;   /* enum cm_message that the frame carries */
     uint32_t link; /* index + 1 of the link on which the fault acts; 0: it acts at the sender */
-    /* Condition on the event that sent the frame.  @ctx is @where_ctx. */
-    bool (*where)(void *ctx, const struct ev *sent);
+    /* Condition on the event that sent the frame, and on the frame.  @ctx is @where_ctx. */
+    bool (*where)(void *ctx, const struct ev *sent, const uint8_t *frame, size_t bytes);
     void *where_ctx;
     /* If @message is not 0.  begun: number of messages started since the fault was added.  psn:
      * first PSN of message @message.  next_psn: first PSN of the message after it.

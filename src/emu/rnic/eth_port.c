@@ -166,7 +166,7 @@ void eth_port_refuse(struct eth_port *p, const struct frame *f, uint32_t reason,
 {
     TRACE(p->trace, drop, .host = p->host, .qpn = f->note.dest_qpn, .opcode = f->note.opcode,
           .psn = f->note.psn, .reason = (uint32_t)reason, .wire_bytes = f->len, .tx = f->tx,
-          .least = values->least, .most = values->most, .found = values->found);
+          .least = values->least, .most = values->most, .found = values->found, .cm = f->note.cm);
     p->drops[reason]++;
 }
 

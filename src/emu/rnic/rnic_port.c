@@ -89,6 +89,7 @@ static struct frame *take_frame(void *ctx)
             .psn = tx.psn.v,
             .dest_qpn = tx.dest_qpn,
             .syndrome = (uint32_t)tx.syndrome,
+            .cm = tx.cm,
         };
         return f;
     }

@@ -8,14 +8,14 @@
 #include "emu/facts/enum_table.h"
 
 enum {
-#define FTYPE(name, ctype, how, table, none, again) FT_##name,
+#define FTYPE(name, ctype, how, table, none, again, hash) FT_##name,
 #include "emu/trace/ftypes.def"
 #undef FTYPE
 };
 
 /* FT_PRINT_type: how a field of the type is printed, as constants for initialisers. */
 enum {
-#define FTYPE(name, ctype, how, table, none, again) FT_PRINT_##name = EVP_##how,
+#define FTYPE(name, ctype, how, table, none, again, hash) FT_PRINT_##name = EVP_##how,
 #include "emu/trace/ftypes.def"
 #undef FTYPE
 };
@@ -23,7 +23,7 @@ enum {
 enum { FT_ZERO, FT_ONES }; /* the column `none`: the value of a field that is not set */
 
 enum {
-#define FTYPE(name, ctype, how, table, none, again) FT_UNSET_##name = FT_##none,
+#define FTYPE(name, ctype, how, table, none, again, hash) FT_UNSET_##name = FT_##none,
 #include "emu/trace/ftypes.def"
 #undef FTYPE
 };
@@ -31,13 +31,21 @@ enum {
 enum { FT_VARIES, FT_SAME }; /* the column `again`: the value in a repetition */
 
 enum {
-#define FTYPE(name, ctype, how, table, none, again) FT_REPEATS_##name = FT_##again,
+#define FTYPE(name, ctype, how, table, none, again, hash) FT_REPEATS_##name = FT_##again,
+#include "emu/trace/ftypes.def"
+#undef FTYPE
+};
+
+enum { FT_DERIVED, FT_HASHED }; /* the column `hash` */
+
+enum {
+#define FTYPE(name, ctype, how, table, none, again, hash) FT_HASH_##name = FT_##hash,
 #include "emu/trace/ftypes.def"
 #undef FTYPE
 };
 
 static const struct enum_table *const ft_words[] = {
-#define FTYPE(name, ctype, how, table, none, again) [FT_##name] = table,
+#define FTYPE(name, ctype, how, table, none, again, hash) [FT_##name] = table,
 #include "emu/trace/ftypes.def"
 #undef FTYPE
 };
@@ -85,6 +93,7 @@ const struct ev_schema *ev_schema(uint32_t kind)
      .print = (enum ev_print)FT_PRINT_##ftype,                                                     \
      .unset = FT_UNSET_##ftype ? UINT32_MAX : 0,                                                   \
      .repeats = FT_REPEATS_##ftype,                                                                \
+     .hashed = FT_HASH_##ftype,                                                                    \
      .words = &ft_words[FT_##ftype]},
 #define EVENT(event, all, news, rows, sentence)                                                    \
     case EV_##event: {                                                                             \

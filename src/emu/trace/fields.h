@@ -23,7 +23,7 @@ struct ev_addr {
 /* Returns @s, truncated to EV_ADDR_BYTES - 1 bytes.  The bytes after it are 0. */
 struct ev_addr ev_addr(const char *s);
 
-#define FTYPE(name, ctype, print, table, none, again) typedef ctype evf_##name;
+#define FTYPE(name, ctype, print, table, none, again, hash) typedef ctype evf_##name;
 #include "emu/trace/ftypes.def"
 #undef FTYPE
 

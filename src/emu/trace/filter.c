@@ -11,13 +11,16 @@ static bool is_absent(const struct ev_condition *c, const struct ev *e)
 {
     const struct ev_field *f = c->field;
     const uint64_t number = f->print == EVP_STR ? 0 : ev_field_number(e, f);
+    const struct enum_row *none;
 
     if (f->print == EVP_STR)
         return c->text[0] != '\0' && *((const char *)e + f->offset) == '\0';
     if (f->print == EVP_HOST)
         return number == EV_HOST_NONE && strcmp(c->text, "none") != 0;
-    return f->print == EVP_ENUM && number == 0 && c->number != 0 &&
-           strcmp((*f->words)->rows[0].name, "NONE") == 0 && (*f->words)->rows[0].value == 0;
+    if (f->print != EVP_ENUM || number != 0 || c->number == 0)
+        return false;
+    none = enum_by_value(*f->words, 0);
+    return !none || strcmp(none->name, "NONE") == 0;
 }
 
 static bool condition_holds(const struct ev_condition *c, const struct ev *e)

@@ -31,6 +31,8 @@ void trace_hash_event(struct trace_hash *h, const struct ev *e)
     for (size_t i = 0; i < schema->n_fields; i++) {
         const struct ev_field *f = &schema->fields[i];
 
+        if (!f->hashed)
+            continue;
         if (f->print == EVP_STR) {
             const char *s = (const char *)e + f->offset;
 

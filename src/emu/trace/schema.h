@@ -49,6 +49,7 @@ struct ev_field {
     enum ev_print print;
     uint32_t unset; /* value that means "not set": 0, or all ones (EV_HOST_NONE, EV_ANY) */
     bool repeats;   /* a repetition has the same value; false: see VARIES in ftypes.def */
+    bool hashed;    /* part of the hash; false: see DERIVED in ftypes.def */
     const struct enum_table *const *words; /* EVP_ENUM: names of the values; otherwise NULL */
 };
 

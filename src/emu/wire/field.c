@@ -3,16 +3,22 @@
 
 #include "emu/base/assert.h"
 #include "emu/base/cursor.h"
+#include "emu/facts/enum/cm_message.h"
 #include "emu/facts/enum/op_header.h"
 #include "emu/facts/opcode.h"
+#include "emu/facts/roce.h"
 #include "emu/wire/checksum.h"
 #include "emu/wire/eth.h"
 #include "emu/wire/icrc.h"
 #include "emu/wire/ip.h"
+#include "emu/wire/mad.h"
 #include "emu/wire/packet.h"
 #include "emu/wire/udp.h"
 
 #define IPV4_CHECKSUM_AT 10u
+
+/* Field CM is the attribute ID of a MAD, at byte 16 of its header. */
+#define WF_MESSAGE WF_OF_MAD(MAD_PART_HEADER, 16, 0)
 
 /* The header that contains a field. */
 enum field_region { IN_ETH, IN_IPV4, IN_IPV6, IN_UDP, IN_BTH, IN_EXT, IN_PAYLOAD, IN_ICRC };
@@ -117,11 +123,47 @@ static size_t begins_at(const struct field_row *r, const uint8_t *frame, size_t 
     return icrc;
 }
 
-struct field_place field_place(enum wire_field_id id, const uint8_t *frame, size_t len)
+/* Returns the number in a MAD that is field @id, or NULL. */
+static const struct mad_field *mad_row(uint32_t id)
 {
-    const size_t icrc = packet_icrc_at(frame, len);
+    const uint32_t part = WF_MAD_PART(id);
 
-    for (size_t i = 0; icrc && i < ARRAY_LEN(rows); i++) {
+    if (!WF_IS_MAD(id) || part >= MAD_PART_COUNT)
+        return NULL;
+    for (size_t i = 0; i < mad_layouts[part].n_fields; i++) {
+        const struct mad_field *f = &mad_layouts[part].fields[i];
+
+        if (mad_field_is_number(f) && WF_OF_MAD(part, f->at, f->mask) == id)
+            return f;
+    }
+    return NULL;
+}
+
+/* Returns the offset in the payload at @mad of the structure @part; SIZE_MAX if the MAD lacks it.
+ */
+static size_t part_at(enum mad_part part, const uint8_t *mad, size_t bytes)
+{
+    const uint32_t message = mad_message(mad, bytes);
+    struct mad m;
+
+    if (message == 0)
+        return SIZE_MAX;
+    if (part == MAD_PART_HEADER)
+        return 0;
+    if (part != MAD_PART_RDMA_CM)
+        return mad_body(message) == &mad_layouts[part] ? MAD_HEADER_BYTES : SIZE_MAX;
+    (void)mad_parse(&m, mad);
+    if (message == CM_REQ && rdma_cm_has_header(m.u.req.service_id))
+        return MAD_BYTES - sizeof(m.u.req.private_data);
+    if (message == CM_SIDR_REQ && rdma_cm_has_header(m.u.sidr_req.service_id))
+        return MAD_BYTES - sizeof(m.u.sidr_req.private_data);
+    return SIZE_MAX;
+}
+
+/* As field_place(), for the fields of @rows. */
+static struct field_place row_place(uint32_t id, const uint8_t *frame, size_t icrc)
+{
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         const struct field_row *r = &rows[i];
         const size_t end = r->in == IN_ICRC ? icrc + ICRC_BYTES : icrc;
         size_t at;
@@ -135,6 +177,36 @@ struct field_place field_place(enum wire_field_id id, const uint8_t *frame, size
     return (struct field_place){0, 0, 0};
 }
 
+/* As field_place(), for a number in a MAD. */
+static struct field_place mad_place(const struct mad_field *f, enum mad_part part,
+                                    const uint8_t *frame, size_t icrc)
+{
+    const struct field_place payload = row_place(WF_PAYLOAD, frame, icrc);
+    const struct field_place qpn = row_place(WF_DEST_QPN, frame, icrc);
+    size_t at;
+
+    if (payload.bytes == 0 || field_get(&qpn, frame) != QPN_GSI ||
+        row_place(WF_SRC_QPN, frame, icrc).bytes == 0)
+        return (struct field_place){0, 0, 0};
+    at = part_at(part, frame + payload.at, icrc - payload.at);
+    if (at == SIZE_MAX)
+        return (struct field_place){0, 0, 0};
+    return (struct field_place){payload.at + at + f->at, f->bytes,
+                                f->mask ? f->mask : mad_field_max(f)};
+}
+
+struct field_place field_place(enum wire_field_id id, const uint8_t *frame, size_t len)
+{
+    const size_t icrc = packet_icrc_at(frame, len);
+    const uint32_t row = id == WF_CM ? WF_MESSAGE : (uint32_t)id;
+    const struct mad_field *f = mad_row(row);
+
+    if (icrc == 0)
+        return (struct field_place){0, 0, 0};
+    return f ? mad_place(f, (enum mad_part)WF_MAD_PART(row), frame, icrc)
+             : row_place(row, frame, icrc);
+}
+
 static unsigned shift_of(uint64_t mask)
 {
     return (unsigned)__builtin_ctzll(mask);
@@ -142,11 +214,22 @@ static unsigned shift_of(uint64_t mask)
 
 uint64_t field_max(enum wire_field_id id)
 {
+    const struct mad_field *f = mad_row(id == WF_CM ? WF_MESSAGE : id);
+
+    if (f)
+        return mad_field_max(f);
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         if (rows[i].id == id)
             return mask_of(&rows[i]) >> shift_of(mask_of(&rows[i]));
     }
     return 0;
+}
+
+const struct enum_table *field_words(enum wire_field_id id)
+{
+    const struct mad_field *f = mad_row(id == WF_CM ? WF_MESSAGE : id);
+
+    return f ? mad_field_words(f) : NULL;
 }
 
 uint64_t field_get(const struct field_place *p, const uint8_t *frame)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Finds a field of a RoCEv2 frame by its name (enum wire_field_id) and changes it in place.
  *
- * A field is a range of bits within at most eight bytes of one header.  Frames with malformed IP or
- * UDP headers have no fields: see packet_icrc_at().
+ * A field is a range of bits within at most eight bytes of one header, or of a MAD (WF_OF_MAD).
+ * Frames with malformed IP or UDP headers have no fields: see packet_icrc_at().
  */
 #ifndef EMU_WIRE_FIELD_H
 #define EMU_WIRE_FIELD_H
@@ -12,6 +12,8 @@
 #include <stdint.h>
 
 #include "emu/facts/enum/wire_field.h"
+
+struct enum_table;
 
 /* The location of a field in a frame. */
 struct field_place {
@@ -27,6 +29,9 @@ struct field_place field_place(enum wire_field_id id, const uint8_t *frame, size
 
 /* Returns the largest value of field @id, or 0 for WF_NONE. */
 uint64_t field_max(enum wire_field_id id);
+
+/* Returns the names of the values of field @id, or NULL if they have none. */
+const struct enum_table *field_words(enum wire_field_id id);
 
 /* Return or set the value of the field at @p; p->bytes must not be 0.  field_put() does not update
  * checksums and ICRC.  It ignores bits of @v that do not fit.

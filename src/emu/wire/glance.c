@@ -14,6 +14,7 @@
 #include "emu/wire/igmp.h"
 #include "emu/wire/ip.h"
 #include "emu/wire/mld.h"
+#include "emu/wire/packet.h"
 #include "emu/wire/parse.h"
 #include "emu/wire/udp.h"
 
@@ -125,8 +126,14 @@ static void read_bth(struct glance *out, struct rd_cur *in)
     out->ack_req = bth.ack_req;
     op = op_info(bth.opcode);
     tail = op_headers_bytes(op->headers) + bth.pad_bytes + ICRC_BYTES;
-    if (rd_left(in) > tail)
-        out->payload_bytes = (uint32_t)(rd_left(in) - tail);
+    if (rd_left(in) > tail) {
+        const struct packet p = {.bth = bth,
+                                 .payload = in->p + op_headers_bytes(op->headers),
+                                 .payload_bytes = (uint32_t)(rd_left(in) - tail)};
+
+        out->payload_bytes = p.payload_bytes;
+        out->cm = packet_message(&p);
+    }
     if (op->headers & H_AETH) {
         aeth_parse(&aeth, in); /* the AETH always comes first */
         out->syndrome = in->bad ? SYN_NONE : aeth_unpack(aeth.syndrome).kind;

@@ -34,6 +34,7 @@ struct glance {
     uint32_t syndrome; /* enum syndrome; SYN_NONE without an AETH */
     uint32_t msn;
     uint32_t payload_bytes;
+    uint32_t cm; /* enum cm_message, as packet_message() */
 };
 
 /* Returns the class and the main fields of a frame, which can consist of any bytes.  The opcode is

@@ -7,6 +7,7 @@
 #include "emu/base/cursor.h"
 #include "emu/facts/enum/cm_message.h"
 #include "emu/facts/enum/port_space.h"
+#include "emu/facts/enum_table.h"
 
 /* --- The rows as data ------------------------------------------------------------------------- */
 
@@ -93,6 +94,29 @@ static bool is_bytes(const struct mad_field *f)
     return f->member_bytes > sizeof(uint64_t);
 }
 
+bool mad_field_is_number(const struct mad_field *f)
+{
+    return f->name && !is_bytes(f);
+}
+
+const struct enum_table *mad_field_words(const struct mad_field *f)
+{
+    switch (f->form) {
+    case MAD_FORM_MTU:
+        return &enum_mtu;
+    case MAD_FORM_MESSAGE:
+        return &enum_cm_message;
+    case MAD_FORM_ANSWERED:
+        return &enum_cm_answered;
+    case MAD_FORM_REASON:
+        return &enum_cm_reason;
+    case MAD_FORM_SIDR_STATUS:
+        return &enum_sidr_status;
+    default:
+        return NULL;
+    }
+}
+
 static void parse(const struct mad_layout *l, void *ret, const uint8_t *bytes)
 {
     for (size_t i = 0; i < l->n_fields; i++) {
@@ -116,7 +140,14 @@ static void parse(const struct mad_layout *l, void *ret, const uint8_t *bytes)
     }
 }
 
-static void put(const struct mad_field *f, uint64_t v, uint8_t *bytes)
+uint64_t mad_field_max(const struct mad_field *f)
+{
+    const uint64_t all = f->bytes == 8 ? UINT64_MAX : ((uint64_t)1 << 8 * f->bytes) - 1;
+
+    return f->mask ? f->mask >> shift_of(f) : all;
+}
+
+void mad_field_put(const struct mad_field *f, uint64_t v, uint8_t *bytes)
 {
     const uint64_t old = ld_be(bytes + f->at, f->bytes);
 
@@ -140,27 +171,40 @@ static void build(const struct mad_layout *l, const void *from, uint8_t *bytes)
             memcpy(bytes + f->at, member, f->bytes);
         } else if (f->member_bytes == sizeof(wide)) {
             memcpy(&wide, member, sizeof(wide));
-            put(f, wide, bytes);
+            mad_field_put(f, wide, bytes);
         } else {
             memcpy(&narrow, member, sizeof(narrow));
-            put(f, narrow, bytes);
+            mad_field_put(f, narrow, bytes);
         }
     }
 }
 
 /* --- MADs ------------------------------------------------------------------------------------- */
 
+/* Returns true if the header is that of a CM message which has a body. */
+static bool is_cm(const struct mad_header *h)
+{
+    return mad_body(h->attr_id) && h->base_version == MAD_BASE_VERSION &&
+           h->mgmt_class == MAD_CLASS_CM && h->class_version == MAD_CM_CLASS_VERSION;
+}
+
 bool mad_parse(struct mad *ret, const uint8_t *bytes)
 {
-    const struct mad_layout *body;
-
     parse(&mad_layouts[MAD_PART_HEADER], &ret->head, bytes);
-    body = mad_body(ret->head.attr_id);
-    if (!body || ret->head.base_version != MAD_BASE_VERSION ||
-        ret->head.mgmt_class != MAD_CLASS_CM || ret->head.class_version != MAD_CM_CLASS_VERSION)
+    if (!is_cm(&ret->head))
         return false;
-    parse(body, &ret->u, bytes + MAD_HEADER_BYTES);
+    parse(mad_body(ret->head.attr_id), &ret->u, bytes + MAD_HEADER_BYTES);
     return true;
+}
+
+uint32_t mad_message(const uint8_t *payload, size_t bytes)
+{
+    struct mad_header h;
+
+    if (bytes != MAD_BYTES)
+        return 0;
+    parse(&mad_layouts[MAD_PART_HEADER], &h, payload);
+    return is_cm(&h) ? h.attr_id : 0;
 }
 
 void mad_build(const struct mad *m, uint8_t *bytes)

@@ -13,6 +13,8 @@
 
 #include "emu/facts/mad_fields.h"
 
+struct enum_table;
+
 #define MAD_BYTES        256u
 #define MAD_HEADER_BYTES 24u
 #define MAD_BODY_BYTES   (MAD_BYTES - MAD_HEADER_BYTES)
@@ -79,6 +81,11 @@ bool mad_parse(struct mad *ret, const uint8_t *bytes);
  */
 void mad_build(const struct mad *m, uint8_t *bytes);
 
+/* Returns the message, an enum cm_message, of a packet to QPN 1 with the @bytes at @payload.
+ * Returns 0 if the payload is no CM message that has a member in struct mad.
+ */
+uint32_t mad_message(const uint8_t *payload, size_t bytes);
+
 /* Decodes or encodes the RDMA_CM_BYTES with which private data of rdma_cm begins. */
 void rdma_cm_parse(struct rdma_cm_header *ret, const uint8_t *bytes);
 void rdma_cm_build(const struct rdma_cm_header *h, uint8_t *bytes);
@@ -116,13 +123,6 @@ struct mad_field {
     uint16_t member, member_bytes; /* offset in the struct of C, and size */
 };
 
-enum mad_part {
-#define MAD_PART(NAME, fields, bytes, title) MAD_PART_##NAME,
-    MAD_PARTS(MAD_PART)
-#undef MAD_PART
-        MAD_PART_COUNT
-};
-
 struct mad_layout {
     const char *title; /* "CM REQ" */
     size_t bytes;
@@ -135,7 +135,19 @@ extern const struct mad_layout mad_layouts[MAD_PART_COUNT];
 /* Returns the layout of the body of message @attr_id, or NULL if it has none. */
 const struct mad_layout *mad_body(uint32_t attr_id);
 
-/* Returns the value of a field that is a number, in the structure at @bytes. */
+/* Returns the names of the values of a field, or NULL if they have none. */
+const struct enum_table *mad_field_words(const struct mad_field *f);
+
+/* Returns true if the field is a number of at most 64 bits. */
+bool mad_field_is_number(const struct mad_field *f);
+
+/* Return or set the value of a field that is a number, in the structure at @bytes.  mad_field_put()
+ * ignores bits of @v that do not fit.
+ */
 uint64_t mad_field_get(const struct mad_field *f, const uint8_t *bytes);
+void mad_field_put(const struct mad_field *f, uint64_t v, uint8_t *bytes);
+
+/* Returns the largest value of a field that is a number. */
+uint64_t mad_field_max(const struct mad_field *f);
 
 #endif

@@ -4,7 +4,9 @@
 #include "emu/base/assert.h"
 #include "emu/base/cursor.h"
 #include "emu/facts/enum/op_header.h"
+#include "emu/facts/roce.h"
 #include "emu/wire/icrc.h"
+#include "emu/wire/mad.h"
 #include "emu/wire/parse.h"
 
 _Static_assert(sizeof(((struct packet *)0)->imm_data) == IMM_BYTES, "immediate data has room");
@@ -171,6 +173,13 @@ size_t packet_icrc_at(const uint8_t *frame, size_t len)
     if (parse_network(&ignored, &in) != DROP_NONE || rd_left(&in) < BTH_BYTES + ICRC_BYTES)
         return 0;
     return (size_t)(in.end - frame) - ICRC_BYTES;
+}
+
+uint32_t packet_message(const struct packet *p)
+{
+    if (p->bth.dest_qpn != QPN_GSI || !(op_info(p->bth.opcode)->headers & H_DETH))
+        return 0;
+    return mad_message(p->payload, p->payload_bytes);
 }
 
 /* As packet_parse(), but the contents of @out are undefined if the packet is refused. */

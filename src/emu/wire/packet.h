@@ -60,6 +60,11 @@ size_t packet_frame_bytes(const struct packet *p);
  */
 size_t packet_icrc_at(const uint8_t *frame, size_t len);
 
+/* Returns the message of the connection manager, an enum cm_message, that the datagram @p to QPN 1
+ * carries.  Returns 0 for other packets.  Uses bth, payload and payload_bytes only.
+ */
+uint32_t packet_message(const struct packet *p);
+
 /* The headers that all packets along one path share: Ethernet, IP and UDP, with an IP payload of
  * zero bytes.
  */

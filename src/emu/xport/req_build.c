@@ -139,7 +139,7 @@ static ev_id trace_tx(const struct xport_qp *xqp, const struct req_wqe *q, size_
              .opcode = h->opcode, .psn = h->psn.v, .ackreq = h->ack_req, .dest_qpn = h->dest_qpn,
              .bytes = p->payload_bytes, .wire_bytes = (uint32_t)frame_bytes, .wr_id = q->w.wr_id,
              .attempt = told_attempt(&xqp->req), .peer = xqp->peer, .va = target_of(p).va,
-             .rkey = target_of(p).rkey, .length = target_of(p).dma_bytes);
+             .rkey = target_of(p).rkey, .length = target_of(p).dma_bytes, .cm = packet_message(p));
     return id;
 }
 
@@ -163,6 +163,7 @@ size_t req_build(struct xport_qp *xqp, uint8_t *frame, ev_id *ret_tx)
         goto out;
     }
     frame_bytes = room.frame_bytes;
+    xqp->out.payload = room.payload;
     r->pkts_without_ackreq = xqp->out.bth.ack_req ? 0 : r->pkts_without_ackreq + 1;
     *ret_tx = trace_tx(xqp, q, frame_bytes);
     XPORT_COUNT(xqp, sent_pkts);

@@ -414,7 +414,8 @@ ev_id resp_trace_rx(const struct xport_qp *xqp, const struct packet *p, const st
     TRACE_ID(xport_trace(xqp), rx, rx, .host = xqp->qp.hca->host, .qpn = xqp->qp.qpn,
              .opcode = p->bth.opcode, .psn = p->bth.psn.v, .bytes = p->payload_bytes,
              .act = (uint32_t)d->act, .rule = (uint32_t)d->rule, .tx = info->tx,
-             .least = d->values.least, .most = d->values.most, .found = d->values.found);
+             .least = d->values.least, .most = d->values.most, .found = d->values.found,
+             .cm = packet_message(p));
     return rx;
 }
 

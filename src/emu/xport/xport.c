@@ -355,7 +355,7 @@ void xport_drop(const struct xport *x, const struct packet *p, const struct rx_i
     TRACE(x->hca->trace, drop, .host = x->hca->host, .qpn = p->bth.dest_qpn,
           .opcode = p->bth.opcode, .psn = p->bth.psn.v, .reason = (uint32_t)reason,
           .wire_bytes = info->wire_bytes, .tx = info->tx, .least = values->least,
-          .most = values->most, .found = values->found);
+          .most = values->most, .found = values->found, .cm = packet_message(p));
 }
 
 /* Drops @p because of @reason.  @qp is its queue pair, or NULL. */
@@ -526,6 +526,7 @@ static struct tx_info tx_info_of(const struct packet *p, ev_id tx)
         .dest_qpn = p->bth.dest_qpn,
         .psn = p->bth.psn,
         .syndrome = has_aeth ? aeth_unpack(p->aeth.syndrome).kind : SYN_NONE,
+        .cm = packet_message(p),
     };
 }
 

@@ -215,6 +215,7 @@ struct tx_info {
     uint32_t dest_qpn;
     struct psn psn;
     uint32_t syndrome; /* enum syndrome; SYN_NONE: the packet has no AETH */
+    uint32_t cm;       /* enum cm_message, as packet_message() */
 };
 
 /* Builds the next frame of @qp, alternating between answers and requests.  Emits its tx event and

@@ -95,8 +95,10 @@ static bool is_of_class(const struct ev *tx, uint32_t class)
 }
 
 /* The condition of a fault; its @ctx is the fault. */
-static bool is_long(void *ctx, const struct ev *sent)
+static bool is_long(void *ctx, const struct ev *sent, const uint8_t *frame, size_t bytes)
 {
+    (void)frame;
+    (void)bytes;
     const struct aim_fault *t = ctx;
 
     return sent->u.tx.bytes >= t->least;

@@ -106,8 +106,10 @@ void world_set_link(struct world_run *r, const struct world_host *like, rdl_link
 /* --- Faults ----------------------------------------------------------------------------------- */
 
 /* The filter `where bytes > 100` of a script line. */
-static bool is_long(void *ctx, const struct ev *sent)
+static bool is_long(void *ctx, const struct ev *sent, const uint8_t *frame, size_t bytes)
 {
+    (void)frame;
+    (void)bytes;
     (void)ctx;
     return sent->u.tx.bytes > WORLD_LONG;
 }

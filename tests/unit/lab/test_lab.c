@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "emu/facts/enum/cm_message.h"
 #include "emu/facts/enum/fault.h"
 #include "emu/facts/enum/mtu.h"
 #include "emu/facts/enum/object.h"
@@ -14,6 +15,7 @@
 #include "emu/facts/enum/qp_type.h"
 #include "emu/facts/enum/send_flag.h"
 #include "emu/facts/enum/wire_field.h"
+#include "emu/facts/mad_fields.h"
 #include "emu/facts/virtio/feature.h"
 #include "rdmalab/fault.h"
 #include "rdmalab/inspect.h"
@@ -438,7 +440,7 @@ static void a_fault_that_cannot_be_is_refused(void **state)
                                         .nth = 1,
                                         .count = 1};
     const struct testbed_config c = config(3);
-    struct rdl_fault_config bad[10];
+    struct rdl_fault_config bad[11];
     struct rdl_fault_config gone = ok;
     rdl_fault f;
     struct testbed r;
@@ -455,10 +457,11 @@ static void a_fault_that_cannot_be_is_refused(void **state)
     bad[5].field = WF_ACKREQ;
     bad[5].value = 2;
     bad[6].kind = FLT_CORRUPT;
-    bad[6].field = WF_ICRC + 1;
+    bad[6].field = WF_OF_MAD(MAD_PART_COUNT, 0, 0); /* no structure */
     bad[7].packet_class = PKC_RNR_NAK + 1;
     bad[8].message = 1;    /* of no queue pair */
     bad[9].field = WF_PSN; /* of a fault that changes none */
+    bad[10].cm = CM_APR + 1;
     assert_int_equal(testbed_init(&r, &c), RDL_OK);
     for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
         if (rdl_fault_add(r.lab, &bad[i], &f) != RDL_ERR_INVAL)

@@ -136,8 +136,10 @@ static void no_standstill_while_a_fault_may_act_differently(void **state)
     }
 }
 
-static bool on_attempt(void *ctx, const struct ev *sent)
+static bool on_attempt(void *ctx, const struct ev *sent, const uint8_t *frame, size_t bytes)
 {
+    (void)frame;
+    (void)bytes;
     (void)ctx;
     (void)sent;
     return false; /* so far */

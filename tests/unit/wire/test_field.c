@@ -4,12 +4,19 @@
 
 #include <string.h>
 
+#include "emu/facts/enum/cm_message.h"
 #include "emu/facts/enum/opcode.h"
+#include "emu/facts/enum/port_space.h"
+#include "emu/facts/enum_table.h"
+#include "emu/facts/roce.h"
 #include "emu/wire/field.h"
+#include "emu/wire/glance.h"
+#include "emu/wire/mad.h"
 #include "emu/wire/packet.h"
 #include "emu/wire/parse.h"
 
-#define FRAME_BYTES 256u
+#define FRAME_BYTES     256u
+#define MAD_FRAME_BYTES 512u
 
 /* A packet of @opcode whose fields all differ from each other. */
 static size_t build(uint8_t opcode, unsigned version, uint8_t *frame)
@@ -122,6 +129,104 @@ static void a_frame_has_only_the_fields_of_its_opcode(void **state)
     assert_true(field_max(WF_NONE) == 0);
 }
 
+/* A datagram from QPN 1 to QPN 1 with the MAD @m. */
+static size_t build_mad(const struct mad *m, uint8_t *frame)
+{
+    struct packet p = {
+        .ip = {.version = 6, .ttl = 64},
+        .bth = {.opcode = OP_UD_SEND_ONLY, .pkey = 0xffff, .dest_qpn = QPN_GSI},
+        .deth = {QKEY_GSI, QPN_GSI},
+        .payload_bytes = MAD_BYTES,
+    };
+    const size_t n = packet_frame_bytes(&p);
+
+    assert_true(n <= MAD_FRAME_BYTES);
+    mad_build(m, packet_build(&p, frame));
+    packet_finish(frame, n);
+    return n;
+}
+
+/* The message with the layout @part; that of the header and of the addresses is a REQ. */
+static uint32_t message_of(uint32_t part)
+{
+    uint32_t message = CM_REQ;
+
+    while (message < CM_SIDR_REP && mad_body(message) != &mad_layouts[part])
+        message++;
+    return mad_body(message) == &mad_layouts[part] ? message : (uint32_t)CM_REQ;
+}
+
+/* Each number of each structure has a name of its own, and is found in the messages that have it,
+ * at the place where mad_parse() reads it.
+ */
+static void numbers_of_a_mad_are_fields(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < enum_wire_field.n_rows; i++) {
+        const struct enum_row *r = &enum_wire_field.rows[i];
+        const enum wire_field_id id = (enum wire_field_id)r->value;
+        struct mad m = {.head = {.base_version = MAD_BASE_VERSION,
+                                 .mgmt_class = MAD_CLASS_CM,
+                                 .class_version = MAD_CM_CLASS_VERSION,
+                                 .method = MAD_METHOD_SEND}};
+        uint8_t frame[MAD_FRAME_BYTES], before[MAD_FRAME_BYTES];
+        struct field_place at;
+        size_t n;
+
+        assert_true(enum_by_value(&enum_wire_field, r->value) == r);
+        assert_true(enum_by_name(&enum_wire_field, r->name) == r);
+        if (!WF_IS_MAD(r->value))
+            continue;
+        m.head.attr_id = message_of(WF_MAD_PART(r->value));
+        if (m.head.attr_id == CM_REQ)
+            m.u.req.service_id = (uint64_t)PORT_SPACE_TCP << 16;
+        n = build_mad(&m, frame);
+        at = field_place(id, frame, n);
+        if (at.bytes == 0)
+            fail_msg("%s", r->name);
+        memcpy(before, frame, n);
+        field_put(&at, frame, field_max(id));
+        assert_true(field_get(&at, frame) == field_max(id) && field_max(id) > 0);
+        assert_true(
+            memcmp(frame, before, at.at) == 0 &&
+            memcmp(frame + at.at + at.bytes, before + at.at + at.bytes, n - at.at - at.bytes) == 0);
+    }
+}
+
+static void a_message_has_no_fields_of_another_one(void **state)
+{
+    const enum wire_field_id reason =
+        (enum wire_field_id)enum_by_name(&enum_wire_field, "rej_reason")->value;
+    const enum wire_field_id port =
+        (enum wire_field_id)enum_by_name(&enum_wire_field, "rdma_cm_port")->value;
+    struct mad m = {
+        .head = {MAD_BASE_VERSION, MAD_CLASS_CM, MAD_CM_CLASS_VERSION, .attr_id = CM_REJ}};
+    uint8_t frame[MAD_FRAME_BYTES];
+    struct field_place at;
+    size_t n;
+
+    (void)state;
+    m.u.rej.reason = 28;
+    n = build_mad(&m, frame);
+    at = field_place(reason, frame, n);
+    assert_int_equal(field_get(&at, frame), 28);
+    assert_true(field_words(reason) == &enum_cm_reason && !field_words(port));
+    at = field_place(WF_CM, frame, n);
+    assert_int_equal(field_get(&at, frame), CM_REJ);
+    assert_true(field_words(WF_CM) == &enum_cm_message && glance(frame, n).cm == CM_REJ);
+    assert_int_equal(field_place(port, frame, n).bytes, 0);
+    m.head.attr_id = CM_REQ; /* to a service that has no ports */
+    n = build_mad(&m, frame);
+    assert_int_equal(field_place(reason, frame, n).bytes, 0);
+    assert_int_equal(field_place(port, frame, n).bytes, 0);
+    m.head.mgmt_class = MAD_CLASS_CM + 1;
+    n = build_mad(&m, frame);
+    assert_int_equal(field_place(WF_CM, frame, n).bytes, 0);
+    assert_int_equal(glance(frame, n).cm, 0);
+    n = build(OP_UD_SEND_ONLY, 4, frame); /* to another queue pair */
+    assert_int_equal(field_place(WF_CM, frame, n).bytes, 0);
+}
+
 /* The checksum of IPv4 is right again, and the ICRC was right all the time: it leaves ECN out. */
 static void a_mark_harms_no_checksum(void **state)
 {
@@ -147,6 +252,8 @@ int main(void)
         cmocka_unit_test(fields_are_where_the_parser_reads_them),
         cmocka_unit_test(what_is_put_is_read_and_nothing_else_changes),
         cmocka_unit_test(a_frame_has_only_the_fields_of_its_opcode),
+        cmocka_unit_test(numbers_of_a_mad_are_fields),
+        cmocka_unit_test(a_message_has_no_fields_of_another_one),
         cmocka_unit_test(a_mark_harms_no_checksum),
     };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The fields of a RoCEv2 frame that a fault can change. */
+/* The fields of a RoCEv2 frame, by which faults select and change frames. */
 #ifndef EMU_FACTS_ENUM_WIRE_FIELD_H
 #define EMU_FACTS_ENUM_WIRE_FIELD_H
 
@@ -38,8 +38,18 @@
     X(WF, IMM, 29, "immediate data")                                                               \
     X(WF, INV_RKEY, 30, "R_Key to invalidate, in the IETH")                                        \
     X(WF, PAYLOAD, 31, "first byte of the payload")                                                \
-    X(WF, ICRC, 32, "the invariant CRC itself")
+    X(WF, ICRC, 32, "the invariant CRC itself")                                                    \
+    X(WF, CM, 33, "message of the connection manager: attribute ID of its MAD")
 
 enum wire_field_id { ENUM_WIRE_FIELD(ENUM_MEMBER) WIRE_FIELDS };
+
+/* The numbers in a MAD are fields, too: a row of facts/mad_fields.h at byte @at of structure @part
+ * (enum mad_part), with @mask, is the field WF_OF_MAD.  Its name is that of the structure and of
+ * the row: REJ_reason.
+ */
+#define WF_OF_MAD(part, at, mask)                                                                  \
+    ((uint32_t)((part) + 1) << 16 | (uint32_t)(at) << 8 | ((uint32_t)(mask)&0xffu))
+#define WF_MAD_PART(id) (((id) >> 16) - 1)
+#define WF_IS_MAD(id)   ((id) >> 16 != 0)
 
 #endif

@@ -166,6 +166,8 @@ void rdma_cm_id_info(const struct guest_cm_object *o, struct rdl_cm_id_info *ret
         .state = id->state,
         .ib_state = ib ? ib->state : (uint32_t)CMS_IDLE,
         .space = id->space,
+        .comm_id = ib ? ib->local_id : 0,
+        .remote_comm_id = ib ? ib->remote_id : 0,
         .local = id->local,
         .peer = id->peer,
         .qpn = id->qpn,

@@ -103,6 +103,8 @@ void visit_cm_id(const struct inode *n, struct visit *v)
     inspect_word(v, LEAF_cm_id_state, i.state);
     inspect_word(v, LEAF_cm_id_ib_state, i.ib_state);
     inspect_word(v, LEAF_cm_id_space, i.space);
+    inspect_leaf(v, LEAF_cm_id_comm_id, i.comm_id);
+    inspect_leaf(v, LEAF_cm_id_remote_comm_id, i.remote_comm_id);
     inspect_text(v, LEAF_cm_id_channel, o->channel->o.name);
     visit_address(v, LEAF_cm_id_local, &i.local);
     inspect_leaf(v, LEAF_cm_id_local_port, i.local.port);

@@ -294,6 +294,7 @@ static void visit_aim(const struct lab_state *w, const struct net_aim *a, struct
     char qp[RDL_VALUE_BYTES], link[LINK_NAME_BYTES];
 
     inspect_word(v, LEAF_fault_class, a->class);
+    criterion(v, LEAF_fault_cm, a->cm ? a->cm : UINT32_MAX);
     inspect_text(v, LEAF_fault_to, station_name(w, a->to_mac));
     inspect_text(v, LEAF_fault_qp, qp_name(w, a, qp));
     inspect_text(v, LEAF_fault_link,

@@ -40,6 +40,13 @@ static void faults_say_what_they_will_do(void **state)
          "nak_remote_access\n"},
         {"truncate the next packet to h2 to 60 bytes",
          "f1: cuts the next frame to h2, to 60 bytes\n"},
+        {"drop the 2nd REP from h2", "f1: drops the 2nd REP that h2 sends\n"},
+        {"drop the first 3 REQs to h2", "f1: drops the next 3 REQs to h2\n"},
+        {"forge the next REJ: set reason to STALE_CONN",
+         "f1: forges the next REJ that anybody sends: REJ_reason becomes 10\n"},
+        {"drop where cm == REQ and req_retry_count > 3 and ttl == 64",
+         "f1: drops the next frame that anybody sends, where cm == REQ and req_retry_count > 3 and "
+         "ttl == 64\n"},
     };
 
     (void)state;
@@ -75,6 +82,21 @@ static void what_cannot_be_is_refused(void **state)
         {"inject from=h1 to=h2 opcode=ARP_REQUEST", "is no packet of RoCEv2"},
         {"inject from=h1 to=h2 opcode=RC_SEND_ONLY text=\"a\" hex=00", "a packet has one payload"},
         {"clear f9", "no fault"},
+        {"drop where cm == REPP", "no message of the connection manager is called \"REPP\""},
+        {"drop where rej_reson == STALE_CONN", "a packet has no field \"rej_reson\""},
+        {"drop where rej_reason == HUNGRY", "no reason of a REJ is called \"HUNGRY\""},
+        {"forge next field=rep_starting_psn value=0x1000000", "out of range"},
+        {"inject from=h1 to=h2", "which packet?"},
+        {"inject from=h1 to=h2 opcode=RC_SEND_ONLY set=reason=3", "only a message has fields"},
+        {"inject from=h1 to=h2 cm=REJ text=\"a\"", "a packet has one payload"},
+        {"inject from=h1 to=h2 cm=LAP", "the fields of a LAP are not known"},
+        {"inject from=h1 to=h2 cm=REJ set=reazon=3", "a CM REJ has no field \"reazon\""},
+        {"inject from=h1 to=h2 cm=REJ set=reason", "is no FIELD=VALUE"},
+        {"inject from=h1 to=h2 cm=REJ set=reason=HUNGRY", "\"HUNGRY\" is no value"},
+        {"inject from=h1 to=h2 cm=REJ set=info_length=128", "\"128\" is no value"},
+        {"inject from=h1 to=h2 cm=REJ set=local_comm_id=h1.qp.state", "is no value"},
+        {"inject from=h1 to=h2 cm=REQ set=local_gid=nowhere", "is no address"},
+        {"inject from=h1 to=h2 cm=RTU set=rdma_cm_port=3", "has no field"},
     };
 
     (void)state;
@@ -162,6 +184,65 @@ static void a_packet_by_hand_takes_the_way_of_any_other(void **state)
     lab_close(&l);
 }
 
+#define CONNECTING                                                                                 \
+    "host h1 h2; switch s1; link h1 s1; link h2 s1\n"                                              \
+    "on h1,h2 { alloc_pd as pd; create_cq as cq; rdma_create_event_channel as ch }\n"              \
+    "rdma_create_id h2.ch as listener; rdma_bind_addr h2.listener port=7471\n"                     \
+    "rdma_listen h2.listener; rdma_create_id h1.ch as id\n"                                        \
+    "rdma_resolve_addr h1.id dst=h2 port=7471; rdma_get_cm_event h1.ch wait\n"                     \
+    "rdma_resolve_route h1.id; rdma_get_cm_event h1.ch wait\n"                                     \
+    "rdma_create_qp h1.id pd=pd send_cq=cq recv_cq=cq as qp\n"
+
+/* A message and its fields are known where a frame leaves its host, on a link, and in events. */
+static void messages_are_met_by_name(void **state)
+{
+    struct lab l;
+
+    (void)state;
+    lab_open(&l, true);
+    lab_run(&l, CONNECTING
+            "drop the next REQ from h1 as gone\n"
+            "drop the next packet on h2-s1 where req_retry_count == 7 and cm == REQ as second\n"
+            "drop every REP where rep_starting_psn == 5 optional as never\n"
+            "mark the next packet where rdma_cm_port == h1.id.local_port as header\n"
+            "forge the next REQ on h2-s1: set initiator_depth to 3\n"
+            "rdma_connect h1.id initiator_depth=1; rdma_get_cm_event h2.ch wait as id\n"
+            "expect gone.hits == 1 and second.hits == 1 and never.hits == 0 and header.hits == 1\n"
+            "expect count(tx, cm==REQ) == 3 and count(lost, cm==REQ) == 2\n"
+            "expect count(rx, cm==REQ) == 1 and count(rx, cm!=REQ) == 0\n"
+            "expect count(fault_cm, message==REQ) == 2 and gone.cm == REQ\n"
+            "expect count(fault, cm==REQ, by==FORGE) == 1\n"
+            "rdma_create_qp h2.id pd=pd send_cq=cq recv_cq=cq as qp\n"
+            "rdma_accept h2.id responder_resources=3\n"
+            "run 1us; expect h1.qp.state == INIT\n"
+            "rdma_get_cm_event h1.ch wait\n"
+            "expect h1.id.remote_comm_id == h2.id.comm_id and h1.id.comm_id != 0");
+    lab_close(&l);
+}
+
+/* The wrong communication ID is of no connection; the right one ends it. */
+static void a_message_by_hand_has_the_fields_that_it_was_given(void **state)
+{
+    struct lab l;
+
+    (void)state;
+    lab_open(&l, true);
+    lab_run(&l, CONNECTING
+            "drop the next REQ; rdma_connect h1.id\n"
+            "inject from=h2 to=h1 cm=REJ set=reason=10,answered=REQ,remote_comm_id=1,"
+            "private_data=\"no\"\n"
+            "run 1ms; expect count(inject, cm==REJ) == 1 and h1.id.ib_state == REQ_SENT\n"
+            "inject from=h2 to=h1 cm=REJ set=reason=STALE_CONN,answered=REQ,"
+            "remote_comm_id=h1.id.comm_id\n"
+            "rdma_get_cm_event h1.ch wait\n"
+            "expect count(cm_event, host==h1, event==REJECTED, reason==STALE_CONN) == 1\n"
+            "expect count(cm_received, host==h1, message==REJ, reason==STALE_CONN) == 2\n"
+            "inject from=h1 to=h2 cm=SIDR_REQ set=request_id=9,service_id=0x1110007,"
+            "rdma_cm_source=10.0.0.1,rdma_cm_ip_version=4,mad_tid=0x1234 gid_index=1\n"
+            "run 1ms; expect count(tx, host==h2, cm==SIDR_REP) == 1");
+    lab_close(&l);
+}
+
 static void why_not_says_what_a_fault_waits_for(void **state)
 {
     (void)state;
@@ -200,6 +281,8 @@ int main(void)
         cmocka_unit_test(a_condition_comes_back_with_its_fault),
         cmocka_unit_test(a_fault_of_a_link_asks_what_left_behind_it),
         cmocka_unit_test(a_packet_by_hand_takes_the_way_of_any_other),
+        cmocka_unit_test(messages_are_met_by_name),
+        cmocka_unit_test(a_message_by_hand_has_the_fields_that_it_was_given),
         cmocka_unit_test(why_not_says_what_a_fault_waits_for),
         cmocka_unit_test(ways_of_a_link_are_set_apart),
         cmocka_unit_test(every_golden_text_is_used),

@@ -6,11 +6,35 @@
 #include "cli/lang/line.h"
 #include "cli/lang/sentence.h"
 
+/* A sentence, and the same step in keys. */
+struct row {
+    const char *in, *out;
+};
+
+static void assert_becomes(const struct row *r)
+{
+    struct script s = script_of(r->in), again;
+    char *once, *twice;
+
+    must_read(&s, false);
+    once = written(line_write_script, &s);
+    /* Options may be in any order, so only the set of them is compared. */
+    again = script_of(once);
+    must_read(&again, false);
+    twice = written(line_write_script, &again);
+    assert_string_equal(once, twice);
+    if (strcmp(once, r->out) != 0)
+        print_message("%s\n  %s", r->in, once);
+    assert_string_equal(once, r->out);
+    free(once);
+    free(twice);
+    script_done(&again);
+    script_done(&s);
+}
+
 static void sentences_become_keys(void **state)
 {
-    static const struct {
-        const char *in, *out;
-    } rows[] = {
+    static const struct row rows[] = {
         {"drop the 2nd READ response of h1.qp", "drop nth=2 qp=h1.qp class=read_response\n"},
         {"delay the next ack from h2 for 5us", "delay from=h2 class=ACK by=5us next\n"},
         {"drop the next nack", "drop class=NAK next\n"},
@@ -51,25 +75,31 @@ static void sentences_become_keys(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-        struct script s = script_of(rows[i].in), again;
-        char *once, *twice;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+        assert_becomes(&rows[i]);
+}
 
-        must_read(&s, false);
-        once = written(line_write_script, &s);
-        /* Options may be in any order, so only the set of them is compared. */
-        again = script_of(once);
-        must_read(&again, false);
-        twice = written(line_write_script, &again);
-        assert_string_equal(once, twice);
-        if (strcmp(once, rows[i].out) != 0)
-            print_message("%s\n  %s", rows[i].in, once);
-        assert_string_equal(once, rows[i].out);
-        free(once);
-        free(twice);
-        script_done(&again);
-        script_done(&s);
-    }
+/* A field without the name of its message is one of the message that the sentence is about. */
+static void messages_become_keys(void **state)
+{
+    static const struct row rows[] = {
+        {"drop the 2nd REP from h2", "drop from=h2 nth=2 cm=REP\n"},
+        {"delay the next rtu by 10s", "delay cm=RTU by=10s next\n"},
+        {"drop every SIDR_REQ to h2", "drop count=0 to=h2 cm=SIDR_REQ\n"},
+        {"duplicate the first 2 REQs", "duplicate count=2 cm=REQ\n"},
+        {"forge the next REJ from h2: set reason to STALE_CONN",
+         "forge from=h2 cm=REJ field=REJ_reason value=10 next\n"},
+        {"forge the next REJ, set reason=10", "forge cm=REJ field=REJ_reason value=10 next\n"},
+        {"forge the next REQ: set pkey to 5", "forge cm=REQ field=REQ_pkey value=5 next\n"},
+        {"forge the next packet: set pkey to 5", "forge field=pkey value=5 next\n"},
+        {"corrupt the next REP, field starting_psn",
+         "corrupt cm=REP field=REP_starting_psn next\n"},
+        {"forge the next MRA: set mad_tid to 5", "forge cm=MRA field=mad_tid value=5 next\n"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+        assert_becomes(&rows[i]);
 }
 
 static void what_does_not_fit_is_said_where_it_is(void **state)
@@ -93,6 +123,15 @@ static void what_does_not_fit_is_said_where_it_is(void **state)
         {"drop the next ACK by 5us", 21, "drop has nothing to do with by=", "help drop"},
         {"drop the next packet psn x", 25, "", ""},
         {"mark the ACK NAK", 13, "class is given twice", ""},
+        {"drop the next RPE", 14, "does not fit", "did you mean \"REP\"?"},
+        {"drop the next DREQQ", 14, "does not fit", "did you mean \"DREQ\"?"},
+        {"drop the REQ REP", 13, "cm is given twice", "cm=REP"},
+        {"forge the next REJ: set reazon to 3", 24, "a REJ has no field",
+         "did you mean \"reason\"?"},
+        {"forge the next REJ: set reason to STALE_CON", 34, "no reason of a REJ is called",
+         "did you mean \"STALE_CONN\"?"},
+        {"forge the next REJ: set reason to HUNGRY", 34, "no reason of a REJ is called",
+         "explain cm_reason"},
     };
 
     (void)state;
@@ -137,6 +176,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sentences_become_keys),
+        cmocka_unit_test(messages_become_keys),
         cmocka_unit_test(what_does_not_fit_is_said_where_it_is),
         cmocka_unit_test(every_word_of_the_table_fits_somewhere),
     };
