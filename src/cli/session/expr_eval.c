@@ -92,6 +92,11 @@ static bool compare(const struct question *q, const struct expr *e, const struct
         *ret = false;
         return true;
     }
+    if ((a->has_number && b->kind == OPERAND_NUMBER) ||
+        (a->kind == OPERAND_NUMBER && b->has_number)) {
+        *ret = compare_holds(e->op, a->v.number, b->v.number);
+        return true;
+    }
     if (a->kind == OPERAND_NUMBER && b->kind == OPERAND_NUMBER) {
         if ((a->v.type == RDL_FLAG) != (b->v.type == RDL_FLAG))
             return cannot_compare(q, e, a, b);

@@ -233,10 +233,13 @@ static bool read_frame_field(const struct question *q, const char *name, struct 
     }
     if (q->in->frame)
         number = field_get(&at, q->in->frame);
-    if (field_words(id))
-        set_word(ret, field_words(id), (uint32_t)number);
-    else
+    if (!field_words(id)) {
         set_number(ret, RDL_NUMBER, number);
+        return true;
+    }
+    set_word(ret, field_words(id), (uint32_t)number);
+    ret->has_number = true;
+    ret->v.number = number;
     return true;
 }
 

@@ -35,6 +35,7 @@ struct operand {
     struct rdl_value v; /* of OPERAND_NUMBER, OPERAND_WORD and OPERAND_BARE */
     /* OPERAND_WORD: its enumeration, or NULL for a text. */
     const struct enum_table *words;
+    bool has_number; /* OPERAND_WORD: v.number is its number, which it may be compared with, too */
     uint8_t *bytes; /* content of OPERAND_BYTES, owned; otherwise NULL */
     size_t n_bytes;
 };

@@ -292,7 +292,7 @@ static const struct {
     const char *field;
 } criteria[] = {
     {LEAF_fault_from, "host"}, {LEAF_fault_opcode, "opcode"},     {LEAF_fault_syndrome, "syndrome"},
-    {LEAF_fault_psn, "psn"},   {LEAF_fault_dest_qpn, "dest_qpn"},
+    {LEAF_fault_psn, "psn"},   {LEAF_fault_dest_qpn, "dest_qpn"}, {LEAF_fault_cm, "cm"},
 };
 
 /* Returns true if @e, a sent frame, fulfils criterion @i, whose value is @v. */

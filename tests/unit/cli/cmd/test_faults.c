@@ -228,9 +228,12 @@ static void a_message_by_hand_has_the_fields_that_it_was_given(void **state)
     (void)state;
     lab_open(&l, true);
     lab_run(&l, CONNECTING
+            "mark the next REJ where rej_reason > 9 and rej_reason == STALE_CONN as ten\n"
+            "mark every REJ where rej_reason == 9 optional as nine\n"
             "drop the next REQ; rdma_connect h1.id\n"
             "inject from=h2 to=h1 cm=REJ set=reason=10,answered=REQ,remote_comm_id=1,"
             "private_data=\"no\"\n"
+            "expect ten.hits == 1 and nine.hits == 0\n"
             "run 1ms; expect count(inject, cm==REJ) == 1 and h1.id.ib_state == REQ_SENT\n"
             "inject from=h2 to=h1 cm=REJ set=reason=STALE_CONN,answered=REQ,"
             "remote_comm_id=h1.id.comm_id\n"
