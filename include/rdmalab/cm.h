@@ -142,6 +142,13 @@ RDL_MUST_CHECK enum rdl_status rdl_cm_get_event(struct rdl_lab *lab, rdl_cm_chan
                                                 const char *name, struct rdl_cm_event *ret,
                                                 size_t *ret_n);
 
+/* Makes the event that was taken last from @channel one of kind @kind with @status, as librdmacm
+ * does with CONNECT_RESPONSE.  After a CONNECT_ERROR, events REJECTED and DISCONNECTED of its ID
+ * are not told any more.  Returns RDL_ERR_STATE if no event waits to be acknowledged.
+ */
+RDL_MUST_CHECK enum rdl_status rdl_cm_turn_event(struct rdl_lab *lab, rdl_cm_channel channel,
+                                                 uint32_t kind, int status);
+
 /* Acknowledges the oldest event that was taken from @channel.  Returns RDL_ERR_STATE if none was.
  */
 RDL_MUST_CHECK enum rdl_status rdl_cm_ack_event(struct rdl_lab *lab, rdl_cm_channel channel);

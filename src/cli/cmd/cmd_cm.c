@@ -24,7 +24,9 @@
 #include "emu/wire/mad.h"
 #include "rdmalab/cm.h"
 
-#define SHOWN_BYTES 64u /* bytes of private data that are shown */
+#define SHOWN_BYTES 64u  /* bytes of private data that are shown */
+#define RANGE_BYTES 256u /* text about a value that is out of range */
+#define FAILED_CALL (-1) /* status of an event for which a call of librdmacm has failed */
 
 /* --- Errors ----------------------------------------------------------------------------------- */
 
@@ -249,7 +251,7 @@ bool run_rdma_resolve_route(struct session *s, const struct step *st)
 static bool fail_range(struct session *s, const struct step *st, const char *param,
                        const struct rdl_modify_error *why)
 {
-    char buf[256];
+    char buf[RANGE_BYTES];
     struct text t = text_on(buf, sizeof(buf));
 
     qp_moves_add_range(&t, &why->range[0]);
@@ -264,6 +266,8 @@ static bool move(struct session *s, const struct step *st, const struct home *ho
                  rdl_qp qp, enum qp_state to, const struct rdl_cm_param *own)
 {
     struct rdl_modify_error why = {0};
+    char text[RANGE_BYTES];
+    struct text range = text_on(text, sizeof(text));
     struct rdl_qp_attr attr;
     enum rdl_status status;
     uint32_t mask;
@@ -277,6 +281,11 @@ static bool move(struct session *s, const struct step *st, const struct home *ho
     if (own && to == QPS_RTS)
         attr.max_rd_atomic = own->initiator_depth;
     status = rdl_modify_qp(s->lab, qp, &attr, mask, false, &why);
+    if (!own && status == RDL_ERR_INVAL && why.n_ranges > 0) {
+        qp_moves_add_range(&range, &why.range[0]);
+        return session_fail(s, st->at, "the queue pair cannot move to %s: %s",
+                            enum_name(&enum_qp_state, to), text);
+    }
     if (own && status == RDL_ERR_INVAL && why.n_ranges > 0)
         return fail_range(s, st, to == QPS_RTR ? "responder_resources" : "initiator_depth", &why);
     return verb_finish(s, st, home, status);
@@ -538,7 +547,7 @@ static void add_status(struct text *t, const struct rdl_cm_event *e, uint32_t sp
         text_addf(t, " (%s)", enum_name(&enum_cm_reason, (uint32_t)e->status));
     else if (e->kind == RDMA_CM_EVENT_UNREACHABLE && space == PORT_SPACE_UDP && e->status > 0)
         text_addf(t, " (%s)", enum_name(&enum_sidr_status, (uint32_t)e->status));
-    else if (e->status < 0)
+    else if (e->status < 0 && e->status != FAILED_CALL)
         text_addf(t, " (%s)", strerror(-e->status));
 }
 
@@ -562,27 +571,55 @@ static void say_event(struct session *s, const struct rdl_cm_event *e)
     session_say(s, "%s\n", buf);
 }
 
+/* Moves the queue pair of the event's ID to ERR, if it has one that can be moved. */
+static void give_up_qp(struct session *s, const struct step *st, const struct home *home,
+                       const struct rdl_cm_id_info *info)
+{
+    const struct diag before = s->diag;
+    uint32_t qpn;
+
+    if (info->space != PORT_SPACE_UDP && has_qp(s, info, &qpn) &&
+        !move_to_err(s, st, home, info->qp))
+        s->diag = before;
+}
+
 /* librdmacm establishes a connection itself if the ID has a queue pair, and tells the program that
- * it is ESTABLISHED.  If the queue pair cannot be moved, it rejects.
+ * it is ESTABLISHED.  If that fails, the queue pair goes to ERR, and the program is told
+ * CONNECT_ERROR.  No message tells the peer: it is told when the program destroys the ID.
  */
+static bool establish(struct session *s, const struct step *st, const struct home *home,
+                      rdl_cm_channel ch, struct rdl_cm_event *e, const struct rdl_cm_id_info *info)
+{
+    int error = 0;
+    const bool ok = move_to_rts(s, st, home, e->id, info->qp, NULL) &&
+                    called(s, st, rdl_cm_accept(s->lab, e->id, NULL, &error), error);
+
+    if (!ok && s->diag.kind != DIAG_FAILED)
+        return false;
+    if (!ok) {
+        session_say(s, "  librdmacm could not establish it: %s\n", s->diag.message);
+        s->diag = (struct diag){.kind = DIAG_NONE};
+        give_up_qp(s, st, home, info);
+    }
+    e->kind = ok ? RDMA_CM_EVENT_ESTABLISHED : RDMA_CM_EVENT_CONNECT_ERROR;
+    e->status = ok ? 0 : FAILED_CALL;
+    return called(s, st, rdl_cm_turn_event(s->lab, ch, e->kind, e->status), 0);
+}
+
+/* Does what librdmacm does with an event before the program has it. */
 static bool respond(struct session *s, const struct step *st, const struct home *home,
-                    struct rdl_cm_event *e)
+                    rdl_cm_channel ch, struct rdl_cm_event *e)
 {
     struct rdl_cm_id_info info;
-    enum rdl_status status;
     uint32_t qpn;
-    int error = 0;
 
-    if (e->kind != RDMA_CM_EVENT_CONNECT_RESPONSE ||
-        rdl_cm_id_info(s->lab, e->id, &info) != RDL_OK || !has_qp(s, &info, &qpn))
+    if (rdl_cm_id_info(s->lab, e->id, &info) != RDL_OK || !has_qp(s, &info, &qpn))
         return true;
-    if (!move_to_rts(s, st, home, e->id, info.qp, NULL)) {
-        (void)!rdl_cm_reject(s->lab, e->id, NULL, 0, &error);
-        return false;
-    }
-    status = rdl_cm_accept(s->lab, e->id, NULL, &error);
-    e->kind = RDMA_CM_EVENT_ESTABLISHED;
-    return called(s, st, status, error);
+    if (e->kind == RDMA_CM_EVENT_CONNECT_RESPONSE)
+        return establish(s, st, home, ch, e, &info);
+    if (e->kind == RDMA_CM_EVENT_REJECTED)
+        give_up_qp(s, st, home, &info);
+    return true;
 }
 
 static bool has_event(struct waiting *w, struct session *s, bool *ret)
@@ -629,7 +666,7 @@ bool run_rdma_get_cm_event(struct session *s, const struct step *st)
             session_say(s, "no event\n");
         return true;
     }
-    if (!respond(s, st, &home, &e))
+    if (!respond(s, st, &home, ch, &e))
         return false;
     say_event(s, &e);
     return true;

@@ -201,6 +201,14 @@ enum rdl_status rdl_cm_get_event(struct rdl_lab *lab, rdl_cm_channel channel, co
     ACT(lab, ch, rdma_cm_get_event(ch, name, ret, ret_n));
 }
 
+enum rdl_status rdl_cm_turn_event(struct rdl_lab *lab, rdl_cm_channel channel, uint32_t kind,
+                                  int status)
+{
+    struct guest_cm_object *ch = channel_of(lab, channel);
+
+    return ch ? rdma_cm_turn_event(ch, kind, status) : RDL_ERR_STALE;
+}
+
 enum rdl_status rdl_cm_ack_event(struct rdl_lab *lab, rdl_cm_channel channel)
 {
     struct guest_cm_object *ch = channel_of(lab, channel);

@@ -176,6 +176,8 @@ void ev_names_object(const struct ev_names *n, struct text *t, uint32_t host, ui
         text_addf(t, ".qpn%u", number);
     else if (object == OBJ_CQ)
         text_addf(t, ".cqn%u", number);
+    else if (object == OBJ_CM_ID)
+        text_addf(t, ".id%u", number); /* its name unless the program chooses another one */
     else
         text_addf(t, ".%u", number);
 }

@@ -189,7 +189,7 @@ static bool post_mad(struct cm_agent *a, uint32_t buffer, const struct cm_agent_
 
     memcpy(ah.dgid, m->path.dgid, GID_BYTES);
     memcpy(ah.dmac, mac, MAC_BYTES);
-    return ram_write(a->config.ram, gpa, m->mad, MAD_BYTES) &&
+    return verbs_takes_sends(a->gsi) && ram_write(a->config.ram, gpa, m->mad, MAD_BYTES) &&
            post_because(a, &wr, &ah, m) == RDL_OK;
 }
 

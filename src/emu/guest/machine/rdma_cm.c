@@ -116,15 +116,35 @@ static void await_ack(struct guest_cm_object *ch, struct cma_event *e)
     *at = e;
 }
 
+/* Acknowledges events that librdmacm keeps to itself: the end of a connection whose program was
+ * told CONNECT_ERROR.
+ */
+static void skip_ends(struct guest_cm_object *ch)
+{
+    struct cma_channel *c = rdma_cm_channel_of(ch);
+    const struct cma_event *e;
+
+    while ((e = c->first)) {
+        const struct guest_cm_object *o = e->id->user;
+
+        if (!o || !o->connect_error ||
+            (e->kind != RDMA_CM_EVENT_REJECTED && e->kind != RDMA_CM_EVENT_DISCONNECTED))
+            return;
+        cma_ack(&agent_of(ch)->cma, cma_take(c));
+    }
+}
+
 enum rdl_status rdma_cm_get_event(struct guest_cm_object *ch, const char *name,
                                   struct rdl_cm_event *ret, size_t *ret_n)
 {
     struct cma_channel *c = rdma_cm_channel_of(ch);
     struct guest_cm_object *made = NULL;
-    struct cma_event *e = c->first;
+    struct cma_event *e;
     enum rdl_status st;
 
     *ret_n = 0;
+    skip_ends(ch);
+    e = c->first;
     if (!e)
         return RDL_OK;
     if (e->id->user && name && name[0])
@@ -143,6 +163,21 @@ enum rdl_status rdma_cm_get_event(struct guest_cm_object *ch, const char *name,
     ret->listener.raw = handle_of(e->listener);
     *ret_n = 1;
     await_ack(ch, e);
+    return RDL_OK;
+}
+
+enum rdl_status rdma_cm_turn_event(struct guest_cm_object *ch, uint32_t kind, int status)
+{
+    struct cma_event *e = ch->taken;
+
+    if (!e)
+        return RDL_ERR_STATE;
+    while (e->next)
+        e = e->next;
+    e->kind = (enum rdma_cm_event)kind;
+    e->status = status;
+    if (kind == RDMA_CM_EVENT_CONNECT_ERROR)
+        ((struct guest_cm_object *)e->id->user)->connect_error = true;
     return RDL_OK;
 }
 

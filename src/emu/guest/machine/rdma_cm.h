@@ -27,6 +27,8 @@ RDL_MUST_CHECK enum rdl_status rdma_cm_create_id(struct guest_cm_object *ch, uin
 RDL_MUST_CHECK enum rdl_status rdma_cm_destroy_id(struct guest_cm_object *id);
 RDL_MUST_CHECK enum rdl_status rdma_cm_get_event(struct guest_cm_object *ch, const char *name,
                                                  struct rdl_cm_event *ret, size_t *ret_n);
+RDL_MUST_CHECK enum rdl_status rdma_cm_turn_event(struct guest_cm_object *ch, uint32_t kind,
+                                                  int status);
 RDL_MUST_CHECK enum rdl_status rdma_cm_ack_event(struct guest_cm_object *ch);
 void rdma_cm_id_info(const struct guest_cm_object *id, struct rdl_cm_id_info *ret);
 

@@ -178,7 +178,8 @@ struct guest_cm_object {
     uint32_t number;
     void *part;                      /* struct cma_channel or struct cma_id */
     struct guest_cm_object *channel; /* an ID: where its events come */
-    uint64_t qp;             /* an ID: the handle of its queue pair, which may have gone; 0: none */
+    uint64_t qp;        /* an ID: the handle of its queue pair, which may have gone; 0: none */
+    bool connect_error; /* an ID: librdmacm has told CONNECT_ERROR, and tells no end after it */
     struct cma_event *taken; /* a channel: events to be acknowledged, the oldest first */
 };
 
@@ -417,6 +418,9 @@ static inline struct guest_srq *verbs_srq(const struct verbs *v, uint32_t srqn)
 {
     return v->srq_of && srqn <= v->limits.max_srq ? v->srq_of[srqn] : NULL;
 }
+
+/* Returns true if the state of @qp takes sends. */
+bool verbs_takes_sends(const struct guest_qp *qp);
 
 /* Objects that no device knows: struct guest_cm_object.  verbs_add_object() makes one, which is
  * pending, and verbs_name_object() makes it live; @name NULL or "": it is named after its number.

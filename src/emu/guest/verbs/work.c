@@ -243,6 +243,11 @@ enum rdl_status verbs_post_recv_list(struct guest_qp *qp, const struct rdl_recv_
     return st;
 }
 
+bool verbs_takes_sends(const struct guest_qp *qp)
+{
+    return postable(qp) == RDL_OK && post_state_takes_sends(qp->attr.state);
+}
+
 enum rdl_status verbs_post_datagram(struct guest_qp *qp, const struct rdl_send_wr *wr,
                                     const struct rdl_ah_attr *ah)
 {

@@ -61,20 +61,52 @@ void visit_channel(const struct inode *n, struct visit *v)
     inspect_text(v, LEAF_channel_next, ch->len ? ch->waiting[ch->first]->o.name : "");
 }
 
+/* The private data as text up to the first zero byte. */
+static const char *private_text(const struct rdl_cm_param *p, char ret[RDL_VALUE_BYTES])
+{
+    struct text t = text_on(ret, RDL_VALUE_BYTES);
+
+    for (size_t i = 0; i < p->private_bytes && p->private_data[i]; i++) {
+        const uint8_t c = p->private_data[i];
+
+        text_addf(&t, c >= ' ' && c < 0x7f ? "%c" : "\\x%02x", c);
+    }
+    return ret;
+}
+
+/* The event that the program has taken last and not acknowledged. */
+static void visit_taken(const struct cma_event *e, struct visit *v)
+{
+    char text[RDL_VALUE_BYTES];
+
+    inspect_word(v, LEAF_event_channel_taken, e->kind);
+    inspect_leaf(v, LEAF_event_channel_status, e->status > 0 ? (uint64_t)e->status : 0);
+    inspect_leaf(v, LEAF_event_channel_error, e->status < 0 ? (uint64_t)-e->status : 0);
+    inspect_leaf(v, LEAF_event_channel_private_bytes, e->param.private_bytes);
+    inspect_text(v, LEAF_event_channel_private_data, private_text(&e->param, text));
+    inspect_leaf(v, LEAF_event_channel_responder_resources, e->param.responder_resources);
+    inspect_leaf(v, LEAF_event_channel_initiator_depth, e->param.initiator_depth);
+}
+
 void visit_event_channel(const struct inode *n, struct visit *v)
 {
     const struct guest_cm_object *o = n->object;
     const struct cma_channel *ch = rdma_cm_channel_of(o);
+    const struct cma_event *last = NULL;
     uint32_t n_unacked = 0;
 
-    for (const struct cma_event *e = o->taken; e; e = e->next)
+    for (const struct cma_event *e = o->taken; e; e = e->next) {
         n_unacked++;
+        last = e;
+    }
     inspect_leaf(v, LEAF_event_channel_number, o->number);
     inspect_leaf(v, LEAF_event_channel_ids, ch->n_ids);
     inspect_leaf(v, LEAF_event_channel_pending, ch->n_events);
     if (ch->first)
         inspect_word(v, LEAF_event_channel_next, ch->first->kind);
     inspect_leaf(v, LEAF_event_channel_unacked, n_unacked);
+    if (last)
+        visit_taken(last, v);
 }
 
 static void visit_address(struct visit *v, enum leaf_id leaf, const struct rdl_cm_addr *a)
