@@ -91,6 +91,13 @@ RDL_MUST_CHECK enum rdl_status rdl_cm_create_id(struct rdl_lab *lab, rdl_cm_chan
  */
 RDL_MUST_CHECK enum rdl_status rdl_cm_destroy_id(struct rdl_lab *lab, rdl_cm_id id);
 
+/* Moves an ID to another channel of its host, with the events that nobody has taken; a listener
+ * takes along the requests to it.  Returns RDL_ERR_BUSY if the program has not acknowledged all
+ * events of the ID that it took, and RDL_ERR_INVAL if @channel is of another host.
+ */
+RDL_MUST_CHECK enum rdl_status rdl_cm_migrate_id(struct rdl_lab *lab, rdl_cm_id id,
+                                                 rdl_cm_channel channel);
+
 /* EADDRINUSE, EADDRNOTAVAIL, EINVAL. */
 RDL_MUST_CHECK enum rdl_status rdl_cm_bind(struct rdl_lab *lab, rdl_cm_id id,
                                            const struct rdl_cm_addr *at, int *reterr);

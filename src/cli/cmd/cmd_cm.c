@@ -1,32 +1,27 @@
 /* SPDX-License-Identifier: MIT */
 /* The calls of librdmacm.  The lab is the kernel (rdmalab/cm.h); what librdmacm does itself is done
- * here: it moves queue pairs, and takes a CONNECT_RESPONSE for an ID with a queue pair.
+ * here: it moves queue pairs.  cmd_cm_event.c has the events.
  */
 #include <errno.h>
 #include <string.h>
 
+#include "cli/cmd/cm_calls.h"
 #include "cli/cmd/commands.h"
 #include "cli/cmd/qp_moves.h"
 #include "cli/cmd/verb.h"
-#include "cli/cmd/waiting.h"
 #include "emu/base/assert.h"
 #include "emu/base/text.h"
-#include "emu/facts/enum/cm_reason.h"
 #include "emu/facts/enum/cma_state.h"
 #include "emu/facts/enum/port_space.h"
 #include "emu/facts/enum/qp_attr.h"
 #include "emu/facts/enum/qp_state.h"
 #include "emu/facts/enum/qp_type.h"
-#include "emu/facts/enum/rdma_cm_event.h"
-#include "emu/facts/enum/sidr_status.h"
 #include "emu/facts/enum_table.h"
 #include "emu/wire/addr.h"
 #include "emu/wire/mad.h"
 #include "rdmalab/cm.h"
 
-#define SHOWN_BYTES 64u  /* bytes of private data that are shown */
 #define RANGE_BYTES 256u /* text about a value that is out of range */
-#define FAILED_CALL (-1) /* status of an event for which a call of librdmacm has failed */
 
 /* --- Errors ----------------------------------------------------------------------------------- */
 
@@ -59,8 +54,7 @@ static bool fail_errno(struct session *s, const struct step *st, int error)
     return session_fail(s, st->at, "%s: errno %d", st->cmd->name, error);
 }
 
-/* Ends a call whose result is @status. */
-static bool called(struct session *s, const struct step *st, enum rdl_status status, int error)
+bool cm_called(struct session *s, const struct step *st, enum rdl_status status, int error)
 {
     if (status == RDL_ERR_ERRNO)
         return fail_errno(s, st, error);
@@ -76,7 +70,7 @@ static bool find_id(struct session *s, const struct step *st, rdl_cm_id *ret, st
 static bool look_up_id(struct session *s, const struct step *st, rdl_cm_id *ret, struct home *home,
                        struct rdl_cm_id_info *ret_info)
 {
-    return find_id(s, st, ret, home) && called(s, st, rdl_cm_id_info(s->lab, *ret, ret_info), 0);
+    return find_id(s, st, ret, home) && cm_called(s, st, rdl_cm_id_info(s->lab, *ret, ret_info), 0);
 }
 
 /* Makes a call of the kernel that is about an ID alone. */
@@ -91,11 +85,11 @@ static bool call_by_id(struct session *s, const struct step *st,
     if (!find_id(s, st, &id, &home))
         return false;
     status = call(s->lab, id, &error);
-    return called(s, st, status, error);
+    return cm_called(s, st, status, error);
 }
 
-static bool find_channel(struct session *s, const struct step *st, rdl_cm_channel *ret,
-                         struct home *home)
+bool cm_find_channel(struct session *s, const struct step *st, rdl_cm_channel *ret,
+                     struct home *home)
 {
     return verb_object(s, st, "channel", OBJ_EVENT_CHANNEL, &ret->raw, home);
 }
@@ -138,7 +132,7 @@ bool run_rdma_destroy_event_channel(struct session *s, const struct step *st)
     rdl_cm_channel ch;
     struct home home;
 
-    if (!find_channel(s, st, &ch, &home))
+    if (!cm_find_channel(s, st, &ch, &home))
         return false;
     status = rdl_cm_destroy_channel(s->lab, ch);
     return status == RDL_OK || verb_destroyed(s, st, "channel", OBJ_EVENT_CHANNEL, ch.raw, status);
@@ -151,13 +145,23 @@ bool run_rdma_create_id(struct session *s, const struct step *st)
     struct home home;
     rdl_cm_id id;
 
-    if (!find_channel(s, st, &ch, &home) ||
+    if (!cm_find_channel(s, st, &ch, &home) ||
         !verb_sent(s, st, &home,
                    rdl_cm_create_id(s->lab, ch, (uint32_t)step_number(st, "ps"), st->as.text, &id)))
         return false;
     verb_own_name(s, OBJ_CM_ID, id.raw, name);
     session_made(s, home.name, "%s", name);
     return true;
+}
+
+/* Fails because the program has not acknowledged all events of the ID. */
+static bool fail_unacked(struct session *s, const struct step *st,
+                         const struct rdl_cm_id_info *info)
+{
+    session_fail(s, st->at, "events of %s that wait to be acknowledged: %u", step_text(st, "id"),
+                 info->unacked);
+    return diag_remedy(
+        &s->diag, "rdma_ack_cm_event acknowledges the oldest one; a real program would wait here");
 }
 
 bool run_rdma_destroy_id(struct session *s, const struct step *st)
@@ -171,11 +175,29 @@ bool run_rdma_destroy_id(struct session *s, const struct step *st)
         return false;
     status = rdl_cm_destroy_id(s->lab, id);
     if (status != RDL_ERR_BUSY || rdl_cm_id_info(s->lab, id, &info) != RDL_OK)
-        return called(s, st, status, 0);
-    session_fail(s, st->at, "events of %s that wait to be acknowledged: %u", step_text(st, "id"),
-                 info.unacked);
-    return diag_remedy(
-        &s->diag, "rdma_ack_cm_event acknowledges the oldest one; a real program would wait here");
+        return cm_called(s, st, status, 0);
+    return fail_unacked(s, st, &info);
+}
+
+bool run_rdma_migrate_id(struct session *s, const struct step *st)
+{
+    char host[RDL_NAME_BYTES];
+    const struct scope in = session_scope(s), rest = resolve_rest(&in, step_text(st, "id"), host);
+    struct rdl_cm_id_info info = {0};
+    enum rdl_status status;
+    rdl_cm_channel ch;
+    struct home home;
+    rdl_cm_id id;
+
+    if (!look_up_id(s, st, &id, &home, &info) ||
+        !resolve_object(&rest, st, "channel", OBJ_EVENT_CHANNEL, &ch.raw, &s->diag))
+        return false;
+    status = rdl_cm_migrate_id(s->lab, id, ch);
+    if (status == RDL_ERR_INVAL) {
+        session_fail(s, step_span(st, "channel", 0), "this channel is of another host");
+        return diag_remedy(&s->diag, "a channel of %s is needed", home.name);
+    }
+    return status == RDL_ERR_BUSY ? fail_unacked(s, st, &info) : cm_called(s, st, status, 0);
 }
 
 /* --- Addresses -------------------------------------------------------------------------------- */
@@ -206,7 +228,7 @@ bool run_rdma_bind_addr(struct session *s, const struct step *st)
         (step_has(st, "addr") && !read_address(s, st, "addr", port, 0, &at)))
         return false;
     status = rdl_cm_bind(s->lab, id, &at, &error);
-    return called(s, st, status, error);
+    return cm_called(s, st, status, error);
 }
 
 bool run_rdma_listen(struct session *s, const struct step *st)
@@ -219,7 +241,7 @@ bool run_rdma_listen(struct session *s, const struct step *st)
     if (!find_id(s, st, &id, &home))
         return false;
     status = rdl_cm_listen(s->lab, id, (uint32_t)step_number(st, "backlog"), &error);
-    return called(s, st, status, error);
+    return cm_called(s, st, status, error);
 }
 
 bool run_rdma_resolve_addr(struct session *s, const struct step *st)
@@ -237,7 +259,7 @@ bool run_rdma_resolve_addr(struct session *s, const struct step *st)
         return false;
     status = rdl_cm_resolve_addr(s->lab, id, step_has(st, "src") ? &from : NULL, &to,
                                  step_number(st, "timeout"), &error);
-    return called(s, st, status, error);
+    return cm_called(s, st, status, error);
 }
 
 bool run_rdma_resolve_route(struct session *s, const struct step *st)
@@ -274,7 +296,7 @@ static bool move(struct session *s, const struct step *st, const struct home *ho
     int error;
 
     status = rdl_cm_qp_attr(s->lab, id, to, &attr, &mask, &error);
-    if (!called(s, st, status, error))
+    if (!cm_called(s, st, status, error))
         return false;
     if (own && to == QPS_RTR)
         attr.max_dest_rd_atomic = own->responder_resources;
@@ -291,11 +313,8 @@ static bool move(struct session *s, const struct step *st, const struct home *ho
     return verb_finish(s, st, home, status);
 }
 
-/* Moves the queue pair of @id to RTS.  librdmacm repeats INIT first, because the kernel knows only
- * now what the peer may do.
- */
-static bool move_to_rts(struct session *s, const struct step *st, const struct home *home,
-                        rdl_cm_id id, rdl_qp qp, const struct rdl_cm_param *own)
+bool cm_move_to_rts(struct session *s, const struct step *st, const struct home *home, rdl_cm_id id,
+                    rdl_qp qp, const struct rdl_cm_param *own)
 {
     for (uint32_t to = QPS_INIT; to <= QPS_RTS; to++) {
         if (!move(s, st, home, id, qp, (enum qp_state)to, own))
@@ -304,7 +323,7 @@ static bool move_to_rts(struct session *s, const struct step *st, const struct h
     return true;
 }
 
-static bool has_qp(const struct session *s, const struct rdl_cm_id_info *info, uint32_t *ret_qpn)
+bool cm_has_qp(const struct session *s, const struct rdl_cm_id_info *info, uint32_t *ret_qpn)
 {
     struct rdl_qp_info qp;
 
@@ -349,9 +368,9 @@ bool run_rdma_create_qp(struct session *s, const struct step *st)
         !resolve_object(&rest, st, "recv_cq", OBJ_CQ, &config.recv_cq.raw, &s->diag) ||
         (step_has(st, "srq") &&
          !resolve_object(&rest, st, "srq", OBJ_SRQ, &config.srq.raw, &s->diag)) ||
-        !called(s, st, rdl_cm_id_info(s->lab, id, &info), 0))
+        !cm_called(s, st, rdl_cm_id_info(s->lab, id, &info), 0))
         return false;
-    if (has_qp(s, &info, &qpn)) {
+    if (cm_has_qp(s, &info, &qpn)) {
         session_fail(s, st->at, "%s has a queue pair already", step_text(st, "id"));
         return diag_remedy(&s->diag, "rdma_destroy_qp destroys it");
     }
@@ -362,7 +381,7 @@ bool run_rdma_create_qp(struct session *s, const struct step *st)
     }
     config.type = info.space == PORT_SPACE_UDP ? QPT_UD : QPT_RC;
     if (!verb_finish(s, st, &home, rdl_create_qp(s->lab, &config, st->as.text, &qp)) ||
-        !called(s, st, rdl_cm_set_qp(s->lab, id, qp), 0) ||
+        !cm_called(s, st, rdl_cm_set_qp(s->lab, id, qp), 0) ||
         !move(s, st, &home, id, qp, QPS_INIT, NULL))
         return false;
     for (uint32_t to = QPS_RTR; config.type == QPT_UD && to <= QPS_RTS; to++) {
@@ -383,10 +402,10 @@ bool run_rdma_destroy_qp(struct session *s, const struct step *st)
 
     if (!look_up_id(s, st, &id, &home, &info))
         return false;
-    if (!has_qp(s, &info, &qpn))
+    if (!cm_has_qp(s, &info, &qpn))
         return session_fail(s, st->at, "%s has no queue pair", step_text(st, "id"));
     return verb_destroyed(s, st, "id", OBJ_QP, info.qp.raw, rdl_destroy_qp(s->lab, info.qp)) &&
-           called(s, st, rdl_cm_set_qp(s->lab, id, (rdl_qp){0}), 0);
+           cm_called(s, st, rdl_cm_set_qp(s->lab, id, (rdl_qp){0}), 0);
 }
 
 /* --- Connections ------------------------------------------------------------------------------ */
@@ -422,7 +441,7 @@ static bool read_param(struct session *s, const struct step *st, const struct rd
         .initiator_depth = (uint32_t)step_number(st, "initiator_depth"),
         .rnr_retry_count = (uint32_t)step_number(st, "rnr_retry_count"),
     };
-    if (!has_qp(s, info, &ret->qpn)) {
+    if (!cm_has_qp(s, info, &ret->qpn)) {
         session_fail(s, st->at, "%s has no queue pair", step_text(st, "id"));
         return diag_remedy(&s->diag, "rdma_create_qp creates it");
     }
@@ -447,7 +466,7 @@ bool run_rdma_connect(struct session *s, const struct step *st)
         return false;
     param.retry_count = (uint32_t)step_number(st, "retry_count");
     status = rdl_cm_connect(s->lab, id, &param, &error);
-    return called(s, st, status, error);
+    return cm_called(s, st, status, error);
 }
 
 bool run_rdma_accept(struct session *s, const struct step *st)
@@ -463,10 +482,10 @@ bool run_rdma_accept(struct session *s, const struct step *st)
         !read_param(s, st, &info,
                     info.space == PORT_SPACE_UDP ? DATA_BYTES(sidr_rep) : DATA_BYTES(rep), &param))
         return false;
-    if (info.space != PORT_SPACE_UDP && !move_to_rts(s, st, &home, id, info.qp, &param))
+    if (info.space != PORT_SPACE_UDP && !cm_move_to_rts(s, st, &home, id, info.qp, &param))
         return false;
     status = rdl_cm_accept(s->lab, id, &param, &error);
-    return called(s, st, status, error);
+    return cm_called(s, st, status, error);
 }
 
 bool run_rdma_reject(struct session *s, const struct step *st)
@@ -480,12 +499,10 @@ bool run_rdma_reject(struct session *s, const struct step *st)
     if (!find_id(s, st, &id, &home) || !data_fits(s, st, data, DATA_BYTES(rej)))
         return false;
     status = rdl_cm_reject(s->lab, id, data, strlen(data), &error);
-    return called(s, st, status, error);
+    return cm_called(s, st, status, error);
 }
 
-/* librdmacm does not ask the kernel for this move. */
-static bool move_to_err(struct session *s, const struct step *st, const struct home *home,
-                        rdl_qp qp)
+bool cm_move_to_err(struct session *s, const struct step *st, const struct home *home, rdl_qp qp)
 {
     const struct rdl_qp_attr attr = {.state = QPS_ERR};
     struct rdl_modify_error why;
@@ -504,185 +521,14 @@ bool run_rdma_disconnect(struct session *s, const struct step *st)
 
     if (!look_up_id(s, st, &id, &home, &info))
         return false;
-    if (info.space != PORT_SPACE_UDP && has_qp(s, &info, &qpn) &&
-        !move_to_err(s, st, &home, info.qp))
+    if (info.space != PORT_SPACE_UDP && cm_has_qp(s, &info, &qpn) &&
+        !cm_move_to_err(s, st, &home, info.qp))
         return false;
     status = rdl_cm_disconnect(s->lab, id, &error);
-    return called(s, st, status, error);
+    return cm_called(s, st, status, error);
 }
 
 bool run_rdma_notify(struct session *s, const struct step *st)
 {
     return call_by_id(s, st, rdl_cm_notify);
-}
-
-/* --- Events ----------------------------------------------------------------------------------- */
-
-static void add_data(struct text *t, const struct rdl_cm_param *p)
-{
-    size_t n = p->private_bytes;
-
-    while (n > 0 && p->private_data[n - 1] == 0)
-        n--;
-    if (n == 0)
-        return;
-    text_add(t, ", data '");
-    for (size_t i = 0; i < n && i < SHOWN_BYTES; i++) {
-        const uint8_t c = p->private_data[i];
-
-        if (c >= ' ' && c < 0x7f && c != '\\')
-            text_addf(t, "%c", c);
-        else
-            text_addf(t, "\\x%02x", c);
-    }
-    text_add(t, n > SHOWN_BYTES ? "'..." : "'");
-}
-
-static void add_status(struct text *t, const struct rdl_cm_event *e, uint32_t space)
-{
-    if (e->status == 0)
-        return;
-    text_addf(t, ", status %d", e->status);
-    if (e->kind == RDMA_CM_EVENT_REJECTED)
-        text_addf(t, " (%s)", enum_name(&enum_cm_reason, (uint32_t)e->status));
-    else if (e->kind == RDMA_CM_EVENT_UNREACHABLE && space == PORT_SPACE_UDP && e->status > 0)
-        text_addf(t, " (%s)", enum_name(&enum_sidr_status, (uint32_t)e->status));
-    else if (e->status < 0 && e->status != FAILED_CALL)
-        text_addf(t, " (%s)", strerror(-e->status));
-}
-
-static void say_event(struct session *s, const struct rdl_cm_event *e)
-{
-    char buf[512], path[RDL_VALUE_BYTES];
-    struct text t = text_on(buf, sizeof(buf));
-    struct rdl_cm_id_info info = {0};
-
-    rdl_path_of(s->lab, OBJ_CM_ID, e->id.raw, path);
-    if (rdl_cm_id_info(s->lab, e->id, &info) != RDL_OK)
-        return;
-    text_addf(&t, "%s %s", path, enum_name(&enum_rdma_cm_event, e->kind));
-    add_status(&t, e, info.space);
-    if (e->param.qpn != 0 &&
-        (e->kind == RDMA_CM_EVENT_CONNECT_REQUEST || e->kind == RDMA_CM_EVENT_CONNECT_RESPONSE))
-        text_addf(&t, ", qpn %u", e->param.qpn);
-    if (e->kind == RDMA_CM_EVENT_ESTABLISHED && info.space == PORT_SPACE_UDP)
-        text_addf(&t, ", qpn %u, Q_Key 0x%x", e->param.qpn, e->param.qkey);
-    add_data(&t, &e->param);
-    session_say(s, "%s\n", buf);
-}
-
-/* Moves the queue pair of the event's ID to ERR, if it has one that can be moved. */
-static void give_up_qp(struct session *s, const struct step *st, const struct home *home,
-                       const struct rdl_cm_id_info *info)
-{
-    const struct diag before = s->diag;
-    uint32_t qpn;
-
-    if (info->space != PORT_SPACE_UDP && has_qp(s, info, &qpn) &&
-        !move_to_err(s, st, home, info->qp))
-        s->diag = before;
-}
-
-/* librdmacm establishes a connection itself if the ID has a queue pair, and tells the program that
- * it is ESTABLISHED.  If that fails, the queue pair goes to ERR, and the program is told
- * CONNECT_ERROR.  No message tells the peer: it is told when the program destroys the ID.
- */
-static bool establish(struct session *s, const struct step *st, const struct home *home,
-                      rdl_cm_channel ch, struct rdl_cm_event *e, const struct rdl_cm_id_info *info)
-{
-    int error = 0;
-    const bool ok = move_to_rts(s, st, home, e->id, info->qp, NULL) &&
-                    called(s, st, rdl_cm_accept(s->lab, e->id, NULL, &error), error);
-
-    if (!ok && s->diag.kind != DIAG_FAILED)
-        return false;
-    if (!ok) {
-        session_say(s, "  librdmacm could not establish it: %s\n", s->diag.message);
-        s->diag = (struct diag){.kind = DIAG_NONE};
-        give_up_qp(s, st, home, info);
-    }
-    e->kind = ok ? RDMA_CM_EVENT_ESTABLISHED : RDMA_CM_EVENT_CONNECT_ERROR;
-    e->status = ok ? 0 : FAILED_CALL;
-    return called(s, st, rdl_cm_turn_event(s->lab, ch, e->kind, e->status), 0);
-}
-
-/* Does what librdmacm does with an event before the program has it. */
-static bool respond(struct session *s, const struct step *st, const struct home *home,
-                    rdl_cm_channel ch, struct rdl_cm_event *e)
-{
-    struct rdl_cm_id_info info;
-    uint32_t qpn;
-
-    if (rdl_cm_id_info(s->lab, e->id, &info) != RDL_OK || !has_qp(s, &info, &qpn))
-        return true;
-    if (e->kind == RDMA_CM_EVENT_CONNECT_RESPONSE)
-        return establish(s, st, home, ch, e, &info);
-    if (e->kind == RDMA_CM_EVENT_REJECTED)
-        give_up_qp(s, st, home, &info);
-    return true;
-}
-
-static bool has_event(struct waiting *w, struct session *s, bool *ret)
-{
-    *ret = rdl_cm_pending(s->lab, *(const rdl_cm_channel *)w->ctx) > 0;
-    return true;
-}
-
-/* Returns false, with the error in s->diag, if no event came. */
-static bool wait_for_event(struct session *s, const struct step *st, rdl_cm_channel *ch)
-{
-    struct waiting w = {.look = has_event, .ctx = ch};
-
-    if (!waiting_go_on(s, st, &w))
-        return false;
-    if (w.held || w.stopped)
-        return true;
-    session_fail(s, st->at, "no event came%s",
-                 w.idle ? ", and nothing is left to happen" : " in time");
-    return diag_remedy(&s->diag, "\"show cm\" shows what each ID waits for");
-}
-
-bool run_rdma_get_cm_event(struct session *s, const struct step *st)
-{
-    struct rdl_cm_event e;
-    enum rdl_status status;
-    rdl_cm_channel ch;
-    struct home home;
-    size_t n = 0;
-
-    if (!find_channel(s, st, &ch, &home) || (step_has(st, "wait") && !wait_for_event(s, st, &ch)))
-        return false;
-    status = rdl_cm_get_event(s->lab, ch, st->as.text, &e, &n);
-    if (status == RDL_ERR_INVAL) {
-        session_fail(s, st->at, "the oldest event has no new ID that could be called %s",
-                     st->as.text);
-        return diag_remedy(&s->diag, "only a CONNECT_REQUEST has one; \"show %s\" names the event",
-                           step_text(st, "channel"));
-    }
-    if (!verb_sent(s, st, &home, status))
-        return false;
-    if (n == 0) {
-        if (!step_has(st, "wait"))
-            session_say(s, "no event\n");
-        return true;
-    }
-    if (!respond(s, st, &home, ch, &e))
-        return false;
-    say_event(s, &e);
-    return true;
-}
-
-bool run_rdma_ack_cm_event(struct session *s, const struct step *st)
-{
-    enum rdl_status status;
-    rdl_cm_channel ch;
-    struct home home;
-
-    if (!find_channel(s, st, &ch, &home))
-        return false;
-    status = rdl_cm_ack_event(s->lab, ch);
-    if (status != RDL_ERR_STATE)
-        return called(s, st, status, 0);
-    session_fail(s, st->at, "no event of %s waits to be acknowledged", step_text(st, "channel"));
-    return diag_remedy(&s->diag, "rdma_get_cm_event takes one");
 }

@@ -99,6 +99,15 @@ enum rdl_status rdl_cm_destroy_id(struct rdl_lab *lab, rdl_cm_id id)
     ACT(lab, o, rdma_cm_destroy_id(o));
 }
 
+enum rdl_status rdl_cm_migrate_id(struct rdl_lab *lab, rdl_cm_id id, rdl_cm_channel channel)
+{
+    struct guest_cm_object *o = object_of(lab, id), *ch = channel_of(lab, channel);
+
+    if (!ch)
+        return RDL_ERR_STALE;
+    ACT(lab, o, rdma_cm_migrate_id(o, ch));
+}
+
 /* Keeps the errno of a call of the kernel. */
 static enum rdl_status told(int error, int *reterr)
 {

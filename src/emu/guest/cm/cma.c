@@ -301,9 +301,9 @@ struct cma_event *cma_event_new(struct cma_id *id, enum rdma_cm_event kind, int 
     return e;
 }
 
-void cma_post(struct cma_event *e)
+/* Appends @e to the events of its ID's channel. */
+static void append(struct cma_event *e)
 {
-    struct cma *cma = e->id->cma;
     struct cma_channel *ch = e->id->channel;
 
     e->next = NULL;
@@ -313,6 +313,14 @@ void cma_post(struct cma_event *e)
         ch->first = e;
     ch->last = e;
     ch->n_events++;
+}
+
+void cma_post(struct cma_event *e)
+{
+    struct cma *cma = e->id->cma;
+    struct cma_channel *ch = e->id->channel;
+
+    append(e);
     cma->config.ops.has_event(cma->config.ctx, ch);
 }
 
@@ -369,6 +377,33 @@ static void forget_events(struct cma_id *id)
         arena_release(id->cma->config.arena, e, sizeof(*e));
     }
     ch->last = last;
+}
+
+static void move_id(struct cma_id *id, struct cma_channel *to)
+{
+    id->channel->n_ids--;
+    id->channel = to;
+    to->n_ids++;
+}
+
+void cma_migrate(struct cma_id *id, struct cma_channel *to)
+{
+    struct cma_channel *from = id->channel;
+    struct cma_event *e = from->first;
+
+    if (to == from)
+        return;
+    from->first = from->last = NULL;
+    from->n_events = 0;
+    move_id(id, to);
+    while (e) { /* those of other IDs stay, in their order */
+        struct cma_event *next = e->next;
+
+        if (e->id != id && e->listener == id)
+            move_id(e->id, to);
+        append(e);
+        e = next;
+    }
 }
 
 /* --- Channels and IDs ------------------------------------------------------------------------- */

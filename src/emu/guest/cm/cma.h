@@ -116,6 +116,11 @@ struct cma_id *cma_create(struct cma *cma, struct cma_channel *ch, enum port_spa
 /* Destroys @id, and the events that nobody has taken: the IDs of CONNECT_REQUESTs with them. */
 void cma_destroy(struct cma_id *id);
 
+/* Moves @id to @ch, with the events that nobody has taken; those of a listener are the requests to
+ * it, whose IDs move, too.  [Linux, ucma_migrate_id()]
+ */
+void cma_migrate(struct cma_id *id, struct cma_channel *ch);
+
 /* EADDRINUSE, EADDRNOTAVAIL, EINVAL. */
 int cma_bind(struct cma_id *id, const struct rdl_cm_addr *at);
 

@@ -96,6 +96,19 @@ enum rdl_status rdma_cm_destroy_id(struct guest_cm_object *o)
     return RDL_OK;
 }
 
+enum rdl_status rdma_cm_migrate_id(struct guest_cm_object *o, struct guest_cm_object *ch)
+{
+    if (o->o.verbs != ch->o.verbs)
+        return RDL_ERR_INVAL;
+    if (rdma_cm_id_of(o)->n_told > 0)
+        return RDL_ERR_BUSY;
+    cma_migrate(o->part, ch->part);
+    o->channel->o.n_users--;
+    o->channel = ch;
+    ch->o.n_users++;
+    return RDL_OK;
+}
+
 /* --- Events ----------------------------------------------------------------------------------- */
 
 static uint64_t handle_of(const struct cma_id *id)

@@ -25,6 +25,8 @@ RDL_MUST_CHECK enum rdl_status rdma_cm_destroy_channel(struct guest_cm_object *c
 RDL_MUST_CHECK enum rdl_status rdma_cm_create_id(struct guest_cm_object *ch, uint32_t space,
                                                  const char *name, uint64_t *ret);
 RDL_MUST_CHECK enum rdl_status rdma_cm_destroy_id(struct guest_cm_object *id);
+RDL_MUST_CHECK enum rdl_status rdma_cm_migrate_id(struct guest_cm_object *id,
+                                                  struct guest_cm_object *ch);
 RDL_MUST_CHECK enum rdl_status rdma_cm_get_event(struct guest_cm_object *ch, const char *name,
                                                  struct rdl_cm_event *ret, size_t *ret_n);
 RDL_MUST_CHECK enum rdl_status rdma_cm_turn_event(struct guest_cm_object *ch, uint32_t kind,
