@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the commands of librdmacm share. */
+/* Functions that the commands of librdmacm share. */
 #ifndef CLI_CMD_CM_CALLS_H
 #define CLI_CMD_CM_CALLS_H
 

@@ -36,7 +36,7 @@ struct operand {
     /* OPERAND_WORD: its enumeration, or NULL for a text. */
     const struct enum_table *words;
     bool has_number; /* OPERAND_WORD: v.number is its number, which it may be compared with, too */
-    uint8_t *bytes; /* content of OPERAND_BYTES, owned; otherwise NULL */
+    uint8_t *bytes;  /* content of OPERAND_BYTES, owned; otherwise NULL */
     size_t n_bytes;
 };
 
