@@ -4,7 +4,7 @@
 Every row of the profile table has a section in book/rxe.md, in the order of the table, and every
 section is about a row.  A scenario names chapters that exist, and every chapter is in the contents.
 The explanations of words, and the chapters, name scenarios that exist.
-The course (scenarios/course.txt) names scenarios that exist, each once, and `explain` sends nobody to
+The courses (scenarios/course.txt) name scenarios that exist, each once, and `explain` sends nobody to
 `scenarios STATUS` in vain.
 Each row R1 to R45 of docs/prompt.md stands there once and in order, with a state: works, partly, not
 yet, later.  What works is shown by something, and each file that is named exists, with the function
@@ -21,6 +21,7 @@ SECTION = re.compile(r"^## ([A-Z][A-Z0-9_]+)$", re.MULTILINE)
 SCENARIO = re.compile(r"scenarios/[a-z0-9-]+\.json")
 FEATURE = re.compile(r"^\| (R\d+) \| (.+?) \| (works|partly|not yet|later)(?:: [^|]+)? \| (.*)\|$", re.MULTILINE)
 SHOWN = re.compile(r"`((?:tests|scenarios|book)/[\w./-]+)(?:: (\w+))?`")
+COURSE_NAME = re.compile(r"^[^#=\n].*$", re.MULTILINE)
 N_FEATURES = 45
 
 
@@ -57,12 +58,14 @@ def check_scenarios():
 
 
 def check_course(rdmalab):
-    lines = (ROOT / "scenarios/course.txt").read_text().splitlines()
-    names = [line for line in lines if line and line[0] not in "#="]
+    text = (ROOT / "scenarios/course.txt").read_text()
+    names = COURSE_NAME.findall(text)
     for name in names:
         yield None if (ROOT / f"scenarios/{name}.json").exists() else f"course.txt: there is no {name}"
         yield None if names.count(name) == 1 else f"course.txt: {name} stands there twice"
-    yield None if 30 <= len(names) <= 45 else f"course.txt: {len(names)} scenarios are no course"
+    for course in re.split(r"^== \S+$", text, flags=re.MULTILINE):
+        n = len(COURSE_NAME.findall(course))
+        yield None if 30 <= n <= 45 else f"course.txt: {n} scenarios are no course"
     for table in "wc_status", "async_event":
         for word in re.findall(r"^([A-Z][A-Z_]+) ", explained(rdmalab, table), re.MULTILINE):
             if f"scenarios {word}" not in explained(rdmalab, word):

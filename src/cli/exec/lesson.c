@@ -23,7 +23,7 @@ static void print_title(FILE *out, const struct lesson *l)
     }
 }
 
-/* Returns the lesson after @l in the list; NULL: there is none, or @l is not in the list. */
+/* Returns the lesson after @l in its course; NULL: there is none, or @l is in no course. */
 static const struct lesson *next_lesson(const struct collection *c, const struct lesson *l)
 {
     const char *at = c->lesson_list ? c->lesson_list : "";
@@ -31,8 +31,10 @@ static const struct lesson *next_lesson(const struct collection *c, const struct
     struct lesson_line line;
 
     while (lesson_next(&at, &line)) {
-        const struct lesson *of = line.is_chapter ? NULL : collection_find(c, line.text);
+        const struct lesson *of = collection_lesson(c, &line);
 
+        if (here && line.kind == LESSON_LINE_COURSE)
+            return NULL; /* @l is the last one of its course */
         if (here && of)
             return of;
         here = here || of == l;

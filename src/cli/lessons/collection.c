@@ -148,7 +148,7 @@ static void mark_listed(struct collection *c)
     struct lesson_line line;
 
     while (lesson_next(&at, &line)) {
-        const struct lesson *l = line.is_chapter ? NULL : collection_find(c, line.text);
+        const struct lesson *l = collection_lesson(c, &line);
 
         if (l)
             c->v[l - c->v].is_listed = true;
@@ -184,6 +184,11 @@ void collection_done(struct collection *c)
     free(c->v);
     free(c->lesson_list);
     *c = (struct collection){.n = 0};
+}
+
+const struct lesson *collection_lesson(const struct collection *c, const struct lesson_line *line)
+{
+    return line->kind == LESSON_LINE_SCENARIO ? collection_find(c, line->text) : NULL;
 }
 
 /* Returns @name without the number at its beginning. */
@@ -308,12 +313,16 @@ bool lesson_next(const char **at, struct lesson_line *ret)
         const char *line = *at;
         const size_t n = strcspn(line, "\n");
         struct text t = text_on(ret->text, sizeof(ret->text));
+        size_t begins;
 
         *at += n + (line[n] != '\0');
-        if (n == 0 || line[0] == '#')
+        if (n == 0 || line[0] == '#' || strspn(line, "=") >= n)
             continue;
-        ret->is_chapter = strncmp(line, "= ", 2) == 0;
-        text_addn(&t, ret->is_chapter ? line + 2 : line, ret->is_chapter ? n - 2 : n);
+        begins = strspn(line, "=") + (strspn(line, "=") > 0);
+        ret->kind = line[0] != '='   ? LESSON_LINE_SCENARIO
+                    : line[1] == '=' ? LESSON_LINE_COURSE
+                                     : LESSON_LINE_CHAPTER;
+        text_addn(&t, line + begins, n - begins);
         return true;
     }
     return false;

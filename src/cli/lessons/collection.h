@@ -64,9 +64,15 @@ void collection_add_path(struct text *t, const struct collection *c, const struc
  */
 bool lesson_is_about(const struct lesson *l, const char *words, bool apart);
 
-/* A line of the list of lessons: the title of a chapter, or the name of a scenario. */
+/* A line of the list of lessons.  A course is named; the first one has no name, and no line. */
+enum lesson_line_kind {
+    LESSON_LINE_COURSE,  /* the name of a course, which begins here */
+    LESSON_LINE_CHAPTER, /* the title of a chapter */
+    LESSON_LINE_SCENARIO /* the name of a scenario */
+};
+
 struct lesson_line {
-    bool is_chapter;
+    enum lesson_line_kind kind;
     char text[COLLECTION_NAME_BYTES];
 };
 
@@ -75,5 +81,8 @@ struct lesson_line {
  * false at the end.
  */
 bool lesson_next(const char **at, struct lesson_line *ret);
+
+/* Returns the scenario that @line names, or NULL if it names none of the collection. */
+const struct lesson *collection_lesson(const struct collection *c, const struct lesson_line *line);
 
 #endif

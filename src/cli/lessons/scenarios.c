@@ -43,27 +43,48 @@ static void print_lesson(FILE *out, const struct lesson *l)
     show_wrap_behind(out, lead, TITLE_COLUMN, title);
 }
 
-/* Prints the chapters with their scenarios.  Returns the number of scenarios. */
-static size_t print_lessons(FILE *out, const struct collection *c)
+/* Prints the chapters of a course with their scenarios; @name "" is the first course, and @out NULL
+ * prints nothing.  Returns the number of scenarios.
+ */
+static size_t print_course(FILE *out, const struct collection *c, const char *name)
 {
     const char *at = c->lesson_list ? c->lesson_list : "";
+    bool is_in = name[0] == '\0';
     struct lesson_line line;
     size_t n = 0;
 
     while (lesson_next(&at, &line)) {
-        const struct lesson *l = line.is_chapter ? NULL : collection_find(c, line.text);
+        const struct lesson *l = collection_lesson(c, &line);
 
-        if (line.is_chapter)
+        if (line.kind == LESSON_LINE_COURSE)
+            is_in = strcmp(line.text, name) == 0;
+        if (!is_in)
+            continue;
+        if (out && line.kind == LESSON_LINE_CHAPTER)
             fprintf(out, "%s\n", line.text);
-        else if (l)
+        if (out && l)
             print_lesson(out, l);
         n += l != NULL;
     }
     return n;
 }
 
+/* Prints the names of the other courses. */
+static void print_courses(FILE *out, const struct collection *c)
+{
+    const char *at = c->lesson_list ? c->lesson_list : "";
+    struct lesson_line line;
+
+    while (lesson_next(&at, &line)) {
+        if (line.kind == LESSON_LINE_COURSE)
+            fprintf(out, "\"scenarios %s\" is a course of its own, with %zu\n", line.text,
+                    print_course(NULL, c, line.text));
+    }
+}
+
 static void print_what_next(FILE *out, const struct collection *c, size_t n_listed)
 {
+    print_courses(out, c);
     fprintf(out,
             "\"scenarios run first-send\" tells one of them step by step, in a lab of its own\n"
             "%zu more: \"scenarios WORD\" lists those about a word, a tag like ud, srq or mw, or a "
@@ -99,7 +120,7 @@ static size_t print_about(FILE *out, const struct collection *c, const char *wor
     size_t n = 0;
 
     while (lesson_next(&at, &line)) {
-        const struct lesson *l = line.is_chapter ? NULL : collection_find(c, line.text);
+        const struct lesson *l = collection_lesson(c, &line);
 
         if (!l || !lesson_is_about(l, words, apart))
             continue;
@@ -115,13 +136,15 @@ static size_t print_about(FILE *out, const struct collection *c, const char *wor
     return n;
 }
 
-/* The same, or all scenarios.  If none contains @words as a phrase, searches for those that contain
- * each word.
+/* The same, or a course, or all scenarios.  If none contains @words as a phrase, searches for those
+ * that contain each word.
  */
 static size_t print_listed(FILE *out, const struct collection *c, const char *words)
 {
     size_t n;
 
+    if (words[0] && print_course(NULL, c, words) > 0)
+        return print_course(out, c, words);
     if (strcmp(words, ALL) != 0) {
         n = print_about(out, c, words, false);
         return n > 0 ? n : print_about(out, c, words, true);
@@ -137,7 +160,7 @@ bool scenarios_list(FILE *out, const char *word, struct scenarios_error *ret_err
     bool ok = scenarios_read(&c, ret_error);
 
     if (ok && !word)
-        print_what_next(out, &c, print_lessons(out, &c));
+        print_what_next(out, &c, print_course(out, &c, ""));
     else if (ok && print_listed(out, &c, word) == 0)
         ok = fail_unknown(ret_error, &c, word);
     else if (ok)

@@ -12,9 +12,9 @@ struct scenarios_error {
     char text[DIAG_MESSAGE_BYTES], remedy[DIAG_REMEDY_BYTES];
 };
 
-/* Prints the lessons if @word is NULL, all scenarios if it is "all", otherwise the scenarios that
- * are about it (lesson_is_about()).  Returns false, with the error in @ret_error, if there is no
- * collection or no such scenario.
+/* Prints the first course if @word is NULL, the course called @word, all scenarios if it is "all",
+ * otherwise the scenarios that are about it (lesson_is_about()).  Returns false, with the error in
+ * @ret_error, if there is no collection or no such scenario.
  */
 bool scenarios_list(FILE *out, const char *word, struct scenarios_error *ret_error);
 
