@@ -1,0 +1,695 @@
+/* SPDX-License-Identifier: MIT */
+/* Every event of rdma_cm: a table of causes, with the events and statuses that the programs of both
+ * sides get because of each, and nothing else.  Each event of the enumeration is in the table, or
+ * in another one that says why this lab cannot have it.
+ */
+#include "testing.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "emu/facts/enum/cm_reason.h"
+#include "emu/facts/enum/fault.h"
+#include "emu/facts/enum/mtu.h"
+#include "emu/facts/enum/port_space.h"
+#include "emu/facts/enum/rdma_cm_event.h"
+#include "emu/facts/enum/sidr_status.h"
+#include "emu/facts/enum_table.h"
+#include "emu/facts/roce.h"
+#include "emu/lab/lab_state.h"
+#include "rdmalab/cm.h"
+#include "testbed/testbed.h"
+
+#define PORT      7471u
+#define SEEN_MAX  12u
+#define ENDS      UINT32_MAX /* ends a list of events */
+#define ADDR_WAIT UINT64_C(2000000000)
+#define ANY_ADDRESS                                                                                \
+    {                                                                                              \
+        .version = 4, .gid = {[10] = 0xff, [11] = 0xff}, .port = PORT                              \
+    }
+#define ACTIVE_QPN  100u
+#define PASSIVE_QPN 200u
+
+enum { ACTIVE, PASSIVE };
+
+static const struct rdl_limits bounded = {.ticks = 10000000};
+
+/* An event as its program sees it. */
+struct seen {
+    uint32_t kind; /* enum rdma_cm_event, or ENDS */
+    int status;
+};
+
+struct cm_lab {
+    struct testbed r;
+    rdl_cm_channel channel[2];
+    rdl_cm_id listener, id[2];
+    struct seen seen[2][SEEN_MAX];
+    size_t n[2];
+};
+
+/* --- Programs --------------------------------------------------------------------------------- */
+
+/* Takes and acknowledges all events of both sides. */
+static void collect(struct cm_lab *l)
+{
+    for (unsigned side = 0; side < 2; side++) {
+        while (rdl_cm_pending(l->r.lab, l->channel[side]) > 0) {
+            struct rdl_cm_event e;
+            size_t n;
+
+            assert_int_equal(rdl_cm_get_event(l->r.lab, l->channel[side], NULL, &e, &n), RDL_OK);
+            assert_int_equal(rdl_cm_ack_event(l->r.lab, l->channel[side]), RDL_OK);
+            assert_int_equal(n, 1);
+            assert_true(l->n[side] < SEEN_MAX);
+            l->seen[side][l->n[side]++] = (struct seen){e.kind, e.status};
+            if (e.kind == RDMA_CM_EVENT_CONNECT_REQUEST)
+                l->id[side] = e.id;
+        }
+    }
+}
+
+/* Runs until @side gets an event, which must be @kind. */
+static void until(struct cm_lab *l, unsigned side, enum rdma_cm_event kind)
+{
+    const size_t n = l->n[side];
+
+    collect(l);
+    while (l->n[side] == n) {
+        assert_int_equal(rdl_step(l->r.lab, RDL_STEP_TICK, bounded), RDL_OK);
+        collect(l);
+    }
+    assert_int_equal(l->seen[side][n].kind, kind);
+}
+
+/* Runs until all timers have run out. */
+static void run_out(struct cm_lab *l)
+{
+    collect(l);
+    while (rdl_next_ns(l->r.lab) != RDL_NEVER) {
+        assert_int_equal(rdl_step(l->r.lab, RDL_STEP_TICK, bounded), RDL_OK);
+        collect(l);
+    }
+}
+
+static struct rdl_cm_addr address_of(const struct cm_lab *l, unsigned side)
+{
+    struct rdl_cm_addr a = {.version = 4, .port = PORT};
+
+    memcpy(a.gid, lab_host(l->r.lab->state, l->r.side[side].host.raw)->guest.config.gid[0], 16);
+    return a;
+}
+
+static void create(struct cm_lab *l, unsigned side, enum port_space space, rdl_cm_id *ret)
+{
+    assert_int_equal(rdl_cm_create_id(l->r.lab, l->channel[side], space, NULL, ret), RDL_OK);
+}
+
+static void listen_at(struct cm_lab *l, enum port_space space, uint32_t backlog)
+{
+    const struct rdl_cm_addr any = ANY_ADDRESS;
+    int error;
+
+    create(l, PASSIVE, space, &l->listener);
+    assert_int_equal(rdl_cm_bind(l->r.lab, l->listener, &any, &error), RDL_OK);
+    assert_int_equal(rdl_cm_listen(l->r.lab, l->listener, backlog, &error), RDL_OK);
+}
+
+static void resolve_to(struct cm_lab *l, enum port_space space, const struct rdl_cm_addr *to)
+{
+    int error;
+
+    create(l, ACTIVE, space, &l->id[ACTIVE]);
+    assert_int_equal(rdl_cm_resolve_addr(l->r.lab, l->id[ACTIVE], NULL, to, ADDR_WAIT, &error),
+                     RDL_OK);
+}
+
+static void resolve(struct cm_lab *l, enum port_space space)
+{
+    const struct rdl_cm_addr to = address_of(l, PASSIVE);
+    int error;
+
+    resolve_to(l, space, &to);
+    until(l, ACTIVE, RDMA_CM_EVENT_ADDR_RESOLVED);
+    assert_int_equal(rdl_cm_resolve_route(l->r.lab, l->id[ACTIVE], &error), RDL_OK);
+    until(l, ACTIVE, RDMA_CM_EVENT_ROUTE_RESOLVED);
+}
+
+static void connect_from(struct cm_lab *l, uint32_t qpn)
+{
+    const struct rdl_cm_param p = {.retry_count = 7, .rnr_retry_count = 7, .qpn = qpn};
+    int error;
+
+    assert_int_equal(rdl_cm_connect(l->r.lab, l->id[ACTIVE], &p, &error), RDL_OK);
+}
+
+/* The REQ, or SIDR_REQ, is under way. */
+static void ask(struct cm_lab *l, enum port_space space)
+{
+    resolve(l, space);
+    connect_from(l, ACTIVE_QPN);
+}
+
+/* The passive program has the request. */
+static void ask_listener(struct cm_lab *l, enum port_space space)
+{
+    listen_at(l, space, 0);
+    ask(l, space);
+    until(l, PASSIVE, RDMA_CM_EVENT_CONNECT_REQUEST);
+}
+
+static void answer(struct cm_lab *l)
+{
+    const struct rdl_cm_param p = {.rnr_retry_count = 7, .qpn = PASSIVE_QPN};
+    int error;
+
+    assert_int_equal(rdl_cm_accept(l->r.lab, l->id[PASSIVE], &p, &error), RDL_OK);
+}
+
+static void establish(struct cm_lab *l)
+{
+    int error;
+
+    assert_int_equal(rdl_cm_accept(l->r.lab, l->id[ACTIVE], NULL, &error), RDL_OK);
+}
+
+static void reply(struct cm_lab *l)
+{
+    ask_listener(l, PORT_SPACE_TCP);
+    answer(l);
+    until(l, ACTIVE, RDMA_CM_EVENT_CONNECT_RESPONSE);
+}
+
+static void connected(struct cm_lab *l)
+{
+    reply(l);
+    establish(l);
+    until(l, PASSIVE, RDMA_CM_EVENT_ESTABLISHED);
+}
+
+static void disconnect(struct cm_lab *l, unsigned side)
+{
+    int error;
+
+    assert_int_equal(rdl_cm_disconnect(l->r.lab, l->id[side], &error), RDL_OK);
+}
+
+static void destroy(struct cm_lab *l, unsigned side)
+{
+    assert_int_equal(rdl_cm_destroy_id(l->r.lab, l->id[side]), RDL_OK);
+}
+
+static void reject(struct cm_lab *l, unsigned side)
+{
+    int error;
+
+    assert_int_equal(rdl_cm_reject(l->r.lab, l->id[side], "no", 2, &error), RDL_OK);
+}
+
+static void cut(struct cm_lab *l)
+{
+    assert_int_equal(rdl_link_raise(l->r.lab, l->r.link, false), RDL_OK);
+}
+
+/* What a fault does to messages of @side from now on: the first @n of them. */
+static void disturb(struct cm_lab *l, unsigned side, enum fault_kind kind, uint32_t n,
+                    uint64_t delay_ns)
+{
+    const struct rdl_fault_config c = {.kind = kind,
+                                       .from = l->r.side[side].host,
+                                       .opcode = RDL_ANY,
+                                       .syndrome = RDL_ANY,
+                                       .psn = RDL_ANY,
+                                       .dest_qpn = QPN_GSI,
+                                       .nth = 1,
+                                       .count = n,
+                                       .delay_ns = delay_ns};
+    rdl_fault f;
+
+    assert_int_equal(rdl_fault_add(l->r.lab, &c, &f), RDL_OK);
+}
+
+/* --- Causes ----------------------------------------------------------------------------------- */
+
+static void the_address_is_known(struct cm_lab *l)
+{
+    const struct rdl_cm_addr to = address_of(l, PASSIVE);
+
+    resolve_to(l, PORT_SPACE_TCP, &to);
+}
+
+static void no_station_has_the_address(struct cm_lab *l)
+{
+    struct rdl_cm_addr to = address_of(l, PASSIVE);
+
+    to.gid[15] = 99;
+    resolve_to(l, PORT_SPACE_TCP, &to);
+}
+
+static void the_path_is_resolved(struct cm_lab *l)
+{
+    resolve(l, PORT_SPACE_TCP);
+}
+
+static void a_request_arrives(struct cm_lab *l)
+{
+    ask_listener(l, PORT_SPACE_TCP);
+    destroy(l, ACTIVE);
+}
+
+static void a_connection_is_made(struct cm_lab *l)
+{
+    connected(l);
+}
+
+static void a_connection_is_ended_by_the_active_side(struct cm_lab *l)
+{
+    connected(l);
+    disconnect(l, ACTIVE);
+    until(l, PASSIVE, RDMA_CM_EVENT_DISCONNECTED);
+    disconnect(l, PASSIVE);
+}
+
+static void a_connection_is_ended_by_the_passive_side(struct cm_lab *l)
+{
+    connected(l);
+    disconnect(l, PASSIVE);
+    until(l, ACTIVE, RDMA_CM_EVENT_DISCONNECTED);
+    disconnect(l, ACTIVE);
+}
+
+static void both_disconnect_at_once(struct cm_lab *l)
+{
+    connected(l);
+    disconnect(l, ACTIVE);
+    disconnect(l, PASSIVE);
+    until(l, ACTIVE, RDMA_CM_EVENT_DISCONNECTED);
+    disconnect(l, ACTIVE);
+    disconnect(l, PASSIVE);
+}
+
+static void the_peer_of_a_disconnect_is_silent(struct cm_lab *l)
+{
+    connected(l);
+    cut(l);
+    disconnect(l, ACTIVE);
+}
+
+static void a_connected_id_is_destroyed(struct cm_lab *l)
+{
+    connected(l);
+    destroy(l, ACTIVE);
+    until(l, PASSIVE, RDMA_CM_EVENT_DISCONNECTED);
+    disconnect(l, PASSIVE);
+}
+
+static void every_message_comes_twice(struct cm_lab *l)
+{
+    disturb(l, ACTIVE, FLT_DUPLICATE, RDL_ANY, 1000);
+    disturb(l, PASSIVE, FLT_DUPLICATE, RDL_ANY, 1000);
+    a_connection_is_ended_by_the_active_side(l);
+}
+
+/* In TIMEWAIT an ID has forgotten its peer, as in Linux: the copy is taken for a new request. */
+static void a_copy_of_the_request_comes_in_timewait(struct cm_lab *l)
+{
+    resolve(l, PORT_SPACE_TCP);
+    disturb(l, ACTIVE, FLT_DUPLICATE, 1, 1000000);
+    listen_at(l, PORT_SPACE_TCP, 0);
+    connect_from(l, ACTIVE_QPN);
+    until(l, PASSIVE, RDMA_CM_EVENT_CONNECT_REQUEST);
+    answer(l);
+    until(l, ACTIVE, RDMA_CM_EVENT_CONNECT_RESPONSE);
+    establish(l);
+    until(l, PASSIVE, RDMA_CM_EVENT_ESTABLISHED);
+    disconnect(l, ACTIVE);
+    until(l, PASSIVE, RDMA_CM_EVENT_DISCONNECTED);
+    disconnect(l, PASSIVE);
+}
+
+static void each_first_message_is_lost(struct cm_lab *l)
+{
+    disturb(l, ACTIVE, FLT_DROP, 1, 0);
+    disturb(l, PASSIVE, FLT_DROP, 1, 0);
+    reply(l);
+    disturb(l, ACTIVE, FLT_DROP, 1, 0); /* the RTU */
+    establish(l);
+    until(l, PASSIVE, RDMA_CM_EVENT_ESTABLISHED);
+    disturb(l, ACTIVE, FLT_DROP, 1, 0); /* the DREQ */
+    disturb(l, PASSIVE, FLT_DROP, 1, 0);
+    disconnect(l, ACTIVE);
+    until(l, PASSIVE, RDMA_CM_EVENT_DISCONNECTED);
+    disconnect(l, PASSIVE);
+    destroy(l, PASSIVE);
+}
+
+/* The DREQ comes again when the TIMEWAIT of the peer is over.  An ID that is still there ignores
+ * it, as in Linux; for one that is unknown the kernel would answer.
+ */
+static void the_drep_is_lost(struct cm_lab *l)
+{
+    connected(l);
+    disturb(l, PASSIVE, FLT_DROP, 1, 0);
+    disconnect(l, ACTIVE);
+    until(l, PASSIVE, RDMA_CM_EVENT_DISCONNECTED);
+    disconnect(l, PASSIVE);
+}
+
+static void the_server_is_slow(struct cm_lab *l)
+{
+    ask_listener(l, PORT_SPACE_TCP);
+    assert_int_equal(rdl_run(l->r.lab, rdl_now_ns(l->r.lab) + UINT64_C(30000000000), bounded),
+                     RDL_OK);
+    answer(l);
+    until(l, ACTIVE, RDMA_CM_EVENT_CONNECT_RESPONSE);
+    establish(l);
+}
+
+static void data_comes_before_the_rtu(struct cm_lab *l)
+{
+    int error;
+
+    reply(l);
+    disturb(l, ACTIVE, FLT_DROP, 1, 0);
+    establish(l);
+    assert_int_equal(rdl_cm_notify(l->r.lab, l->id[PASSIVE], &error), RDL_OK);
+}
+
+static void the_server_rejects(struct cm_lab *l)
+{
+    ask_listener(l, PORT_SPACE_TCP);
+    reject(l, PASSIVE);
+}
+
+static void the_client_rejects_the_reply(struct cm_lab *l)
+{
+    reply(l);
+    reject(l, ACTIVE);
+}
+
+static void the_request_is_destroyed(struct cm_lab *l)
+{
+    ask_listener(l, PORT_SPACE_TCP);
+    destroy(l, PASSIVE);
+}
+
+static void the_server_goes_behind_its_reply(struct cm_lab *l)
+{
+    reply(l);
+    destroy(l, PASSIVE);
+}
+
+static void the_client_goes_behind_the_reply(struct cm_lab *l)
+{
+    reply(l);
+    destroy(l, ACTIVE);
+}
+
+static void nobody_listens(struct cm_lab *l)
+{
+    ask(l, PORT_SPACE_TCP);
+}
+
+static void the_listener_has_another_address(struct cm_lab *l)
+{
+    struct rdl_cm_addr at = {.version = 6, .port = PORT};
+    int error;
+
+    memcpy(at.gid, lab_host(l->r.lab->state, l->r.side[PASSIVE].host.raw)->guest.config.gid[1], 16);
+    create(l, PASSIVE, PORT_SPACE_TCP, &l->listener);
+    assert_int_equal(rdl_cm_bind(l->r.lab, l->listener, &at, &error), RDL_OK);
+    assert_int_equal(rdl_cm_listen(l->r.lab, l->listener, 0, &error), RDL_OK);
+    ask(l, PORT_SPACE_TCP);
+}
+
+static void the_queue_pair_is_used_again(struct cm_lab *l)
+{
+    connected(l);
+    ask(l, PORT_SPACE_TCP);
+}
+
+static void the_request_is_not_answered(struct cm_lab *l)
+{
+    resolve(l, PORT_SPACE_TCP);
+    cut(l);
+    connect_from(l, ACTIVE_QPN);
+}
+
+static void the_reply_is_not_answered(struct cm_lab *l)
+{
+    ask_listener(l, PORT_SPACE_TCP);
+    cut(l);
+    answer(l);
+}
+
+/* The only place is taken by a request that nobody fetches. */
+static void the_backlog_is_full(struct cm_lab *l)
+{
+    struct rdl_cm_addr at = ANY_ADDRESS;
+    rdl_cm_channel closed;
+    int error;
+
+    assert_int_equal(rdl_cm_create_channel(l->r.lab, l->r.side[PASSIVE].host, NULL, &closed),
+                     RDL_OK);
+    assert_int_equal(rdl_cm_create_id(l->r.lab, closed, PORT_SPACE_TCP, NULL, &l->listener),
+                     RDL_OK);
+    assert_int_equal(rdl_cm_bind(l->r.lab, l->listener, &at, &error), RDL_OK);
+    assert_int_equal(rdl_cm_listen(l->r.lab, l->listener, 1, &error), RDL_OK);
+    ask(l, PORT_SPACE_TCP);
+    assert_int_equal(rdl_run(l->r.lab, rdl_now_ns(l->r.lab) + 1000000, bounded), RDL_OK);
+    assert_int_equal(rdl_cm_pending(l->r.lab, closed), 1);
+    destroy(l, ACTIVE);
+    assert_int_equal(rdl_run(l->r.lab, rdl_now_ns(l->r.lab) + 1000000, bounded), RDL_OK);
+    resolve(l, PORT_SPACE_TCP);
+    connect_from(l, ACTIVE_QPN + 1);
+    run_out(l);
+    assert_int_equal(rdl_cm_pending(l->r.lab, closed), 2);
+}
+
+static void a_datagram_service_answers(struct cm_lab *l)
+{
+    ask_listener(l, PORT_SPACE_UDP);
+    answer(l);
+}
+
+static void no_datagram_service_listens(struct cm_lab *l)
+{
+    ask(l, PORT_SPACE_UDP);
+}
+
+static void a_datagram_service_rejects(struct cm_lab *l)
+{
+    ask_listener(l, PORT_SPACE_UDP);
+    reject(l, PASSIVE);
+}
+
+static void a_datagram_service_is_silent(struct cm_lab *l)
+{
+    resolve(l, PORT_SPACE_UDP);
+    cut(l);
+    connect_from(l, ACTIVE_QPN);
+}
+
+static void an_id_is_not_connected(struct cm_lab *l)
+{
+    int error = 0;
+
+    resolve(l, PORT_SPACE_TCP);
+    assert_int_equal(rdl_cm_disconnect(l->r.lab, l->id[ACTIVE], &error), RDL_ERR_ERRNO);
+    assert_int_equal(error, EINVAL);
+}
+
+/* --- The table -------------------------------------------------------------------------------- */
+
+#define E(event, status)                                                                           \
+    {                                                                                              \
+        RDMA_CM_EVENT_##event, status                                                              \
+    }
+#define RESOLVED E(ADDR_RESOLVED, 0), E(ROUTE_RESOLVED, 0)
+#define END                                                                                        \
+    {                                                                                              \
+        ENDS, 0                                                                                    \
+    }
+#define REQUESTED E(CONNECT_REQUEST, 0)
+#define OVER      E(DISCONNECTED, 0), E(TIMEWAIT_EXIT, 0)
+
+static const struct cause {
+    void (*act)(struct cm_lab *l);
+    struct seen want[2][SEEN_MAX]; /* ACTIVE, PASSIVE */
+} causes[] = {
+    {the_address_is_known, {{E(ADDR_RESOLVED, 0), END}, {END}}},
+    {no_station_has_the_address, {{E(ADDR_ERROR, -ETIMEDOUT), END}, {END}}},
+    {the_path_is_resolved, {{RESOLVED, END}, {END}}},
+    {a_request_arrives, {{RESOLVED, END}, {REQUESTED, E(REJECTED, CM_REASON_TIMEOUT), END}}},
+    {a_connection_is_made,
+     {{RESOLVED, E(CONNECT_RESPONSE, 0), END}, {REQUESTED, E(ESTABLISHED, 0), END}}},
+    {a_connection_is_ended_by_the_active_side,
+     {{RESOLVED, E(CONNECT_RESPONSE, 0), OVER, END}, {REQUESTED, E(ESTABLISHED, 0), OVER, END}}},
+    {a_connection_is_ended_by_the_passive_side,
+     {{RESOLVED, E(CONNECT_RESPONSE, 0), OVER, END}, {REQUESTED, E(ESTABLISHED, 0), OVER, END}}},
+    {both_disconnect_at_once,
+     {{RESOLVED, E(CONNECT_RESPONSE, 0), OVER, END}, {REQUESTED, E(ESTABLISHED, 0), OVER, END}}},
+    {the_peer_of_a_disconnect_is_silent,
+     {{RESOLVED, E(CONNECT_RESPONSE, 0), E(DISCONNECTED, -ETIMEDOUT), E(TIMEWAIT_EXIT, 0), END},
+      {REQUESTED, E(ESTABLISHED, 0), END}}},
+    {a_connected_id_is_destroyed,
+     {{RESOLVED, E(CONNECT_RESPONSE, 0), END}, {REQUESTED, E(ESTABLISHED, 0), OVER, END}}},
+    {every_message_comes_twice,
+     {{RESOLVED, E(CONNECT_RESPONSE, 0), OVER, END}, {REQUESTED, E(ESTABLISHED, 0), OVER, END}}},
+    {a_copy_of_the_request_comes_in_timewait,
+     {{RESOLVED, E(CONNECT_RESPONSE, 0), OVER, END},
+      {REQUESTED, E(ESTABLISHED, 0), E(DISCONNECTED, 0), REQUESTED, E(TIMEWAIT_EXIT, 0), END}}},
+    {each_first_message_is_lost,
+     {{RESOLVED, E(CONNECT_RESPONSE, 0), OVER, END},
+      {REQUESTED, E(ESTABLISHED, 0), E(DISCONNECTED, 0), END}}},
+    {the_drep_is_lost,
+     {{RESOLVED, E(CONNECT_RESPONSE, 0), E(DISCONNECTED, -ETIMEDOUT), E(TIMEWAIT_EXIT, 0), END},
+      {REQUESTED, E(ESTABLISHED, 0), OVER, END}}},
+    {the_server_is_slow,
+     {{RESOLVED, E(CONNECT_RESPONSE, 0), END}, {REQUESTED, E(ESTABLISHED, 0), END}}},
+    {data_comes_before_the_rtu,
+     {{RESOLVED, E(CONNECT_RESPONSE, 0), END}, {REQUESTED, E(ESTABLISHED, 0), END}}},
+    {the_server_rejects,
+     {{RESOLVED, E(REJECTED, CM_REASON_CONSUMER_DEFINED), END}, {REQUESTED, END}}},
+    {the_client_rejects_the_reply,
+     {{RESOLVED, E(CONNECT_RESPONSE, 0), END},
+      {REQUESTED, E(REJECTED, CM_REASON_CONSUMER_DEFINED), END}}},
+    {the_request_is_destroyed,
+     {{RESOLVED, E(REJECTED, CM_REASON_CONSUMER_DEFINED), END}, {REQUESTED, END}}},
+    {the_server_goes_behind_its_reply,
+     {{RESOLVED, E(CONNECT_RESPONSE, 0), E(REJECTED, CM_REASON_CONSUMER_DEFINED), END},
+      {REQUESTED, END}}},
+    {the_client_goes_behind_the_reply,
+     {{RESOLVED, E(CONNECT_RESPONSE, 0), END},
+      {REQUESTED, E(REJECTED, CM_REASON_CONSUMER_DEFINED), END}}},
+    {nobody_listens, {{RESOLVED, E(REJECTED, CM_REASON_INVALID_SERVICE_ID), END}, {END}}},
+    {the_listener_has_another_address,
+     {{RESOLVED, E(REJECTED, CM_REASON_CONSUMER_DEFINED), END}, {END}}},
+    {the_queue_pair_is_used_again, /* the server's kernel ends the old connection */
+     {{RESOLVED, E(CONNECT_RESPONSE, 0), RESOLVED, E(REJECTED, CM_REASON_STALE_CONN),
+       E(DISCONNECTED, 0), END},
+      {REQUESTED, E(ESTABLISHED, 0), E(DISCONNECTED, -ETIMEDOUT), E(TIMEWAIT_EXIT, 0), END}}},
+    {the_request_is_not_answered, {{RESOLVED, E(UNREACHABLE, -ETIMEDOUT), END}, {END}}},
+    {the_reply_is_not_answered,
+     {{RESOLVED, E(UNREACHABLE, -ETIMEDOUT), END}, {REQUESTED, E(UNREACHABLE, -ETIMEDOUT), END}}},
+    {the_backlog_is_full, {{RESOLVED, RESOLVED, E(UNREACHABLE, -ETIMEDOUT), END}, {END}}},
+    {a_datagram_service_answers, {{RESOLVED, E(ESTABLISHED, 0), END}, {REQUESTED, END}}},
+    {no_datagram_service_listens, {{RESOLVED, E(UNREACHABLE, SIDR_UNSUPPORTED), END}, {END}}},
+    {a_datagram_service_rejects, {{RESOLVED, E(UNREACHABLE, SIDR_REJECT), END}, {REQUESTED, END}}},
+    {a_datagram_service_is_silent, {{RESOLVED, E(UNREACHABLE, -ETIMEDOUT), END}, {END}}},
+    {an_id_is_not_connected, {{RESOLVED, END}, {END}}},
+};
+
+/* Events that no cause of this lab has. */
+static const struct {
+    enum rdma_cm_event event;
+    const char *why;
+} cannot[] = {
+    {RDMA_CM_EVENT_ROUTE_ERROR, "RoCE asks nobody for a path"},
+    {RDMA_CM_EVENT_CONNECT_ERROR, "librdmacm makes it, of a modify that has failed"},
+    {RDMA_CM_EVENT_DEVICE_REMOVAL, "no device of a lab is removed"},
+    {RDMA_CM_EVENT_MULTICAST_JOIN, "rdma_cm joins no group here"},
+    {RDMA_CM_EVENT_MULTICAST_ERROR, "rdma_cm joins no group here"},
+    {RDMA_CM_EVENT_ADDR_CHANGE, "an address stays at its device"},
+};
+
+/* --- Tests ------------------------------------------------------------------------------------ */
+
+static struct cm_lab *start(void)
+{
+    struct cm_lab *l = test_calloc(1, sizeof(*l));
+    const struct testbed_config c = {.seed = 4,
+                                     .check_invariants = true,
+                                     .mr_bytes = 4096,
+                                     .max_wr = 16,
+                                     .path_mtu = MTU_1024,
+                                     .latency_ns = 1000};
+
+    assert_int_equal(testbed_init(&l->r, &c), RDL_OK);
+    for (unsigned side = 0; side < 2; side++)
+        assert_int_equal(
+            rdl_cm_create_channel(l->r.lab, l->r.side[side].host, NULL, &l->channel[side]), RDL_OK);
+    return l;
+}
+
+static size_t length(const struct seen *list)
+{
+    size_t n = 0;
+
+    while (list[n].kind != ENDS)
+        n++;
+    return n;
+}
+
+static void compare(const struct cm_lab *l, size_t row, unsigned side)
+{
+    const struct seen *want = causes[row].want[side], *have = l->seen[side];
+
+    for (size_t i = 0; i < l->n[side] || i < length(want); i++) {
+        if (i >= l->n[side] || i >= length(want) || want[i].kind != have[i].kind ||
+            want[i].status != have[i].status)
+            fail_msg("row %zu, side %u, event %zu of %zu: %s %d where %s %d is expected", row, side,
+                     i, l->n[side],
+                     i < l->n[side] ? enum_name(&enum_rdma_cm_event, have[i].kind) : "nothing",
+                     i < l->n[side] ? have[i].status : 0,
+                     i < length(want) ? enum_name(&enum_rdma_cm_event, want[i].kind) : "nothing",
+                     i < length(want) ? want[i].status : 0);
+    }
+}
+
+static void each_cause_has_its_events(void **state)
+{
+    (void)state;
+    for (size_t row = 0; row < ARRAY_LEN(causes); row++) {
+        struct cm_lab *l = start();
+
+        causes[row].act(l);
+        run_out(l);
+        for (unsigned side = 0; side < 2; side++)
+            compare(l, row, side);
+        assert_null(rdl_broken_invariant(l->r.lab));
+        testbed_done(&l->r);
+        test_free(l);
+    }
+}
+
+static bool is_caused(enum rdma_cm_event event)
+{
+    for (size_t row = 0; row < ARRAY_LEN(causes); row++) {
+        for (unsigned side = 0; side < 2; side++) {
+            const struct seen *want = causes[row].want[side];
+
+            for (size_t i = 0; i < length(want); i++) {
+                if (want[i].kind == (uint32_t)event)
+                    return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* An event in both tables, or in none, is an error of them. */
+static void each_event_has_a_cause_or_cannot_be(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < enum_rdma_cm_event.n_rows; i++) {
+        const struct enum_row *r = &enum_rdma_cm_event.rows[i];
+        bool excepted = false;
+
+        for (size_t k = 0; k < ARRAY_LEN(cannot); k++)
+            excepted |= (uint32_t)cannot[k].event == r->value && cannot[k].why[0];
+        if (excepted == is_caused((enum rdma_cm_event)r->value))
+            fail_msg("%s %s", r->name, excepted ? "cannot be, and has a cause" : "has no cause");
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_cause_has_its_events),
+        cmocka_unit_test(each_event_has_a_cause_or_cannot_be),
+    };
+
+    return cmocka_run_group_tests_name("cm_events", tests, NULL, NULL);
+}
