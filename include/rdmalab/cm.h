@@ -177,6 +177,21 @@ struct rdl_cm_id_info {
 RDL_MUST_CHECK enum rdl_status rdl_cm_id_info(const struct rdl_lab *lab, rdl_cm_id id,
                                               struct rdl_cm_id_info *ret);
 
+/* Counts of the connection manager of a host. */
+struct rdl_cm_counts {
+    uint32_t ids;      /* of programs, and of requests that no program has taken */
+    uint32_t comm_ids; /* of ib_cm */
+    uint32_t services; /* ports at which somebody listens */
+    uint32_t messages; /* that wait to be sent */
+    uint64_t rules;    /* set of rows of emu/facts/cm_rules.def that have decided so far */
+};
+
+/* Returns RDL_OK, RDL_ERR_STALE, or an error as rdl_cm_create_channel() if the connection manager
+ * of @host does not run.
+ */
+RDL_MUST_CHECK enum rdl_status rdl_cm_counts(const struct rdl_lab *lab, rdl_host host,
+                                             struct rdl_cm_counts *ret);
+
 /* Returns the number of events of @channel that nobody has taken; 0 if it was destroyed. */
 uint32_t rdl_cm_pending(const struct rdl_lab *lab, rdl_cm_channel channel);
 

@@ -241,3 +241,13 @@ uint32_t rdl_cm_pending(const struct rdl_lab *lab, rdl_cm_channel channel)
 
     return ch ? rdma_cm_channel_of(ch)->n_events : 0;
 }
+
+enum rdl_status rdl_cm_counts(const struct rdl_lab *lab, rdl_host host, struct rdl_cm_counts *ret)
+{
+    const struct host *h = lab_host(lab->state, host.raw);
+    const enum rdl_status st = h ? usable(h) : RDL_ERR_STALE;
+
+    if (st == RDL_OK)
+        cm_agent_counts(&h->guest.cm, ret);
+    return st;
+}

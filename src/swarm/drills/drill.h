@@ -51,7 +51,8 @@ struct drill_kind {
     X(oneway)                                                                                      \
     X(shared)                                                                                      \
     X(machine)                                                                                     \
-    X(programs)
+    X(programs)                                                                                    \
+    X(connections)
 
 #define DRILL_COUNT(name) +1u
 #define DRILL_KINDS       (0u DRILLS(DRILL_COUNT))

@@ -49,4 +49,9 @@ extern const struct drill_kind drill_of_oneway;
 /* Queue pairs that share completion queues and receive queues (drill_shared.c). */
 extern const struct drill_kind drill_of_shared;
 
+/* Programs that connect by rdma_cm while messages are lost, doubled and delayed
+ * (drill_connections.c).
+ */
+extern const struct drill_kind drill_of_connections;
+
 #endif

@@ -206,6 +206,15 @@ struct cma_id *cma_listener_at(const struct cma *cma, enum port_space space,
     return NULL;
 }
 
+uint32_t cma_services(const struct cma *cma)
+{
+    uint32_t n = 0;
+
+    for (const struct cma_service *s = cma->services; s; s = s->next)
+        n++;
+    return n;
+}
+
 /* --- Addresses and routes of peers ------------------------------------------------------------ */
 
 static void stop_timer(struct cma_id *id)

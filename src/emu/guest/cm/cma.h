@@ -143,6 +143,9 @@ int cma_notify(struct cma_id *id);
 int cma_qp_attr(const struct cma_id *id, uint32_t state, struct rdl_qp_attr *ret,
                 uint32_t *ret_mask);
 
+/* Returns the number of ports at which somebody listens. */
+uint32_t cma_services(const struct cma *cma);
+
 /* Takes the oldest event of @ch; NULL: there is none.  cma_ack() frees it. */
 struct cma_event *cma_take(struct cma_channel *ch);
 void cma_ack(struct cma *cma, struct cma_event *e);

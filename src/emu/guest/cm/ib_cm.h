@@ -129,6 +129,7 @@ struct ib_cm {
     struct hash_lists by_local, by_remote, by_qpn;
     struct ib_cm_id *listeners;
     uint32_t n_ids;
+    uint64_t rules; /* set of rows of cm_rules.def that have decided so far */
 };
 
 /* Initializes @cm; @rng makes its IDs hard to guess. */

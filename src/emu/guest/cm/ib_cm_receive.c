@@ -19,8 +19,8 @@ struct cm_rule {
     enum cm_state next;
 };
 
-/* Returns the rule for @message in @state. */
-static struct cm_rule rule_for(enum cm_message message, uint32_t state)
+/* Returns the rule for @message in the state of @id. */
+static struct cm_rule rule_for(struct ib_cm_id *id, enum cm_message message)
 {
     static const struct {
         enum cm_message message;
@@ -32,9 +32,12 @@ static struct cm_rule rule_for(enum cm_message message, uint32_t state)
 #undef CM_RULE
     };
 
+    _Static_assert(ARRAY_LEN(rows) <= 64, "ib_cm.rules has a bit for each row");
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-        if (rows[i].message == message && rows[i].state == state)
-            return rows[i].rule;
+        if (rows[i].message != message || rows[i].state != id->state)
+            continue;
+        id->cm->rules |= (uint64_t)1 << i;
+        return rows[i].rule;
     }
     return (struct cm_rule){DROP, CMS_IDLE};
 }
@@ -57,8 +60,8 @@ static void take(struct ib_cm_id *id, const struct mad *m, enum cm_state next)
 /* @id, which may be NULL, takes @m if the rule says so, and its user gets an event. */
 static void take_if_ruled(struct ib_cm_id *id, const struct mad *m, enum ib_cm_event_kind kind)
 {
-    const struct cm_rule rule = id ? rule_for((enum cm_message)m->head.attr_id, id->state)
-                                   : (struct cm_rule){DROP, CMS_IDLE};
+    const struct cm_rule rule =
+        id ? rule_for(id, (enum cm_message)m->head.attr_id) : (struct cm_rule){DROP, CMS_IDLE};
 
     if (!id || rule.verdict != TAKE)
         return;
@@ -140,7 +143,7 @@ static void receive_req(struct ib_cm *cm, const struct ib_cm_path *from, const s
     struct ib_cm_id *listener;
 
     if (known) {
-        if (rule_for(CM_REQ, known->state).verdict == MRA)
+        if (rule_for(known, CM_REQ).verdict == MRA)
             ib_cm_send_mra(known);
         return;
     }
@@ -240,7 +243,7 @@ static void receive_rep(struct ib_cm *cm, const struct ib_cm_path *from, const s
 
     if (!id || (id->remote_id != 0 && id->remote_id != m->u.rep.local_comm_id))
         return;
-    rule = rule_for(CM_REP, id->state);
+    rule = rule_for(id, CM_REP);
     if (rule.verdict == AGAIN)
         repeat_rtu(id);
     if (rule.verdict == MRA)
@@ -267,7 +270,7 @@ static void receive_mra(struct ib_cm *cm, const struct mad *m)
 
     if (!id || mra->answered > CM_ANSWERED_REP)
         return;
-    rule = rule_for(CM_MRA, id->state);
+    rule = rule_for(id, CM_MRA);
     if (rule.verdict != TAKE || (id->state == CMS_REQ_SENT) != of_req)
         return;
     retries = id->retries;
@@ -331,7 +334,7 @@ static void receive_dreq(struct ib_cm *cm, const struct ib_cm_path *from, const 
     }
     if (dreq->remote_qpn != id->local_qpn)
         return;
-    rule = rule_for(CM_DREQ, id->state);
+    rule = rule_for(id, CM_DREQ);
     if (rule.verdict == AGAIN)
         repeat_drep(id);
     if (rule.verdict == TAKE)

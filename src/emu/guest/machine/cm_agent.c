@@ -565,3 +565,13 @@ void cm_agent_start(struct cm_agent *a)
     a->failed = start(a);
     v->current = caller;
 }
+
+void cm_agent_counts(const struct cm_agent *a, struct rdl_cm_counts *ret)
+{
+    *ret = (struct rdl_cm_counts){.ids = a->cma.n_ids,
+                                  .comm_ids = a->ib.n_ids,
+                                  .services = cma_services(&a->cma),
+                                  .rules = a->ib.rules};
+    for (const struct cm_agent_message *m = a->first; m; m = m->next)
+        ret->messages++;
+}

@@ -72,6 +72,9 @@ void cm_agent_start(struct cm_agent *agent);
 /* verbs_config.kernel_event() */
 void cm_agent_event(struct cm_agent *agent, bool armed);
 
+/* Counts what the agent has. */
+void cm_agent_counts(const struct cm_agent *agent, struct rdl_cm_counts *ret);
+
 /* Handler of SIM_CM_TIMER with argument @arg. */
 void cm_agent_timer(struct cm_agent *agent, uint64_t arg);
 
