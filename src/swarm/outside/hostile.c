@@ -6,6 +6,7 @@
 #include "emu/base/assert.h"
 #include "emu/facts/device.h"
 #include "emu/facts/enum/opcode.h"
+#include "emu/facts/roce.h"
 #include "emu/wire/arp.h"
 #include "emu/wire/checksum.h"
 #include "emu/wire/icrc.h"
@@ -403,12 +404,34 @@ static void make_acknowledge(struct hostile_frame *m)
     finish_packet(m, &p);
 }
 
+/* Builds a datagram to the connection manager of a host.  Now and then its length or Q_Key is
+ * wrong.
+ */
+static void make_mad(struct hostile_frame *m)
+{
+    struct hostile *h = m->h;
+    struct packet p = packet_to_host(h, HOSTILE_UD);
+    const uint32_t any = below(h, 2 * MAD_BYTES);
+
+    p.bth.opcode = OP_UD_SEND_ONLY;
+    p.bth.dest_qpn = QPN_GSI;
+    p.deth.qkey = QKEY_GSI;
+    p.payload_bytes = one_in(h, 16) ? any : MAD_BYTES;
+    if (one_in(h, 16))
+        make_wrong(h, &p);
+    finish_packet(m, &p);
+    if (p.payload_bytes == MAD_BYTES)
+        hostile_mad(h, m->frame + m->n - ICRC_BYTES - MAD_BYTES);
+    set_icrc(m, m->n);
+}
+
 static const struct {
     void (*make)(struct hostile_frame *m);
     uint32_t weight;
 } kinds[] = {
     {make_chance, 2}, {make_chance_to_host, 2}, {make_arp, 3},      {make_echo, 3},
     {make_nd, 3},     {make_other_ip, 2},       {make_request, 12}, {make_acknowledge, 4},
+    {make_mad, 8},
 };
 
 static void make_some(struct hostile_frame *m)

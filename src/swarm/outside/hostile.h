@@ -15,9 +15,14 @@
 #include "emu/facts/enum/mtu.h"
 #include "emu/facts/psn.h"
 #include "emu/wire/addr.h"
+#include "emu/wire/mad.h"
 
 #define HOSTILE_HOSTS 2u
 #define HOSTILE_BYTES 65535u /* length of the longest frame */
+#define HOSTILE_COMMS 4u     /* communication IDs of host[0] that it remembers */
+#define HOSTILE_PORT  7471u  /* host[0] listens there, by TCP and UDP */
+/* host[0] says that its connections have this queue pair.  Messages alone know of it. */
+#define HOSTILE_CM_QPN 0x1234u
 
 /* The addresses of a station. */
 struct hostile_station {
@@ -46,10 +51,17 @@ struct hostile {
      * the oldest PSN of its RC requests that is not acknowledged.
      */
     struct psn expected[HOSTILE_QPS], acked;
+    uint32_t comm[HOSTILE_COMMS], n_comms; /* that host[0] has told, and how many so far */
 };
 
 /* Builds a random frame with @h->rng.  Returns its length, 1 .. HOSTILE_BYTES. */
 size_t hostile_frame(struct hostile *h, uint8_t frame[HOSTILE_BYTES]);
+
+/* Builds a message of a connection manager, right or wrong.  hostile_hear() learns communication
+ * IDs of host[0] from a frame that has reached the stranger.
+ */
+void hostile_mad(struct hostile *h, uint8_t mad[MAD_BYTES]);
+void hostile_hear(struct hostile *h, const uint8_t *frame, size_t n);
 
 /* Builds a correct READ request for all of the open memory: the next one, or with @again a
  * repetition of the previous one.  Returns the length of the frame.

@@ -10,6 +10,8 @@
  *     frame has ended a queue pair of another service;
  *   - the stranger has written only to the memory that h1 opened for it;
  *   - the messages between h1 and h2 arrived unchanged;
+ *   - h2 can connect to h1 by rdma_cm, and the kernel of h1 has kept nothing of the stranger's
+ *     messages;
  *   - h1 and h2 answer each other's pings and those of the stranger.
  * At the end it checks that the second half of the run needed no more memory than the first, except
  * for SLACK_BYTES.
@@ -220,7 +222,7 @@ static void ping_each_other(struct outside *o)
         outside_expect(o, ping_other(o, side), "the hosts of a lab answer each other");
 }
 
-/* Counts the frame if it is the reply to the stranger's ping. */
+/* Counts the frame if it is the reply to the stranger's ping, and reads messages. */
 static void on_frame(void *ctx, const void *bytes, size_t n)
 {
     struct outside *o = ctx;
@@ -235,6 +237,7 @@ static void on_frame(void *ctx, const void *bytes, size_t n)
         icmp_echo_parse(&echo, &icmp, &in) == DROP_NONE && echo.reply && echo.id == ECHO_ID &&
         echo.seq == o->echo_seq)
         o->echo_replies++;
+    hostile_hear(&o->hostile, bytes, n);
 }
 
 /* Sends an ARP request to host @i, from which it learns the stranger's real MAC, and then a ping.
@@ -344,6 +347,7 @@ static void run_batch(struct outside *o)
     finish_messages(o);
     check_messages(o);
     check_guard(o);
+    outside_cm_check(o);
     for (size_t i = 0; i < HOSTILE_HOSTS; i++)
         ping_from_outside(o, i);
     check_sums(o);
@@ -412,7 +416,9 @@ static enum rdl_status build(struct outside *o, bool named)
 
     if (st == RDL_OK)
         st = open_memory(o);
-    return st == RDL_OK ? make_stranger(o) : st;
+    if (st == RDL_OK)
+        st = make_stranger(o);
+    return st == RDL_OK ? outside_cm_make(o) : st;
 }
 
 bool swarm_outside(struct swarm_outside_run *run)

@@ -6,6 +6,7 @@
 #define SWARM_OUTSIDE_OUTSIDE_RUN_H
 
 #include "emu/facts/enum/access.h"
+#include "rdmalab/cm.h"
 #include "rdmalab/port.h"
 #include "swarm/outside/hostile.h"
 #include "testbed/testbed.h"
@@ -18,8 +19,9 @@
 #define DEPTH         4u /* max_send_wr and max_recv_wr of each of the stranger's queue pairs */
 #define MESSAGES      3u /* messages that h1 and h2 send each other in each batch */
 /* Offset, in the memory of h1, of the buffer that the stranger's queue pairs use. */
-#define STRANGER_AT   (UINT64_C(2) * MESSAGES * MESSAGE_BYTES)
-#define REMOTE_RIGHTS (ACC_REMOTE_WRITE | ACC_REMOTE_READ | ACC_REMOTE_ATOMIC)
+#define STRANGER_AT    (UINT64_C(2) * MESSAGES * MESSAGE_BYTES)
+#define OUTSIDE_SERVED 8u /* most connections of the server of h1 */
+#define REMOTE_RIGHTS  (ACC_REMOTE_WRITE | ACC_REMOTE_READ | ACC_REMOTE_ATOMIC)
 
 /* State of a run, which is a series of batches of frames.  The *stranger's queue pairs* are those
  * of h1 that are connected with the stranger.
@@ -41,8 +43,11 @@ struct outside {
     uint32_t posted, done; /* work requests of this batch on its RC queue pair: posted, completed */
     uint16_t echo_seq;     /* sequence number of the stranger's last ping */
     uint32_t echo_replies; /* replies to that ping */
-    uint8_t frame[HOSTILE_BYTES]; /* scratch memory for a frame */
-    const char *wrong;            /* the rule that was broken; NULL: none */
+    uint8_t frame[HOSTILE_BYTES];         /* scratch memory for a frame */
+    rdl_cm_channel events[2];             /* of h1 and h2 */
+    rdl_cm_id served[OUTSIDE_SERVED + 1]; /* IDs of requests to h1 */
+    uint32_t n_served;
+    const char *wrong; /* the rule that was broken; NULL: none */
 };
 
 /* outside_expect() checks that @right is true, outside_works() that @st is RDL_OK.  The first
@@ -62,6 +67,14 @@ void outside_receive(struct outside *o, const uint8_t *frame, size_t n);
 RDL_MUST_CHECK enum rdl_status stranger_make(struct outside *o);
 void stranger_connect(struct outside *o);
 void stranger_disconnect(struct outside *o);
+
+/* outside_cm_make() starts a server at h1.  outside_cm_serve() lets it answer what has come.
+ * outside_cm_check() lets it end all connections, checks that h2 can connect, and that nothing is
+ * left.
+ */
+RDL_MUST_CHECK enum rdl_status outside_cm_make(struct outside *o);
+void outside_cm_serve(struct outside *o);
+void outside_cm_check(struct outside *o);
 
 /* Send one batch of frames: stranger_flood() random ones, stranger_flood_reads() READs, and
  * stranger_overfill() more frames than the port can buffer.

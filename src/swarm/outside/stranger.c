@@ -241,6 +241,7 @@ void stranger_flood(struct outside *o)
         if (!at_once && prng_below(&o->rng, 2))
             outside_go_on(o, prng_below(&o->rng, GAP_NS));
         poll_stranger(o);
+        outside_cm_serve(o);
     }
 }
 
