@@ -78,10 +78,10 @@ static struct rdl_cm_param draw_param(struct drill *d, const struct conn_id *id)
     };
 }
 
-/* One client in a few uses the queue pair of another one, whose old connection is stale then. */
+/* One client in a few uses the queue pair of another ID, whose old connection is stale then. */
 static bool choose_qp(struct drill *d, struct conn_id *id)
 {
-    const struct conn_id *other = drill_one_in(d, 8) ? conn_pick(d, conn_is_client) : NULL;
+    const struct conn_id *other = drill_one_in(d, 8) ? conn_pick(d, any_id) : NULL;
 
     if (id->space == PORT_SPACE_UDP) {
         id->qpn = UD_QPN;
@@ -340,7 +340,7 @@ bool conn_destroy(struct drill *d, struct conn_id *id)
 
 void conn_do_destroy(struct drill *d)
 {
-    struct conn_id *id = drill_one_in(d, 4) ? conn_pick(d, any_id) : conn_pick(d, is_done);
+    struct conn_id *id = drill_one_in(d, 2) ? conn_pick(d, any_id) : conn_pick(d, is_done);
 
     if (id)
         conn_destroy(d, id);

@@ -111,6 +111,24 @@ static struct conn_id *add_request(struct drill *d, struct conn_id *listener,
     return id;
 }
 
+/* Rejects a message of a queue pair that has an older connection, and ends that.  Returns false if
+ * it has none.
+ */
+static bool end_stale(struct drill *d, unsigned host, uint32_t qpn)
+{
+    struct conn_id *old = known_qpn(connections_of(d), host, qpn);
+
+    if (!old)
+        return false;
+    conn_expect_sent(d, host, CM_REJ, CM_REASON_STALE_CONN);
+    if (old->state != CONN_UP)
+        return true;
+    old->state = CONN_DREQ_SENT;
+    conn_expect_sent(d, host, CM_DREQ, 0);
+    conn_await(d, old, CM_DREQ, old->timeout_ns);
+    return true;
+}
+
 /* Checks that the REQ says what its sender's program has said, if that ID still exists. */
 static bool check_req(struct drill *d, unsigned host, const struct cm_req *req)
 {
@@ -141,16 +159,8 @@ static void receive_req(struct drill *d, unsigned host, const struct cm_req *req
             conn_expect_sent(d, host, CM_MRA, 0);
         return;
     }
-    id = known_qpn(s, host, req->local_qpn);
-    if (id) {
-        conn_expect_sent(d, host, CM_REJ, CM_REASON_STALE_CONN);
-        if (id->state != CONN_UP)
-            return;
-        id->state = CONN_DREQ_SENT;
-        conn_expect_sent(d, host, CM_DREQ, 0);
-        conn_await(d, id, CM_DREQ, id->timeout_ns);
+    if (end_stale(d, host, req->local_qpn))
         return;
-    }
     listener = listener_at(s, host, PORT_SPACE_TCP, (uint16_t)req->service_id, &any);
     if (!any)
         conn_expect_sent(d, host, CM_REJ, CM_REASON_INVALID_SERVICE_ID);
@@ -223,7 +233,7 @@ static void receive_rep(struct drill *d, unsigned host, const struct cm_rep *rep
         conn_expect_sent(d, host, CM_RTU, 0);
     if (id->state == CONN_REPLIED_TO)
         conn_expect_sent(d, host, CM_MRA, 0);
-    if (id->state != CONN_ASKED)
+    if (id->state != CONN_ASKED || end_stale(d, host, rep->local_qpn))
         return;
     id->state = CONN_REPLIED_TO;
     id->due_ns = 0;

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+/* Messages of a connection manager to hosts whose MAC is not known yet. */
+#include "testing.h"
+
+#include <string.h>
+
+#include "emu/facts/enum/cm_message.h"
+#include "emu/facts/enum/opcode.h"
+#include "emu/facts/roce.h"
+#include "emu/trace/event.h"
+#include "emu/wire/mad.h"
+#include "emu/wire/packet.h"
+#include "rdmalab/cm.h"
+#include "rdmalab/fault.h"
+#include "rdmalab/trace.h"
+
+#define MS     UINT64_C(1000000)
+#define NOBODY 99u /* the last byte of an address that no host has */
+
+#define EVERYTHING 1000000u /* of a million */
+
+static const struct rdl_limits bounded = {.ticks = 1000000};
+
+struct neighbours {
+    struct rdl_lab *lab;
+    rdl_host host[2];
+    rdl_link link;
+    uint8_t gid[2][GID_BYTES], mac[2][MAC_BYTES];
+};
+
+static int set_up(void **state)
+{
+    struct neighbours *n = test_calloc(1, sizeof(*n));
+    const struct rdl_lab_config lab = {.seed = 1, .check_invariants = true};
+    const struct rdl_link_config link = {.a = "h1", .b = "h2", .latency_ns = 1000};
+    rdl_cm_channel channel;
+
+    assert_int_equal(rdl_lab_new(&lab, &n->lab), RDL_OK);
+    assert_int_equal(rdl_record(n->lab, 0, 0), RDL_OK);
+    for (unsigned i = 0; i < 2; i++) {
+        const struct rdl_host_config c = {.name = i == 0 ? "h1" : "h2", .arp = true};
+
+        assert_int_equal(rdl_host_add(n->lab, &c, &n->host[i]), RDL_OK);
+        assert_int_equal(rdl_host_address(n->lab, n->host[i], 0, n->gid[i], n->mac[i]), RDL_OK);
+    }
+    assert_int_equal(rdl_link_add(n->lab, &link, &n->link), RDL_OK);
+    assert_int_equal(rdl_cm_create_channel(n->lab, n->host[0], NULL, &channel), RDL_OK);
+    *state = n;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct neighbours *n = *state;
+
+    rdl_lab_free(n->lab);
+    test_free(n);
+    return 0;
+}
+
+static void go_on(struct neighbours *n, uint64_t ms)
+{
+    const enum rdl_status st = rdl_run(n->lab, rdl_now_ns(n->lab) + ms * MS, bounded);
+
+    assert_true(st == RDL_OK || st == RDL_ERR_IDLE);
+}
+
+static void lose(struct neighbours *n, uint32_t ppm)
+{
+    const struct rdl_link_config c = {.latency_ns = 1000, .loss_ppm = ppm};
+
+    assert_int_equal(rdl_link_set(n->lab, n->link, &c), RDL_OK);
+}
+
+/* h1 gets a REQ that says that it comes from @gid. */
+static void ask_from(struct neighbours *n, const uint8_t gid[GID_BYTES], uint32_t comm)
+{
+    struct mad m = {.head = {.base_version = MAD_BASE_VERSION,
+                             .mgmt_class = MAD_CLASS_CM,
+                             .class_version = MAD_CM_CLASS_VERSION,
+                             .method = MAD_METHOD_SEND,
+                             .attr_id = CM_REQ},
+                    .u.req = {.local_comm_id = comm, .local_ca_guid = comm, .local_qpn = comm}};
+    struct packet p = {.ip = {.version = 4, .ttl = 64},
+                       .udp_src_port = 0xc000,
+                       .bth = {.opcode = OP_UD_SEND_ONLY, .pkey = 0xffff, .dest_qpn = QPN_GSI},
+                       .deth = {.qkey = QKEY_GSI, .src_qpn = QPN_GSI},
+                       .payload_bytes = MAD_BYTES};
+    uint8_t frame[512];
+
+    memcpy(p.eth.dst, n->mac[0], MAC_BYTES);
+    memcpy(p.ip.dst, n->gid[0], GID_BYTES);
+    memcpy(p.ip.src, gid, GID_BYTES);
+    mad_build(&m, packet_build(&p, frame));
+    packet_finish(frame, packet_frame_bytes(&p));
+    assert_int_equal(rdl_inject(n->lab, n->host[0], frame, packet_frame_bytes(&p)), RDL_OK);
+    go_on(n, 1);
+}
+
+/* While nobody answers for one address, the message to another host waits, and is sent later. */
+static void a_message_waits_for_its_own_neighbour(void **state)
+{
+    struct neighbours *n = *state;
+    uint8_t nobody[GID_BYTES];
+    struct rdl_cm_counts c;
+
+    memcpy(nobody, n->gid[1], GID_BYTES);
+    nobody[15] = NOBODY;
+    lose(n, EVERYTHING);
+    ask_from(n, nobody, 7);
+    go_on(n, 1500);
+    ask_from(n, n->gid[1], 8);
+    assert_int_equal(rdl_cm_counts(n->lab, n->host[0], &c), RDL_OK);
+    assert_int_equal(c.messages, 2);
+    go_on(n, 1600);
+    assert_int_equal(rdl_cm_counts(n->lab, n->host[0], &c), RDL_OK);
+    assert_int_equal(c.messages, 1); /* the other one is lost */
+    assert_int_equal(rdl_total(n->lab, EV_cm_sent), 0);
+    lose(n, 0);
+    go_on(n, 1000);
+    assert_int_equal(rdl_total(n->lab, EV_cm_sent), 1);
+    assert_int_equal(rdl_total(n->lab, EV_cm_received), 3); /* h2 hears the REJ */
+    assert_int_equal(rdl_cm_counts(n->lab, n->host[0], &c), RDL_OK);
+    assert_int_equal(c.messages, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_message_waits_for_its_own_neighbour, set_up, tear_down),
+    };
+
+    return cmocka_run_group_tests_name("cm_neighbours", tests, NULL, NULL);
+}
