@@ -26,9 +26,9 @@
 
 static void do_pass_time(struct drill *d)
 {
-    static const uint64_t spans_ns[] = {500,       2000,       5000,       20000,
-                                        20000,     100000,     20 * MS,    3000 * MS,
-                                        7000 * MS, 70000 * MS, 200000 * MS};
+    static const uint64_t spans_ns[] = {
+        500,   2000,  2000,   5000,   5000,    5000,      20000,     20000,      20000,
+        20000, 20000, 100000, 100000, 20 * MS, 3000 * MS, 7000 * MS, 70000 * MS, 200000 * MS};
 
     conn_run_until(d, rdl_now_ns(d->lab) + spans_ns[drill_below(d, ARRAY_LEN(spans_ns))]);
 }
@@ -84,6 +84,32 @@ static void do_data(struct drill *d)
 
     if (id)
         exchange(d, id, peer_of(connections_of(d), id));
+}
+
+/* The programs take their events, and do what is asked of them. */
+static bool answer_all(struct drill *d)
+{
+    struct connections *s = connections_of(d);
+
+    if (!conn_take_all(d))
+        return false;
+    for (uint32_t i = 0; i < CONN_IDS; i++) {
+        struct conn_id *id = &s->ids[i];
+
+        if (!id->is_used || !id->is_told)
+            continue;
+        if ((id->state == CONN_REQUESTED || id->state == CONN_SIDR_REQUESTED) &&
+            !conn_accept(d, id))
+            return false;
+        if (id->state == CONN_REPLIED_TO && !conn_establish(d, id))
+            return false;
+    }
+    return true;
+}
+
+static void do_answer_all(struct drill *d)
+{
+    answer_all(d);
 }
 
 /* --- The drill -------------------------------------------------------------------------------- */
@@ -144,11 +170,12 @@ static void take(struct drill *d)
         conn_do_accept,
         conn_do_establish,
         conn_do_establish,
-        conn_do_establish,
         conn_do_reject,
         conn_do_disconnect,
         conn_do_disconnect,
+        conn_do_disconnect,
         conn_do_notify,
+        conn_do_destroy,
         conn_do_destroy,
         conn_do_take,
         conn_do_take,
@@ -158,6 +185,8 @@ static void take(struct drill *d)
         conn_do_take,
         conn_do_ack,
         conn_do_ack,
+        conn_do_ack,
+        do_pass_time,
         do_pass_time,
         do_pass_time,
         do_pass_time,
@@ -165,6 +194,9 @@ static void take(struct drill *d)
         do_disturb,
         do_data,
         do_data,
+        do_answer_all,
+        do_answer_all,
+        do_answer_all,
     };
 
     if (conn_hear(d))
@@ -228,7 +260,7 @@ static bool check_states(struct drill *d)
     return true;
 }
 
-/* The programs do what is asked of them, and nothing is lost any more. */
+/* Nothing is lost any more, and the programs do what is asked of them. */
 static bool make_peace(struct drill *d)
 {
     struct connections *s = connections_of(d);
@@ -238,20 +270,7 @@ static bool make_peace(struct drill *d)
             return false;
     }
     for (uint32_t round = 0; round < ROUNDS; round++) {
-        if (!conn_take_all(d))
-            return false;
-        for (uint32_t i = 0; i < CONN_IDS; i++) {
-            struct conn_id *id = &s->ids[i];
-
-            if (!id->is_used || !id->is_told)
-                continue;
-            if ((id->state == CONN_REQUESTED || id->state == CONN_SIDR_REQUESTED) &&
-                !conn_accept(d, id))
-                return false;
-            if (id->state == CONN_REPLIED_TO && !conn_establish(d, id))
-                return false;
-        }
-        if (!conn_run_until(d, RDL_NEVER))
+        if (!answer_all(d) || !conn_run_until(d, RDL_NEVER))
             return false;
     }
     return check_states(d);

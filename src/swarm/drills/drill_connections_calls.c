@@ -60,7 +60,12 @@ static bool may_disconnect(const struct conn_id *id)
 
 static bool is_done(const struct conn_id *id)
 {
-    return id->step == STEP_CONNECT && id->state == CONN_IDLE;
+    return id->step == STEP_CONNECT && id->state == CONN_IDLE && id->n_unacked == 0;
+}
+
+static bool is_alive(const struct conn_id *id)
+{
+    return id->state != CONN_IDLE && id->n_unacked == 0;
 }
 
 /* --- Connections ------------------------------------------------------------------------------ */
@@ -340,7 +345,9 @@ bool conn_destroy(struct drill *d, struct conn_id *id)
 
 void conn_do_destroy(struct drill *d)
 {
-    struct conn_id *id = drill_one_in(d, 2) ? conn_pick(d, any_id) : conn_pick(d, is_done);
+    struct conn_id *id = drill_one_in(d, 8)   ? conn_pick(d, any_id)
+                         : drill_one_in(d, 3) ? conn_pick(d, is_done)
+                                              : conn_pick(d, is_alive);
 
     if (id)
         conn_destroy(d, id);
