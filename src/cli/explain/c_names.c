@@ -55,6 +55,7 @@ void c_name_rows(const char *word,
                  void *ctx)
 {
     char name[C_NAME_BYTES], wanted[C_NAME_BYTES];
+    const char *asked = word;
     struct text w = text_on(wanted, sizeof(wanted));
 
     if (strncasecmp(word, "IB_", 3) == 0) {
@@ -68,7 +69,8 @@ void c_name_rows(const char *word,
         for (size_t k = 0; k < table->n_rows; k++) {
             struct text t = text_on(name, sizeof(name));
 
-            if (c_name_add(&t, table, &table->rows[k]) && strcasecmp(name, wanted) == 0)
+            if (c_name_add(&t, table, &table->rows[k]) &&
+                (strcasecmp(name, wanted) == 0 || strcasecmp(name, asked) == 0))
                 each(ctx, table, &table->rows[k]);
         }
     }
@@ -76,7 +78,7 @@ void c_name_rows(const char *word,
 
 bool c_name_begins(const char *word)
 {
-    return strncasecmp(word, "IB", 2) == 0;
+    return strncasecmp(word, "IB", 2) == 0 || strncasecmp(word, "RDMA_CM_", 8) == 0;
 }
 
 void c_name_each(void (*each)(void *ctx, const char *word), void *ctx)

@@ -9,7 +9,9 @@
 
 #include "cli/explain/c_names.h"
 #include "cli/explain/explain_behaviour.h"
+#include "cli/explain/explain_calls.h"
 #include "cli/explain/explain_leaf.h"
+#include "cli/explain/explain_mad.h"
 #include "cli/explain/explain_profiles.h"
 #include "cli/explain/explain_row.h"
 #include "cli/explain/rfc_dump.h"
@@ -422,6 +424,8 @@ bool explain(FILE *out, const char *word, bool source)
     known |= explain_event(out, word);
     known |= explain_structure(out, word);
     known |= explain_difference(out, word, source);
+    known |= explain_mad(out, word);
+    known |= explain_calls(out, word);
     known |= explain_leaf(out, word);
     known |= explain_node(out, word);
     return known || explain_part(out, word);
@@ -470,6 +474,8 @@ void explain_each(void (*each)(void *ctx, const char *word), void *ctx)
                 each(ctx, s->fields[k].name);
         }
     }
+    explain_mad_each(each, ctx);
+    explain_calls_each(each, ctx);
     explain_leaf_each(each, ctx);
 }
 

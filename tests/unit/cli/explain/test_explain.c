@@ -295,6 +295,9 @@ static void every_name_of_c_is_explained(void **state)
         }
     }
     assert_true(n > 120);
+    assert_asked("RDMA_CM_EVENT_REJECTED", "REJECTED   event of rdma_cm 8, in C RDMA_CM_EVENT_REJ");
+    assert_asked("ib_cm_rej_stale_conn", "STALE_CONN   reason of a REJ 0xa, in C IB_CM_REJ_STALE");
+    assert_asked("ib_post_send", "a program calls ibv_post_send(); here: post_send");
     assert_asked("ib_wc_retry_exc_err", "RETRY_EXC_ERR   completion status 12, in C IBV_WC_RETRY");
     assert_asked("VIRTIO_F_IN_ORDER", "IN_ORDER\n  Feature 35");
     assert_asked("virtio_f_notification_data", "NOTIFICATION_DATA\n  Feature 38");

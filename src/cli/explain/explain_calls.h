@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/* Explains calls of the kernel and of programs: `explain kernel-calls`, `explain program-calls`,
+ * and each call of the kernel.
+ */
+#ifndef CLI_EXPLAIN_EXPLAIN_CALLS_H
+#define CLI_EXPLAIN_EXPLAIN_CALLS_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+/* Prints the page @word, or what is known of the call @word.  Returns false if it is neither. */
+bool explain_calls(FILE *out, const char *word);
+
+/* Calls @each for each such word. */
+void explain_calls_each(void (*each)(void *ctx, const char *word), void *ctx);
+
+/* A row of calls.def; "": there is none. */
+struct call_row {
+    const char *kernel, *program, *command, *text;
+};
+
+/* Returns row @i, or NULL behind the last one. */
+const struct call_row *call_row_at(size_t i);
+
+#endif
