@@ -62,8 +62,9 @@ struct rdl_cm_event {
     int status;         /* 0, a negative errno, a reason of a REJ, or the status of a SIDR_REP */
     rdl_cm_id id;       /* of CONNECT_REQUEST: the new one */
     rdl_cm_id listener; /* of CONNECT_REQUEST; raw is 0 if it was destroyed */
+    uint32_t group;     /* of MULTICAST_JOIN: the membership; else 0 */
     struct rdl_cm_param param;
-    struct rdl_ah_attr ah; /* of a datagram service: the way to the peer */
+    struct rdl_ah_attr ah; /* of a datagram service or a group: the way there */
 };
 
 /* Creates an event channel on @host.  Starts the connection managers if they are not started.
@@ -87,7 +88,8 @@ RDL_MUST_CHECK enum rdl_status rdl_cm_create_id(struct rdl_lab *lab, rdl_cm_chan
                                                 uint32_t space, const char *name, rdl_cm_id *ret);
 
 /* Destroys an ID, and its events that nobody has taken.  A peer that waits is told so.  Returns
- * RDL_ERR_BUSY if the program has not acknowledged all events that it took.
+ * RDL_ERR_BUSY if the program has not acknowledged all events that it took; a CONNECT_REQUEST
+ * counts for the listener.
  */
 RDL_MUST_CHECK enum rdl_status rdl_cm_destroy_id(struct rdl_lab *lab, rdl_cm_id id);
 
@@ -124,6 +126,22 @@ RDL_MUST_CHECK enum rdl_status rdl_cm_accept(struct rdl_lab *lab, rdl_cm_id id,
 RDL_MUST_CHECK enum rdl_status rdl_cm_reject(struct rdl_lab *lab, rdl_cm_id id, const void *data,
                                              size_t bytes, int *reterr);
 RDL_MUST_CHECK enum rdl_status rdl_cm_disconnect(struct rdl_lab *lab, rdl_cm_id id, int *reterr);
+
+/* @option is an enum cm_option.  EINVAL: not with this value, or not in this state. */
+RDL_MUST_CHECK enum rdl_status rdl_cm_set_option(struct rdl_lab *lab, rdl_cm_id id, uint32_t option,
+                                                 uint32_t value, int *reterr);
+
+/* Makes an ID for datagrams, which has a device, a member of the multicast group @to of IPv4.
+ * MULTICAST_JOIN follows.  *@ret is the membership, never 0.  Its queue pair is attached by the
+ * caller, as librdmacm does it.  EINVAL, ENOMEM; 524, the kernel's ENOTSUPP, for IPv6.
+ */
+RDL_MUST_CHECK enum rdl_status rdl_cm_join(struct rdl_lab *lab, rdl_cm_id id,
+                                           const struct rdl_cm_addr *to, bool sends_only,
+                                           uint32_t *ret, int *reterr);
+
+/* Ends a membership, and drops its event if nobody has taken it.  RDL_ERR_NOT_FOUND: there is none.
+ */
+RDL_MUST_CHECK enum rdl_status rdl_cm_leave(struct rdl_lab *lab, rdl_cm_id id, uint32_t membership);
 
 /* Tells the kernel that data came before the RTU, as COMM_EST says. */
 RDL_MUST_CHECK enum rdl_status rdl_cm_notify(struct rdl_lab *lab, rdl_cm_id id, int *reterr);
@@ -171,6 +189,10 @@ struct rdl_cm_id_info {
     uint32_t retries;         /* of the message that waits for an answer */
     uint64_t due_ns;          /* when it is sent again; 0: none waits */
     uint32_t unacked;         /* events that were taken and not acknowledged */
+    bool has_device;          /* it has an address, and not any address */
+    uint32_t path_mtu;        /* enum mtu; 0: the path is not known */
+    uint32_t packet_life;     /* code; of the path */
+    struct rdl_ah_attr ah;    /* the way to @peer, if it has a device */
     rdl_qp qp;                /* raw 0: none */
     rdl_cm_channel channel;
 };

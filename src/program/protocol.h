@@ -28,7 +28,7 @@
 #include <stdint.h>
 
 #define PROGRAM_MAGIC   0x504c4452u /* "RDLP" */
-#define PROGRAM_VERSION 2u
+#define PROGRAM_VERSION 3u
 
 /* Environment of a program: the path of the socket, and the name of its host. */
 #define PROGRAM_ENV_SOCKET "RDMALAB_SOCKET"
@@ -107,7 +107,10 @@ struct program_welcome {
     X(DESTROY)                                                                                     \
     X(WAIT)                                                                                        \
     X(NUDGE)                                                                                       \
-    X(NEW_RING)
+    X(NEW_RING)                                                                                    \
+    X(CM_OPEN)                                                                                     \
+    X(CM_CLOSE)                                                                                    \
+    X(CM_WRITE)
 
 enum program_op {
 #define PROGRAM_OP(NAME) PROGRAM_##NAME,
@@ -253,6 +256,13 @@ struct program_call {
             uint64_t handle;
             uint32_t kind, zero; /* enum program_kind */
         } destroy;
+        struct {
+            uint64_t file;
+        } cm_close;
+        struct {
+            uint64_t file, from_file; /* from_file: of the descriptor in MIGRATE_ID; 0: none */
+            uint64_t addr, bytes;     /* the command, in the program's memory */
+        } cm_write;
     } u;
     uint32_t maker, zero; /* enum program_maker; PROGRAM_BY_NONE for calls that make no object */
     uint64_t callers[PROGRAM_CALLERS];
@@ -261,7 +271,7 @@ struct program_call {
 /* Each answer about a new object begins with its handle.
  *
  * Some answers come with a descriptor: CREATE_CHANNEL the read end of its pipe, CREATE_CQ and
- * NEW_RING the memory of the ring.
+ * NEW_RING the memory of the ring, CM_OPEN the file.
  */
 struct program_answer {
     uint32_t serial;
@@ -317,8 +327,21 @@ struct program_answer {
         struct {
             uint32_t completion_events, async_events;
         } destroy;
+        struct {
+            uint64_t handle;
+        } cm_open;
+        struct {
+            int32_t error; /* errno of the command: the call itself has succeeded */
+            uint32_t zero;
+        } cm_write;
     } u;
 };
+
+/* CM_OPEN, CM_CLOSE and CM_WRITE are open(), close() and write() of /dev/infiniband/rdma_cm.
+ * CM_OPEN comes with the descriptor of the file, which can be read while it has events.  The lab
+ * reads a command in the memory of the program, and writes the response there.  GET_EVENT is
+ * answered with EAGAIN while there is none.
+ */
 
 /* A ring has more entries than its queue.  A queue that grows beyond its ring needs another one,
  * which can fail on both sides.  So NEW_RING comes first, and changes nothing.  RESIZE_CQ then

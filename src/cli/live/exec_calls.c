@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "cli/live/exec_client.h"
+#include "cli/live/exec_cm.h"
 #include "cli/live/exec_limits.h"
 #include "cli/live/exec_maker.h"
 #include "rdmalab/events.h"
@@ -629,6 +630,25 @@ static enum rdl_status destroyed(struct exec_client *c, struct program_answer *a
     return RDL_OK;
 }
 
+/* --- Connections ------------------------------------------------------------------------------ */
+
+static enum rdl_status cm_open(struct exec_client *c, struct program_answer *a)
+{
+    return exec_cm_open(c, &a->u.cm_open.handle, &c->answer_fd);
+}
+
+static enum rdl_status cm_close(struct exec_client *c, struct program_answer *a)
+{
+    (void)a;
+    return exec_cm_close(c, c->call.u.cm_close.file);
+}
+
+static enum rdl_status cm_write(struct exec_client *c, struct program_answer *a)
+{
+    a->u.cm_write.error = exec_cm_write(c);
+    return RDL_OK;
+}
+
 /* --- All -------------------------------------------------------------------------------------- */
 
 /* Each call: how it begins, NULL if it needs no answer of the device; how its answer is completed,
@@ -662,6 +682,9 @@ static const struct {
     [PROGRAM_ATTACH_MCAST] = {attach_mcast, attached_mcast, false},
     [PROGRAM_DETACH_MCAST] = {detach_mcast, detached_mcast, false},
     [PROGRAM_DESTROY] = {destroy, destroyed, true},
+    [PROGRAM_CM_OPEN] = {NULL, cm_open, false},
+    [PROGRAM_CM_CLOSE] = {NULL, cm_close, false},
+    [PROGRAM_CM_WRITE] = {NULL, cm_write, false},
 };
 
 enum rdl_status exec_call_begin(struct exec_client *c)

@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "cli/live/exec_cm.h"
 #include "cli/live/exec_maker.h"
 #include "cli/live/exec_memory.h"
 #include "cli/live/exec_refused.h"
@@ -286,6 +287,8 @@ static void answer(struct exec_client *c, enum rdl_status st, const struct rdl_r
 
     if (st == RDL_OK)
         st = exec_call_finish(c, &a);
+    if (st == RDL_ERR_BUSY && c->call.op == PROGRAM_CM_OPEN)
+        return; /* it is tried again when the hosts have no requests under way */
     c->usage->calls++;
     if (st == RDL_OK && c->call.maker != PROGRAM_BY_NONE)
         exec_maker_record(c, a.u.alloc_pd.handle);
@@ -345,7 +348,7 @@ static bool go_on_with_call(struct exec_client *c)
     st = exec_call_begin(c);
     if (st != RDL_OK || !c->asks)
         answer(c, st, &rsp);
-    return true;
+    return c->asks || !c->has_call;
 }
 
 /* Takes the next call.  While there is one that waits, that can be PROGRAM_NUDGE alone, which has
@@ -413,6 +416,7 @@ static void let_go(struct exec_client *c)
         exec_forget(c, PROGRAM_CQ, c->cqs[i].handle);
     for (size_t i = 0; i < c->n_channels; i++)
         exec_forget(c, PROGRAM_CHANNEL, c->channels[i].handle);
+    exec_cm_done(c);
     if (c->page)
         munmap(c->page, sizeof(*c->page));
     c->page = NULL;
@@ -430,6 +434,10 @@ static enum rdl_status destroy(struct exec_client *c, const struct rdl_program_o
         m->qp = 0;
         return rdl_detach_mcast(c->lab, (rdl_qp){o->raw}, m->gid);
     }
+    if (o->kind == OBJ_CM_ID)
+        return rdl_cm_destroy_id(c->lab, (rdl_cm_id){o->raw});
+    if (o->kind == OBJ_EVENT_CHANNEL)
+        return rdl_cm_destroy_channel(c->lab, (rdl_cm_channel){o->raw});
     if (c->n_objects[exec_kind_of(o->kind)] > 0)
         c->n_objects[exec_kind_of(o->kind)]--;
     return exec_destroy(c->lab, exec_kind_of(o->kind), o->raw);

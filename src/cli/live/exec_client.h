@@ -6,6 +6,7 @@
  *   exec_objects.c  what it has
  *   exec_maker.c    how an object was made
  *   exec_work.c     posts, completions, events: what passes through shared memory and pipes
+ *   exec_cm.c       connections: files of rdma_cm
  *
  * A call may have to wait for the device: a host has one control request under way, whoever makes
  * it.  So a call is begun when none is, and answered in a later turn.  When the connection ends,
@@ -119,6 +120,7 @@ struct exec_client {
     struct exec_queue *queues;
     struct exec_channel *channels;
     struct exec_member *members;
+    struct exec_cm *cm;               /* exec_cm.h; NULL: it has not opened rdma_cm */
     struct exec_made *made_objects; /* exec_maker.h */
     struct exec_range main;         /* that of the program itself, and of no library */
     size_t n_cqs, n_queues, n_channels, n_members, n_made_objects;

@@ -171,3 +171,13 @@ void exec_refused_note(struct exec_client *c, enum rdl_status st, const struct r
     else
         add_reason(&t, c, st);
 }
+
+void exec_refused_command(struct exec_client *c, const char *function, int error)
+{
+    struct text t;
+
+    if (!c->refused || !function)
+        return;
+    t = text_on(c->refused, EXEC_REFUSED_BYTES);
+    text_addf(&t, "%s(): %s", function, strerror(error));
+}

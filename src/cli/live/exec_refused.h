@@ -11,4 +11,9 @@
  */
 void exec_refused_note(struct exec_client *c, enum rdl_status st, const struct rdl_response *rsp);
 
+/* The same for a command of rdma_cm: @function is that of librdmacm, NULL: none is refused by it
+ * alone.
+ */
+void exec_refused_command(struct exec_client *c, const char *function, int error);
+
 #endif

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "cli/live/exec_client.h"
+#include "cli/live/exec_cm.h"
 #include "rdmalab/events.h"
 
 #define POSTS_AT_ONCE  64u /* of one connection, before the lab runs */
@@ -383,5 +384,6 @@ bool exec_work(struct exec_client *c)
         if (c->channels[i].handle)
             any = tell_completions(c, &c->channels[i]) || any;
     }
+    any = exec_cm_tell(c) || any;
     return tell_async(c) || any;
 }

@@ -12,6 +12,7 @@
 #include "emu/facts/enum/cm_message.h"
 #include "emu/facts/enum/cm_reason.h"
 #include "emu/facts/enum/cm_state.h"
+#include "emu/facts/enum/cm_option.h"
 #include "emu/facts/enum/cma_state.h"
 #include "emu/facts/enum/device_type.h"
 #include "emu/facts/enum/drop.h"

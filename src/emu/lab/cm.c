@@ -177,6 +177,42 @@ enum rdl_status rdl_cm_disconnect(struct rdl_lab *lab, rdl_cm_id id, int *reterr
     ACT(lab, o, told(cma_disconnect(o->part), reterr));
 }
 
+enum rdl_status rdl_cm_set_option(struct rdl_lab *lab, rdl_cm_id id, uint32_t option,
+                                  uint32_t value, int *reterr)
+{
+    struct guest_cm_object *o = object_of(lab, id);
+
+    ACT(lab, o, told(cma_set_option(o->part, (enum cm_option)option, value), reterr));
+}
+
+enum rdl_status rdl_cm_join(struct rdl_lab *lab, rdl_cm_id id, const struct rdl_cm_addr *to,
+                            bool sends_only, uint32_t *ret, int *reterr)
+{
+    struct guest_cm_object *o = object_of(lab, id);
+    struct cma_group *g = NULL;
+    enum rdl_status st;
+
+    if (!o)
+        return RDL_ERR_STALE;
+    st = told(cma_join(o->part, to, sends_only, &g), reterr);
+    if (st == RDL_OK)
+        *ret = g->number;
+    return st;
+}
+
+enum rdl_status rdl_cm_leave(struct rdl_lab *lab, rdl_cm_id id, uint32_t membership)
+{
+    struct guest_cm_object *o = object_of(lab, id);
+    struct cma_group *g = o ? cma_group_of(o->part, membership) : NULL;
+
+    if (!o)
+        return RDL_ERR_STALE;
+    if (!g)
+        return RDL_ERR_NOT_FOUND;
+    cma_leave(o->part, g);
+    return RDL_OK;
+}
+
 enum rdl_status rdl_cm_notify(struct rdl_lab *lab, rdl_cm_id id, int *reterr)
 {
     struct guest_cm_object *o = object_of(lab, id);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "emu/facts/enum/object.h"
+#include "emu/guest/machine/rdma_cm.h"
 #include "emu/guest/verbs/driver.h"
 #include "emu/lab/lab_state.h"
 #include "emu/rnic/rnic.h"
@@ -80,8 +81,10 @@ bool rdl_program_left(const struct rdl_lab *lab, rdl_program program,
                       struct rdl_program_object *ret)
 {
     const struct guest_program *p = program_of(lab, program);
-    const struct guest_object *o = p ? verbs_program_next(p) : NULL;
+    struct guest_object *o = p ? verbs_program_next(p) : NULL;
 
+    if (o && o->kind == OBJ_CM_ID)
+        rdma_cm_ack_all((struct guest_cm_object *)o);
     if (o)
         *ret = (struct rdl_program_object){o->kind, o->handle};
     return o != NULL;

@@ -267,14 +267,16 @@ static void nudge(struct lab_connection *c)
     }
 }
 
-/* Makes a call.  The caller has call_lock. */
+/* Makes a call.  The caller has call_lock, with which a thread must not be cancelled. */
 static int call_locked(struct lab_connection *c, struct program_call *call,
                        struct program_answer *ret, int *fd)
 {
-    int error;
+    int error, before;
 
     call->serial = ++c->serial;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
     error = exchange(c, call, ret, fd);
+    pthread_setcancelstate(before, NULL);
     if (error)
         atomic_store(&c->over, 1);
     return error;

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "program/ibverbs/internal.h"
+#include "program/ibverbs/redirect.h"
 
 #define DEVICE_NAME "rdl0"
 #define UVERBS_NAME "uverbs0"
@@ -71,6 +72,7 @@ struct ibv_device **ibv_get_device_list(int *num_devices)
         return null_because(ENOMEM);
     if (!path || !path[0])
         return list;
+    redirect_librdmacm();
     pthread_mutex_lock(&device_lock);
     if (!is_known) {
         init_device();

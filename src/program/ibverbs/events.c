@@ -20,10 +20,8 @@ static bool is_readable(int fd, int timeout_ms)
     return poll(&p, 1, timeout_ms) != 0; /* also at the end, and if a signal came */
 }
 
-/* If time is virtual, makes it advance until @fd can be read.  When nothing can happen any more,
- * another thread or program may still make something happen.
- */
-static void wait_in_virtual_time(struct lab_connection *c, int fd)
+/* When nothing can happen any more, another thread or program may still make something happen. */
+void events_wait(struct lab_connection *c, int fd)
 {
     uint32_t seen = connection_seen(c);
     int error = 0;
@@ -59,7 +57,7 @@ int ibv_get_cq_event(struct ibv_comp_channel *pub, struct ibv_cq **cq, void **cq
     if (!ch || connection_state(&ch->o.context->c) == EINVAL)
         return minus_1_because(EINVAL);
     while (!o) {
-        wait_in_virtual_time(&ch->o.context->c, pub->fd);
+        events_wait(&ch->o.context->c, pub->fd);
         got = read_event(pub->fd, &event);
         if (got <= 0)
             return got == 0 ? minus_1_because(EIO) : -1;
@@ -137,7 +135,7 @@ int ibv_get_async_event(struct ibv_context *context, struct ibv_async_event *eve
     for (;;) {
         /* A thread for these events must not make time advance: others are at work. */
         if (__libc_single_threaded)
-            wait_in_virtual_time(&x->c, context->async_fd);
+            events_wait(&x->c, context->async_fd);
         got = read_event(context->async_fd, &from);
         if (got == 0)
             return device_is_gone(x, event);

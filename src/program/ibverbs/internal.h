@@ -8,9 +8,11 @@
  * post.c        work requests · extended.c ibv_wr_* · poll.c completions · events.c
  * random.c random numbers in virtual time · text.c names of values · kernel.c structures of the
  * kernel, sysfs · stubs.c the rest
+ * redirect.c, rdma_cm.c  the device rdma_cm for librdmacm
  *
- * Locks, in the order in which they are taken: that of an extended queue pair, that of a CQ,
- * post_lock, call_lock, objects_lock.  A public mutex of an object is only taken alone.
+ * Locks, in the order in which they are taken: files_lock of rdma_cm.c; that of an extended queue
+ * pair, that of a CQ, post_lock, call_lock, objects_lock.  A public mutex of an object is only
+ * taken alone.
  */
 #ifndef PROGRAM_IBVERBS_INTERNAL_H
 #define PROGRAM_IBVERBS_INTERNAL_H
@@ -99,6 +101,9 @@ static inline uint32_t connection_seen(const struct lab_connection *c)
 {
     return atomic_load(&c->n_waits);
 }
+
+/* If time is virtual and @fd blocks, makes it advance until @fd can be read. */
+void events_wait(struct lab_connection *c, int fd);
 
 /* Lets the lab see new posts: wakes it if it sleeps. */
 void connection_wake(struct lab_connection *c);

@@ -51,6 +51,7 @@ enum conn_step { STEP_NEW, STEP_QUERY, STEP_ADDR, STEP_ROUTE, STEP_CONNECT, STEP
 struct conn_id {
     bool is_used, is_told; /* told: the program knows it */
     bool is_server;        /* made by a request */
+    bool is_accepted;      /* server: its program has accepted it */
     unsigned host, channel;
     rdl_cm_id id;
     uint32_t number; /* of the host's IDs */
@@ -110,6 +111,7 @@ struct conn_frame {
 };
 
 struct connections {
+    struct conn_event unheard; /* an event that no program is told */
     rdl_host host[RIG_HOSTS];
     rdl_link link;
     rdl_pd pd[RIG_HOSTS];

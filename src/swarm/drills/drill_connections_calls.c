@@ -155,6 +155,8 @@ bool conn_accept(struct drill *d, struct conn_id *id)
     if (!want && id->state != asked)
         return true; /* the request went away meanwhile */
     p = draw_param(d, id);
+    if (!want)
+        id->is_accepted = true;
     if (!want && is_ud) {
         conn_expect_sent(d, id->host, CM_SIDR_REP, SIDR_SUCCESS);
         conn_end(id);

@@ -71,8 +71,9 @@ static bool take_event(struct drill *d, struct conn_channel *ch)
         !drill_expect(d, n == (ch->n > 0), "an event is there, or not", "%zu", n) || n == 0)
         return !d->wrong;
     memmove(ch->events, ch->events + 1, --ch->n * sizeof(ch->events[0]));
-    ch->acks[ch->n_acks++] = x.id;
-    id->n_unacked++;
+    /* A request is its listener's, which waits for the acknowledgement.  [librdmacm] */
+    ch->acks[ch->n_acks++] = id->is_told ? x.id : id->listener;
+    s->ids[ch->acks[ch->n_acks - 1]].n_unacked++;
     return drill_expect(d,
                         e.kind == x.kind && e.status == x.status &&
                             (!id->is_told || e.id.raw == id->id.raw),

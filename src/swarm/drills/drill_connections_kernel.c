@@ -113,9 +113,16 @@ void conn_expect_sent(struct drill *d, unsigned host, uint32_t message, uint32_t
     x->status = (int)reason;
 }
 
+/* A program is told nothing of a request between its CONNECT_REQUEST and its accept.  [Linux,
+ * ucma_event_handler()]
+ */
 struct conn_event *conn_expect_event(struct drill *d, struct conn_id *id, uint32_t kind, int status)
 {
-    struct conn_expected *x = expect_next(d, id->host);
+    struct conn_expected *x;
+
+    if (id->is_server && !id->is_accepted && kind != RDMA_CM_EVENT_CONNECT_REQUEST)
+        return &connections_of(d)->unheard;
+    x = expect_next(d, id->host);
 
     x->is_event = true;
     x->what = kind;

@@ -11,6 +11,8 @@
 #define PORTS       28232u
 #define BACKLOG_MAX 1024u /* [Linux, net.rdma_ucm.max_backlog] */
 #define PSN_MASK    0xffffffu
+#define TOS_MAX     255u
+#define TIMEOUT_MAX 31u /* of a code of 5 bits */
 
 void cma_init(struct cma *cma, const struct cma_config *config, struct prng rng)
 {
@@ -19,13 +21,18 @@ void cma_init(struct cma *cma, const struct cma_config *config, struct prng rng)
 
 /* --- Addresses -------------------------------------------------------------------------------- */
 
-static bool is_any(const struct rdl_cm_addr *a)
+bool cma_is_any(const struct rdl_cm_addr *a)
 {
     static const uint8_t none[GID_BYTES];
 
     if (a->version == 4)
         return memcmp(a->gid + GID_IPV4_AT, none, GID_BYTES - GID_IPV4_AT) == 0;
     return memcmp(a->gid, none, GID_BYTES) == 0;
+}
+
+bool cma_has_device(const struct cma_id *id)
+{
+    return id->local.version != 0 && id->state != CMA_ADDR_QUERY && !cma_is_any(&id->local);
 }
 
 static bool is_same(const struct rdl_cm_addr *a, const struct rdl_cm_addr *b)
@@ -62,9 +69,9 @@ static bool are_apart(const struct cma_id *a, const struct cma_id *b)
     if (a->reuses && b->reuses && a->state != CMA_LISTEN && b->state != CMA_LISTEN)
         return true;
     if (a->local.version != b->local.version)
-        return a->local.version == 6 ? a->v6_only || !is_any(&a->local)
-                                     : b->v6_only || !is_any(&b->local);
-    return !is_any(&a->local) && !is_any(&b->local) && !is_same(&a->local, &b->local);
+        return a->local.version == 6 ? a->v6_only || !cma_is_any(&a->local)
+                                     : b->v6_only || !cma_is_any(&b->local);
+    return !cma_is_any(&a->local) && !cma_is_any(&b->local) && !is_same(&a->local, &b->local);
 }
 
 /* Returns true if @port is free for @id, which has its address already. */
@@ -106,7 +113,7 @@ int cma_bind(struct cma_id *id, const struct rdl_cm_addr *at)
 
     if (id->state != CMA_IDLE || (at->version != 4 && at->version != 6))
         return EINVAL;
-    if (!is_any(at) && !cma_is_own(id->cma, at->gid))
+    if (!cma_is_any(at) && !cma_is_own(id->cma, at->gid))
         return EADDRNOTAVAIL;
     id->local = *at;
     id->local.port = 0;
@@ -199,7 +206,7 @@ struct cma_id *cma_listener_at(const struct cma *cma, enum port_space space,
         if (id->state != CMA_LISTEN || id->space != space || id->local.port != to->port)
             continue;
         if (is_same(&id->local, to) ||
-            (is_any(&id->local) &&
+            (cma_is_any(&id->local) &&
              (id->local.version == to->version || (id->local.version == 6 && !id->v6_only))))
             return id;
     }
@@ -232,7 +239,7 @@ static void resolved(struct cma_id *id, int error)
         cma_tell(id, RDMA_CM_EVENT_ADDR_ERROR, -error);
         return;
     }
-    if (is_any(&id->local))
+    if (cma_is_any(&id->local))
         choose_source(id->cma, &id->peer, &id->local);
     id->state = CMA_ADDR_RESOLVED;
     cma_tell(id, RDMA_CM_EVENT_ADDR_RESOLVED, 0);
@@ -258,10 +265,12 @@ int cma_resolve_addr(struct cma_id *id, const struct rdl_cm_addr *from,
     if (id->state != CMA_ADDR_BOUND || id->local.version != to->version)
         return EINVAL;
     id->peer = *to;
-    if (is_any(to)) /* this host */
+    if (cma_is_any(to)) /* this host */
         choose_source(id->cma, to, &id->peer);
     id->state = CMA_ADDR_QUERY;
-    error = cma_is_own(id->cma, id->peer.gid) ? 0 : c->ops.resolve(c->ctx, id->peer.gid);
+    error = cma_is_own(id->cma, id->peer.gid) || gid_is_group(id->peer.gid)
+                ? 0
+                : c->ops.resolve(c->ctx, id->peer.gid);
     if (error == EAGAIN)
         id->timer = c->ops.start_timer(c->ctx, id->number, timeout_ns);
     else
@@ -310,11 +319,8 @@ struct cma_event *cma_event_new(struct cma_id *id, enum rdma_cm_event kind, int 
     return e;
 }
 
-/* Appends @e to the events of its ID's channel. */
-static void append(struct cma_event *e)
+static void append(struct cma_channel *ch, struct cma_event *e)
 {
-    struct cma_channel *ch = e->id->channel;
-
     e->next = NULL;
     if (ch->last)
         ch->last->next = e;
@@ -324,13 +330,19 @@ static void append(struct cma_event *e)
     ch->n_events++;
 }
 
+/* A program does not know an ID whose request it has not accepted: its events are lost.  [Linux,
+ * ucma_event_handler()]
+ */
 void cma_post(struct cma_event *e)
 {
     struct cma *cma = e->id->cma;
-    struct cma_channel *ch = e->id->channel;
 
-    append(e);
-    cma->config.ops.has_event(cma->config.ctx, ch);
+    if (e->id->is_unaccepted && e->kind != RDMA_CM_EVENT_CONNECT_REQUEST) {
+        arena_release(cma->config.arena, e, sizeof(*e));
+        return;
+    }
+    append(e->id->channel, e);
+    cma->config.ops.has_event(cma->config.ctx, e->id->channel);
 }
 
 void cma_tell(struct cma_id *id, enum rdma_cm_event kind, int status)
@@ -339,6 +351,12 @@ void cma_tell(struct cma_id *id, enum rdma_cm_event kind, int status)
 
     if (e)
         cma_post(e);
+}
+
+/* The ID that waits for the acknowledgement of @e before it can be destroyed. */
+static struct cma_id *counts_at(const struct cma_event *e)
+{
+    return e->listener ? e->listener : e->id;
 }
 
 struct cma_event *cma_take(struct cma_channel *ch)
@@ -351,7 +369,7 @@ struct cma_event *cma_take(struct cma_channel *ch)
     if (!ch->first)
         ch->last = NULL;
     ch->n_events--;
-    e->id->n_told++;
+    counts_at(e)->n_told++;
     if (e->id->is_request) { /* a place in the backlog is free again */
         e->id->is_request = false;
         if (e->id->from)
@@ -363,29 +381,44 @@ struct cma_event *cma_take(struct cma_channel *ch)
 
 void cma_ack(struct cma *cma, struct cma_event *e)
 {
-    e->id->n_told--;
+    counts_at(e)->n_told--;
     arena_release(cma->config.arena, e, sizeof(*e));
 }
 
-/* Removes the events of @id that nobody has taken, and destroys the IDs of requests to it. */
-static void forget_events(struct cma_id *id)
+/* Returns true if @e is an event that is meant: a CONNECT_REQUEST is one of its new ID. */
+typedef bool is_meant(const struct cma_event *e, const struct cma_id *id, const void *arg);
+
+/* Takes the first event of @ch that is meant out of the queue.  Returns NULL if there is none. */
+static struct cma_event *pull(struct cma_channel *ch, is_meant *meant, const struct cma_id *id,
+                              const void *arg)
 {
-    struct cma_channel *ch = id->channel;
-    struct cma_event **at = &ch->first, *last = NULL;
+    struct cma_event **at = &ch->first, *before = NULL, *e;
 
-    while (*at) {
-        struct cma_event *e = *at;
-
-        if (e->id != id) {
-            last = e;
-            at = &e->next;
-            continue;
-        }
-        *at = e->next;
-        ch->n_events--;
-        arena_release(id->cma->config.arena, e, sizeof(*e));
+    while (*at && !meant(*at, id, arg)) {
+        before = *at;
+        at = &before->next;
     }
-    ch->last = last;
+    e = *at;
+    if (!e)
+        return NULL;
+    *at = e->next;
+    if (ch->last == e)
+        ch->last = before;
+    ch->n_events--;
+    return e;
+}
+
+static bool is_of_group(const struct cma_event *e, const struct cma_id *id, const void *group)
+{
+    return e->id == id && (!group || e->group == group);
+}
+
+void cma_forget_events(struct cma_id *id, const struct cma_group *group)
+{
+    struct cma_event *e;
+
+    while ((e = pull(id->channel, is_of_group, id, group)) != NULL)
+        arena_release(id->cma->config.arena, e, sizeof(*e));
 }
 
 static void move_id(struct cma_id *id, struct cma_channel *to)
@@ -410,7 +443,7 @@ void cma_migrate(struct cma_id *id, struct cma_channel *to)
 
         if (e->id != id && e->listener == id)
             move_id(e->id, to);
-        append(e);
+        append(e->id->channel, e);
         e = next;
     }
 }
@@ -462,6 +495,12 @@ static bool drop_request(struct cma_id *listener)
     return false;
 }
 
+static void drop_groups(struct cma_id *id)
+{
+    while (id->groups)
+        cma_leave(id, id->groups);
+}
+
 void cma_destroy(struct cma_id *id)
 {
     struct cma *cma = id->cma;
@@ -477,7 +516,8 @@ void cma_destroy(struct cma_id *id)
         ib_cm_destroy(id->ib);
     if (id->is_request && id->from)
         id->from->backlog++;
-    forget_events(id);
+    cma_forget_events(id, NULL);
+    drop_groups(id);
     while (*at && *at != id)
         at = &(*at)->next;
     RDL_ASSERT(*at);
@@ -485,4 +525,36 @@ void cma_destroy(struct cma_id *id)
     cma->n_ids--;
     id->channel->n_ids--;
     arena_release(cma->config.arena, id, sizeof(*id));
+}
+
+/* --- Options ---------------------------------------------------------------------------------- */
+
+/* [Linux, rdma_set_service_type(), rdma_set_reuseaddr(), rdma_set_afonly(), rdma_set_ack_timeout()]
+ */
+int cma_set_option(struct cma_id *id, enum cm_option option, uint32_t value)
+{
+    switch (option) {
+    case CM_OPTION_TOS:
+        if (value > TOS_MAX)
+            return EINVAL;
+        id->tos = (uint8_t)value;
+        return 0;
+    case CM_OPTION_REUSEADDR:
+        if (id->state != CMA_IDLE && (value == 0 || id->state == CMA_LISTEN))
+            return EINVAL;
+        id->reuses = value != 0;
+        return 0;
+    case CM_OPTION_AFONLY:
+        if (id->state != CMA_IDLE && id->state != CMA_ADDR_BOUND)
+            return EINVAL;
+        id->v6_only = value != 0;
+        return 0;
+    case CM_OPTION_ACK_TIMEOUT:
+        if (cma_is_datagram(id) || value > TIMEOUT_MAX)
+            return EINVAL;
+        id->has_timeout = true;
+        id->timeout = value;
+        return 0;
+    }
+    return EINVAL;
 }

@@ -15,6 +15,7 @@
 
 #include "emu/base/arena.h"
 #include "emu/base/prng.h"
+#include "emu/facts/enum/cm_option.h"
 #include "emu/facts/enum/cma_state.h"
 #include "emu/facts/enum/port_space.h"
 #include "emu/facts/enum/rdma_cm_event.h"
@@ -28,9 +29,18 @@ struct cma_event {
     struct cma_event *next;
     enum rdma_cm_event kind;
     int status; /* 0, a negative errno, a reason of a REJ, or the status of a SIDR_REP */
-    struct cma_id *id, *listener; /* listener: of CONNECT_REQUEST; it may have gone since */
+    struct cma_id *id, *listener; /* listener: of CONNECT_REQUEST */
+    struct cma_group *group;      /* of MULTICAST_JOIN */
     struct rdl_cm_param param;
     struct rdl_ah_attr ah; /* of a datagram service, or a group */
+};
+
+/* Membership of an ID in a multicast group. */
+struct cma_group {
+    struct cma_group *next;
+    uint32_t number; /* counts the memberships of the host, from 1 */
+    uint8_t gid[GID_BYTES];
+    bool sends_only;
 };
 
 struct cma_channel {
@@ -60,10 +70,13 @@ struct cma_id {
     uint32_t remote_qpn, remote_psn;
     uint32_t backlog;    /* of a listener: requests that may still wait */
     bool is_request;     /* its CONNECT_REQUEST was not taken yet: it counts in the backlog */
+    bool is_unaccepted;  /* it is from a request, and was not accepted: it gets no events */
     struct cma_id *from; /* its listener, while @is_request; NULL: that has gone */
     struct ib_cm_id *ib; /* NULL: none */
     uint64_t timer;      /* of ADDR_QUERY; 0: none */
-    uint32_t n_told;     /* events that were taken and not acknowledged */
+    struct cma_group *groups;
+    /* Events that were taken and not acknowledged; a CONNECT_REQUEST is its listener's. */
+    uint32_t n_told;
 };
 
 struct cma_ops {
@@ -99,7 +112,7 @@ struct cma {
     struct prng rng;
     struct cma_id *ids;
     struct cma_service *services;
-    uint32_t n_ids, n_created;
+    uint32_t n_ids, n_created, n_groups_created;
 };
 
 void cma_init(struct cma *cma, const struct cma_config *config, struct prng rng);
@@ -145,6 +158,30 @@ int cma_qp_attr(const struct cma_id *id, uint32_t state, struct rdl_qp_attr *ret
 
 /* Returns the number of ports at which somebody listens. */
 uint32_t cma_services(const struct cma *cma);
+
+/* EINVAL: the option cannot have @value, or cannot be set in the state of @id. */
+int cma_set_option(struct cma_id *id, enum cm_option option, uint32_t value);
+
+/* Joins the group @to, which needs no port.  Then MULTICAST_JOIN comes.  *@ret is the membership.
+ * EINVAL: @id has no device or is none for datagrams; 524, the kernel's ENOTSUPP: IPv6.
+ */
+int cma_join(struct cma_id *id, const struct rdl_cm_addr *to, bool sends_only,
+             struct cma_group **ret);
+
+/* Leaves the group.  Its event goes, too, if nobody has taken it. */
+void cma_leave(struct cma_id *id, struct cma_group *g);
+
+/* Finds the membership @number of @id; NULL: there is none. */
+struct cma_group *cma_group_of(const struct cma_id *id, uint32_t number);
+
+/* Fills in the way from @id to @gid, its peer or a group. */
+void cma_put_way(const struct cma_id *id, const uint8_t gid[GID_BYTES], struct rdl_ah_attr *ret);
+
+/* Returns the code of the packet life time of the path. */
+uint32_t cma_packet_life(const struct cma_id *id);
+
+/* Returns true if @id has a device: it has an address, and not any address. */
+bool cma_has_device(const struct cma_id *id);
 
 /* Takes the oldest event of @ch; NULL: there is none.  cma_ack() frees it. */
 struct cma_event *cma_take(struct cma_channel *ch);

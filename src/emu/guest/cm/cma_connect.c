@@ -11,10 +11,9 @@
 #include "emu/facts/enum/sidr_status.h"
 #include "emu/guest/cm/cma_internal.h"
 
-#define RESPONSE_TIMEOUT 20u         /* code  [Linux, CMA_CM_RESPONSE_TIMEOUT] */
-#define MAX_CM_RETRIES   15u         /* [Linux, CMA_MAX_CM_RETRIES] */
-#define MRA_TIMEOUT      24u         /* code  [Linux, CMA_CM_MRA_SETTING] */
-#define DATAGRAM_QKEY    0x01234567u /* [Linux, RDMA_UDP_QKEY] */
+#define RESPONSE_TIMEOUT 20u /* code  [Linux, CMA_CM_RESPONSE_TIMEOUT] */
+#define MAX_CM_RETRIES   15u /* [Linux, CMA_MAX_CM_RETRIES] */
+#define MRA_TIMEOUT      24u /* code  [Linux, CMA_CM_MRA_SETTING] */
 #define RETRIES_MAX      7u
 #define HOPS             64u
 #define FLOW_LABEL_MASK  0xfffffu
@@ -26,6 +25,16 @@
 static uint32_t flow_label(const struct cma_id *id)
 {
     return (HASH_FACTOR * id->local.port + id->peer.port) & FLOW_LABEL_MASK;
+}
+
+void cma_put_way(const struct cma_id *id, const uint8_t gid[GID_BYTES], struct rdl_ah_attr *ret)
+{
+    memcpy(ret->dgid, gid, GID_BYTES);
+    ret->hop_limit = HOPS;
+    ret->traffic_class = id->tos;
+    ret->flow_label = flow_label(id);
+    ret->sgid_index = id->local.version == 4 ? 0 : 1;
+    ret->port = 1;
 }
 
 static void put_path(const struct cma_id *id, struct ib_cm_path *ret)
@@ -68,12 +77,19 @@ static uint32_t at_most(uint32_t v, uint32_t most)
     return v < most ? v : most;
 }
 
+/* The option ACK_TIMEOUT sets it by the rule that the timeout is one more.  [Linux,
+ * cma_resolve_iboe_route()]
+ */
+uint32_t cma_packet_life(const struct cma_id *id)
+{
+    return id->has_timeout && id->timeout > 0 ? id->timeout - 1 : id->cma->config.packet_life;
+}
+
 static enum rdl_status send_req(struct cma_id *id, const struct rdl_cm_param *p)
 {
     uint8_t data[sizeof(((struct cm_req *)0)->private_data)];
-    const uint32_t life = id->has_timeout ? id->timeout - 1 : id->cma->config.packet_life;
     struct ib_cm_req req = {.path_mtu = id->path_mtu,
-                            .packet_life = life,
+                            .packet_life = cma_packet_life(id),
                             .service_id = cma_service_id(id->space, id->peer.port),
                             .qpn = id->qpn,
                             .starting_psn = id->psn,
@@ -134,9 +150,10 @@ int cma_connect(struct cma_id *id, const struct rdl_cm_param *p)
 
 static int accept_datagrams(struct cma_id *id, const struct rdl_cm_param *p)
 {
-    const enum rdl_status st = p ? ib_cm_send_sidr_rep(id->ib, SIDR_SUCCESS, p->qpn, DATAGRAM_QKEY,
-                                                       p->private_data, p->private_bytes)
-                                 : RDL_ERR_INVAL;
+    const enum rdl_status st =
+        p ? ib_cm_send_sidr_rep(id->ib, SIDR_SUCCESS, p->qpn, CMA_DATAGRAM_QKEY, p->private_data,
+                                p->private_bytes)
+          : RDL_ERR_INVAL;
 
     return st == RDL_OK ? 0 : EINVAL;
 }
@@ -162,13 +179,16 @@ static int accept_connection(struct cma_id *id, const struct rdl_cm_param *p)
 
 int cma_accept(struct cma_id *id, const struct rdl_cm_param *p)
 {
+    int error;
+
     if (id->state != CMA_CONNECT || !id->ib)
         return EINVAL;
-    if (cma_is_datagram(id))
-        return accept_datagrams(id, p);
-    if (p)
-        return accept_connection(id, p);
-    return ib_cm_send_rtu(id->ib, NULL, 0) == RDL_OK ? 0 : EINVAL;
+    if (!p && !cma_is_datagram(id))
+        return ib_cm_send_rtu(id->ib, NULL, 0) == RDL_OK ? 0 : EINVAL;
+    error = cma_is_datagram(id) ? accept_datagrams(id, p) : accept_connection(id, p);
+    if (!error)
+        id->is_unaccepted = false;
+    return error;
 }
 
 int cma_reject(struct cma_id *id, const void *data, size_t bytes)
@@ -226,11 +246,7 @@ static int connection_attr(const struct cma_id *id, uint32_t state, struct rdl_q
         ret->dest_qpn = id->remote_qpn;
         ret->rq_psn = id->psn; /* the peer was told to begin with it */
         ret->max_dest_rd_atomic = id->responder_resources;
-        memcpy(ret->ah.dgid, id->peer.gid, GID_BYTES);
-        ret->ah.hop_limit = HOPS;
-        ret->ah.traffic_class = id->tos;
-        ret->ah.flow_label = flow_label(id);
-        ret->ah.sgid_index = id->local.version == 4 ? 0 : 1;
+        cma_put_way(id, id->peer.gid, &ret->ah);
         *ret_mask = QPA_STATE | QPA_AV | QPA_PATH_MTU | QPA_DEST_QPN | QPA_RQ_PSN |
                     QPA_MAX_DEST_RD_ATOMIC | QPA_MIN_RNR_TIMER;
         return 0;
@@ -238,7 +254,7 @@ static int connection_attr(const struct cma_id *id, uint32_t state, struct rdl_q
     if (state != QPS_RTS)
         return EINVAL;
     ret->sq_psn = id->remote_psn;
-    ret->timeout = id->ib->ack_timeout;
+    ret->timeout = id->has_timeout ? id->timeout : id->ib->ack_timeout;
     ret->retry_cnt = id->retry_count;
     ret->rnr_retry = id->rnr_retry_count;
     ret->max_rd_atomic = id->initiator_depth;
@@ -251,7 +267,7 @@ static int datagram_attr(uint32_t state, struct rdl_qp_attr *ret, uint32_t *ret_
 {
     *ret_mask = QPA_STATE;
     if (state == QPS_INIT) {
-        ret->qkey = DATAGRAM_QKEY;
+        ret->qkey = CMA_DATAGRAM_QKEY;
         *ret_mask |= QPA_PKEY_INDEX | QPA_PORT | QPA_QKEY;
     }
     if (state == QPS_RTS)
@@ -338,7 +354,7 @@ static struct cma_event *new_request(struct cma_id *listener, struct ib_cm_id *i
     id->peer = ends->peer;
     id->tos = listener->tos;
     id->state = CMA_CONNECT;
-    id->is_request = true;
+    id->is_request = id->is_unaccepted = true;
     id->from = listener;
     e = cma_event_new(id, RDMA_CM_EVENT_CONNECT_REQUEST, 0);
     if (!e) {
@@ -445,12 +461,7 @@ static void take_sidr_rep(struct cma_id *id, const struct cm_sidr_rep *rep)
     if (!e)
         return;
     e->param = p;
-    memcpy(e->ah.dgid, id->peer.gid, GID_BYTES);
-    e->ah.hop_limit = HOPS;
-    e->ah.traffic_class = id->tos;
-    e->ah.flow_label = flow_label(id);
-    e->ah.sgid_index = id->local.version == 4 ? 0 : 1;
-    e->ah.port = 1;
+    cma_put_way(id, id->peer.gid, &e->ah);
     cma_post(e);
 }
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Shared by the files of rdma_cm: cma.c has IDs, ports and events, cma_connect.c connections. */
+/* Shared by the files of rdma_cm: cma.c has IDs, ports and events, cma_connect.c connections,
+ * cma_group.c multicast.
+ */
 #ifndef EMU_GUEST_CM_CMA_INTERNAL_H
 #define EMU_GUEST_CM_CMA_INTERNAL_H
 
@@ -12,6 +14,8 @@ struct cma_service {
     struct ib_cm_id *ib;
     uint32_t n_listeners;
 };
+
+#define CMA_DATAGRAM_QKEY 0x01234567u /* [Linux, RDMA_UDP_QKEY] */
 
 /* Returns a new event of @id, which is not queued; NULL: no memory. */
 struct cma_event *cma_event_new(struct cma_id *id, enum rdma_cm_event kind, int status);
@@ -31,6 +35,13 @@ struct cma_id *cma_listener_at(const struct cma *cma, enum port_space space,
 
 /* Returns true if @gid is an address of the host. */
 bool cma_is_own(const struct cma *cma, const uint8_t gid[GID_BYTES]);
+
+/* Returns true if @a is any address. */
+bool cma_is_any(const struct rdl_cm_addr *a);
+
+/* Frees the events of @id that nobody has taken; @group not NULL: those of that membership alone.
+ */
+void cma_forget_events(struct cma_id *id, const struct cma_group *group);
 
 static inline bool cma_is_datagram(const struct cma_id *id)
 {

@@ -58,6 +58,7 @@ static void join(struct guest_cm_object *o, struct guest_cm_object *ch, struct c
 {
     o->part = id;
     o->channel = ch;
+    o->o.owner = ch->o.owner;
     id->user = o;
     ch->o.n_users++;
     verbs_name_object(&o->o, id->number);
@@ -98,14 +99,15 @@ enum rdl_status rdma_cm_destroy_id(struct guest_cm_object *o)
 
 enum rdl_status rdma_cm_migrate_id(struct guest_cm_object *o, struct guest_cm_object *ch)
 {
-    if (o->o.verbs != ch->o.verbs)
+    if (ch->o.verbs != o->o.verbs)
         return RDL_ERR_INVAL;
     if (rdma_cm_id_of(o)->n_told > 0)
         return RDL_ERR_BUSY;
     cma_migrate(o->part, ch->part);
     o->channel->o.n_users--;
-    o->channel = ch;
     ch->o.n_users++;
+    o->channel = ch;
+    o->o.owner = ch->o.owner;
     return RDL_OK;
 }
 
@@ -174,6 +176,7 @@ enum rdl_status rdma_cm_get_event(struct guest_cm_object *ch, const char *name,
         (struct rdl_cm_event){.kind = e->kind, .status = e->status, .param = e->param, .ah = e->ah};
     ret->id.raw = handle_of(e->id);
     ret->listener.raw = handle_of(e->listener);
+    ret->group = e->group ? e->group->number : 0;
     *ret_n = 1;
     await_ack(ch, e);
     return RDL_OK;
@@ -205,6 +208,12 @@ enum rdl_status rdma_cm_ack_event(struct guest_cm_object *ch)
     return RDL_OK;
 }
 
+void rdma_cm_ack_all(struct guest_cm_object *id)
+{
+    while (rdma_cm_ack_event(id->channel) == RDL_OK) {
+    }
+}
+
 void rdma_cm_id_info(const struct guest_cm_object *o, struct rdl_cm_id_info *ret)
 {
     const struct cma_id *id = rdma_cm_id_of(o);
@@ -225,7 +234,12 @@ void rdma_cm_id_info(const struct guest_cm_object *o, struct rdl_cm_id_info *ret
         .retries = ib ? ib->retries : 0,
         .due_ns = ib && ib->timer ? ib->due_ns : 0,
         .unacked = id->n_told,
+        .has_device = cma_has_device(id),
+        .path_mtu = id->path_mtu,
+        .packet_life = cma_packet_life(id),
         .qp.raw = o->qp,
         .channel.raw = o->channel->o.handle,
     };
+    if (ret->has_device)
+        cma_put_way(id, id->peer.gid, &ret->ah);
 }

@@ -32,6 +32,9 @@ RDL_MUST_CHECK enum rdl_status rdma_cm_get_event(struct guest_cm_object *ch, con
 RDL_MUST_CHECK enum rdl_status rdma_cm_turn_event(struct guest_cm_object *ch, uint32_t kind,
                                                   int status);
 RDL_MUST_CHECK enum rdl_status rdma_cm_ack_event(struct guest_cm_object *ch);
+/* Acknowledges all events that were taken from the channel of @id. */
+void rdma_cm_ack_all(struct guest_cm_object *id);
+
 void rdma_cm_id_info(const struct guest_cm_object *id, struct rdl_cm_id_info *ret);
 
 #endif

@@ -19,8 +19,9 @@ struct guest_program *verbs_program_new(struct verbs *v, uint32_t lender, bool p
 /* Each kind is destroyed before those that it depends on. */
 struct guest_object *verbs_program_next(const struct guest_program *p)
 {
-    static const enum object_kind order[] = {OBJ_QP,  OBJ_AH, OBJ_MW,      OBJ_MR,
-                                             OBJ_SRQ, OBJ_CQ, OBJ_CHANNEL, OBJ_PD};
+    static const enum object_kind order[] = {
+        OBJ_CM_ID, OBJ_EVENT_CHANNEL, OBJ_QP, OBJ_AH,      OBJ_MW,
+        OBJ_MR,    OBJ_SRQ,           OBJ_CQ, OBJ_CHANNEL, OBJ_PD};
 
     for (size_t k = 0; k < sizeof(order) / sizeof(*order); k++) {
         const struct slots *table = &p->verbs->objects[order[k]];

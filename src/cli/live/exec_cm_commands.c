@@ -1,0 +1,554 @@
+/* SPDX-License-Identifier: MIT */
+/* The commands that librdmacm writes to /dev/infiniband/rdma_cm.
+ *
+ * Each becomes a call of cm.h.  Lengths and fields are checked as the kernel checks them; a program
+ * of an older version sends and takes less.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/live/exec_cm.h"
+#include "cli/live/exec_memory.h"
+#include "cli/live/exec_refused.h"
+#include "emu/base/assert.h"
+#include "emu/facts/enum/cm_option.h"
+#include "emu/facts/enum/port_space.h"
+#include "emu/facts/enum/rdma_cm_event.h"
+
+#define COMM_EST        4u /* [libibverbs, IBV_EVENT_COMM_EST] */
+#define CONSUMER        28u
+#define NS_PER_MS       1000000ull
+#define EVENT_BYTES_MIN offsetof(struct rdma_ucm_event_resp, reserved)
+
+/* Finds the ID @number of the file, and its handle.  Those of port space IB can do nothing. */
+static int find(const struct exec_client *c, const struct exec_cm_command *cmd, uint32_t number,
+                rdl_cm_id *ret)
+{
+    struct exec_cm_id *id;
+    const int error = exec_cm_find(c, cmd->file, number, &id);
+
+    if (!error)
+        *ret = id->id;
+    return error ? error : ret->raw ? 0 : EINVAL;
+}
+
+/* --- IDs -------------------------------------------------------------------------------------- */
+
+/* librdmacm creates an ID of port space IB to find out which commands there are.
+ *
+ * SIMPLIFIED: such an ID can be bound and asked, and no more: its addresses are not those of IP.
+ */
+static int create_id(struct exec_client *c, const struct exec_cm_command *cmd)
+{
+    const struct rdma_ucm_create_id *in = &cmd->u.create_id;
+    const struct exec_cm_file *f = exec_cm_file_of(c, cmd->file);
+    struct exec_cm_id *id = exec_cm_new_id(c);
+    struct rdma_ucm_create_id_resp out;
+    rdl_cm_id made = {0};
+    int error = 0;
+
+    if (!id)
+        return ENOMEM;
+    if (in->ps != PORT_SPACE_IB)
+        error = exec_cm_errno(rdl_cm_create_id(c->lab, f->channel, in->ps, NULL, &made), 0);
+    if (error)
+        return error;
+    *id = (struct exec_cm_id){.file = cmd->file, .uid = in->uid, .id = made};
+    out.id = (uint32_t)(id - c->cm->ids);
+    error = exec_cm_respond(c, cmd, in->response, &out, sizeof(out));
+    if (!error)
+        return 0;
+    if (made.raw)
+        (void)!rdl_cm_destroy_id(c->lab, made);
+    *id = (struct exec_cm_id){0};
+    return error;
+}
+
+static void forget_groups(const struct exec_client *c, uint32_t id)
+{
+    for (size_t i = 0; i < c->cm->n_groups; i++) {
+        if (c->cm->groups[i].in_use && c->cm->groups[i].id == id)
+            c->cm->groups[i] = (struct exec_cm_group){0};
+    }
+}
+
+static int destroy_id(struct exec_client *c, const struct exec_cm_command *cmd)
+{
+    const struct rdma_ucm_destroy_id *in = &cmd->u.destroy_id;
+    struct rdma_ucm_destroy_id_resp out;
+    struct exec_cm_id *id;
+    const int error = exec_cm_find(c, cmd->file, in->id, &id);
+
+    if (error)
+        return error;
+    out.events_reported = id->events;
+    if (id->id.raw)
+        (void)!rdl_cm_destroy_id(c->lab, id->id); /* the user may have destroyed it */
+    forget_groups(c, in->id);
+    *id = (struct exec_cm_id){0};
+    return exec_cm_respond(c, cmd, in->response, &out, sizeof(out));
+}
+
+static int migrate_id(struct exec_client *c, const struct exec_cm_command *cmd)
+{
+    const struct rdma_ucm_migrate_id *in = &cmd->u.migrate_id;
+    const struct exec_cm_file *f = exec_cm_file_of(c, cmd->file);
+    struct rdma_ucm_migrate_resp out;
+    struct exec_cm_id *id;
+    int error = cmd->from_file ? exec_cm_find(c, cmd->from_file, in->id, &id) : ENOENT;
+
+    if (!error && id->id.raw)
+        error = exec_cm_errno(rdl_cm_migrate_id(c->lab, id->id, f->channel), 0);
+    if (error)
+        return error;
+    id->file = cmd->file;
+    out.events_reported = id->events;
+    return exec_cm_respond(c, cmd, in->response, &out, sizeof(out));
+}
+
+static int set_option_id(struct exec_client *c, rdl_cm_id id, const struct rdma_ucm_set_option *in)
+{
+    const bool is_byte = in->optname == CM_OPTION_TOS || in->optname == CM_OPTION_ACK_TIMEOUT;
+    uint32_t value = 0;
+    int error = 0;
+
+    if (in->optname > CM_OPTION_ACK_TIMEOUT)
+        return ENOSYS;
+    if (in->optlen != (is_byte ? 1 : sizeof(value)))
+        return EINVAL;
+    if (!exec_memory_read(c->memory, in->optval, &value, in->optlen))
+        return EFAULT;
+    return exec_cm_errno(rdl_cm_set_option(c->lab, id, in->optname, value, &error), error);
+}
+
+/* SIMPLIFIED: the option IB_PATH, a path that the program knows already, is refused: RoCE has none
+ * that rdma_resolve_route() would not find.
+ */
+static int set_option(struct exec_client *c, const struct exec_cm_command *cmd)
+{
+    rdl_cm_id id;
+    const int error = find(c, cmd, cmd->u.set_option.id, &id);
+
+    if (error)
+        return error;
+    return cmd->u.set_option.level == RDMA_OPTION_ID ? set_option_id(c, id, &cmd->u.set_option)
+                                                     : ENOSYS;
+}
+
+/* --- Addresses -------------------------------------------------------------------------------- */
+
+static int bind_to(struct exec_client *c, const struct exec_cm_command *cmd, uint32_t number,
+                   const void *addr, size_t bytes)
+{
+    struct rdl_cm_addr at;
+    struct exec_cm_id *id;
+    int error = exec_cm_find(c, cmd->file, number, &id);
+
+    if (error || !id->id.raw)
+        return error;
+    if (!exec_cm_addr_in(addr, bytes, &at))
+        return EAFNOSUPPORT;
+    return exec_cm_errno(rdl_cm_bind(c->lab, id->id, &at, &error), error);
+}
+
+static int bind_ip(struct exec_client *c, const struct exec_cm_command *cmd)
+{
+    return bind_to(c, cmd, cmd->u.bind_ip.id, &cmd->u.bind_ip.addr, sizeof(cmd->u.bind_ip.addr));
+}
+
+static int bind_addr(struct exec_client *c, const struct exec_cm_command *cmd)
+{
+    const struct rdma_ucm_bind *in = &cmd->u.bind;
+
+    if (in->reserved || in->addr_size > sizeof(in->addr))
+        return EINVAL;
+    return bind_to(c, cmd, in->id, &in->addr, in->addr_size);
+}
+
+static int resolve(struct exec_client *c, const struct exec_cm_command *cmd, uint32_t number,
+                   const struct rdl_cm_addr *from, const struct rdl_cm_addr *to, uint32_t ms)
+{
+    rdl_cm_id id;
+    int error = find(c, cmd, number, &id);
+
+    if (error)
+        return error;
+    return exec_cm_errno(
+        rdl_cm_resolve_addr(c->lab, id, from->version ? from : NULL, to, ms * NS_PER_MS, &error),
+        error);
+}
+
+static int resolve_ip(struct exec_client *c, const struct exec_cm_command *cmd)
+{
+    const struct rdma_ucm_resolve_ip *in = &cmd->u.resolve_ip;
+    struct rdl_cm_addr from, to;
+
+    (void)exec_cm_addr_in(&in->src_addr, sizeof(in->src_addr), &from);
+    if (!exec_cm_addr_in(&in->dst_addr, sizeof(in->dst_addr), &to))
+        return EAFNOSUPPORT;
+    return resolve(c, cmd, in->id, &from, &to, in->timeout_ms);
+}
+
+static int resolve_addr(struct exec_client *c, const struct exec_cm_command *cmd)
+{
+    const struct rdma_ucm_resolve_addr *in = &cmd->u.resolve_addr;
+    struct rdl_cm_addr from, to;
+
+    if (in->reserved || in->src_size > sizeof(in->src_addr) || in->dst_size > sizeof(in->dst_addr))
+        return EINVAL;
+    if ((!exec_cm_addr_in(&in->src_addr, in->src_size, &from) && in->src_size) ||
+        !exec_cm_addr_in(&in->dst_addr, in->dst_size, &to))
+        return EAFNOSUPPORT;
+    return resolve(c, cmd, in->id, &from, &to, in->timeout_ms);
+}
+
+/* A call about an ID alone. */
+static int call(struct exec_client *c, const struct exec_cm_command *cmd, uint32_t number,
+                enum rdl_status (*function)(struct rdl_lab *lab, rdl_cm_id id, int *reterr))
+{
+    rdl_cm_id id;
+    int error = find(c, cmd, number, &id);
+
+    return error ? error : exec_cm_errno(function(c->lab, id, &error), error);
+}
+
+static int resolve_route(struct exec_client *c, const struct exec_cm_command *cmd)
+{
+    return call(c, cmd, cmd->u.resolve_route.id, rdl_cm_resolve_route);
+}
+
+/* --- Connections ------------------------------------------------------------------------------ */
+
+static void param_in(const struct rdma_ucm_conn_param *from, struct rdl_cm_param *ret)
+{
+    *ret = (struct rdl_cm_param){
+        .private_bytes = from->private_data_len,
+        .responder_resources = from->responder_resources,
+        .initiator_depth = from->initiator_depth,
+        .flow_control = from->flow_control != 0,
+        .retry_count = from->retry_count,
+        .rnr_retry_count = from->rnr_retry_count,
+        .srq = from->srq != 0,
+        .qpn = from->qp_num,
+        .qkey = from->qkey,
+    };
+    if (ret->private_bytes <= sizeof(ret->private_data))
+        memcpy(ret->private_data, from->private_data, ret->private_bytes);
+}
+
+static int listen_at(struct exec_client *c, const struct exec_cm_command *cmd)
+{
+    const struct rdma_ucm_listen *in = &cmd->u.listen;
+    rdl_cm_id id;
+    int error = find(c, cmd, in->id, &id);
+
+    return error ? error : exec_cm_errno(rdl_cm_listen(c->lab, id, in->backlog, &error), error);
+}
+
+static int connect_to(struct exec_client *c, const struct exec_cm_command *cmd)
+{
+    const struct rdma_ucm_connect *in = &cmd->u.connect;
+    struct rdl_cm_param param;
+    rdl_cm_id id;
+    int error = find(c, cmd, in->id, &id);
+
+    param_in(&in->conn_param, &param);
+    if (error || !in->conn_param.valid || param.private_bytes > sizeof(param.private_data))
+        return error ? error : EINVAL;
+    return exec_cm_errno(rdl_cm_connect(c->lab, id, &param, &error), error);
+}
+
+/* The program tells now what it calls an ID that came with a request. */
+static int accept_id(struct exec_client *c, const struct exec_cm_command *cmd)
+{
+    const struct rdma_ucm_accept *in = &cmd->u.accept;
+    const bool valid = in->conn_param.valid != 0;
+    struct rdl_cm_param param;
+    struct exec_cm_id *id;
+    int error = exec_cm_find(c, cmd->file, in->id, &id);
+
+    param_in(&in->conn_param, &param);
+    if (error || !id->id.raw || param.private_bytes > sizeof(param.private_data))
+        return error ? error : EINVAL;
+    error = exec_cm_errno(rdl_cm_accept(c->lab, id->id, valid ? &param : NULL, &error), error);
+    if (!error && valid)
+        id->uid = in->uid;
+    return error;
+}
+
+/* SIMPLIFIED: the reason 35 of rdma_reject_ece() is refused: no adapter here has vendor options. */
+static int reject(struct exec_client *c, const struct exec_cm_command *cmd)
+{
+    const struct rdma_ucm_reject *in = &cmd->u.reject;
+    rdl_cm_id id;
+    int error = find(c, cmd, in->id, &id);
+
+    if (error || (in->reason && in->reason != CONSUMER))
+        return error ? error : EINVAL;
+    return exec_cm_errno(rdl_cm_reject(c->lab, id, in->private_data, in->private_data_len, &error),
+                         error);
+}
+
+static int disconnect(struct exec_client *c, const struct exec_cm_command *cmd)
+{
+    return call(c, cmd, cmd->u.disconnect.id, rdl_cm_disconnect);
+}
+
+static int notify(struct exec_client *c, const struct exec_cm_command *cmd)
+{
+    if (cmd->u.notify.event != COMM_EST)
+        return EINVAL;
+    return call(c, cmd, cmd->u.notify.id, rdl_cm_notify);
+}
+
+/* --- Multicast -------------------------------------------------------------------------------- */
+
+static struct exec_cm_group *new_group(const struct exec_client *c)
+{
+    void *array = c->cm->groups;
+    struct exec_cm_group *g = exec_entry_for(&array, &c->cm->n_groups, sizeof(*g));
+
+    c->cm->groups = array;
+    return g;
+}
+
+/* What JOIN_IP_MCAST and JOIN_MCAST have. */
+struct join {
+    uint64_t response, uid;
+    uint32_t id;
+    bool sends_only;
+    struct rdl_cm_addr to;
+};
+
+static int join_group(struct exec_client *c, const struct exec_cm_command *cmd,
+                      const struct join *in)
+{
+    struct exec_cm_group *g = new_group(c);
+    struct rdma_ucm_create_id_resp out;
+    uint32_t membership = 0;
+    rdl_cm_id id;
+    int error = g ? find(c, cmd, in->id, &id) : ENOMEM;
+
+    if (!error)
+        error = exec_cm_errno(rdl_cm_join(c->lab, id, &in->to, in->sends_only, &membership, &error),
+                              error);
+    if (error)
+        return error;
+    *g =
+        (struct exec_cm_group){.in_use = 1, .uid = in->uid, .id = in->id, .membership = membership};
+    out.id = (uint32_t)(g - c->cm->groups);
+    error = exec_cm_respond(c, cmd, in->response, &out, sizeof(out));
+    if (error) {
+        (void)!rdl_cm_leave(c->lab, id, membership);
+        *g = (struct exec_cm_group){0};
+    }
+    return error;
+}
+
+static int join_ip(struct exec_client *c, const struct exec_cm_command *cmd)
+{
+    const struct rdma_ucm_join_ip_mcast *in = &cmd->u.join_ip;
+    struct join j = {.response = in->response, .uid = in->uid, .id = in->id};
+
+    return exec_cm_addr_in(&in->addr, sizeof(in->addr), &j.to) ? join_group(c, cmd, &j) : EINVAL;
+}
+
+static int join_any(struct exec_client *c, const struct exec_cm_command *cmd)
+{
+    const struct rdma_ucm_join_mcast *in = &cmd->u.join;
+    struct join j = {.response = in->response,
+                     .uid = in->uid,
+                     .id = in->id,
+                     .sends_only = in->join_flags == RDMA_MC_JOIN_FLAG_SENDONLY_FULLMEMBER};
+
+    if (in->addr_size > sizeof(in->addr) || in->join_flags >= RDMA_MC_JOIN_FLAG_RESERVED ||
+        !exec_cm_addr_in(&in->addr, in->addr_size, &j.to))
+        return EINVAL;
+    return join_group(c, cmd, &j);
+}
+
+static int leave_group(struct exec_client *c, const struct exec_cm_command *cmd)
+{
+    const struct rdma_ucm_destroy_id *in = &cmd->u.destroy_id;
+    struct rdma_ucm_destroy_id_resp out;
+    struct exec_cm_group *g;
+    rdl_cm_id id;
+    int error;
+
+    if (in->id >= c->cm->n_groups || !c->cm->groups[in->id].in_use)
+        return ENOENT;
+    g = &c->cm->groups[in->id];
+    error = find(c, cmd, g->id, &id);
+    if (error)
+        return error;
+    out.events_reported = g->events;
+    (void)!rdl_cm_leave(c->lab, id, g->membership);
+    *g = (struct exec_cm_group){0};
+    return exec_cm_respond(c, cmd, in->response, &out, sizeof(out));
+}
+
+static struct exec_cm_group *group_of(const struct exec_client *c, const struct exec_cm_id *id,
+                                      uint32_t membership)
+{
+    for (size_t i = 0; i < c->cm->n_groups && membership; i++) {
+        struct exec_cm_group *g = &c->cm->groups[i];
+
+        if (g->in_use && g->membership == membership && &c->cm->ids[g->id] == id)
+            return g;
+    }
+    return NULL;
+}
+
+/* --- Events ----------------------------------------------------------------------------------- */
+
+static void put_connection(const struct rdl_cm_param *p, struct rdma_ucm_conn_param *ret)
+{
+    ret->qp_num = p->qpn;
+    ret->private_data_len = (uint8_t)p->private_bytes;
+    ret->srq = p->srq;
+    ret->responder_resources = (uint8_t)p->responder_resources;
+    ret->initiator_depth = (uint8_t)p->initiator_depth;
+    ret->flow_control = p->flow_control;
+    ret->retry_count = (uint8_t)p->retry_count;
+    ret->rnr_retry_count = (uint8_t)p->rnr_retry_count;
+    memcpy(ret->private_data, p->private_data, p->private_bytes);
+}
+
+static void put_datagram(const struct rdl_cm_event *e, struct rdma_ucm_ud_param *ret)
+{
+    ret->qp_num = e->param.qpn;
+    ret->qkey = e->param.qkey;
+    exec_cm_ah_out(&e->ah, &ret->ah_attr);
+    ret->private_data_len = (uint8_t)e->param.private_bytes;
+    memcpy(ret->private_data, e->param.private_data, e->param.private_bytes);
+}
+
+/* Fills in an event of @about, which is counted there: a request is its listener's. */
+static void put_event(const struct exec_client *c, const struct rdl_cm_event *e,
+                      struct exec_cm_id *about, struct exec_cm_id *made,
+                      struct rdma_ucm_event_resp *ret)
+{
+    struct exec_cm_group *g = group_of(c, about, e->group);
+    struct rdl_cm_id_info info = {.space = PORT_SPACE_TCP};
+
+    (void)!rdl_cm_id_info(c->lab, about->id, &info);
+    memset(ret, 0, sizeof(*ret));
+    ret->uid = g ? g->uid : about->uid;
+    ret->id = (uint32_t)(g ? g - c->cm->groups : (made ? made : about) - c->cm->ids);
+    ret->event = e->kind;
+    ret->status = (uint32_t)e->status;
+    if (info.space == PORT_SPACE_UDP)
+        put_datagram(e, &ret->param.ud);
+    else
+        put_connection(&e->param, &ret->param.conn);
+    about->events++;
+    if (g)
+        g->events++;
+}
+
+/* Gives the program its next event.  It is acknowledged in the lab at once: what the program does
+ * with it is between the program and librdmacm.
+ */
+static int get_event(struct exec_client *c, const struct exec_cm_command *cmd)
+{
+    const struct exec_cm_file *f = exec_cm_file_of(c, cmd->file);
+    struct exec_cm_id *made = exec_cm_new_id(c), *about;
+    struct rdma_ucm_event_resp out;
+    struct rdl_cm_event e;
+    size_t n = 0;
+    int error;
+
+    if (!made)
+        return ENOMEM;
+    error = exec_cm_errno(rdl_cm_get_event(c->lab, f->channel, NULL, &e, &n), 0);
+    if (error || n == 0)
+        return error ? error : EAGAIN;
+    (void)!rdl_cm_ack_event(c->lab, f->channel);
+    if (e.kind == RDMA_CM_EVENT_CONNECT_REQUEST) {
+        *made = (struct exec_cm_id){.file = cmd->file, .id = e.id};
+        about = exec_cm_id_of(c, e.listener);
+    } else {
+        made = NULL;
+        about = exec_cm_id_of(c, e.id);
+    }
+    if (!about)
+        return EAGAIN; /* of an ID that the user has created: the program does not know it */
+    put_event(c, &e, about, made, &out);
+    return exec_cm_respond(c, cmd, cmd->u.get_event.response, &out, sizeof(out));
+}
+
+/* --- All -------------------------------------------------------------------------------------- */
+
+typedef int run(struct exec_client *c, const struct exec_cm_command *cmd);
+
+/* Each command: the function of librdmacm, and the bytes that a program must take at least. */
+static const struct {
+    run *run;
+    const char *function;
+    size_t response;
+} commands[] = {
+    [RDMA_USER_CM_CMD_CREATE_ID] = {create_id, "rdma_create_id", sizeof(uint32_t)},
+    [RDMA_USER_CM_CMD_DESTROY_ID] = {destroy_id, "rdma_destroy_id", sizeof(uint32_t)},
+    [RDMA_USER_CM_CMD_BIND_IP] = {bind_ip, "rdma_bind_addr", 0},
+    [RDMA_USER_CM_CMD_RESOLVE_IP] = {resolve_ip, "rdma_resolve_addr", 0},
+    [RDMA_USER_CM_CMD_RESOLVE_ROUTE] = {resolve_route, "rdma_resolve_route", 0},
+    [RDMA_USER_CM_CMD_QUERY_ROUTE] = {exec_cm_query_route, NULL,
+                                      offsetof(struct rdma_ucm_query_route_resp, ibdev_index)},
+    [RDMA_USER_CM_CMD_CONNECT] = {connect_to, "rdma_connect", 0},
+    [RDMA_USER_CM_CMD_LISTEN] = {listen_at, "rdma_listen", 0},
+    [RDMA_USER_CM_CMD_ACCEPT] = {accept_id, "rdma_accept", 0},
+    [RDMA_USER_CM_CMD_REJECT] = {reject, "rdma_reject", 0},
+    [RDMA_USER_CM_CMD_DISCONNECT] = {disconnect, "rdma_disconnect", 0},
+    [RDMA_USER_CM_CMD_INIT_QP_ATTR] = {exec_cm_init_qp_attr, "rdma_init_qp_attr",
+                                       sizeof(struct ib_uverbs_qp_attr)},
+    [RDMA_USER_CM_CMD_GET_EVENT] = {get_event, "rdma_get_cm_event", EVENT_BYTES_MIN},
+    [RDMA_USER_CM_CMD_SET_OPTION] = {set_option, "rdma_set_option", 0},
+    [RDMA_USER_CM_CMD_NOTIFY] = {notify, "rdma_notify", 0},
+    [RDMA_USER_CM_CMD_JOIN_IP_MCAST] = {join_ip, "rdma_join_multicast", sizeof(uint32_t)},
+    [RDMA_USER_CM_CMD_LEAVE_MCAST] = {leave_group, "rdma_leave_multicast", sizeof(uint32_t)},
+    [RDMA_USER_CM_CMD_MIGRATE_ID] = {migrate_id, "rdma_migrate_id", sizeof(uint32_t)},
+    [RDMA_USER_CM_CMD_QUERY] = {exec_cm_query, NULL, 0},
+    [RDMA_USER_CM_CMD_BIND] = {bind_addr, "rdma_bind_addr", 0},
+    [RDMA_USER_CM_CMD_RESOLVE_ADDR] = {resolve_addr, "rdma_resolve_addr", 0},
+    [RDMA_USER_CM_CMD_JOIN_MCAST] = {join_any, "rdma_join_multicast", sizeof(uint32_t)},
+};
+
+/* Reads the command in the program's memory.  [Linux, ucma_write()] */
+static int read_command(const struct exec_client *c, struct exec_cm_command *cmd)
+{
+    const uint64_t at = c->call.u.cm_write.addr, bytes = c->call.u.cm_write.bytes;
+    const size_t head = sizeof(cmd->head);
+    size_t n;
+
+    memset(cmd, 0, sizeof(*cmd));
+    cmd->file = c->call.u.cm_write.file;
+    cmd->from_file = c->call.u.cm_write.from_file;
+    if (!exec_cm_file_of(c, cmd->file))
+        return ENODEV;
+    if (bytes < head)
+        return EINVAL;
+    if (!exec_memory_read(c->memory, at, &cmd->head, head))
+        return EFAULT;
+    if (cmd->head.cmd >= ARRAY_LEN(commands) || cmd->head.in + head > bytes)
+        return EINVAL;
+    if (!commands[cmd->head.cmd].run)
+        return ENOSYS;
+    if (cmd->head.out < commands[cmd->head.cmd].response)
+        return ENOSPC;
+    n = cmd->head.in < sizeof(cmd->u) ? cmd->head.in : sizeof(cmd->u);
+    return exec_memory_read(c->memory, at + head, &cmd->u, n) ? 0 : EFAULT;
+}
+
+int exec_cm_write(struct exec_client *c)
+{
+    struct exec_cm_command cmd;
+    int error = read_command(c, &cmd);
+
+    if (!error)
+        error = commands[cmd.head.cmd].run(c, &cmd);
+    if (error && error != EAGAIN && cmd.head.cmd < ARRAY_LEN(commands))
+        exec_refused_command(c, commands[cmd.head.cmd].function, error);
+    (void)exec_cm_tell(c);
+    return error;
+}
