@@ -386,6 +386,19 @@ static uint32_t size_or_none(uint32_t n)
     return n ? n : RDL_QP_NONE;
 }
 
+/* Programs ask for no room for inline data and use it: adapters give what their queue entries have,
+ * which is the room for SGEs.  So does Linux rxe, rxe_qp_init_req().
+ */
+static uint32_t inline_room(const struct exec_client *c, const struct program_cap *cap)
+{
+    const uint32_t sges = cap->max_send_sge * (uint32_t)sizeof(struct program_sge);
+    struct rdl_device_attr d;
+
+    if (cap->max_inline_data >= sges || rdl_device_attr(c->lab, c->host, &d) != RDL_OK)
+        return cap->max_inline_data;
+    return sges < d.max_inline_data ? sges : d.max_inline_data;
+}
+
 static enum rdl_status create_qp(struct exec_client *c)
 {
     const struct program_cap *cap = &c->call.u.create_qp.cap;
@@ -399,7 +412,7 @@ static enum rdl_status create_qp(struct exec_client *c)
         .max_recv_wr = size_or_none(cap->max_recv_wr),
         .max_send_sge = size_or_none(cap->max_send_sge),
         .max_recv_sge = size_or_none(cap->max_recv_sge),
-        .max_inline_data = cap->max_inline_data,
+        .max_inline_data = inline_room(c, cap),
         .sq_sig_all = c->call.u.create_qp.sq_sig_all != 0,
         .block_self_mcast_lb = c->call.u.create_qp.block_self_mcast_lb != 0,
     };

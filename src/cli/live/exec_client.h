@@ -120,7 +120,7 @@ struct exec_client {
     struct exec_queue *queues;
     struct exec_channel *channels;
     struct exec_member *members;
-    struct exec_cm *cm;               /* exec_cm.h; NULL: it has not opened rdma_cm */
+    struct exec_cm *cm;             /* exec_cm.h; NULL: it has not opened rdma_cm */
     struct exec_made *made_objects; /* exec_maker.h */
     struct exec_range main;         /* that of the program itself, and of no library */
     size_t n_cqs, n_queues, n_channels, n_members, n_made_objects;

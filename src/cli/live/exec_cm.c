@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "cli/live/exec_memory.h"
+#include "emu/facts/enum/cma_state.h"
 #include "emu/wire/addr.h"
 
 #define MAPPED_AT 12u /* of the IPv4 address in ::ffff:a.b.c.d */
@@ -126,6 +127,28 @@ enum rdl_status exec_cm_close(struct exec_client *c, uint64_t file)
     close_ends(f);
     *f = (struct exec_cm_file){0};
     return st == RDL_ERR_STALE ? RDL_OK : st; /* the user may have destroyed it */
+}
+
+static bool listens(const struct exec_client *c)
+{
+    struct rdl_cm_id_info info;
+
+    for (size_t i = 0; c->cm && i < c->cm->n_ids; i++) {
+        const struct exec_cm_id *id = &c->cm->ids[i];
+
+        if (id->file && rdl_cm_id_info(c->lab, id->id, &info) == RDL_OK && info.state == CMA_LISTEN)
+            return true;
+    }
+    return false;
+}
+
+bool exec_cm_listens(const struct exec_server *s, uint32_t rank)
+{
+    for (const struct exec_client *c = s->clients; c; c = c->next) {
+        if (c->rank == rank && listens(c))
+            return true;
+    }
+    return false;
 }
 
 void exec_cm_done(struct exec_client *c)

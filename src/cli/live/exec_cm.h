@@ -99,6 +99,9 @@ int exec_cm_write(struct exec_client *c);
 /* Makes each descriptor readable or not.  Returns true if one has become readable. */
 bool exec_cm_tell(struct exec_client *c);
 
+/* Returns true if a program with @rank has an ID that listens. */
+bool exec_cm_listens(const struct exec_server *s, uint32_t rank);
+
 /* Closes all descriptors, and frees what is known of files and IDs, which stay in the lab. */
 void exec_cm_done(struct exec_client *c);
 

@@ -11,6 +11,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include "cli/live/exec_hosts.h"
 #include "cli/live/exec_socket.h"
 #include "cli/live/live_internal.h"
 #include "emu/base/assert.h"
@@ -132,10 +133,17 @@ bool exec_directory_open(struct exec_directory *d, struct live_error *reterr)
     return d->listener >= 0 || refuse(errno, reterr);
 }
 
+bool exec_directory_tell_hosts(const struct exec_directory *d, const struct rdl_lab *lab,
+                               struct live_error *reterr)
+{
+    return exec_hosts_write(lab, d->fd) || refuse(errno, reterr);
+}
+
 /* A program may have put another directory in the place of this one. */
 static void delete_files(const struct exec_directory *d)
 {
     (void)unlinkat(d->fd, "socket", 0);
+    (void)unlinkat(d->fd, EXEC_HOSTS_FILE, 0);
     for (size_t i = 0; i < PROGRAM_LIBRARIES; i++)
         (void)unlinkat(d->fd, program_library(i).name, 0);
 }

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "cli/live/exec_client.h"
+#include "cli/live/exec_cm.h"
 #include "cli/live/exec_directory.h"
 #include "cli/live/exec_file.h"
 #include "cli/live/exec_leash.h"
@@ -260,7 +261,7 @@ bool live_exec_start(struct live *l, const struct live_exec_config *config, uint
 {
     struct exec_program *p, **last;
 
-    if (!open_exec(l, reterr))
+    if (!open_exec(l, reterr) || !exec_directory_tell_hosts(&l->exec->directory, l->lab, reterr))
         return false;
     l->exec->computes = true;
     l->exec->n_over = 0;
@@ -552,11 +553,17 @@ bool live_exec_kill(struct live *l, uint32_t number, int signal)
     return true;
 }
 
+/* Returns true if @p has a TCP socket or an ID of rdma_cm that listens. */
+static bool listens(const struct live *l, const struct exec_program *p)
+{
+    return exec_cm_listens(&l->exec->server, p->number) || exec_listens(p->process.process.pid);
+}
+
 bool live_exec_listens(const struct live *l, uint32_t i)
 {
     const struct exec_program *p = find_at(l, i);
 
-    return p && !p->process.exited && exec_listens(p->process.process.pid);
+    return p && !p->process.exited && listens(l, p);
 }
 
 bool live_exec_is_ready(const struct live *l)
@@ -567,7 +574,7 @@ bool live_exec_is_ready(const struct live *l)
         p = p->next;
     if (l->is_virtual)
         return !p || p->process.exited || l->exec->n_over > 0;
-    return !p || p->process.exited || exec_listens(p->process.process.pid);
+    return !p || p->process.exited || listens(l, p);
 }
 
 bool live_exec_program_at(const struct live *l, uint32_t i, struct live_program_info *ret)

@@ -15,23 +15,15 @@
  */
 #undef _FILE_OFFSET_BITS /* it would rename the functions that are defined here */
 #include <ctype.h>
-#include <dlfcn.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
-#include <stdatomic.h>
-#include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "program/protocol.h"
-
-#define PUBLIC __attribute__((visibility("default")))
+#include "program/files/next.h"
 
 #define DEVICE_FILE "/dev/infiniband/uverbs0"
 #define SYSFS       "/sys/class/infiniband/rdl0/"
@@ -46,13 +38,6 @@ static const struct {
 };
 
 /* --- Paths ------------------------------------------------------------------------------------ */
-
-static bool is_on_host(void)
-{
-    const char *socket = getenv(PROGRAM_ENV_SOCKET);
-
-    return socket && socket[0];
-}
 
 static bool matches(const char *pattern, const char *path)
 {
@@ -111,45 +96,8 @@ static int open_sysfs(const char *text, int flags)
 
 /* --- Functions of the C library --------------------------------------------------------------- */
 
-/* Functions of the C library that are found at the start, since dlsym() may not be called in a
- * signal handler or behind fork().
- */
 #define FOUND_AT_START(X) X(open) X(open64) X(openat) X(openat64) X(fopen) X(fopen64)
-
-#define KNOWN(name) static _Atomic(void *) known_##name;
-FOUND_AT_START(KNOWN)
-#undef KNOWN
-
-/* Finds the C library's function @name, or returns NULL and sets errno. */
-static void *next_of(_Atomic(void *) *known, const char *name)
-{
-    void *found = atomic_load_explicit(known, memory_order_relaxed);
-
-    if (!found) { /* also before find_all(), in a constructor of another library */
-        found = dlsym(RTLD_NEXT, name);
-        atomic_store_explicit(known, found, memory_order_relaxed);
-    }
-    if (!found)
-        errno = ENOSYS;
-    return found;
-}
-
-__attribute__((constructor)) static void find_all(void)
-{
-    const int before = errno;
-
-#define FIND(name) (void)next_of(&known_##name, #name);
-    FOUND_AT_START(FIND)
-#undef FIND
-    errno = before;
-}
-
-/* Declares @real, a pointer to the C library's function @name. */
-#define REAL(name, result, ...)                                                                    \
-    void *const found = next_of(&known_##name, #name);                                             \
-    result (*real)(__VA_ARGS__);                                                                   \
-                                                                                                   \
-    memcpy(&real, &found, sizeof(real))
+FIND_AT_START(FOUND_AT_START)
 
 /* The argument of open() behind @flags, or 0 if there is none. */
 #define MODE_BEHIND(flags, ret)                                                                    \

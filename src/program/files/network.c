@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: MIT */
+/* Names, addresses and TCP ports for programs on hosts of a lab.
+ *
+ * TCP and UDP do not go through the lab: all programs are processes of one machine.  But a program
+ * uses one name or address for both, as on a real host: perftest exchanges keys over TCP with the
+ * host to which it connects by rdma_cm.  So here
+ *
+ *	getaddrinfo(), gethostbyname()  know the names of the hosts of the lab
+ *	connect(), bind()               take an address of a host as one of this machine
+ *	getifaddrs()                    also lists the addresses of the program's host, because
+ *	                                libfabric looks there for those that have an RDMA device
+ *
+ * The lab writes names and addresses into a file beside its socket: "10.0.0.1 h1" in each line.
+ *
+ * bind() also sets SO_REUSEADDR.  A TCP connection that was closed keeps its port for a minute
+ * (TIME_WAIT), at the end that closed it first, and bind() then refuses the port to a server that
+ * does not set the option.  Programs of tutorials seldom set it.  A test that runs such a server
+ * twice would fail the second time.  A port on which another program listens is still refused.
+ * [socket(7), SO_REUSEADDR]
+ */
+#undef _GNU_SOURCE /* with it glibc declares bind() and connect() with a union of all addresses */
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <ifaddrs.h>
+#include <net/if.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "program/files/next.h"
+
+#define LINE_BYTES 128
+#define PATH_BYTES 4096
+#define SOCKET     "/socket"
+#define HOSTS      "/hosts"
+#define INTERFACE  "rdl0"
+#define OWN_MAX    4u /* addresses of a host */
+
+#define FOUND_AT_START(X)                                                                          \
+    X(bind) X(connect) X(getaddrinfo) X(gethostbyname) X(getifaddrs) X(freeifaddrs)
+FIND_AT_START(FOUND_AT_START)
+
+/* --- The hosts of the lab --------------------------------------------------------------------- */
+
+/* A line of the file. */
+struct host_line {
+    char address[LINE_BYTES], name[LINE_BYTES];
+};
+
+/* A part of the file. */
+struct block {
+    char bytes[512];
+    ssize_t at, n;
+};
+
+/* Returns true to end the search. */
+typedef bool is_wanted(const struct host_line *line, void *ctx);
+
+static bool read_line(const char *text, struct host_line *ret)
+{
+    return sscanf(text, "%127s %127s", ret->address, ret->name) == 2;
+}
+
+/* Opens the file, or returns -1: then the lab has ended, or there is none. */
+static int open_hosts(void)
+{
+    const char *socket = getenv(PROGRAM_ENV_SOCKET);
+    const size_t n = socket ? strlen(socket) : 0, end = sizeof(SOCKET) - 1;
+    char path[PATH_BYTES];
+
+    if (n < end || n >= sizeof(path) || strcmp(socket + n - end, SOCKET) != 0)
+        return -1;
+    memcpy(path, socket, n - end);
+    memcpy(path + n - end, HOSTS, sizeof(HOSTS));
+    return (int)syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
+}
+
+/* Reads the next byte of @fd, of which @block is a part.  Returns false at the end. */
+static bool next_byte(int fd, struct block *block, char *ret)
+{
+    if (block->at == block->n) {
+        block->n = read(fd, block->bytes, sizeof(block->bytes));
+        block->at = 0;
+    }
+    if (block->n <= 0)
+        return false;
+    *ret = block->bytes[block->at++];
+    return true;
+}
+
+/* Looks through the file.  Returns true if a line is wanted.  It is called in connect(), which may
+ * be called in a signal handler: so there is no memory of malloc().
+ */
+static bool search(is_wanted *wanted, void *ctx)
+{
+    const int before = errno, fd = open_hosts();
+    struct block block = {.n = 0};
+    struct host_line line;
+    char text[LINE_BYTES], byte;
+    size_t n = 0;
+    bool found = false;
+
+    while (fd >= 0 && !found && next_byte(fd, &block, &byte)) {
+        if (byte != '\n' && n < sizeof(text) - 1) {
+            text[n++] = byte;
+            continue;
+        }
+        text[n] = '\0';
+        n = 0;
+        found = read_line(text, &line) && wanted(&line, ctx);
+    }
+    if (fd >= 0)
+        close(fd);
+    errno = before;
+    return found;
+}
+
+/* --- Addresses -------------------------------------------------------------------------------- */
+
+/* An address of IP, of either version. */
+struct address {
+    int family;
+    struct in6_addr bytes; /* of IPv4: the first four */
+};
+
+static bool is_same(const struct host_line *line, void *ctx)
+{
+    const struct address *a = ctx;
+    struct in6_addr of_line;
+
+    return inet_pton(a->family, line->address, &of_line) == 1 &&
+           memcmp(&of_line, &a->bytes,
+                  a->family == AF_INET ? sizeof(struct in_addr) : sizeof(of_line)) == 0;
+}
+
+/* Returns true if @fd is a socket of IP of this machine: a preloaded library may have others. */
+static bool is_ip(int fd, int *ret_type)
+{
+    int domain;
+    socklen_t n = sizeof(domain), m = sizeof(*ret_type);
+
+    return syscall(SYS_getsockopt, fd, SOL_SOCKET, SO_DOMAIN, &domain, &n) == 0 &&
+           syscall(SYS_getsockopt, fd, SOL_SOCKET, SO_TYPE, ret_type, &m) == 0 &&
+           (domain == AF_INET || domain == AF_INET6);
+}
+
+/* Room for an address of IP of either version. */
+union own_address {
+    struct sockaddr head;
+    struct sockaddr_in v4;
+    struct sockaddr_in6 v6;
+};
+
+/* Copies the address @from.  One of a host becomes that of this machine.  Returns false if it is
+ * none of IP: nothing is copied.
+ */
+static bool at_home(const struct sockaddr *from, socklen_t n, union own_address *ret)
+{
+    static const uint8_t loopback[16] = {[10] = 0xff, [11] = 0xff, [12] = 127, [15] = 1};
+    struct address a = {.family = from ? from->sa_family : AF_UNSPEC};
+
+    if (a.family == AF_INET && n >= sizeof(ret->v4)) {
+        memcpy(&ret->v4, from, sizeof(ret->v4));
+        memcpy(&a.bytes, &ret->v4.sin_addr, sizeof(ret->v4.sin_addr));
+        if (search(is_same, &a))
+            ret->v4.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+        return true;
+    }
+    if (a.family != AF_INET6 || n < sizeof(ret->v6))
+        return false;
+    memcpy(&ret->v6, from, sizeof(ret->v6));
+    a.bytes = ret->v6.sin6_addr;
+    if (search(is_same, &a)) {
+        memcpy(&ret->v6.sin6_addr, loopback, sizeof(loopback));
+        ret->v6.sin6_scope_id = 0;
+    }
+    return true;
+}
+
+/* bind(2) */
+PUBLIC int bind(int fd, const struct sockaddr *address, socklen_t n)
+{
+    const int before = errno, on = 1;
+    union own_address own;
+    int type;
+    REAL(bind, int, int, const struct sockaddr *, socklen_t);
+
+    if (!real)
+        return -1;
+    if (is_on_host() && is_ip(fd, &type)) {
+        if (type == SOCK_STREAM)
+            (void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+        if (at_home(address, n, &own))
+            address = &own.head;
+    }
+    errno = before;
+    return real(fd, address, n);
+}
+
+/* connect(2) */
+PUBLIC int connect(int fd, const struct sockaddr *address, socklen_t n)
+{
+    const int before = errno;
+    union own_address own;
+    int type;
+    REAL(connect, int, int, const struct sockaddr *, socklen_t);
+
+    if (!real)
+        return -1;
+    if (is_on_host() && is_ip(fd, &type) && at_home(address, n, &own))
+        address = &own.head;
+    errno = before;
+    return real(fd, address, n);
+}
+
+/* --- Names ------------------------------------------------------------------------------------ */
+
+/* A name, and its address of @family as text. */
+struct named {
+    const char *name;
+    int family;
+    char address[LINE_BYTES];
+};
+
+static bool has_name(const struct host_line *line, void *ctx)
+{
+    struct named *k = ctx;
+    struct in6_addr ignored;
+
+    if (strcmp(line->name, k->name) != 0 || inet_pton(k->family, line->address, &ignored) != 1)
+        return false;
+    memcpy(k->address, line->address, sizeof(k->address));
+    return true;
+}
+
+/* Returns true if @name is a host of the lab. */
+static bool look_up(const char *name, int family, struct named *ret)
+{
+    *ret = (struct named){.name = name, .family = family == AF_INET6 ? AF_INET6 : AF_INET};
+    return name && is_on_host() && search(has_name, ret);
+}
+
+/* getaddrinfo(3) */
+PUBLIC int getaddrinfo(const char *name, const char *service, const struct addrinfo *hints,
+                       struct addrinfo **ret)
+{
+    struct named host;
+    REAL(getaddrinfo, int, const char *, const char *, const struct addrinfo *, struct addrinfo **);
+
+    if (!real)
+        return EAI_SYSTEM;
+    if (look_up(name, hints ? hints->ai_family : AF_UNSPEC, &host))
+        name = host.address;
+    return real(name, service, hints, ret);
+}
+
+/* gethostbyname(3) */
+PUBLIC struct hostent *gethostbyname(const char *name)
+{
+    struct named host;
+    REAL(gethostbyname, struct hostent *, const char *);
+
+    if (!real)
+        return NULL;
+    return real(look_up(name, AF_INET, &host) ? host.address : name);
+}
+
+/* --- Interfaces ------------------------------------------------------------------------------- */
+
+/* The addresses of the program's host, in front of those of the machine. */
+struct own_interfaces {
+    struct ifaddrs entries[OWN_MAX];
+    union own_address address[OWN_MAX], mask[OWN_MAX];
+    char name[sizeof(INTERFACE)];
+    unsigned n;
+    struct own_interfaces *next; /* in the list of those that are not freed */
+};
+
+static struct own_interfaces *lists;
+static atomic_flag lists_lock = ATOMIC_FLAG_INIT;
+
+static bool add_own(const struct host_line *line, void *ctx)
+{
+    const char *host = getenv(PROGRAM_ENV_HOST);
+    struct own_interfaces *o = ctx;
+    const unsigned i = o->n;
+
+    if (!host || strcmp(line->name, host) != 0 || i == OWN_MAX)
+        return false;
+    if (inet_pton(AF_INET, line->address, &o->address[i].v4.sin_addr) == 1) {
+        o->address[i].head.sa_family = o->mask[i].head.sa_family = AF_INET;
+        o->mask[i].v4.sin_addr.s_addr = htonl(0xffffff00u);
+    } else if (inet_pton(AF_INET6, line->address, &o->address[i].v6.sin6_addr) == 1) {
+        o->address[i].head.sa_family = o->mask[i].head.sa_family = AF_INET6;
+        memset(&o->mask[i].v6.sin6_addr, 0xff, 8);
+    } else {
+        return false;
+    }
+    o->entries[i].ifa_name = o->name;
+    o->entries[i].ifa_flags = IFF_UP | IFF_RUNNING | IFF_BROADCAST | IFF_MULTICAST;
+    o->entries[i].ifa_addr = &o->address[i].head;
+    o->entries[i].ifa_netmask = &o->mask[i].head;
+    if (i > 0)
+        o->entries[i - 1].ifa_next = &o->entries[i];
+    o->n++;
+    return false;
+}
+
+static void lock_lists(void)
+{
+    while (atomic_flag_test_and_set(&lists_lock)) {
+    }
+}
+
+/* getifaddrs(3) */
+PUBLIC int getifaddrs(struct ifaddrs **ret)
+{
+    struct own_interfaces *o;
+    REAL(getifaddrs, int, struct ifaddrs **);
+    const int result = real ? real(ret) : -1;
+
+    if (result != 0 || !is_on_host())
+        return result;
+    o = calloc(1, sizeof(*o));
+    if (!o)
+        return 0;
+    memcpy(o->name, INTERFACE, sizeof(o->name));
+    (void)search(add_own, o);
+    if (o->n == 0) {
+        free(o);
+        return 0;
+    }
+    o->entries[o->n - 1].ifa_next = *ret;
+    *ret = &o->entries[0];
+    lock_lists();
+    o->next = lists;
+    lists = o;
+    atomic_flag_clear(&lists_lock);
+    return 0;
+}
+
+/* freeifaddrs(3) */
+PUBLIC void freeifaddrs(struct ifaddrs *list)
+{
+    struct own_interfaces **at = &lists, *o;
+    REAL(freeifaddrs, void, struct ifaddrs *);
+
+    lock_lists();
+    while (*at && list != &(*at)->entries[0])
+        at = &(*at)->next;
+    o = *at;
+    if (o)
+        *at = o->next;
+    atomic_flag_clear(&lists_lock);
+    if (o)
+        list = o->entries[o->n - 1].ifa_next;
+    if (real)
+        real(list);
+    free(o);
+}
