@@ -8,6 +8,7 @@ Some connections begin as they should, so that the rest is heard.  Calls have ra
 for a few; posts and counters in the shared page are random; descriptors are of other files.  It ends with
 status 0 when all is said; what counts is that the lab is still there, for others.
 """
+import ctypes
 import mmap
 import os
 import random
@@ -16,11 +17,11 @@ import struct
 import sys
 import time
 
-MAGIC, VERSION = 0x504C4452, 2
+MAGIC, VERSION = 0x504C4452, 3
 HELLO = struct.Struct("<II24s")
 CALL_BYTES, AT_MAKER = 152, 128
 MAKERS = 13
-OPS = 24
+OPS = 27
 AT_POSTED, AT_TAKEN, AT_POSTS = 64, 128, 192 + 32768 * 8
 CONNECTIONS, ACTIONS = 24, 120
 
@@ -59,7 +60,28 @@ def greet(r, s):
 
 (QUERY_PORT, QUERY_GID, QUERY_PKEY, ALLOC_PD, REG_MR, REREG_MR, ALLOC_MW, CREATE_CHANNEL, CREATE_CQ, RESIZE_CQ, ARM_CQ, CREATE_SRQ,
  MODIFY_SRQ, QUERY_SRQ, CREATE_QP, MODIFY_QP, QUERY_QP, CREATE_AH, ATTACH_MCAST, DETACH_MCAST, DESTROY, WAIT, NUDGE,
- NEW_RING) = range(OPS)
+ NEW_RING, CM_OPEN, CM_CLOSE, CM_WRITE) = range(OPS)
+
+# A command of rdma_cm is read in the memory of this process, and its response is written there.
+COMMANDS, COMMAND_BYTES = 23, 400
+command, response = ctypes.create_string_buffer(COMMAND_BYTES), ctypes.create_string_buffer(COMMAND_BYTES)
+
+
+def write_command(r):
+    """Fills the buffer with a command, which could succeed if its numbers fit.  Its address and length."""
+    body = bytearray(r.choice([bytes(COMMAND_BYTES - 8), r.randbytes(COMMAND_BYTES - 8)]))
+    kind, address = r.randrange(COMMANDS + 1), struct.pack("<HH4B", 2, r.randrange(65536), 10, 0, 0, r.randrange(1, 4))
+    if kind in (0, 1, 5, 11, 12, 16, 17, 18, 19, 22):  # the others have no response
+        struct.pack_into("<QQ", body, 0, ctypes.addressof(response), ctypes.addressof(response))
+    for at in r.sample((0, 8, 16, 20, 264, 272, 280), 2):
+        struct.pack_into("<I", body, at, r.choice([0, 1, 2, 3, 0x106, 0x111, r.getrandbits(32)]))
+    for at in (8, 16, 144):
+        if r.random() < 0.7:
+            body[at:at + 8] = address
+    if kind in (20, 21):
+        struct.pack_into("<II", body, 0, r.randrange(4), 16)
+    command.raw = (struct.pack("<IHH", kind, r.choice([len(body), r.randrange(420)]), r.choice([COMMAND_BYTES, r.randrange(400)])) + bytes(body))
+    return ctypes.addressof(command), r.choice([COMMAND_BYTES, COMMAND_BYTES, r.randrange(420)])
 
 
 def sound_call(r, op, made):
@@ -84,6 +106,8 @@ def sound_call(r, op, made):
         QUERY_QP: struct.pack("<Q", one(CREATE_QP)), CREATE_AH: struct.pack("<Q", one(ALLOC_PD)) + r.randbytes(28),
         ATTACH_MCAST: struct.pack("<Q", one(CREATE_QP)) + b"\xff\x0e" + bytes(13) + b"\x05",
         DETACH_MCAST: struct.pack("<Q", one(CREATE_QP)) + b"\xff\x0e" + bytes(13) + b"\x05",
+        CM_CLOSE: struct.pack("<Q", one(CM_OPEN) if r.random() < 0.2 else 0),
+        CM_WRITE: struct.pack("<QQQQ", one(CM_OPEN), one(CM_OPEN), *write_command(r)),
         DESTROY: struct.pack("<QI", *r.choice([(one(ALLOC_PD), 1), (one(REG_MR), 2), (one(ALLOC_MW), 3), (one(CREATE_CHANNEL), 4),
                                                (one(CREATE_CQ), 5), (one(CREATE_SRQ), 6), (one(CREATE_QP), 7), (one(CREATE_AH), 8),
                                                (r.getrandbits(64), r.randrange(12))])),

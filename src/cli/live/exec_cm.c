@@ -17,9 +17,9 @@
 
 /* --- Finding ---------------------------------------------------------------------------------- */
 
-int exec_cm_errno(enum rdl_status st, int error)
+int exec_cm_errno(enum rdl_status st, const int *error)
 {
-    return st == RDL_ERR_ERRNO ? error : exec_error(st, NULL);
+    return st == RDL_ERR_ERRNO ? *error : exec_error(st, NULL);
 }
 
 struct exec_cm_file *exec_cm_file_of(const struct exec_client *c, uint64_t handle)

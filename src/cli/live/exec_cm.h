@@ -107,8 +107,8 @@ void exec_cm_done(struct exec_client *c);
 
 /* --- Between the files ------------------------------------------------------------------------ */
 
-/* Returns the errno for a call of cm.h, whose *@reterr is @error. */
-int exec_cm_errno(enum rdl_status st, int error);
+/* Returns the errno for a call of cm.h, which has set *@error; NULL: it has no such argument. */
+int exec_cm_errno(enum rdl_status st, const int *error);
 
 /* Finds the ID @number.  Returns 0; EINVAL: it is one of another file; ENOENT. */
 int exec_cm_find(const struct exec_client *c, uint64_t file, uint32_t number,

@@ -51,7 +51,7 @@ static int create_id(struct exec_client *c, const struct exec_cm_command *cmd)
     if (!id)
         return ENOMEM;
     if (in->ps != PORT_SPACE_IB)
-        error = exec_cm_errno(rdl_cm_create_id(c->lab, f->channel, in->ps, NULL, &made), 0);
+        error = exec_cm_errno(rdl_cm_create_id(c->lab, f->channel, in->ps, NULL, &made), NULL);
     if (error)
         return error;
     *id = (struct exec_cm_id){.file = cmd->file, .uid = in->uid, .id = made};
@@ -99,7 +99,7 @@ static int migrate_id(struct exec_client *c, const struct exec_cm_command *cmd)
     int error = cmd->from_file ? exec_cm_find(c, cmd->from_file, in->id, &id) : ENOENT;
 
     if (!error && id->id.raw)
-        error = exec_cm_errno(rdl_cm_migrate_id(c->lab, id->id, f->channel), 0);
+        error = exec_cm_errno(rdl_cm_migrate_id(c->lab, id->id, f->channel), NULL);
     if (error)
         return error;
     id->file = cmd->file;
@@ -119,7 +119,7 @@ static int set_option_id(struct exec_client *c, rdl_cm_id id, const struct rdma_
         return EINVAL;
     if (!exec_memory_read(c->memory, in->optval, &value, in->optlen))
         return EFAULT;
-    return exec_cm_errno(rdl_cm_set_option(c->lab, id, in->optname, value, &error), error);
+    return exec_cm_errno(rdl_cm_set_option(c->lab, id, in->optname, value, &error), &error);
 }
 
 /* SIMPLIFIED: the option IB_PATH, a path that the program knows already, is refused: RoCE has none
@@ -149,7 +149,7 @@ static int bind_to(struct exec_client *c, const struct exec_cm_command *cmd, uin
         return error;
     if (!exec_cm_addr_in(addr, bytes, &at))
         return EAFNOSUPPORT;
-    return exec_cm_errno(rdl_cm_bind(c->lab, id->id, &at, &error), error);
+    return exec_cm_errno(rdl_cm_bind(c->lab, id->id, &at, &error), &error);
 }
 
 static int bind_ip(struct exec_client *c, const struct exec_cm_command *cmd)
@@ -176,7 +176,7 @@ static int resolve(struct exec_client *c, const struct exec_cm_command *cmd, uin
         return error;
     return exec_cm_errno(
         rdl_cm_resolve_addr(c->lab, id, from->version ? from : NULL, to, ms * NS_PER_MS, &error),
-        error);
+        &error);
 }
 
 static int resolve_ip(struct exec_client *c, const struct exec_cm_command *cmd)
@@ -210,7 +210,7 @@ static int call(struct exec_client *c, const struct exec_cm_command *cmd, uint32
     rdl_cm_id id;
     int error = find(c, cmd, number, &id);
 
-    return error ? error : exec_cm_errno(function(c->lab, id, &error), error);
+    return error ? error : exec_cm_errno(function(c->lab, id, &error), &error);
 }
 
 static int resolve_route(struct exec_client *c, const struct exec_cm_command *cmd)
@@ -243,7 +243,7 @@ static int listen_at(struct exec_client *c, const struct exec_cm_command *cmd)
     rdl_cm_id id;
     int error = find(c, cmd, in->id, &id);
 
-    return error ? error : exec_cm_errno(rdl_cm_listen(c->lab, id, in->backlog, &error), error);
+    return error ? error : exec_cm_errno(rdl_cm_listen(c->lab, id, in->backlog, &error), &error);
 }
 
 static int connect_to(struct exec_client *c, const struct exec_cm_command *cmd)
@@ -256,7 +256,7 @@ static int connect_to(struct exec_client *c, const struct exec_cm_command *cmd)
     param_in(&in->conn_param, &param);
     if (error || !in->conn_param.valid || param.private_bytes > sizeof(param.private_data))
         return error ? error : EINVAL;
-    return exec_cm_errno(rdl_cm_connect(c->lab, id, &param, &error), error);
+    return exec_cm_errno(rdl_cm_connect(c->lab, id, &param, &error), &error);
 }
 
 /* The program tells now what it calls an ID that came with a request. */
@@ -271,7 +271,7 @@ static int accept_id(struct exec_client *c, const struct exec_cm_command *cmd)
     param_in(&in->conn_param, &param);
     if (error || !id->id.raw || param.private_bytes > sizeof(param.private_data))
         return error ? error : EINVAL;
-    error = exec_cm_errno(rdl_cm_accept(c->lab, id->id, valid ? &param : NULL, &error), error);
+    error = exec_cm_errno(rdl_cm_accept(c->lab, id->id, valid ? &param : NULL, &error), &error);
     if (!error && valid)
         id->uid = in->uid;
     return error;
@@ -287,7 +287,7 @@ static int reject(struct exec_client *c, const struct exec_cm_command *cmd)
     if (error || (in->reason && in->reason != CONSUMER))
         return error ? error : EINVAL;
     return exec_cm_errno(rdl_cm_reject(c->lab, id, in->private_data, in->private_data_len, &error),
-                         error);
+                         &error);
 }
 
 static int disconnect(struct exec_client *c, const struct exec_cm_command *cmd)
@@ -332,7 +332,7 @@ static int join_group(struct exec_client *c, const struct exec_cm_command *cmd,
 
     if (!error)
         error = exec_cm_errno(rdl_cm_join(c->lab, id, &in->to, in->sends_only, &membership, &error),
-                              error);
+                              &error);
     if (error)
         return error;
     *g =
@@ -461,7 +461,7 @@ static int get_event(struct exec_client *c, const struct exec_cm_command *cmd)
 
     if (!made)
         return ENOMEM;
-    error = exec_cm_errno(rdl_cm_get_event(c->lab, f->channel, NULL, &e, &n), 0);
+    error = exec_cm_errno(rdl_cm_get_event(c->lab, f->channel, NULL, &e, &n), NULL);
     if (error || n == 0)
         return error ? error : EAGAIN;
     (void)!rdl_cm_ack_event(c->lab, f->channel);

@@ -36,7 +36,7 @@ static int look_up(const struct exec_client *c, uint64_t file, uint32_t number,
     *ret = (struct rdl_cm_id_info){.space = 0};
     if (error || !id->id.raw)
         return error;
-    return exec_cm_errno(rdl_cm_id_info(c->lab, id->id, ret), 0);
+    return exec_cm_errno(rdl_cm_id_info(c->lab, id->id, ret), NULL);
 }
 
 /* As libibverbs has it: in the order of the network. */
@@ -196,7 +196,7 @@ int exec_cm_init_qp_attr(struct exec_client *c, const struct exec_cm_command *cm
     if (error)
         return error;
     error = exec_cm_errno(rdl_cm_qp_attr(c->lab, id->id, in->qp_state, &q, &mask, &of_kernel),
-                          of_kernel);
+                          &of_kernel);
     if (error)
         return error;
     memset(&out, 0, sizeof(out));

@@ -25,9 +25,9 @@
 #define LOOKS_IDLE  256u /* and one of so many looks whether the lab has ended */
 
 /* Receives one message of @bytes, and up to FDS_MAX descriptors with it.  Returns false at the end
- * of the socket, and for a message of another length.
+ * of the socket, for a message of another length, and with EINTR.
  */
-static bool receive(int fd, void *to, size_t bytes, int fds[FDS_MAX], size_t *ret_n)
+static bool receive_once(int fd, void *to, size_t bytes, int fds[FDS_MAX], size_t *ret_n)
 {
     union {
         struct cmsghdr align;
@@ -39,16 +39,27 @@ static bool receive(int fd, void *to, size_t bytes, int fds[FDS_MAX], size_t *re
     struct cmsghdr *head;
     ssize_t got;
 
-    do
-        got = recvmsg(fd, &m, MSG_CMSG_CLOEXEC);
-    while (got < 0 && errno == EINTR);
+    got = recvmsg(fd, &m, MSG_CMSG_CLOEXEC);
     *ret_n = 0;
     head = got > 0 ? CMSG_FIRSTHDR(&m) : NULL;
     if (head && head->cmsg_level == SOL_SOCKET && head->cmsg_type == SCM_RIGHTS) {
         *ret_n = (head->cmsg_len - CMSG_LEN(0)) / sizeof(int);
         memcpy(fds, CMSG_DATA(head), *ret_n * sizeof(int));
     }
+    if (got >= 0)
+        errno = 0;
     return got == (ssize_t)bytes;
+}
+
+/* The same, also if signals come meanwhile. */
+static bool receive(int fd, void *to, size_t bytes, int fds[FDS_MAX], size_t *ret_n)
+{
+    bool good;
+
+    do
+        good = receive_once(fd, to, bytes, fds, ret_n);
+    while (!good && errno == EINTR);
+    return good;
 }
 
 /* Sends the first message, with a descriptor of the memory of this process.  Returns false, with
@@ -235,25 +246,16 @@ void call_init_by(struct program_call *call, enum program_op op, const struct ma
     memcpy(call->callers, m->callers, sizeof(call->callers));
 }
 
-/* Sends @call and receives its answer.  Returns 0, or EIO if the lab has ended. */
-static int exchange(struct lab_connection *c, const struct program_call *call,
-                    struct program_answer *ret, int *fd)
+/* Sends a call.  Returns false if the lab has ended. */
+static bool send_call(struct lab_connection *c, const struct program_call *call)
 {
-    int fds[FDS_MAX];
     ssize_t sent;
-    size_t n;
-    bool is_answer;
 
     atomic_fetch_add(&c->page->called, 1);
     do
         sent = send(c->fd, call, sizeof(*call), MSG_NOSIGNAL);
     while (sent < 0 && errno == EINTR);
-    if (sent != (ssize_t)sizeof(*call))
-        return EIO;
-    is_answer = receive(c->fd, ret, sizeof(*ret), fds, &n) && ret->serial == call->serial;
-    *fd = is_answer && !ret->error && n > 0 ? fds[0] : -1;
-    close_all(fds + (*fd >= 0 ? 1 : 0), n - (*fd >= 0 ? 1 : 0));
-    return is_answer ? 0 : EIO;
+    return sent == (ssize_t)sizeof(*call);
 }
 
 /* Sends a call that has no answer.  If it is lost, the lab has ended. */
@@ -262,20 +264,43 @@ static void nudge(struct lab_connection *c)
     struct program_call call;
 
     call_init(&call, PROGRAM_NUDGE);
-    atomic_fetch_add(&c->page->called, 1);
-    while (send(c->fd, &call, sizeof(call), MSG_NOSIGNAL) < 0 && errno == EINTR) {
+    (void)send_call(c, &call);
+}
+
+/* Sends @call and receives its answer.  A signal ends a WAIT, and sets *@interrupted.  Returns 0,
+ * or EIO if the lab has ended.
+ */
+static int exchange(struct lab_connection *c, const struct program_call *call,
+                    struct program_answer *ret, int *fd, bool *interrupted)
+{
+    int fds[FDS_MAX];
+    size_t n;
+    bool is_answer;
+
+    if (!send_call(c, call))
+        return EIO;
+    is_answer = receive_once(c->fd, ret, sizeof(*ret), fds, &n);
+    if (!is_answer && errno == EINTR) {
+        *interrupted = true;
+        if (call->op == PROGRAM_WAIT)
+            nudge(c);
+        is_answer = receive(c->fd, ret, sizeof(*ret), fds, &n);
     }
+    is_answer = is_answer && ret->serial == call->serial;
+    *fd = is_answer && !ret->error && n > 0 ? fds[0] : -1;
+    close_all(fds + (*fd >= 0 ? 1 : 0), n - (*fd >= 0 ? 1 : 0));
+    return is_answer ? 0 : EIO;
 }
 
 /* Makes a call.  The caller has call_lock, with which a thread must not be cancelled. */
 static int call_locked(struct lab_connection *c, struct program_call *call,
-                       struct program_answer *ret, int *fd)
+                       struct program_answer *ret, int *fd, bool *interrupted)
 {
     int error, before;
 
     call->serial = ++c->serial;
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
-    error = exchange(c, call, ret, fd);
+    error = exchange(c, call, ret, fd, interrupted);
     pthread_setcancelstate(before, NULL);
     if (error)
         atomic_store(&c->over, 1);
@@ -286,6 +311,7 @@ int connection_call(struct lab_connection *c, struct program_call *call, struct 
                     int *ret_fd)
 {
     int error = connection_state(c), fd = -1;
+    bool ignored;
 
     if (ret_fd)
         *ret_fd = -1;
@@ -295,7 +321,7 @@ int connection_call(struct lab_connection *c, struct program_call *call, struct 
     if (atomic_load(&c->waits))
         nudge(c);
     pthread_mutex_lock(&c->call_lock);
-    error = call_locked(c, call, ret, &fd);
+    error = call_locked(c, call, ret, &fd, &ignored);
     pthread_mutex_unlock(&c->call_lock);
     atomic_fetch_sub(&c->n_callers, 1);
     if (error)
@@ -322,7 +348,7 @@ int connection_wait(struct lab_connection *c, uint32_t seen)
     struct program_answer answer = {.error = 0};
     struct program_call call;
     int error = connection_state(c), fd;
-    bool is_news;
+    bool is_news, interrupted = false;
 
     if (error)
         return error;
@@ -331,14 +357,14 @@ int connection_wait(struct lab_connection *c, uint32_t seen)
     atomic_store(&c->waits, 1);
     is_news = atomic_load(&c->n_callers) > 0 || connection_seen(c) != seen;
     if (!is_news) {
-        error = call_locked(c, &call, &answer, &fd);
+        error = call_locked(c, &call, &answer, &fd, &interrupted);
         atomic_fetch_add(&c->n_waits, 1);
     }
     atomic_store(&c->waits, 0);
     pthread_mutex_unlock(&c->call_lock);
     if (is_news)
         sched_yield();
-    return error ? error : answer.error;
+    return error ? error : interrupted ? EINTR : answer.error;
 }
 
 void connection_wake(struct lab_connection *c)

@@ -21,17 +21,18 @@ static bool is_readable(int fd, int timeout_ms)
 }
 
 /* When nothing can happen any more, another thread or program may still make something happen. */
-void events_wait(struct lab_connection *c, int fd)
+int events_wait(struct lab_connection *c, int fd)
 {
     uint32_t seen = connection_seen(c);
     int error = 0;
 
     if (!c->device.is_virtual || (fcntl(fd, F_GETFL) & O_NONBLOCK))
-        return;
+        return 0;
     while ((!error || error == ETIME) && !is_readable(fd, error ? DEADLOCK_WAIT_MS : 0)) {
         error = connection_wait(c, seen);
         seen = connection_seen(c);
     }
+    return error == EINTR ? minus_1_because(EINTR) : 0;
 }
 
 /* Reads one event.  Returns its length, 0 at the end of the pipe, or -1 and sets errno. */
@@ -57,7 +58,8 @@ int ibv_get_cq_event(struct ibv_comp_channel *pub, struct ibv_cq **cq, void **cq
     if (!ch || connection_state(&ch->o.context->c) == EINVAL)
         return minus_1_because(EINVAL);
     while (!o) {
-        events_wait(&ch->o.context->c, pub->fd);
+        if (events_wait(&ch->o.context->c, pub->fd) != 0)
+            return -1;
         got = read_event(pub->fd, &event);
         if (got <= 0)
             return got == 0 ? minus_1_because(EIO) : -1;
@@ -134,8 +136,8 @@ int ibv_get_async_event(struct ibv_context *context, struct ibv_async_event *eve
         return minus_1_because(EINVAL);
     for (;;) {
         /* A thread for these events must not make time advance: others are at work. */
-        if (__libc_single_threaded)
-            events_wait(&x->c, context->async_fd);
+        if (__libc_single_threaded && events_wait(&x->c, context->async_fd) != 0)
+            return -1;
         got = read_event(context->async_fd, &from);
         if (got == 0)
             return device_is_gone(x, event);

@@ -94,7 +94,7 @@ int connection_sync(struct lab_connection *c);
 /* Makes time advance until something happens to the program, if time is virtual.  @seen is the
  * result of connection_seen() before the caller found that nothing has happened: if time has
  * advanced for another thread since then, it must look again.  Returns 0, ETIME if nothing can
- * happen, or another errno value.
+ * happen, EINTR, or another errno value.
  */
 int connection_wait(struct lab_connection *c, uint32_t seen);
 static inline uint32_t connection_seen(const struct lab_connection *c)
@@ -102,8 +102,10 @@ static inline uint32_t connection_seen(const struct lab_connection *c)
     return atomic_load(&c->n_waits);
 }
 
-/* If time is virtual and @fd blocks, makes it advance until @fd can be read. */
-void events_wait(struct lab_connection *c, int fd);
+/* If time is virtual and @fd blocks, makes it advance until @fd can be read.  Returns 0, or -1 and
+ * sets errno to EINTR.
+ */
+int events_wait(struct lab_connection *c, int fd);
 
 /* Lets the lab see new posts: wakes it if it sleeps. */
 void connection_wake(struct lab_connection *c);

@@ -203,8 +203,8 @@ static int wait_for_event(struct cm_file *f)
     char byte;
     ssize_t got;
 
-    if (!f->is_closed)
-        events_wait(f->c, f->fd);
+    if (!f->is_closed && events_wait(f->c, f->fd) != 0)
+        return -1;
     if (f->is_closed) /* and its descriptor may be another file by now */
         (void)pause();
     got = recv(f->fd, &byte, 1, MSG_PEEK);
