@@ -7,13 +7,17 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cli/live/exec_memory.h"
 #include "emu/facts/enum/cma_state.h"
+#include "emu/facts/enum/rdma_cm_event.h"
 #include "emu/wire/addr.h"
 
 #define MAPPED_AT 12u /* of the IPv4 address in ::ffff:a.b.c.d */
+#define NS_PER_S  1000000000u
+#define HELD_NS   20000000u
 
 /* --- Finding ---------------------------------------------------------------------------------- */
 
@@ -168,14 +172,58 @@ void exec_cm_done(struct exec_client *c)
 
 /* --- Events ----------------------------------------------------------------------------------- */
 
+static uint64_t now_ns(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec;
+}
+
+/* Returns true if process @pid has completions that it has not polled. */
+static bool has_unpolled(const struct exec_server *s, int pid)
+{
+    for (const struct exec_client *c = s->clients; c; c = c->next) {
+        for (size_t i = 0; c->pid == pid && i < c->n_cqs; i++) {
+            if (c->cqs[i].handle && c->cqs[i].written != c->cqs[i].polled)
+                return true;
+        }
+    }
+    return false;
+}
+
+/* Returns true if the next event is to wait.
+ *
+ * A kernel needs a while to make an event of a DREQ, so that programs poll what came before it.
+ * rsockets rely on that: a thread that takes DISCONNECTED ends a read() of another one, which loses
+ * what it has not polled.  Here both come at the same moment if the program was not given a
+ * processor meanwhile.
+ */
+static bool is_held(const struct exec_client *c, struct exec_cm_file *f, uint32_t kind)
+{
+    const bool can_wait = kind == RDMA_CM_EVENT_DISCONNECTED && !c->server->is_virtual &&
+                          !f->has_byte && has_unpolled(c->server, c->pid);
+    const uint64_t now = can_wait ? now_ns() : 0;
+
+    if (can_wait && !f->held_ns)
+        f->held_ns = now;
+    if (can_wait && now - f->held_ns < HELD_NS)
+        return true;
+    f->held_ns = 0;
+    return false;
+}
+
 /* Puts the byte into the pair of sockets, or takes it back.  A program that reads it itself harms
  * itself alone.
  */
 static bool tell_file(const struct exec_client *c, struct exec_cm_file *f)
 {
-    const bool wanted = rdl_cm_pending(c->lab, f->channel) > 0;
+    uint32_t kind = 0;
+    const bool wanted = rdl_cm_next_event(c->lab, f->channel, &kind);
     char byte = 0;
 
+    if (wanted && is_held(c, f, kind))
+        return true;
     if (wanted == f->has_byte)
         return false;
     if (wanted)

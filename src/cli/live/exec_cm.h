@@ -29,6 +29,7 @@ struct exec_cm_file {
     rdl_cm_channel channel;
     int near, far; /* the lab's end, and the program's end */
     bool has_byte;
+    uint64_t held_ns; /* since when a DISCONNECTED is held back; 0: none is */
 };
 
 /* An ID.  Its number for the program is its index. */
@@ -96,7 +97,7 @@ enum rdl_status exec_cm_close(struct exec_client *c, uint64_t file);
 /* Carries out PROGRAM_CM_WRITE, which is c->call.  Returns 0 or an errno value. */
 int exec_cm_write(struct exec_client *c);
 
-/* Makes each descriptor readable or not.  Returns true if one has become readable. */
+/* Makes each descriptor readable or not.  Returns true if one has become readable, or will soon. */
 bool exec_cm_tell(struct exec_client *c);
 
 /* Returns true if a program with @rank has an ID that listens. */

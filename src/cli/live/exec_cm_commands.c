@@ -138,6 +138,17 @@ static int set_option(struct exec_client *c, const struct exec_cm_command *cmd)
 
 /* --- Addresses -------------------------------------------------------------------------------- */
 
+/* Returns true if @a is 127.0.0.1 or ::1. */
+static bool is_loopback(const struct rdl_cm_addr *a)
+{
+    static const uint8_t v6[sizeof(a->gid)] = {[15] = 1};
+
+    return a->version == 4 ? a->gid[12] == 127 : memcmp(a->gid, v6, sizeof(v6)) == 0;
+}
+
+/* SIMPLIFIED: the loopback address stands for all addresses of the host.  The kernel would look for
+ * an adapter there, and find none; libfabric binds to it if it is told no address.
+ */
 static int bind_to(struct exec_client *c, const struct exec_cm_command *cmd, uint32_t number,
                    const void *addr, size_t bytes)
 {
@@ -149,6 +160,8 @@ static int bind_to(struct exec_client *c, const struct exec_cm_command *cmd, uin
         return error;
     if (!exec_cm_addr_in(addr, bytes, &at))
         return EAFNOSUPPORT;
+    if (is_loopback(&at))
+        memset(at.gid + (at.version == 4 ? 12 : 0), 0, at.version == 4 ? 4 : sizeof(at.gid));
     return exec_cm_errno(rdl_cm_bind(c->lab, id->id, &at, &error), &error);
 }
 

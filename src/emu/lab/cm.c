@@ -287,3 +287,13 @@ enum rdl_status rdl_cm_counts(const struct rdl_lab *lab, rdl_host host, struct r
         cm_agent_counts(&h->guest.cm, ret);
     return st;
 }
+
+bool rdl_cm_next_event(const struct rdl_lab *lab, rdl_cm_channel channel, uint32_t *ret_kind)
+{
+    const struct guest_cm_object *ch = channel_of(lab, channel);
+    const struct cma_event *e = ch ? rdma_cm_channel_of(ch)->first : NULL;
+
+    if (e)
+        *ret_kind = e->kind;
+    return e != NULL;
+}

@@ -6,11 +6,16 @@
  * host to which it connects by rdma_cm.  So here
  *
  *	getaddrinfo(), gethostbyname()  know the names of the hosts of the lab
- *	connect(), bind()               take an address of a host as one of this machine
+ *	connect(), bind()               take an address of a host
+ *	getsockname(), getpeername(), accept(), accept4()
+ *	                                return addresses of hosts
  *	getifaddrs()                    also lists the addresses of the program's host, because
  *	                                libfabric looks there for those that have an RDMA device
  *
- * The lab writes names and addresses into a file beside its socket: "10.0.0.1 h1" in each line.
+ * Each host has an address of this machine, in 127.77.0.0/16, in the place of its own ones.  The
+ *lab writes all of them into a file beside its socket: "10.0.0.1 h1 127.77.0.1" in each line.
+ *
+ * SIMPLIFIED: a server that listens at any address can be reached by the addresses of all hosts.
  *
  * bind() also sets SO_REUSEADDR.  A TCP connection that was closed keeps its port for a minute
  * (TIME_WAIT), at the end that closed it first, and bind() then refuses the port to a server that
@@ -40,14 +45,16 @@
 #define OWN_MAX    4u /* addresses of a host */
 
 #define FOUND_AT_START(X)                                                                          \
-    X(bind) X(connect) X(getaddrinfo) X(gethostbyname) X(getifaddrs) X(freeifaddrs)
+    X(bind)                                                                                        \
+    X(connect) X(getsockname) X(getpeername) X(accept) X(accept4) X(getaddrinfo) X(gethostbyname)  \
+        X(getifaddrs) X(freeifaddrs)
 FIND_AT_START(FOUND_AT_START)
 
 /* --- The hosts of the lab --------------------------------------------------------------------- */
 
 /* A line of the file. */
 struct host_line {
-    char address[LINE_BYTES], name[LINE_BYTES];
+    char address[LINE_BYTES], name[LINE_BYTES], here[LINE_BYTES];
 };
 
 /* A part of the file. */
@@ -61,7 +68,7 @@ typedef bool is_wanted(const struct host_line *line, void *ctx);
 
 static bool read_line(const char *text, struct host_line *ret)
 {
-    return sscanf(text, "%127s %127s", ret->address, ret->name) == 2;
+    return sscanf(text, "%127s %127s %127s", ret->address, ret->name, ret->here) == 3;
 }
 
 /* Opens the file, or returns -1: then the lab has ended, or there is none. */
@@ -120,21 +127,16 @@ static bool search(is_wanted *wanted, void *ctx)
 
 /* --- Addresses -------------------------------------------------------------------------------- */
 
-/* An address of IP, of either version. */
-struct address {
-    int family;
-    struct in6_addr bytes; /* of IPv4: the first four */
+/* A socket address of IP, of either version. */
+union ip_address {
+    struct sockaddr head;
+    struct sockaddr_in v4;
+    struct sockaddr_in6 v6;
 };
 
-static bool is_same(const struct host_line *line, void *ctx)
-{
-    const struct address *a = ctx;
-    struct in6_addr of_line;
+#define MAPPED_AT 12 /* of the IPv4 address in ::ffff:a.b.c.d */
 
-    return inet_pton(a->family, line->address, &of_line) == 1 &&
-           memcmp(&of_line, &a->bytes,
-                  a->family == AF_INET ? sizeof(struct in_addr) : sizeof(of_line)) == 0;
-}
+static const uint8_t mapped[MAPPED_AT] = {[10] = 0xff, [11] = 0xff};
 
 /* Returns true if @fd is a socket of IP of this machine: a preloaded library may have others. */
 static bool is_ip(int fd, int *ret_type)
@@ -147,44 +149,128 @@ static bool is_ip(int fd, int *ret_type)
            (domain == AF_INET || domain == AF_INET6);
 }
 
-/* Room for an address of IP of either version. */
-union own_address {
-    struct sockaddr head;
-    struct sockaddr_in v4;
-    struct sockaddr_in6 v6;
+/* Copies the address @from of @n bytes.  Returns false if it is none of IP. */
+static bool copy(const struct sockaddr *from, socklen_t n, union ip_address *ret)
+{
+    const int family = from && n >= sizeof(from->sa_family) ? from->sa_family : AF_UNSPEC;
+    const size_t bytes = family == AF_INET    ? sizeof(ret->v4)
+                         : family == AF_INET6 ? sizeof(ret->v6)
+                                              : 0;
+
+    if (bytes == 0 || n < bytes)
+        return false;
+    memcpy(ret, from, bytes);
+    return true;
+}
+
+/* Returns the IPv4 address of @a, or NULL if it has none. */
+static struct in_addr *ipv4_of(union ip_address *a)
+{
+    if (a->head.sa_family == AF_INET)
+        return &a->v4.sin_addr;
+    if (memcmp(&a->v6.sin6_addr, mapped, sizeof(mapped)) != 0)
+        return NULL;
+    return (struct in_addr *)(void *)&a->v6.sin6_addr.s6_addr[MAPPED_AT];
+}
+
+/* Sets the address of @a to an IPv4 address. */
+static void set_ipv4(union ip_address *a, struct in_addr to)
+{
+    if (a->head.sa_family == AF_INET6) {
+        memcpy(&a->v6.sin6_addr, mapped, sizeof(mapped));
+        a->v6.sin6_scope_id = 0;
+    }
+    *ipv4_of(a) = to;
+}
+
+/* An address that is looked for, and what stands for it. */
+struct looked_up {
+    union ip_address *a;
+    struct in_addr found;
 };
 
-/* Copies the address @from.  One of a host becomes that of this machine.  Returns false if it is
- * none of IP: nothing is copied.
- */
-static bool at_home(const struct sockaddr *from, socklen_t n, union own_address *ret)
+static bool is_of_host(const struct host_line *line, void *ctx)
 {
-    static const uint8_t loopback[16] = {[10] = 0xff, [11] = 0xff, [12] = 127, [15] = 1};
-    struct address a = {.family = from ? from->sa_family : AF_UNSPEC};
+    struct looked_up *k = ctx;
+    const struct in_addr *v4 = ipv4_of(k->a);
+    struct in6_addr of_line;
+    const bool is_v4 = inet_pton(AF_INET, line->address, &of_line) == 1;
 
-    if (a.family == AF_INET && n >= sizeof(ret->v4)) {
-        memcpy(&ret->v4, from, sizeof(ret->v4));
-        memcpy(&a.bytes, &ret->v4.sin_addr, sizeof(ret->v4.sin_addr));
-        if (search(is_same, &a))
-            ret->v4.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-        return true;
-    }
-    if (a.family != AF_INET6 || n < sizeof(ret->v6))
+    if (is_v4 ? !v4 || memcmp(v4, &of_line, sizeof(*v4)) != 0
+              : inet_pton(AF_INET6, line->address, &of_line) != 1 ||
+                    k->a->head.sa_family != AF_INET6 ||
+                    memcmp(&k->a->v6.sin6_addr, &of_line, sizeof(of_line)) != 0)
         return false;
-    memcpy(&ret->v6, from, sizeof(ret->v6));
-    a.bytes = ret->v6.sin6_addr;
-    if (search(is_same, &a)) {
-        memcpy(&ret->v6.sin6_addr, loopback, sizeof(loopback));
-        ret->v6.sin6_scope_id = 0;
-    }
+    return inet_pton(AF_INET, line->here, &k->found) == 1;
+}
+
+static bool is_here(const struct host_line *line, void *ctx)
+{
+    struct looked_up *k = ctx;
+    const struct in_addr *v4 = ipv4_of(k->a);
+    struct in_addr here;
+
+    return v4 && inet_pton(AF_INET, line->here, &here) == 1 && v4->s_addr == here.s_addr &&
+           inet_pton(AF_INET, line->address, &k->found) == 1;
+}
+
+static bool is_own(const struct host_line *line, void *ctx)
+{
+    struct looked_up *k = ctx;
+    const char *host = getenv(PROGRAM_ENV_HOST);
+
+    return host && strcmp(line->name, host) == 0 && inet_pton(AF_INET, line->here, &k->found) == 1;
+}
+
+/* Puts the address of this machine in the place of that of a host.  Returns false if @a is none. */
+static bool go_home(union ip_address *a)
+{
+    struct looked_up k = {.a = a};
+
+    if (!search(is_of_host, &k))
+        return false;
+    set_ipv4(a, k.found);
     return true;
+}
+
+/* Puts the address of a host in the place of that of this machine, if it is one.  @n is the room
+ * that the program has given.
+ */
+static void go_abroad(struct sockaddr *address, socklen_t room)
+{
+    union ip_address a;
+    struct looked_up k = {.a = &a};
+
+    if (!is_on_host() || !copy(address, room, &a) || !search(is_here, &k))
+        return;
+    set_ipv4(&a, k.found);
+    memcpy(address, &a, a.head.sa_family == AF_INET ? sizeof(a.v4) : sizeof(a.v6));
+}
+
+/* Binds a socket that is about to connect to a host to the address of its own host, unless it is
+ * bound: so that the server sees who calls.
+ */
+static void bind_own(int fd, sa_family_t family)
+{
+    const int yes = 1;
+    union ip_address a = {.head.sa_family = family};
+    struct looked_up k = {.a = &a};
+    union ip_address bound;
+    socklen_t n = sizeof(bound);
+
+    if (syscall(SYS_getsockname, fd, &bound, &n) != 0 || bound.v4.sin_port != 0 ||
+        !search(is_own, &k))
+        return;
+    set_ipv4(&a, k.found);
+    (void)setsockopt(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &yes, sizeof(yes));
+    (void)syscall(SYS_bind, fd, &a, family == AF_INET ? sizeof(a.v4) : sizeof(a.v6));
 }
 
 /* bind(2) */
 PUBLIC int bind(int fd, const struct sockaddr *address, socklen_t n)
 {
     const int before = errno, on = 1;
-    union own_address own;
+    union ip_address a;
     int type;
     REAL(bind, int, int, const struct sockaddr *, socklen_t);
 
@@ -193,8 +279,8 @@ PUBLIC int bind(int fd, const struct sockaddr *address, socklen_t n)
     if (is_on_host() && is_ip(fd, &type)) {
         if (type == SOCK_STREAM)
             (void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
-        if (at_home(address, n, &own))
-            address = &own.head;
+        if (copy(address, n, &a) && go_home(&a))
+            address = &a.head;
     }
     errno = before;
     return real(fd, address, n);
@@ -204,16 +290,64 @@ PUBLIC int bind(int fd, const struct sockaddr *address, socklen_t n)
 PUBLIC int connect(int fd, const struct sockaddr *address, socklen_t n)
 {
     const int before = errno;
-    union own_address own;
+    union ip_address a;
     int type;
     REAL(connect, int, int, const struct sockaddr *, socklen_t);
 
     if (!real)
         return -1;
-    if (is_on_host() && is_ip(fd, &type) && at_home(address, n, &own))
-        address = &own.head;
+    if (is_on_host() && is_ip(fd, &type) && copy(address, n, &a) && go_home(&a)) {
+        bind_own(fd, a.head.sa_family);
+        address = &a.head;
+    }
     errno = before;
     return real(fd, address, n);
+}
+
+/* Returns the bytes of @address that were filled in. */
+static socklen_t filled_in(const struct sockaddr *address, const socklen_t *n, socklen_t room)
+{
+    return !address || !n ? 0 : *n < room ? *n : room;
+}
+
+/* getsockname(2) and getpeername(2) */
+#define NAME(function)                                                                             \
+    PUBLIC int function(int fd, struct sockaddr *address, socklen_t *n)                            \
+    {                                                                                              \
+        const socklen_t room = n ? *n : 0;                                                         \
+        REAL(function, int, int, struct sockaddr *, socklen_t *);                                  \
+        const int result = real ? real(fd, address, n) : -1;                                       \
+                                                                                                   \
+        if (result == 0)                                                                           \
+            go_abroad(address, filled_in(address, n, room));                                       \
+        return result;                                                                             \
+    }
+NAME(getsockname)
+NAME(getpeername)
+
+/* accept(2) */
+PUBLIC int accept(int fd, struct sockaddr *address, socklen_t *n)
+{
+    const socklen_t room = address && n ? *n : 0;
+    REAL(accept, int, int, struct sockaddr *, socklen_t *);
+    const int result = real ? real(fd, address, n) : -1;
+
+    if (result >= 0)
+        go_abroad(address, filled_in(address, n, room));
+    return result;
+}
+
+/* accept4(2), which glibc declares for _GNU_SOURCE alone */
+PUBLIC int accept4(int fd, struct sockaddr *address, socklen_t *n, int flags);
+PUBLIC int accept4(int fd, struct sockaddr *address, socklen_t *n, int flags)
+{
+    const socklen_t room = address && n ? *n : 0;
+    REAL(accept4, int, int, struct sockaddr *, socklen_t *, int);
+    const int result = real ? real(fd, address, n, flags) : -1;
+
+    if (result >= 0)
+        go_abroad(address, filled_in(address, n, room));
+    return result;
 }
 
 /* --- Names ------------------------------------------------------------------------------------ */
@@ -273,7 +407,7 @@ PUBLIC struct hostent *gethostbyname(const char *name)
 /* The addresses of the program's host, in front of those of the machine. */
 struct own_interfaces {
     struct ifaddrs entries[OWN_MAX];
-    union own_address address[OWN_MAX], mask[OWN_MAX];
+    union ip_address address[OWN_MAX], mask[OWN_MAX];
     char name[sizeof(INTERFACE)];
     unsigned n;
     struct own_interfaces *next; /* in the list of those that are not freed */

@@ -214,6 +214,24 @@ void rdma_cm_ack_all(struct guest_cm_object *id)
     }
 }
 
+/* Returns the handle of the queue pair of a connection: the one that the caller has told, or the one
+ * with its number, which is all that the kernel knows.  0: there is none.
+ */
+static uint64_t qp_of(const struct guest_cm_object *o)
+{
+    const struct slots *table = &o->o.verbs->objects[OBJ_QP];
+    const struct cma_id *id = rdma_cm_id_of(o);
+
+    for (uint32_t i = 0, left = table->used; left > 0 && !o->qp && id->state == CMA_CONNECT; i++) {
+        const struct guest_qp *qp = slots_at(table, i);
+
+        if (qp && qp->qpn == id->qpn && qp->o.life == GUEST_LIVE)
+            return qp->o.handle;
+        left -= qp != NULL;
+    }
+    return o->qp;
+}
+
 void rdma_cm_id_info(const struct guest_cm_object *o, struct rdl_cm_id_info *ret)
 {
     const struct cma_id *id = rdma_cm_id_of(o);
@@ -237,7 +255,7 @@ void rdma_cm_id_info(const struct guest_cm_object *o, struct rdl_cm_id_info *ret
         .has_device = cma_has_device(id),
         .path_mtu = id->path_mtu,
         .packet_life = cma_packet_life(id),
-        .qp.raw = o->qp,
+        .qp.raw = qp_of(o),
         .channel.raw = o->channel->o.handle,
     };
     if (ret->has_device)

@@ -117,10 +117,10 @@ static void visit_address(struct visit *v, enum leaf_id leaf, const struct rdl_c
         inspect_text(v, leaf, addr_text(a->gid, buf));
 }
 
-/* The name of the queue pair, "" if it was destroyed. */
-static const char *qp_name(const struct guest_cm_object *o)
+/* The name of the queue pair @raw, "" if there is none, or if it was destroyed. */
+static const char *qp_name(const struct guest_cm_object *o, uint64_t raw)
 {
-    const struct guest_object *qp = o->qp ? verbs_get(o->o.verbs, OBJ_QP, o->qp) : NULL;
+    const struct guest_object *qp = raw ? verbs_get(o->o.verbs, OBJ_QP, raw) : NULL;
 
     return qp ? qp->name : "";
 }
@@ -142,7 +142,7 @@ void visit_cm_id(const struct inode *n, struct visit *v)
     inspect_leaf(v, LEAF_cm_id_local_port, i.local.port);
     visit_address(v, LEAF_cm_id_peer, &i.peer);
     inspect_leaf(v, LEAF_cm_id_peer_port, i.peer.port);
-    inspect_text(v, LEAF_cm_id_qp, qp_name(o));
+    inspect_text(v, LEAF_cm_id_qp, qp_name(o, i.qp.raw));
     inspect_leaf(v, LEAF_cm_id_remote_qpn, i.remote_qpn);
     inspect_leaf(v, LEAF_cm_id_psn, i.psn);
     inspect_leaf(v, LEAF_cm_id_remote_psn, i.remote_psn);

@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: MIT
+"""Programs that connect by rdma_cm: Debian's librdmacm, and the lab as its kernel."""
+import pathlib
+import re
+import shutil
+
+from on_hosts import ports, text_of
+from program import ROOT
+
+# Server, client, and what the two must print: each as often as it is here.  @PORT is a port, the same on both sides.
+PAIRS = [
+    ("rping -s -C 10 -v -V", "rping -c -a h1 -C 10 -v -V", ["server ping data: rdma-ping-9", "client DISCONNECT EVENT"]),
+    ("rping -s -C 100 -S 65535", "rping -c -a 10.0.0.1 -C 100 -S 65535", ["server DISCONNECT EVENT"]),
+    ("rping -s -q -C 5", "rping -c -a ::ffff:10.0.0.1 -q -C 5", ["server DISCONNECT EVENT"]),
+    ("ucmatose", "ucmatose -s h1", ["return status 0"] * 2),
+    ("ucmatose -c 10 -C 3 -S 4000", "ucmatose -c 10 -C 3 -S 4000 -s h1", ["return status 0"] * 2),
+    ("ucmatose -m", "ucmatose -m -s h1", ["return status 0"] * 2),
+    ("ucmatose -b 10.0.0.1 -t 4 -p @PORT", "ucmatose -s h1 -t 4 -p @PORT", ["return status 0"] * 2),
+    ("udaddy -c 4", "udaddy -c 4 -s h1", ["return status 0"] * 2),
+    ("mckey -m 239.0.0.1 -b 10.0.0.1", "mckey -m 239.0.0.1 -b 10.0.0.2 -s", ["return status 0"] * 2),
+    ("rdma_server", "rdma_client -s h1", ["rdma_server: end 0", "rdma_client: end 0"]),
+    ("rdma_xserver", "rdma_xclient -s h1", ["rdma_xserver: end 0", "rdma_xclient: end 0"]),
+    ("rstream -b 10.0.0.1 -S 4096 -I 10 -C 10 -T b", "rstream -s h1 -S 4096 -I 10 -C 10 -T b", ["custom"] * 2),
+    ("riostream -S 4096 -I 10 -C 10 -T b", "riostream -s h1 -S 4096 -I 10 -C 10 -T b", ["custom"] * 2),
+    ("ib_send_bw -R -n 200", "ib_send_bw -R -n 200 h1", ["65536      200"] * 2),
+    ("ib_write_lat -R -n 100 -T 32", "ib_write_lat -R -n 100 -T 32 h1", ["2       100"] * 2),
+    ("ib_read_bw -R -n 50", "ib_read_bw -R -n 50 h1", ["65536      50"] * 2),
+    ("ib_send_lat -R -n 50 -c UD", "ib_send_lat -R -n 50 -c UD h1", ["2       50"] * 2),
+    ("ibv_rc_pingpong -g 0 -n 50 -p @PORT", "ibv_rc_pingpong -g 0 -n 50 -p @PORT h1", ["50 iters"] * 2),  # no rdma_cm, but a name
+    ("fi_pingpong -p verbs -e msg -I 50", "fi_pingpong -p verbs -e msg -I 50 h1", ["1k      50"] * 2),
+    ("fi_pingpong -p verbs -e dgram -I 50", "fi_pingpong -p verbs -e dgram -I 50 h1", ["1k      50"] * 2),
+]
+
+
+def exec_both(rdmalab, server, client, *options, **more):
+    port = str(next(ports))
+    words = [[port if word == "@PORT" else word for word in command.split()] for command in (server, client)]
+    return rdmalab.run("exec", *options, "h1", "--", *words[0], ":", "h2", "--", *words[1], **more)
+
+
+def check_connected_pairs(rdmalab, tally):
+    for server, client, says in PAIRS:
+        done = exec_both(rdmalab, server, client)
+        printed = done.stdout + done.stderr
+        tally.expect(done.returncode == 0 and all(printed.count(text) == says.count(text) for text in says), client, text_of(done))
+
+
+def check_connected_virtual(rdmalab, tally):
+    """In virtual time these programs give the same run each time: they have one thread."""
+    for server, client in (("ucmatose", "ucmatose -s h1"), ("udaddy", "udaddy -s h1"),
+                           ("rdma_server", "rdma_client -s h1")):
+        first, second = (exec_both(rdmalab, server, client, "--virtual", "--hash") for _ in range(2))
+        hashes = [re.findall(r"^hash (\w+)$", done.stdout, re.MULTILINE) for done in (first, second)]
+        tally.expect(first.returncode == second.returncode == 0 and hashes[0] and hashes[0] == hashes[1], f"--virtual: {client}",
+                     text_of(first) + text_of(second))
+
+
+def check_connected_example(rdmalab, tally):
+    program = rdmalab.built("examples/connection")
+    for options in ([], ["--virtual"]):
+        done = exec_both(rdmalab, f"{program} - @PORT", f"{program} h1 @PORT", *options)
+        tally.expect(done.returncode == 0 and 'somebody at 10.0.0.2 says "good morning"' in done.stdout and
+                     "client: received 22 bytes: hello from the server\n" in done.stdout, f"examples/connection.c {options}", text_of(done))
+
+
+def check_connected_own_program(rdmalab, tally):
+    """Descriptors, threads, signals, fork, options, the order of events: what a kernel does for librdmacm."""
+    for how in ([], ["--virtual"]):
+        done = rdmalab.run("exec", *how, "h1", "--", str(rdmalab.built("tests/program/connections")), timeout=120)
+        counts = re.search(r"^(\d+) passed, (\d+) failed$", done.stdout, re.MULTILINE)
+        tally.expect(done.returncode == 0 and counts and int(counts[1]) > 150 and int(counts[2]) == 0,
+                     " ".join(["tests/program/connections", *how]), text_of(done))
+
+
+def check_connected_failures(rdmalab, tally):
+    """What a client of rdma_cm sees if there is no server, and if there is no such host."""
+    for address, says in (("10.0.0.1", "RDMA_CM_EVENT_REJECTED, error: 8"), ("10.0.0.77", "RDMA_CM_EVENT_ADDR_ERROR, error: -110")):
+        done = rdmalab.run("exec", "--virtual", "h2", "--", "ucmatose", "-s", address)
+        tally.expect(done.returncode != 0 and says in done.stdout + done.stderr, f"ucmatose to {address}", text_of(done))
+    rdmalab.file("bound.lab").write_text("host h1 h2\nlink h1 h2\n")
+    done = rdmalab.run("exec", "--lab", "bound.lab", "h1", "--", "ucmatose", "-b", "10.0.0.9")
+    tally.expect("rdmalab: h1 ucmatose ended with status" in done.stderr and
+                 "  the lab had refused rdma_bind_addr(): Cannot assign requested address\n" in done.stderr, "why a call was refused", text_of(done))
+
+
+LOSSY = """host h1 h2 on_demand ram=256m max_qp=64 max_cq=64
+link h1 h2
+drop the 1st REQ from h2
+drop the 1st REP from h1
+"""
+
+KILLED = """host h1 h2 on_demand ram=256m max_qp=64 max_cq=64
+link h1 h2
+exec h1 rping -s -P -S 5000 &
+exec h2 status=137 rping -c -a h1 -S 5000 &
+until count(cqe, opcode==RDMA_WRITE) >= 20 timeout=30s
+expect h1.id2.state == CONNECT
+expect h1.id2.qp == qp2
+kill 2 signal=9
+until count(cm_event, event==DISCONNECTED) >= 1 timeout=30s
+show cm
+kill 1 signal=9
+run for=100ms
+show cm
+show h1.events1
+"""
+
+
+def check_connected_lossy(rdmalab, tally):
+    """Messages of the connection manager are lost, and sent again after seconds of virtual time."""
+    rdmalab.file("lossy.lab").write_text(LOSSY)
+    done = exec_both(rdmalab, "ucmatose", "ucmatose -s h1", "--virtual", "--lab", "lossy.lab", "--events", "e.ndjson")
+    tally.expect(done.returncode == 0 and done.stdout.count("return status 0") == 2, "REQ and REP are lost", text_of(done))
+    why = rdmalab.run("show", "e.ndjson", "events", "kinds=cm_sent")
+    sent = re.findall(r"\b(REQ|REP|RTU)\b", why.stdout)
+    tally.expect(sent.count("REQ") >= 2 and sent.count("RTU") == 1, "the messages that were sent again are there", text_of(why))
+
+
+def check_connected_killed(rdmalab, tally):
+    """A program that is killed leaves no ID, and its peer is told."""
+    rdmalab.file("killed.lab").write_text(KILLED)
+    done = rdmalab.run("run", "killed.lab", "--allow", "programs")
+    tally.expect(done.returncode == 0 and done.stdout.rstrip().endswith("none") or "h1.id" not in done.stdout.rsplit("show cm", 1)[-1],
+                 "programs are killed", text_of(done))
+
+
+def check_connected_sockets(rdmalab, tally):
+    """An ordinary program of TCP runs over the lab with Debian's librspreload."""
+    preload = next(pathlib.Path("/usr/lib").glob("*/rsocket/librspreload.so"), None)
+    source = ROOT / "tests/program/sockets.c"
+    tally.expect(preload is not None and shutil.which("rping"), "librspreload is there")
+    program, port = str(rdmalab.built("tests/program/sockets")), str(next(ports))
+    for order in (f"LD_PRELOAD={preload}:$LD_PRELOAD", f"LD_PRELOAD=$LD_PRELOAD:{preload}"):
+        done = rdmalab.run("exec", "--events", "s.ndjson", "h1", "--", "sh", "-c", f"{order} exec {program} {port}", ":",
+                           "h2", "--", "sh", "-c", f"{order} exec {program} {port} h1")
+        shown = rdmalab.run("show", "s.ndjson", "events", "kinds=cm_event")
+        tally.expect(done.returncode == 0 and len(set(re.findall(r"1048576 bytes, sum \d+", done.stdout))) == 1 and
+                     shown.stdout.count("CONNECT_RESPONSE") == shown.stdout.count("ESTABLISHED") == 1, f"{source.name}, {order}", text_of(done) + shown.stdout)
