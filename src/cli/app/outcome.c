@@ -8,6 +8,8 @@
 #include "emu/base/fnv.h"
 #include "emu/facts/enum/object.h"
 #include "emu/facts/enum/wc_opcode.h"
+#include "emu/facts/enum_table.h"
+#include "emu/facts/roce.h"
 #include "process/must.h"
 #include "rdmalab/inspect.h"
 #include "rdmalab/trace.h"
@@ -70,10 +72,14 @@ static void hear(void *ctx, const struct ev *e)
         note_arrival(o, e, e->u.rx.tx);
     } else if (e->kind == EV_drop) {
         note_arrival(o, e, e->u.drop.tx);
-    } else if (e->kind == EV_cqe) {
+    } else if (e->kind == EV_cqe && e->u.cqe.qpn != QPN_GSI) {
         o->completions = must_grow(o->completions, o->n_completions, &o->completions_room,
                                    sizeof(*o->completions));
         o->completions[o->n_completions++] = *e;
+    } else if (e->kind == EV_cm_event) {
+        o->cm_events =
+            must_grow(o->cm_events, o->n_cm_events, &o->cm_events_room, sizeof(*o->cm_events));
+        o->cm_events[o->n_cm_events++] = *e;
     } else if (o->fault && e->kind == EV_fault) {
         o->n_hit += strcmp(e->u.fault.name.s, o->fault) == 0;
     } else if (o->fault && e->kind == EV_lost) {
@@ -83,12 +89,13 @@ static void hear(void *ctx, const struct ev *e)
 
 enum rdl_status outcome_watch(struct outcome *o, struct rdl_lab *lab)
 {
-    static const enum ev_kind kinds[] = {EV_tx, EV_rx, EV_drop, EV_cqe, EV_fault, EV_lost};
+    static const enum ev_kind kinds[] = {EV_tx,       EV_rx,    EV_drop, EV_cqe,
+                                         EV_cm_event, EV_fault, EV_lost};
     struct ev_set heard = ev_set_none;
     struct rdl_listener *listener;
     enum rdl_status st;
 
-    o->n_packets = o->n_kept = o->n_completions = o->n_memory = 0;
+    o->n_packets = o->n_kept = o->n_completions = o->n_cm_events = o->n_memory = 0;
     o->n_hit = 0;
     for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
         ev_set_add(&heard, kinds[i]);
@@ -152,6 +159,17 @@ static int compare_queues(const void *a, const void *b)
     return x->id < y->id ? -1 : x->id > y->id;
 }
 
+static int compare_ids(const void *a, const void *b)
+{
+    const struct ev *x = a, *y = b;
+
+    if (x->u.cm_event.host != y->u.cm_event.host)
+        return x->u.cm_event.host < y->u.cm_event.host ? -1 : 1;
+    if (x->u.cm_event.number != y->u.cm_event.number)
+        return x->u.cm_event.number < y->u.cm_event.number ? -1 : 1;
+    return x->id < y->id ? -1 : x->id > y->id;
+}
+
 void outcome_end(struct outcome *o, struct session *s)
 {
     const struct rdl_limits limits = {.ticks = REST_TICKS};
@@ -161,12 +179,15 @@ void outcome_end(struct outcome *o, struct session *s)
     tree_each_region(s->lab, look_at_region, &l);
     if (o->n_completions > 0)
         qsort(o->completions, o->n_completions, sizeof(*o->completions), compare_queues);
+    if (o->n_cm_events > 0)
+        qsort(o->cm_events, o->n_cm_events, sizeof(*o->cm_events), compare_ids);
 }
 
 void outcome_free(struct outcome *o)
 {
     free(o->packets);
     free(o->completions);
+    free(o->cm_events);
     free(o->memory);
     *o = (struct outcome){0};
 }
@@ -246,6 +267,59 @@ static bool completions_differ(struct text *t, const struct outcome *was, const 
     return false;
 }
 
+static bool is_same_id(const struct ev *a, const struct ev *b)
+{
+    return a->u.cm_event.host == b->u.cm_event.host && a->u.cm_event.number == b->u.cm_event.number;
+}
+
+static bool is_same_event(const struct ev *a, const struct ev *b)
+{
+    return a->u.cm_event.event == b->u.cm_event.event &&
+           a->u.cm_event.reason == b->u.cm_event.reason &&
+           a->u.cm_event.error == b->u.cm_event.error;
+}
+
+/* Appends "REJECTED, reason STALE_CONN", or "no event" for NULL. */
+static void add_cm_event(struct text *t, const struct ev *e)
+{
+    if (!e) {
+        text_add(t, "no event");
+        return;
+    }
+    text_add(t, enum_name(&enum_rdma_cm_event, e->u.cm_event.event));
+    if (e->u.cm_event.reason)
+        text_addf(t, ", reason %s", enum_name(&enum_cm_reason, e->u.cm_event.reason));
+    if (e->u.cm_event.error)
+        text_addf(t, ", errno %u", e->u.cm_event.error);
+}
+
+/* The events of IDs, as completions_differ() compares completions. */
+static bool cm_events_differ(struct text *t, const struct outcome *was, const struct outcome *is,
+                             const struct ev_names *names)
+{
+    for (size_t i = 0; i < was->n_cm_events || i < is->n_cm_events; i++) {
+        const struct ev *old = i < was->n_cm_events ? &was->cm_events[i] : NULL;
+        const struct ev *new = i < is->n_cm_events ? &is->cm_events[i] : NULL;
+
+        if (old && new &&is_same_id(old, new) && is_same_event(old, new))
+            continue;
+        if (old && new && !is_same_id(old, new)) { /* one of them has more events of its ID */
+            if (compare_ids(old, new) < 0)
+                new = NULL;
+            else
+                old = NULL;
+        }
+        ev_names_object(names, t, (new ? new : old)->u.cm_event.host, OBJ_CM_ID,
+                        (new ? new : old)->u.cm_event.number);
+        text_add(t, ": ");
+        add_cm_event(t, new);
+        text_add(t, "; without the fault ");
+        add_cm_event(t, old);
+        return true;
+    }
+    return false;
+}
+
 static bool memory_differs(struct text *t, const struct outcome *was, const struct outcome *is)
 {
     if (was->n_memory != is->n_memory) {
@@ -266,7 +340,8 @@ static bool memory_differs(struct text *t, const struct outcome *was, const stru
 bool outcome_add_difference(struct text *t, const struct outcome *was, const struct outcome *is,
                             const struct ev_names *names)
 {
-    if (completions_differ(t, was, is, names) || memory_differs(t, was, is))
+    if (cm_events_differ(t, was, is, names) || completions_differ(t, was, is, names) ||
+        memory_differs(t, was, is))
         return true;
     if (was->is_idle && !is->is_idle) {
         text_addf(t, "not idle after %u ticks more", REST_TICKS);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Outcome of a run as programs see it: the completions of each queue pair, for its sends and for
- * its receives, and the content of registered memory at the end.
+ * its receives, the events of each ID of rdma_cm, and the content of registered memory at the end.
+ * QPN 1 is the kernel's: no program sees its completions.
  *
  * Two runs of a scenario are compared by their outcomes.  The packets are recorded too, but do not
  * count as differences.
@@ -34,10 +35,12 @@ struct outcome {
      * sends before receives.
      */
     struct ev *completions;
+    struct ev *cm_events; /* cm_event events, in the same way: sorted by ID at the end */
     struct outcome_memory *memory;
     size_t n_packets;            /* number of sent packets, those not kept included */
     size_t n_kept, packets_room; /* elements of packets[]: used, and allocated */
     size_t n_completions, completions_room, n_memory, memory_room;
+    size_t n_cm_events, cm_events_room;
     const char *fault;  /* set by the caller: fault whose hits are counted; NULL: none */
     uint64_t n_hit;     /* number of times that this fault hit a packet */
     size_t packets_max; /* set by the caller: packets to keep; later ones are only counted */
