@@ -12,12 +12,15 @@
 #include "emu/facts/enum/mtu.h"
 #include "emu/facts/enum/object.h"
 #include "emu/facts/enum/port_space.h"
+#include "emu/facts/enum/qp_attr.h"
 #include "emu/facts/enum/qp_state.h"
 #include "emu/facts/enum/qp_type.h"
 #include "emu/facts/enum/rdma_cm_event.h"
 #include "emu/facts/enum/wc_status.h"
 #include "emu/lab/lab_state.h"
+#include "emu/trace/event.h"
 #include "rdmalab/cm.h"
+#include "rdmalab/trace.h"
 #include "testbed/testbed.h"
 
 #define PORT 7471u
@@ -289,14 +292,96 @@ static void the_objects_of_the_kernel_stay(void **state)
     }
 }
 
+/* What librdmacm makes of an event is what the program acknowledges; it tells no end after that. */
+static void no_end_is_told_after_a_connect_error(void **state)
+{
+    struct cm_lab *l = *state;
+    struct rdl_cm_event e;
+    int error;
+    size_t n;
+
+    create(l, 0);
+    create(l, 1);
+    listen_at(l, 1);
+    assert_int_equal(rdl_cm_turn_event(l->r.lab, l->channel[0], RDMA_CM_EVENT_CONNECT_ERROR, -1),
+                     RDL_ERR_STATE);
+    dial(l);
+    e = event_of(l, 1, RDMA_CM_EVENT_CONNECT_REQUEST);
+    l->id[1] = e.id;
+    create_qp(l, 1);
+    for (uint32_t to = QPS_INIT; to <= QPS_RTS; to++)
+        move(l, 1, (enum qp_state)to);
+    assert_int_equal(
+        rdl_cm_accept(l->r.lab, l->id[1], &(struct rdl_cm_param){.qpn = l->qpn[1]}, &error),
+        RDL_OK);
+    run_for(l, 1000000);
+    assert_int_equal(rdl_cm_get_event(l->r.lab, l->channel[0], NULL, &e, &n), RDL_OK);
+    assert_int_equal(e.kind, RDMA_CM_EVENT_CONNECT_RESPONSE);
+    assert_int_equal(rdl_cm_turn_event(l->r.lab, l->channel[0], RDMA_CM_EVENT_CONNECT_ERROR, -1),
+                     RDL_OK);
+    assert_int_equal(rdl_cm_ack_event(l->r.lab, l->channel[0]), RDL_OK);
+    assert_int_equal(rdl_cm_reject(l->r.lab, l->id[1], NULL, 0, &error), RDL_OK);
+    run_for(l, 1000000);
+    assert_int_equal(rdl_cm_pending(l->r.lab, l->channel[0]), 1); /* REJECTED */
+    assert_int_equal(rdl_cm_get_event(l->r.lab, l->channel[0], NULL, &e, &n), RDL_OK);
+    assert_int_equal(n, 0);
+    assert_int_equal(rdl_cm_destroy_id(l->r.lab, l->id[0]), RDL_OK);
+}
+
+static void an_id_moves_to_channels_of_its_host_alone(void **state)
+{
+    struct cm_lab *l = *state;
+    rdl_cm_channel other, gone;
+
+    create(l, 0);
+    create(l, 1);
+    listen_at(l, 1);
+    assert_int_equal(rdl_cm_create_channel(l->r.lab, l->r.side[1].host, "other", &other), RDL_OK);
+    assert_int_equal(rdl_cm_create_channel(l->r.lab, l->r.side[1].host, "gone", &gone), RDL_OK);
+    assert_int_equal(rdl_cm_destroy_channel(l->r.lab, gone), RDL_OK);
+    assert_int_equal(rdl_cm_migrate_id(l->r.lab, l->listener, l->channel[0]), RDL_ERR_INVAL);
+    assert_int_equal(rdl_cm_migrate_id(l->r.lab, l->listener, gone), RDL_ERR_STALE);
+    assert_int_equal(rdl_cm_migrate_id(l->r.lab, l->listener, other), RDL_OK);
+    assert_int_equal(rdl_cm_destroy_channel(l->r.lab, other), RDL_ERR_BUSY);
+    assert_int_equal(rdl_cm_destroy_channel(l->r.lab, l->channel[1]), RDL_OK);
+    dial(l);
+    l->channel[1] = other;
+    (void)event_of(l, 1, RDMA_CM_EVENT_CONNECT_REQUEST);
+}
+
+/* A program cannot destroy the queue pair of the kernel, but it can reset it. */
+static void nothing_is_told_to_be_sent_that_cannot_be_posted(void **state)
+{
+    struct cm_lab *l = *state;
+    const struct rdl_qp_attr reset = {.state = QPS_RESET};
+    struct rdl_modify_error why;
+    uint64_t gsi;
+
+    create(l, 0);
+    create(l, 1);
+    listen_at(l, 1);
+    assert_int_equal(rdl_find(l->r.lab, "h1.cm_gsi", OBJ_QP, &gsi), RDL_OK);
+    assert_int_equal(rdl_modify_qp(l->r.lab, (rdl_qp){gsi}, &reset, QPA_STATE, false, &why),
+                     RDL_OK);
+    run_for(l, 1000000);
+    dial(l);
+    run_for(l, 1000000);
+    assert_int_equal(rdl_total(l->r.lab, EV_cm_sent), 0);
+}
+
 #define T(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        T(messages_connect_and_disconnect),    T(nobody_listens_is_a_rejection),
-        T(the_kernels_requests_hinder_nobody), T(a_request_under_way_delays_the_start),
+        T(messages_connect_and_disconnect),
+        T(nobody_listens_is_a_rejection),
+        T(the_kernels_requests_hinder_nobody),
+        T(a_request_under_way_delays_the_start),
         T(the_objects_of_the_kernel_stay),
+        T(no_end_is_told_after_a_connect_error),
+        T(an_id_moves_to_channels_of_its_host_alone),
+        T(nothing_is_told_to_be_sent_that_cannot_be_posted),
     };
 
     return cmocka_run_group_tests_name("cm", tests, NULL, NULL);

@@ -46,6 +46,43 @@ static void a_listener_that_goes_takes_its_requests_with_it(void **state)
     (void)event_of(h, A, RDMA_CM_EVENT_REJECTED, CM_REASON_CONSUMER_DEFINED);
 }
 
+/* The requests to a listener are its events.  What is not about it stays, and so does the order. */
+static void an_id_moves_to_another_channel_with_its_events(void **state)
+{
+    struct hosts *h = *state;
+    struct cma_id *listener = new_listener(h, PORT_SPACE_TCP, 8);
+    struct cma *cma = &h->host[B].cma;
+    struct cma_channel *from = h->host[B].ch, *to = cma_channel_new(cma);
+    const struct rdl_cm_addr self = any_address(PORT);
+    struct cma_id *other = new_id(h, B, PORT_SPACE_UDP);
+    const uint32_t qpns[] = {17, 19};
+
+    assert_non_null(to);
+    (void)connect_with(h, PORT_SPACE_TCP, qpns[0]);
+    pass(&h->rig, 1);
+    assert_int_equal(cma_resolve_addr(other, NULL, &self, MS), 0);
+    (void)connect_with(h, PORT_SPACE_TCP, qpns[1]);
+    pass(&h->rig, 1);
+    assert_int_equal(from->n_events, 3);
+    cma_migrate(listener, from); /* changes nothing */
+    assert_int_equal(from->n_events, 3);
+    cma_migrate(listener, to);
+    assert_true(from->n_events == 1 && from->n_ids == 1 && from->last == from->first);
+    assert_true(to->n_events == 2 && to->n_ids == 3);
+    (void)event_of(h, B, RDMA_CM_EVENT_ADDR_RESOLVED, 0);
+    h->host[B].ch = to;
+    for (size_t i = 0; i < 2; i++) {
+        const struct cma_event e = event_of(h, B, RDMA_CM_EVENT_CONNECT_REQUEST, 0);
+
+        assert_int_equal(e.id->remote_qpn, qpns[i]);
+        cma_destroy(e.id);
+    }
+    cma_destroy(listener);
+    cma_channel_free(cma, to);
+    h->host[B].ch = from;
+    cma_destroy(other);
+}
+
 static void addresses_are_resolved_or_not(void **state)
 {
     struct hosts *h = *state;
@@ -211,6 +248,7 @@ int main(void)
         RIGGED(a_listener_of_another_address_refuses),
         RIGGED(a_full_backlog_is_silent),
         RIGGED(a_listener_that_goes_takes_its_requests_with_it),
+        RIGGED(an_id_moves_to_another_channel_with_its_events),
         RIGGED(addresses_are_resolved_or_not),
         RIGGED(ports_are_used_once),
         RIGGED(calls_out_of_order_are_refused),
