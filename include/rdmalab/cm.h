@@ -193,6 +193,7 @@ struct rdl_cm_id_info {
     uint32_t path_mtu;        /* enum mtu; 0: the path is not known */
     uint32_t packet_life;     /* code; of the path */
     struct rdl_ah_attr ah;    /* the way to @peer, if it has a device */
+    uint32_t backlog;         /* of a listener: requests that may still wait */
     rdl_qp qp;                /* raw 0: none */
     rdl_cm_channel channel;
 };

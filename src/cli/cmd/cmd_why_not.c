@@ -47,11 +47,11 @@ static bool refuse_node(struct ask *a, const struct rdl_value *v)
 
     node_add_text(&t, v);
     session_fail(a->s, a->at, "this is %s: what of it is missing?", what);
-    return diag_remedy(
-        &a->s->diag,
-        "why not knows a completion (h1.cq.wc[0]), a queue pair, a "
-        "completion channel, a fault, a packet (#12.3), an event like cqe(host==h1), and "
-        "any expression, like h1.qp.state == RTS");
+    return diag_remedy(&a->s->diag, "why not knows a completion (h1.cq.wc[0]), a queue pair, a "
+                                    "completion channel, an ID of rdma_cm, also with an event "
+                                    "(h1.id == ESTABLISHED), a fault, a "
+                                    "packet (#12.3), an event like cqe(host==h1), and "
+                                    "any expression, like h1.qp.state == RTS");
 }
 
 /* @path is @v, a part of the lab and no value. */
@@ -63,6 +63,8 @@ static bool answer_node(struct ask *a, const char *path, struct rdl_value v)
         why_not_qp(a->w, path);
     else if (tree_value_is(&v, NODE_channel))
         why_not_channel(a->w, path);
+    else if (tree_value_is(&v, NODE_cm_id))
+        why_not_cm_id(a->w, path, WHY_NOT_ANY_EVENT);
     else if (tree_value_is(&v, NODE_fault))
         why_not_fault(a->w, path);
     else if (tree_value_is(&v, NODE_host))
@@ -121,6 +123,18 @@ static bool is_of_channel(const struct ask *a, const char *path, char ret[SESSIO
     return tree_is(a->s->lab, ret, NODE_channel);
 }
 
+/* Returns true if @path is a leaf of an ID of rdma_cm, and writes the path of the ID to @ret. */
+static bool is_of_cm_id(const struct ask *a, const char *path, char ret[SESSION_PATH_BYTES])
+{
+    const char *dot = strrchr(path, '.');
+    struct text t = text_on(ret, SESSION_PATH_BYTES);
+
+    if (!dot)
+        return false;
+    text_addn(&t, path, (size_t)(dot - path));
+    return tree_is(a->s->lab, ret, NODE_cm_id);
+}
+
 /* Adds what else is known about the paths of @e.  Depth is bounded by the parser. */
 static void say_paths(struct ask *a, const struct expr *e)
 {
@@ -138,6 +152,8 @@ static void say_paths(struct ask *a, const struct expr *e)
             why_not_completion(a->w, cq, n);
         else if (is_of_channel(a, path, channel))
             why_not_channel(a->w, channel);
+        else if (is_of_cm_id(a, path, channel))
+            why_not_cm_id(a->w, channel, WHY_NOT_ANY_EVENT);
         return;
     }
     if (e->kind == EXPR_COUNT) {
@@ -185,6 +201,26 @@ static bool answer_event(struct ask *a, ev_id id, const struct past *past)
                        t.len ? missing : "\"show events last 20\" lists what has happened");
 }
 
+/* Answers "h1.id == ESTABLISHED", which compares an ID of rdma_cm with an event.  Returns false if
+ * the question is another one.
+ */
+static bool answer_cm_event(struct ask *a)
+{
+    const struct expr *e = a->e;
+    const struct enum_row *event;
+    char path[SESSION_PATH_BYTES];
+
+    if (e->kind != EXPR_COMPARE || e->op != CMP_EQ || e->a->kind != EXPR_PATH ||
+        e->b->kind != EXPR_PATH)
+        return false;
+    event = enum_by_name(&enum_rdma_cm_event, e->b->text);
+    resolve_path(&a->in, e->a->text, path);
+    if (!event || !tree_is(a->s->lab, path, NODE_cm_id))
+        return false;
+    why_not_cm_id(a->w, path, event->value);
+    return true;
+}
+
 /* Answers a question that is not about an event. */
 static bool answer(struct ask *a)
 {
@@ -198,7 +234,7 @@ static bool answer(struct ask *a)
         return true;
     }
     if (a->e->kind != EXPR_PATH)
-        return answer_expression(a);
+        return answer_cm_event(a) || answer_expression(a);
     resolve_path(&a->in, a->e->text, path);
     if (is_completion(a, path, cq, &n)) {
         why_not_completion(a->w, cq, n);

@@ -68,6 +68,15 @@ void why_not_fault(struct why_not *w, const char *fault);
 /* Explains why the queue pair @path is not in state @to. */
 void why_not_state(struct why_not *w, const char *path, enum qp_state to);
 
+/* Explains why the ID @path ("h1.id") of rdma_cm has had no event @event (enum rdma_cm_event), or
+ * with WHY_NOT_ANY_EVENT what it waits for.
+ */
+#define WHY_NOT_ANY_EVENT UINT32_MAX
+void why_not_cm_id(struct why_not *w, const char *path, uint32_t event);
+
+/* Explains what each ID of rdma_cm on @host waits for; "": on all hosts. */
+void why_not_cm_ids(struct why_not *w, const char *host);
+
 /* Prints a sentence for each object on @host that waits for something, such as an ACK, or that
  * nothing waits.  @host "": on all hosts.
  */

@@ -256,6 +256,7 @@ void rdma_cm_id_info(const struct guest_cm_object *o, struct rdl_cm_id_info *ret
         .path_mtu = id->path_mtu,
         .packet_life = cma_packet_life(id),
         .qp.raw = qp_of(o),
+        .backlog = id->backlog,
         .channel.raw = o->channel->o.handle,
     };
     if (ret->has_device)

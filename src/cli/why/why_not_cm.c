@@ -1,0 +1,466 @@
+/* SPDX-License-Identifier: MIT */
+/* `why not` of connections by rdma_cm: what an ID waits for, and what its other side does.  The
+ * facts are the state of the kernels' IDs, and the events of their messages.
+ */
+#include <string.h>
+
+#include "cli/why/why_not_answer.h"
+#include "emu/base/assert.h"
+#include "emu/facts/enum/cm_message.h"
+#include "emu/facts/enum/cm_reason.h"
+#include "emu/facts/enum/cm_state.h"
+#include "emu/facts/enum/cma_state.h"
+#include "emu/facts/enum/object.h"
+#include "emu/facts/enum/rdma_cm_event.h"
+#include "emu/facts/roce.h"
+#include "emu/trace/event.h"
+#include "emu/wire/addr.h"
+#include "rdmalab/cm.h"
+#include "rdmalab/trace.h"
+
+/* An ID that can be looked at. */
+struct cm_view {
+    const char *path; /* "h1.id" */
+    char host_name[RDL_NAME_BYTES];
+    uint32_t host, number;         /* numbers in events */
+    char channel[RDL_VALUE_BYTES]; /* path of its event channel */
+    char peer[ADDR_TEXT_MAX];
+    struct rdl_cm_id_info info;
+};
+
+/* States in which a message waits for its answer. */
+static const struct {
+    enum cm_state state;
+    enum cm_message sent;
+    const char *answer, *else_event;
+} waits[] = {
+    {CMS_REQ_SENT, CM_REQ, "a REP, a REJ or a MRA", "UNREACHABLE"},
+    {CMS_MRA_REQ_RCVD, CM_REQ, "a REP or a REJ: a MRA has asked for time", "UNREACHABLE"},
+    {CMS_REP_SENT, CM_REP, "a RTU", "UNREACHABLE"},
+    {CMS_MRA_REP_RCVD, CM_REP, "a RTU: a MRA has asked for time", "UNREACHABLE"},
+    {CMS_DREQ_SENT, CM_DREQ, "a DREP", "DISCONNECTED"},
+    {CMS_SIDR_REQ_SENT, CM_SIDR_REQ, "a SIDR_REP", "UNREACHABLE"},
+};
+
+/* States in which a program has to act.  In @command, %s is the ID. */
+static const struct {
+    enum cm_state state;
+    const char *text, *command;
+} todo[] = {
+    {CMS_REQ_RCVD, "has the request, and its program has not answered", "rdma_accept %s"},
+    {CMS_MRA_REQ_SENT, "has the request, and its program has not answered", "rdma_accept %s"},
+    {CMS_REP_RCVD, "has the reply, and its program has not established", ""},
+    {CMS_MRA_REP_SENT, "has the reply, and its program has not established", ""},
+    {CMS_DREQ_RCVD, "knows that its peer disconnects, and its program has not done so",
+     "rdma_disconnect %s"},
+    {CMS_SIDR_REQ_RCVD, "has the request, and its program has not answered", "rdma_accept %s"},
+};
+
+/* States of an ID without a connection: the next call. */
+static const struct {
+    enum cma_state state;
+    const char *text, *command;
+} calls[] = {
+    {CMA_IDLE, "has no address yet", "rdma_resolve_addr %s dst=HOST port=N, or rdma_bind_addr"},
+    {CMA_ADDR_BOUND, "has an address, and neither listens nor asks for a peer",
+     "rdma_listen %s, or rdma_resolve_addr"},
+    {CMA_ADDR_RESOLVED, "knows its peer's address, and no route", "rdma_resolve_route %s"},
+    {CMA_ROUTE_RESOLVED, "knows the way to its peer, and has not asked it", "rdma_connect %s"},
+};
+
+static bool read_id(const struct why_not *w, const char *path, struct cm_view *ret)
+{
+    uint64_t raw;
+
+    *ret = (struct cm_view){.path = path};
+    if (rdl_find(w->lab, path, OBJ_CM_ID, &raw) != RDL_OK ||
+        rdl_cm_id_info(w->lab, (rdl_cm_id){raw}, &ret->info) != RDL_OK)
+        return false;
+    tree_host_of(path, ret->host_name);
+    ret->host = ev_names_find_host(w->past->names, ret->host_name);
+    ret->number = (uint32_t)tree_number(w->lab, path, LEAF_cm_id_number);
+    rdl_path_of(w->lab, OBJ_EVENT_CHANNEL, ret->info.channel.raw, ret->channel);
+    (void)addr_text(ret->info.peer.gid, ret->peer);
+    return true;
+}
+
+/* --- What has happened ------------------------------------------------------------------------ */
+
+/* The last event of rdma_cm for @v of kind @event, or of any kind if that is WHY_NOT_ANY_EVENT;
+ * NULL: there is none in the record.
+ */
+static const struct ev *last_event(const struct why_not *w, const struct cm_view *v, uint32_t event)
+{
+    for (size_t i = w->past->n; i > 0; i--) {
+        const struct ev *e = past_at(w->past, i - 1);
+
+        if (e->kind == EV_cm_event && e->u.cm_event.host == v->host &&
+            e->u.cm_event.number == v->number &&
+            (event == WHY_NOT_ANY_EVENT || e->u.cm_event.event == event))
+            return e;
+    }
+    return NULL;
+}
+
+/* The frame with which the message of event @sent left, or NULL. */
+static const struct ev *frame_of(const struct why_not *w, size_t sent)
+{
+    const struct ev *s = past_at(w->past, sent);
+    uint64_t wr_id = 0;
+    bool is_posted = false;
+
+    for (size_t i = sent + 1; i < w->past->n; i++) {
+        const struct ev *e = past_at(w->past, i);
+
+        if (e->kind == EV_post_send && e->cause == s->id) {
+            wr_id = e->u.post_send.wr_id;
+            is_posted = true;
+        }
+        if (is_posted && e->kind == EV_tx && e->u.tx.host == s->u.cm_sent.host &&
+            e->u.tx.qpn == QPN_GSI && e->u.tx.wr_id == wr_id)
+            return e;
+    }
+    return NULL;
+}
+
+/* Returns true if @e sent a @message from @v to its peer.  Events name a queue pair in a REQ and a
+ * REP alone, so that others may be those of another connection between the two.
+ */
+static bool is_sent_by(const struct cm_view *v, enum cm_message message, const struct ev *e)
+{
+    return e->kind == EV_cm_sent && e->u.cm_sent.host == v->host &&
+           e->u.cm_sent.message == (uint32_t)message && strcmp(e->u.cm_sent.addr.s, v->peer) == 0 &&
+           (e->u.cm_sent.qpn == 0 || e->u.cm_sent.qpn == v->info.qpn);
+}
+
+/* Prints what became of the last @message from @v to its peer. */
+static void say_fate(struct why_not *w, const struct cm_view *v, enum cm_message message)
+{
+    char buf[SHOW_LINE_BYTES];
+    struct text t = text_on(buf, sizeof(buf));
+    const struct ev *tx;
+    size_t i = w->past->n;
+
+    while (i > 0 && !is_sent_by(v, message, past_at(w->past, i - 1)))
+        i--;
+    if (i == 0)
+        return;
+    tx = frame_of(w, i - 1);
+    ev_add_id(&t, past_at(w->past, i - 1)->id);
+    text_addf(&t, ", the last %s to it, ", enum_name(&enum_cm_message, message));
+    if (tx)
+        fate_add(&t, w->index, tx);
+    else
+        text_add(&t, "has not left yet");
+    w->indent += 2;
+    why_not_say(w, "%s.", buf);
+    w->indent -= 2;
+}
+
+static void say_event(struct why_not *w, const struct ev *e)
+{
+    char buf[EV_TEXT_BYTES], id[64];
+    struct text t = text_on(buf, sizeof(buf)), n = text_on(id, sizeof(id));
+
+    ev_add_line(&t, e, w->past->names);
+    show_wrap(w->out, w->indent + 2, buf);
+    if (e->u.cm_event.reason)
+        why_not_say(w, "Reason %u: %s.", (unsigned)e->u.cm_event.reason,
+                    enum_by_value(&enum_cm_reason, e->u.cm_event.reason)
+                        ? enum_by_value(&enum_cm_reason, e->u.cm_event.reason)->text
+                        : "an unknown one");
+    ev_add_id(&n, e->id);
+    why_not_try(w, "why %s", id);
+}
+
+/* --- The state of one side -------------------------------------------------------------------- */
+
+/* Prints that a message waits for its answer, and for how long.  Returns false if none does. */
+static bool say_wait(struct why_not *w, const struct cm_view *v)
+{
+    char due[64];
+    struct text t = text_on(due, sizeof(due));
+
+    for (size_t i = 0; i < ARRAY_LEN(waits); i++) {
+        if (v->info.ib_state != (uint32_t)waits[i].state)
+            continue;
+        why_not_say(w, "%s has sent a %s to %s, port %u, and waits for %s.", v->path,
+                    enum_name(&enum_cm_message, waits[i].sent), v->peer,
+                    (unsigned)v->info.peer.port, waits[i].answer);
+        say_fate(w, v, waits[i].sent);
+        quantity_add_time_short(&t, v->info.due_ns);
+        if (v->info.retries)
+            why_not_say(w, "Without an answer it is sent again at t=%s, and at most %u times.", due,
+                        (unsigned)v->info.retries);
+        else
+            why_not_say(w,
+                        "Without an answer it ends at t=%s with %s: it was sent as often as it "
+                        "may be.",
+                        due, waits[i].else_event);
+        return true;
+    }
+    return false;
+}
+
+/* Prints that a program has to act.  Returns false if none has. */
+static bool say_todo(struct why_not *w, const struct cm_view *v)
+{
+    for (size_t i = 0; i < ARRAY_LEN(todo); i++) {
+        if (v->info.ib_state != (uint32_t)todo[i].state)
+            continue;
+        why_not_say(w, "%s %s.", v->path, todo[i].text);
+        if (rdl_cm_pending(w->lab, v->info.channel) > 0 || !todo[i].command[0])
+            why_not_try(w, "rdma_get_cm_event %s", v->channel);
+        else if (i < 2 && v->info.qp.raw == 0)
+            why_not_try(w, "rdma_create_qp %s ..., then rdma_accept %s", v->path, v->path);
+        else
+            why_not_try(w, todo[i].command, v->path);
+        return true;
+    }
+    return false;
+}
+
+static bool say_call(struct why_not *w, const struct cm_view *v)
+{
+    for (size_t i = 0; i < ARRAY_LEN(calls); i++) {
+        if (v->info.state != (uint32_t)calls[i].state)
+            continue;
+        why_not_say(w, "%s %s.", v->path, calls[i].text);
+        why_not_try(w, calls[i].command, v->path);
+        return true;
+    }
+    if (v->info.state != CMA_ADDR_QUERY)
+        return false;
+    why_not_say(w, "%s asks for the MAC of %s, and no station has answered.", v->path, v->peer);
+    return true;
+}
+
+static void say_timewait(struct why_not *w, const struct cm_view *v)
+{
+    char due[64];
+    struct text t = text_on(due, sizeof(due));
+
+    quantity_add_time_short(&t, v->info.due_ns);
+    why_not_say(w, "The connection of %s is over; until t=%s packets of it may still be under way.",
+                v->path, due);
+}
+
+/* --- The other side --------------------------------------------------------------------------- */
+
+struct search {
+    struct why_not *w;
+    const struct cm_view *of;
+    char host[RDL_NAME_BYTES];
+    bool has_address, found;        /* @host has the peer's address, and the other side */
+    char listener[TREE_PATH_BYTES]; /* for the peer's port; "": none */
+};
+
+static bool is_same(const struct rdl_cm_addr *a, const struct rdl_cm_addr *b)
+{
+    return a->version == b->version && a->port == b->port &&
+           memcmp(a->gid, b->gid, sizeof(a->gid)) == 0;
+}
+
+static bool is_other_side(const struct cm_view *v, const struct cm_view *o)
+{
+    return v->info.space == o->info.space && is_same(&v->info.local, &o->info.peer) &&
+           is_same(&v->info.peer, &o->info.local) && o->info.state != CMA_LISTEN;
+}
+
+static void say_listener(const struct search *s)
+{
+    struct cm_view l;
+    unsigned pending;
+
+    if (!read_id(s->w, s->listener, &l))
+        return;
+    pending = rdl_cm_pending(s->w->lab, l.info.channel);
+    if (l.info.backlog == 0)
+        why_not_say(s->w,
+                    "%s listens there, and its backlog is full: the kernel of %s is silent until "
+                    "its program takes a request.",
+                    l.path, s->host);
+    else
+        why_not_say(s->w, "%s listens there.", l.path);
+    if (pending == 0)
+        return;
+    why_not_say(s->w, "%s has %u event%s that no program has taken.", l.channel, pending,
+                pending == 1 ? "" : "s");
+    why_not_try(s->w, "rdma_get_cm_event %s", l.channel);
+}
+
+/* Handles one object of a host that has the peer's address. */
+static void each_object(void *ctx, const char *key, const struct rdl_value *value)
+{
+    struct search *s = ctx;
+    char path[TREE_PATH_BYTES];
+    struct text t = text_on(path, sizeof(path));
+    struct cm_view o;
+
+    if (!tree_value_is(value, NODE_cm_id))
+        return;
+    tree_join(&t, s->host, key);
+    if (!read_id(s->w, path, &o))
+        return;
+    if (is_other_side(s->of, &o)) {
+        s->found = true;
+        if (!say_todo(s->w, &o) && !say_wait(s->w, &o))
+            why_not_say(s->w, "At the other side %s is in state %s.", path,
+                        enum_name(&enum_cm_state, o.info.ib_state));
+    } else if (o.info.state == CMA_LISTEN && o.info.space == s->of->info.space &&
+               o.info.local.port == s->of->info.peer.port) {
+        t = text_on(s->listener, sizeof(s->listener));
+        text_add(&t, path);
+    }
+}
+
+static bool has_address(const struct why_not *w, const char *host, const uint8_t gid[GID_BYTES])
+{
+    uint8_t own[GID_BYTES], mac[MAC_BYTES];
+    rdl_host h;
+
+    if (rdl_find_host(w->lab, host, &h) != RDL_OK)
+        return false;
+    for (uint32_t i = 0; i < 2; i++) {
+        if (rdl_host_address(w->lab, h, i, own, mac) == RDL_OK && memcmp(own, gid, GID_BYTES) == 0)
+            return true;
+    }
+    return false;
+}
+
+static void each_host(void *ctx, const char *key, const struct rdl_value *value)
+{
+    struct search *s = ctx;
+    struct text t;
+    size_t at;
+
+    if (!tree_value_is(value, NODE_host) || s->has_address ||
+        !has_address(s->w, key, s->of->info.peer.gid))
+        return;
+    s->has_address = true;
+    t = text_on(s->host, sizeof(s->host));
+    text_add(&t, key);
+    if (rdl_inspect_list(s->w->lab, key, each_object, s, &at) != RDL_OK)
+        s->found = true; /* nothing can be said */
+}
+
+/* Prints what the other side does, or why there is none. */
+static void say_other_side(struct why_not *w, const struct cm_view *v)
+{
+    struct search s = {.w = w, .of = v};
+    size_t at;
+
+    if (rdl_inspect_list(w->lab, "", each_host, &s, &at) != RDL_OK)
+        return;
+    if (!s.has_address)
+        why_not_say(w, "No host of the lab has the address %s.", v->peer);
+    if (!s.has_address || s.found ||
+        (v->info.ib_state != CMS_REQ_SENT && v->info.ib_state != CMS_SIDR_REQ_SENT))
+        return;
+    if (s.listener[0])
+        say_listener(&s);
+    else
+        why_not_say(w, "Nobody listens at port %u of %s: it will refuse.",
+                    (unsigned)v->info.peer.port, s.host);
+}
+
+/* --- The answer ------------------------------------------------------------------------------- */
+
+/* Handles an ID that asks nobody any more. */
+static void say_over(struct why_not *w, const struct cm_view *v)
+{
+    const struct ev *e = last_event(w, v, WHY_NOT_ANY_EVENT);
+
+    w->never = true;
+    why_not_say(w, "%s has no connection any more.%s", v->path, e ? " The last event was" : "");
+    if (e)
+        say_event(w, e);
+    else
+        why_not_say_forgotten(w);
+}
+
+static void say_state(struct why_not *w, const struct cm_view *v)
+{
+    if (v->info.state == CMA_LISTEN) {
+        why_not_say(w, "%s waits for requests at port %u.", v->path, (unsigned)v->info.local.port);
+        if (v->info.backlog == 0)
+            why_not_say(w, "Its backlog is full: further requests are dropped without an answer.");
+    } else if (say_call(w, v) || say_todo(w, v)) {
+        return;
+    } else if (say_wait(w, v)) {
+        say_other_side(w, v);
+    } else if (v->info.ib_state == CMS_ESTABLISHED) {
+        why_not_say(w, "%s is connected.", v->path);
+        w->never = true;
+    } else if (v->info.ib_state == CMS_TIMEWAIT) {
+        say_timewait(w, v);
+    } else {
+        say_over(w, v);
+    }
+}
+
+void why_not_cm_id(struct why_not *w, const char *path, uint32_t event)
+{
+    const struct ev *e;
+    struct cm_view v;
+    unsigned pending;
+
+    if (!read_id(w, path, &v))
+        return;
+    e = event == WHY_NOT_ANY_EVENT ? NULL : last_event(w, &v, event);
+    pending = rdl_cm_pending(w->lab, v.info.channel);
+    if (e) {
+        w->never = true;
+        why_not_say(w, "It has come:");
+        say_event(w, e);
+    } else {
+        if (event != WHY_NOT_ANY_EVENT &&
+            !(event == RDMA_CM_EVENT_ESTABLISHED && v.info.ib_state == CMS_ESTABLISHED))
+            why_not_say(w, "%s has had no %s.", path, enum_name(&enum_rdma_cm_event, event));
+        say_state(w, &v);
+    }
+    if (pending > 0) {
+        why_not_say(w, "%s has %u event%s that no program has taken.", v.channel, pending,
+                    pending == 1 ? "" : "s");
+        why_not_try(w, "rdma_get_cm_event %s", v.channel);
+    }
+}
+
+static void say_id(void *ctx, const char *key, const struct rdl_value *value)
+{
+    const struct search *s = ctx;
+    char path[TREE_PATH_BYTES];
+    struct text t = text_on(path, sizeof(path));
+    struct cm_view v;
+
+    if (!tree_value_is(value, NODE_cm_id))
+        return;
+    tree_join(&t, s->host, key);
+    if (read_id(s->w, path, &v))
+        say_state(s->w, &v);
+}
+
+static void say_ids(void *ctx, const char *key, const struct rdl_value *value)
+{
+    struct search *s = ctx;
+    struct text t = text_on(s->host, sizeof(s->host));
+    size_t at;
+
+    if (!tree_value_is(value, NODE_host))
+        return;
+    text_add(&t, key);
+    if (rdl_inspect_list(s->w->lab, key, say_id, s, &at) != RDL_OK)
+        why_not_say(s->w, "The IDs of %s cannot be read.", key);
+}
+
+void why_not_cm_ids(struct why_not *w, const char *host)
+{
+    const struct rdl_value is_host = {.type = RDL_NODE, .row = NODE_host};
+    struct search s = {.w = w};
+    size_t at;
+
+    if (host[0])
+        say_ids(&s, host, &is_host);
+    else if (rdl_inspect_list(w->lab, "", say_ids, &s, &at) != RDL_OK)
+        why_not_say(w, "The hosts cannot be read.");
+}
