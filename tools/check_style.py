@@ -50,6 +50,8 @@ MAY_OPEN = {
     "src/cli/live/exec_leash.c": "a shell of its own script, which ends the programs that cmd_exec.c has started",
     "src/cli/live/exec_process.c": "the processes of programs, which cmd_exec.c starts behind outside_open()",
     "src/cli/live/exec_file.c": "the files of these programs, to tell why one cannot start",
+    "src/cli/live/exec_cm.c": "a pair of sockets with these programs",
+    "src/cli/live/exec_hosts.c": "a file in the private directory for these programs",
     "src/cli/live/exec_maker.c": "the files of these programs, to tell where a call is",
     "src/cli/live/exec_module.c": "/proc, for these programs",
     "src/cli/live/exec_source.c": "addr2line, with a file of these programs",

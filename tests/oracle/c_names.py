@@ -19,6 +19,8 @@ ROW = re.compile(r"^(\w+)   .* (0x[0-9a-f]+|\d+), in C (\w+)$", re.MULTILINE)
 WORD = re.compile(r"^([A-Z0-9][A-Z0-9_]+)  ", re.MULTILINE)
 # What this device cannot report: tag matching of other transports.
 FOREIGN = re.compile(r"IBV_WC_(TM_|DRIVER|TSO|IP_CSUM|ATOMIC_WRITE|FLUSH)|IBV_EVENT_WQ_FATAL|IBV_QPS_UNKNOWN")
+# Names of the kernel and of librdmacm, whose headers are not needed here.
+OTHERS = re.compile(r"IB_CM_|IB_SIDR_|RDMA_CM_")
 ENUMS = re.compile(r"enum ibv_(?:wc_status|event_type|qp_state) \{(.*?)\};", re.DOTALL)
 
 
@@ -33,7 +35,8 @@ def told(rdmalab):
     for table in TABLES:
         for word in WORD.findall(ask(rdmalab, table).stdout):
             for _, number, name in ROW.findall(ask(rdmalab, word).stdout):
-                found[name] = int(number, 0)
+                if not OTHERS.match(name):
+                    found[name] = int(number, 0)
     return found
 
 

@@ -326,7 +326,7 @@ static struct exec_cm_group *new_group(const struct exec_client *c)
     return g;
 }
 
-/* What JOIN_IP_MCAST and JOIN_MCAST have. */
+/* The arguments of JOIN_IP_MCAST and JOIN_MCAST. */
 struct join {
     uint64_t response, uid;
     uint32_t id;

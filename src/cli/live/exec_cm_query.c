@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a program asks of an ID: its addresses, its path, the attributes of its queue pair. */
+/* Questions of a program about an ID: its addresses, its path, the attributes of its queue pair. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <string.h>

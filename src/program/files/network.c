@@ -46,7 +46,8 @@
 
 #define FOUND_AT_START(X)                                                                          \
     X(bind)                                                                                        \
-    X(connect) X(getsockname) X(getpeername) X(accept) X(accept4) X(getaddrinfo) X(gethostbyname)  \
+    X(connect)                                                                                     \
+    X(getsockname) X(getpeername) X(accept) X(accept4) X(getaddrinfo) X(gethostbyname)             \
         X(getifaddrs) X(freeifaddrs)
 FIND_AT_START(FOUND_AT_START)
 
@@ -57,8 +58,8 @@ struct host_line {
     char address[LINE_BYTES], name[LINE_BYTES], here[LINE_BYTES];
 };
 
-/* A part of the file. */
-struct block {
+/* A part of the file that was read. */
+struct part {
     char bytes[512];
     ssize_t at, n;
 };
@@ -86,7 +87,7 @@ static int open_hosts(void)
 }
 
 /* Reads the next byte of @fd, of which @block is a part.  Returns false at the end. */
-static bool next_byte(int fd, struct block *block, char *ret)
+static bool next_byte(int fd, struct part *block, char *ret)
 {
     if (block->at == block->n) {
         block->n = read(fd, block->bytes, sizeof(block->bytes));
@@ -104,7 +105,7 @@ static bool next_byte(int fd, struct block *block, char *ret)
 static bool search(is_wanted *wanted, void *ctx)
 {
     const int before = errno, fd = open_hosts();
-    struct block block = {.n = 0};
+    struct part block = {.n = 0};
     struct host_line line;
     char text[LINE_BYTES], byte;
     size_t n = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of the preloaded library share: the functions of the C library, or of another
+/* Shared by the files of the preloaded library: the functions of the C library, or of another
  * preloaded library, behind those that are defined here.
  */
 #ifndef PROGRAM_FILES_NEXT_H

@@ -66,7 +66,7 @@ static void fill_in(uintptr_t *slot, uintptr_t to)
         *slot = to;
 }
 
-/* What the dynamic section of a library says. */
+/* The contents of the dynamic section of a library. */
 struct dynamic {
     const ElfW(Rela) * tables[2];
     size_t n[2];
