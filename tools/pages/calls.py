@@ -25,7 +25,16 @@ What a driver in the kernel calls, what a program calls for the same, and the co
 other meets two differences again and again: the kernel is called back where a program waits for an event and
 acknowledges it, and the kernel's addresses are those that a device uses where those of a program are virtual.
 `tools/write_docs.py` writes this page from `{rows}`; nobody edits it. `explain kernel-calls` and
-`explain program-calls` print the same rows.
+`explain program-calls` print the same rows, and each call of the kernel has a page:
+
+```text
+$ rdmalab explain ib_get_dma_mr
+ib_get_dma_mr   call of the kernel
+  a program has no such call; here: get_dma_mr
+  a region of all memory, for addresses that ib_dma_map_single() returns; a program registers what
+  it uses
+  see it: explain kernel-calls
+```
 """
 
 

@@ -95,9 +95,13 @@ static void add_move_event(struct coverage *c, const struct rdl_lab *lab,
         coverage_move(c, (uint32_t)type.number, e->from, e->to);
 }
 
-/* Returns true for an unknown control command.  Its event has a number that is no row. */
+/* Returns true for an unknown control command, whose event has a number that is no row, and for a
+ * message that is no REJ.
+ */
 static bool has_no_row(enum cover_class class, const struct ev *e)
 {
+    if (class == COVER_cm_reasons)
+        return e->u.cm_sent.reason == 0;
     return class == COVER_controls && e->kind == EV_ctrl_execute &&
            refusal_rsp(e->u.ctrl_execute.refusal) == RSP_UNKNOWN_COMMAND;
 }
