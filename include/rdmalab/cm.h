@@ -218,8 +218,8 @@ RDL_MUST_CHECK enum rdl_status rdl_cm_counts(const struct rdl_lab *lab, rdl_host
 /* Returns the number of events of @channel that nobody has taken; 0 if it was destroyed. */
 uint32_t rdl_cm_pending(const struct rdl_lab *lab, rdl_cm_channel channel);
 
-/* Tells the kind (enum rdma_cm_event) of the event that would be taken next.  Returns false if there
- * is none.
+/* Tells the kind (enum rdma_cm_event) of the event that would be taken next.  Returns false if
+ * there is none.
  */
 bool rdl_cm_next_event(const struct rdl_lab *lab, rdl_cm_channel channel, uint32_t *ret_kind);
 

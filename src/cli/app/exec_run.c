@@ -200,7 +200,7 @@ static void look_for_quiet(struct running *g)
             return;
     }
     g->told_quiet = true;
-    tell_running(g, "waits for a TCP connection; no other program is left to start; ^C ends it");
+    tell_running(g, "waits for a connection; no other program is left to start; ^C ends it");
 }
 
 /* Lets the lab run for a moment.  Returns false if nothing more is to be done: ^C, or the time is

@@ -238,11 +238,11 @@ struct live_ops {
      */
     bool (*maker)(const struct live *l, uint32_t kind, uint64_t raw, struct live_maker *ret);
 
-    /* Returns true if program @i, which counts from 0, waits for a TCP connection. */
+    /* Returns true if program @i, which counts from 0, waits for a connection of TCP or rdma_cm. */
     bool (*exec_listens)(const struct live *l, uint32_t i);
 
-    /* Returns true if the program that exec() has started last waits for a TCP connection, or has
-     * ended.  In virtual time: if all programs wait, and nothing is scheduled.
+    /* Returns true if the program that exec() has started last waits for a connection of TCP or
+     * rdma_cm, or has ended.  In virtual time: if all programs wait, and nothing is scheduled.
      */
     bool (*exec_is_ready)(const struct live *l);
 

@@ -318,7 +318,7 @@ static bool is_late(struct session *s, struct span at)
         if (info.runs)
             diag_note(&s->diag, "  %s still runs%s", info.name,
                       s->config.live_ops->exec_listens(s->outside.live, i)
-                          ? ", and waits for a TCP connection"
+                          ? ", and waits for a connection"
                           : "");
     }
     return true;

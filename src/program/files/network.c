@@ -13,7 +13,7 @@
  *	                                libfabric looks there for those that have an RDMA device
  *
  * Each host has an address of this machine, in 127.77.0.0/16, in the place of its own ones.  The
- *lab writes all of them into a file beside its socket: "10.0.0.1 h1 127.77.0.1" in each line.
+ * lab writes all of them into a file beside its socket: "10.0.0.1 h1 127.77.0.1" in each line.
  *
  * SIMPLIFIED: a server that listens at any address can be reached by the addresses of all hosts.
  *
@@ -47,8 +47,8 @@
 #define FOUND_AT_START(X)                                                                          \
     X(bind)                                                                                        \
     X(connect)                                                                                     \
-    X(getsockname) X(getpeername) X(accept) X(accept4) X(getaddrinfo) X(gethostbyname)             \
-        X(getifaddrs) X(freeifaddrs)
+    X(getsockname)                                                                                 \
+    X(getpeername) X(accept) X(accept4) X(getaddrinfo) X(gethostbyname) X(getifaddrs) X(freeifaddrs)
 FIND_AT_START(FOUND_AT_START)
 
 /* --- The hosts of the lab --------------------------------------------------------------------- */
@@ -58,8 +58,8 @@ struct host_line {
     char address[LINE_BYTES], name[LINE_BYTES], here[LINE_BYTES];
 };
 
-/* A part of the file that was read. */
-struct part {
+/* Bytes of the file that were read. */
+struct hosts_piece {
     char bytes[512];
     ssize_t at, n;
 };
@@ -87,7 +87,7 @@ static int open_hosts(void)
 }
 
 /* Reads the next byte of @fd, of which @block is a part.  Returns false at the end. */
-static bool next_byte(int fd, struct part *block, char *ret)
+static bool next_byte(int fd, struct hosts_piece *block, char *ret)
 {
     if (block->at == block->n) {
         block->n = read(fd, block->bytes, sizeof(block->bytes));
@@ -105,7 +105,7 @@ static bool next_byte(int fd, struct part *block, char *ret)
 static bool search(is_wanted *wanted, void *ctx)
 {
     const int before = errno, fd = open_hosts();
-    struct part block = {.n = 0};
+    struct hosts_piece block = {.n = 0};
     struct host_line line;
     char text[LINE_BYTES], byte;
     size_t n = 0;

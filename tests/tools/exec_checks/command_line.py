@@ -141,7 +141,7 @@ def check_waiting(rdmalab, tally):
     done = rdmalab.run("exec", "--timeout", "8", *python, "h2", "--", "true")
     name = f"h1 {pathlib.Path(sys.executable).name}"
     tally.expect(done.returncode == 124 and f"{name} still ran after the timeout of 8 s" in done.stderr, "--timeout", text_of(done))
-    tally.expect(done.stderr.count("waits for a TCP connection; no other program is left to start") == 1,
+    tally.expect(done.stderr.count("waits for a connection; no other program is left to start") == 1,
                  "a server that nobody contacts is named once", text_of(done))
     tally.expect('did you forget ":" before "h2"?' in done.stderr, "a colon is missing", text_of(done))
     done = rdmalab.run("exec", "--timeout", "7", "h1", "--", "sleep", "1000")

@@ -214,8 +214,8 @@ void rdma_cm_ack_all(struct guest_cm_object *id)
     }
 }
 
-/* Returns the handle of the queue pair of a connection: the one that the caller has told, or the one
- * with its number, which is all that the kernel knows.  0: there is none.
+/* Returns the handle of the queue pair of a connection: the one that the caller has told, or the
+ * one with its number, which is all that the kernel knows.  0: there is none.
  */
 static uint64_t qp_of(const struct guest_cm_object *o)
 {
