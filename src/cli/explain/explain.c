@@ -403,6 +403,28 @@ static bool explain_difference(FILE *out, const char *word, bool source)
     return false;
 }
 
+/* Prints a field of frames, or all of them.  These names are words of commands, and most of them
+ * mean something else, too; so they are searched last.
+ */
+static bool explain_frame_field(FILE *out, const char *word, bool source)
+{
+    const struct enum_row *row = enum_by_name(&enum_wire_field, word);
+
+    if (row) {
+        fprintf(out, "%s   %s\n", row->name, enum_wire_field.what);
+        cite_wrap(out, 2, row->text, source);
+    } else if (explain_same(enum_wire_field.name, word)) {
+        fprintf(out, "%s   %s, one of\n", enum_wire_field.name, enum_wire_field.what);
+        for (size_t i = 0; i < enum_wire_field.n_rows; i++)
+            cite_wrap_behind(out, enum_wire_field.rows[i].name, 32, enum_wire_field.rows[i].text,
+                             source);
+    } else {
+        return false;
+    }
+    print_see(out, "help forge; help corrupt; explain where");
+    return true;
+}
+
 bool explain(FILE *out, const char *word, bool source)
 {
     bool known;
@@ -428,7 +450,7 @@ bool explain(FILE *out, const char *word, bool source)
     known |= explain_calls(out, word);
     known |= explain_leaf(out, word);
     known |= explain_node(out, word);
-    return known || explain_part(out, word);
+    return known || explain_frame_field(out, word, source) || explain_part(out, word);
 }
 
 void explain_subjects(FILE *out)

@@ -35,6 +35,20 @@ static void every_row_of_every_enumeration_is_explained(void **state)
     }
 }
 
+/* Words of forge and of conditions; "psn" is the PSN first, and "ttl" nothing else. */
+static void every_field_of_a_frame_is_explained(void **state)
+{
+    struct printed p;
+
+    (void)state;
+    assert_explained(enum_wire_field.name);
+    for (size_t i = 0; i < enum_wire_field.n_rows; i++)
+        assert_explained(enum_wire_field.rows[i].name);
+    assert_true(explain(printed_begin(&p)->out, "rej_reason", false));
+    assert_prints(&p, "REJ_reason   field of a frame");
+    printed_end(&p);
+}
+
 /* Each page names the commands that show the thing. */
 static void every_page_says_how_to_see_it(void **state)
 {
@@ -388,6 +402,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_fits_best_comes_first),
         cmocka_unit_test(every_row_of_every_enumeration_is_explained),
+        cmocka_unit_test(every_field_of_a_frame_is_explained),
         cmocka_unit_test(every_page_says_how_to_see_it),
         cmocka_unit_test(every_name_of_c_is_explained),
         cmocka_unit_test(a_number_is_told_by_subject),
