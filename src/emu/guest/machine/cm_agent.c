@@ -110,7 +110,9 @@ static uint32_t free_send(const struct cm_agent *a)
 /* Members of a message that events tell.  Those that it has not are 0. */
 struct gist {
     uint32_t message; /* enum cm_message */
-    uint32_t port, qpn, psn, reason;
+    uint32_t port, qpn, psn, reason, status;
+    uint32_t responder_resources, initiator_depth;
+    uint32_t comm_id;    /* of the sender */
     struct ev_addr addr; /* of the other side */
 };
 
@@ -123,15 +125,21 @@ static void read_gist(const uint8_t *bytes, const struct ib_cm_path *path, struc
     if (!mad_parse(&m, bytes))
         return;
     ret->message = m.head.attr_id;
+    /* All messages begin with it, or with the ID of a request. */
+    ret->comm_id = m.u.req.local_comm_id;
     switch (m.head.attr_id) {
     case CM_REQ:
         ret->port = (uint16_t)m.u.req.service_id;
         ret->qpn = m.u.req.local_qpn;
         ret->psn = m.u.req.starting_psn;
+        ret->responder_resources = m.u.req.responder_resources;
+        ret->initiator_depth = m.u.req.initiator_depth;
         break;
     case CM_REP:
         ret->qpn = m.u.rep.local_qpn;
         ret->psn = m.u.rep.starting_psn;
+        ret->responder_resources = m.u.rep.responder_resources;
+        ret->initiator_depth = m.u.rep.initiator_depth;
         break;
     case CM_REJ:
         ret->reason = m.u.rej.reason;
@@ -141,6 +149,7 @@ static void read_gist(const uint8_t *bytes, const struct ib_cm_path *path, struc
         break;
     case CM_SIDR_REP:
         ret->qpn = m.u.sidr_rep.qpn;
+        ret->status = m.u.sidr_rep.status;
         break;
     default:
         break;
@@ -158,7 +167,9 @@ static enum rdl_status post_because(struct cm_agent *a, const struct rdl_send_wr
 
     read_gist(m->mad, &m->path, &g);
     TRACE_ID(t, id, cm_sent, .host = a->config.host, .message = g.message, .addr = g.addr,
-             .port = g.port, .qpn = g.qpn, .psn = g.psn, .reason = g.reason);
+             .port = g.port, .qpn = g.qpn, .psn = g.psn, .reason = g.reason, .status = g.status,
+             .responder_resources = g.responder_resources, .initiator_depth = g.initiator_depth,
+             .comm_id = g.comm_id);
     old = trace_because(t, id);
     st = verbs_post_datagram(a->gsi, wr, ah);
     trace_because(t, old);
@@ -293,7 +304,9 @@ static void hear(struct cm_agent *a, const struct ib_cm_path *from, const uint8_
 
     read_gist(mad, from, &g);
     TRACE_ID(t, id, cm_received, .host = a->config.host, .message = g.message, .addr = g.addr,
-             .port = g.port, .peer_qpn = g.qpn, .psn = g.psn, .reason = g.reason);
+             .port = g.port, .peer_qpn = g.qpn, .psn = g.psn, .reason = g.reason,
+             .status = g.status, .responder_resources = g.responder_resources,
+             .initiator_depth = g.initiator_depth, .comm_id = g.comm_id);
     old = trace_because(t, id);
     ib_cm_receive(&a->ib, from, mad);
     trace_because(t, old);
