@@ -231,6 +231,8 @@ bool conn_destroy_qp(struct drill *d, struct conn_id *id);
 
 /* Moves the queue pair to @state with the attributes of rdl_cm_qp_attr(), which must be right. */
 bool conn_move_qp(struct drill *d, struct conn_id *id, uint32_t state);
+
+/* Moves the queue pair to ERR, as librdmacm does when a connection ends: nothing is sent then. */
 bool conn_fail_qp(struct drill *d, struct conn_id *id);
 
 /* Sends a message from @from to @to, whose queue pairs are in RTS and connected. */

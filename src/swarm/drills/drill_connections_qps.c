@@ -13,7 +13,8 @@
 #include "rdmalab/work.h"
 #include "swarm/drills/drill_connections.h"
 
-#define DATA_NS 1000000u
+#define DATA_NS  1000000u
+#define FLUSH_NS 5000u
 
 bool conn_create_qp(struct drill *d, struct conn_id *id)
 {
@@ -76,46 +77,77 @@ bool conn_move_qp(struct drill *d, struct conn_id *id, uint32_t state)
     return conn_hear(d);
 }
 
+/* Checks that one completion at @host is for @end, with @status. */
+static bool check_completion(struct drill *d, unsigned host, const struct rig_end *end,
+                             uint64_t wr_id, uint32_t status)
+{
+    struct rdl_wc wc = {0};
+
+    return drill_expect(d, rig_poll(d, connections_of(d)->cq[host], &wc), "a request completes",
+                        "h%u.%s: no completion", host + 1, end->name) &&
+           drill_expect(d, wc.status == status && wc.wr_id == wr_id && wc.qp_num == end->qpn,
+                        "data passes between connected queue pairs, and between no others",
+                        "h%u.%s: %s", host + 1, end->name, enum_name(&enum_wc_status, wc.status));
+}
+
+/* Posts a SEND of the first bytes of memory. */
+static bool post_send(struct drill *d, const struct conn_id *from)
+{
+    struct connections *s = connections_of(d);
+    const struct rdl_sge out = {s->base[from->host], CONN_BYTES, s->lkey[from->host]};
+    const struct rdl_send_wr send = {
+        .wr_id = s->wr_id, .opcode = WR_SEND, .flags = SF_SIGNALED, .sge = &out, .n_sge = 1};
+
+    return drill_works(d, rdl_post_send(d->lab, from->end.qp, &send, false),
+                       "a send can be posted");
+}
+
 bool conn_fail_qp(struct drill *d, struct conn_id *id)
 {
+    struct connections *s = connections_of(d);
     struct rdl_qp_attr a = {0};
 
     if (!id->has_qp || id->is_err)
         return true;
     id->is_err = true;
     id->is_rts = false;
-    return rig_modify(d, &id->end, &a, QPS_ERR, 0) && conn_hear(d);
+    s->wr_id++;
+    return rig_modify(d, &id->end, &a, QPS_ERR, 0) && conn_hear(d) && post_send(d, id) &&
+           conn_run_until(d, rdl_now_ns(d->lab) + FLUSH_NS) &&
+           check_completion(d, id->host, &id->end, s->wr_id, WCS_WR_FLUSH_ERR);
 }
 
-/* Checks that one completion at @host is for @end. */
-static bool check_completion(struct drill *d, unsigned host, const struct rig_end *end,
-                             uint64_t wr_id)
+/* Checks that the bytes of the last message are at @to. */
+static bool check_bytes(struct drill *d, const struct conn_id *to, const uint8_t want[CONN_BYTES])
 {
-    struct rdl_wc wc = {0};
+    struct connections *s = connections_of(d);
+    uint8_t have[CONN_BYTES];
 
-    return drill_expect(d, rig_poll(d, connections_of(d)->cq[host], &wc),
-                        "data passes between connected queue pairs", "h%u.%s: no completion",
-                        host + 1, end->name) &&
-           drill_expect(d, wc.status == WCS_SUCCESS && wc.wr_id == wr_id && wc.qp_num == end->qpn,
-                        "data passes between connected queue pairs", "h%u.%s: %s", host + 1,
-                        end->name, enum_name(&enum_wc_status, wc.status));
+    return drill_works(d,
+                       rdl_mem_read(d->lab, s->host[to->host], s->base[to->host] + CONN_BYTES, have,
+                                    CONN_BYTES),
+                       "memory can be read") &&
+           drill_expect(d, memcmp(have, want, CONN_BYTES) == 0, "a message arrives as it was sent",
+                        "it begins with %u, and not with %u", have[0], want[0]);
 }
 
 bool conn_pass_data(struct drill *d, struct conn_id *from, struct conn_id *to)
 {
     struct connections *s = connections_of(d);
     const uint64_t wr_id = ++s->wr_id;
-    const struct rdl_sge out = {s->base[from->host], CONN_BYTES, s->lkey[from->host]};
     const struct rdl_sge in = {s->base[to->host] + CONN_BYTES, CONN_BYTES, s->lkey[to->host]};
     const struct rdl_recv_wr recv = {.wr_id = wr_id, .sge = &in, .n_sge = 1};
-    const struct rdl_send_wr send = {
-        .wr_id = wr_id, .opcode = WR_SEND, .flags = SF_SIGNALED, .sge = &out, .n_sge = 1};
+    uint8_t bytes[CONN_BYTES];
 
-    return drill_works(d, rdl_post_recv(d->lab, to->end.qp, &recv, false),
+    memset(bytes, (uint8_t)wr_id, sizeof(bytes));
+    return drill_works(
+               d,
+               rdl_mem_write(d->lab, s->host[from->host], s->base[from->host], bytes, CONN_BYTES),
+               "memory can be written") &&
+           drill_works(d, rdl_post_recv(d->lab, to->end.qp, &recv, false),
                        "a receive can be posted") &&
-           drill_works(d, rdl_post_send(d->lab, from->end.qp, &send, false),
-                       "a send can be posted") &&
-           conn_run_until(d, rdl_now_ns(d->lab) + DATA_NS) &&
-           check_completion(d, to->host, &to->end, wr_id) &&
-           check_completion(d, from->host, &from->end, wr_id);
+           post_send(d, from) && conn_run_until(d, rdl_now_ns(d->lab) + DATA_NS) &&
+           check_completion(d, to->host, &to->end, wr_id, WCS_SUCCESS) &&
+           check_completion(d, from->host, &from->end, wr_id, WCS_SUCCESS) &&
+           check_bytes(d, to, bytes);
 }
