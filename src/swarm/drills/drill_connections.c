@@ -15,6 +15,8 @@
 #include "rdmalab/memory.h"
 #include "swarm/drills/kinds.h"
 
+#define SLOW_NS    (5000 * MS) /* until a REP was sent again */
+#define ARRIVAL_NS 20000u
 #define STEPS      160u
 #define CQ_ENTRIES 64u
 #define MAX_QP     64u
@@ -33,25 +35,51 @@ static void do_pass_time(struct drill *d)
     conn_run_until(d, rdl_now_ns(d->lab) + spans_ns[drill_below(d, ARRAY_LEN(spans_ns))]);
 }
 
+static bool add_fault(struct drill *d, const struct rdl_fault_config *how)
+{
+    struct connections *s = connections_of(d);
+    struct rdl_fault_config c = *how;
+
+    c.opcode = c.syndrome = c.psn = RDL_ANY;
+    c.dest_qpn = QPN_GSI;
+    c.hold_frames = 1;
+    return drill_works(d, rdl_fault_add(d->lab, &c, &s->faults[s->n_faults++]),
+                       "a fault can be added");
+}
+
 static void do_disturb(struct drill *d)
 {
     static const uint32_t kinds[] = {FLT_DROP, FLT_DROP, FLT_DUPLICATE, FLT_DELAY, FLT_REORDER};
     static const uint64_t delays_ns[] = {700, 3000, 10000, 500 * MS, 3000 * MS, 7000 * MS};
-    struct connections *s = connections_of(d);
     const struct rdl_fault_config c = {
         .kind = kinds[drill_below(d, ARRAY_LEN(kinds))],
-        .from = s->host[drill_below(d, RIG_HOSTS)],
-        .opcode = RDL_ANY,
-        .syndrome = RDL_ANY,
-        .psn = RDL_ANY,
-        .dest_qpn = QPN_GSI,
+        .from = connections_of(d)->host[drill_below(d, RIG_HOSTS)],
         .nth = 1 + drill_below(d, 3),
         .count = drill_one_in(d, 16) ? 40 : 1 + drill_below(d, 3),
         .delay_ns = delays_ns[drill_below(d, ARRAY_LEN(delays_ns))],
-        .hold_frames = 1,
     };
 
-    drill_works(d, rdl_fault_add(d->lab, &c, &s->faults[s->n_faults++]), "a fault can be added");
+    add_fault(d, &c);
+}
+
+static bool is_replied_to(const struct conn_id *id)
+{
+    return id->state == CONN_REPLIED_TO;
+}
+
+/* A client takes its time with its RTU, which is lost, and then ends the connection. */
+static void do_hang_up(struct drill *d)
+{
+    struct conn_id *id = conn_pick(d, is_replied_to);
+    struct rdl_fault_config c = {.kind = FLT_DROP, .nth = 1, .count = 1};
+
+    if (!id || (drill_one_in(d, 2) && !conn_run_until(d, rdl_now_ns(d->lab) + SLOW_NS)) ||
+        id->state != CONN_REPLIED_TO)
+        return;
+    c.from = connections_of(d)->host[id->host];
+    if (add_fault(d, &c) && conn_establish(d, id) &&
+        conn_run_until(d, rdl_now_ns(d->lab) + ARRIVAL_NS))
+        conn_disconnect(d, id);
 }
 
 static bool is_client_up(const struct conn_id *id)
@@ -147,6 +175,7 @@ static void set_up(struct drill *d)
     struct connections *s = connections_of(d);
     const struct rig_config c = {.max_qp = MAX_QP};
 
+    s->family = drill_one_in(d, 3);
     d->n_unsaid = 1; /* the lines of a script do more than calls of a kernel */
     if (rig_add_hosts(d, &c, s->host, &s->link) && add_host_objects(d, 0))
         add_host_objects(d, 1);
@@ -194,6 +223,7 @@ static void take(struct drill *d)
         do_disturb,
         do_data,
         do_data,
+        do_hang_up,
         do_answer_all,
         do_answer_all,
         do_answer_all,

@@ -14,6 +14,7 @@
 #define SWARM_DRILLS_DRILL_CONNECTIONS_H
 
 #include "emu/facts/enum/port_space.h"
+#include "emu/wire/addr.h"
 #include "emu/wire/mad.h"
 #include "rdmalab/cm.h"
 #include "swarm/drills/drill.h"
@@ -48,6 +49,9 @@ enum conn_state {
 /* The last call of a program for an ID that led on. */
 enum conn_step { STEP_NEW, STEP_QUERY, STEP_ADDR, STEP_ROUTE, STEP_CONNECT, STEP_LISTEN };
 
+/* The address of a listener: any of IPv4, of both versions, or one of the host. */
+enum conn_form { CONN_ANY4, CONN_ANY6, CONN_OWN4, CONN_OWN6, CONN_FORMS };
+
 struct conn_id {
     bool is_used, is_told; /* told: the program knows it */
     bool is_server;        /* made by a request */
@@ -64,7 +68,7 @@ struct conn_id {
     bool is_longer;    /* a MRA has come */
     uint32_t listener; /* server: index, while its request was not taken */
     uint32_t backlog, n_waiting;
-    bool is_own6;                              /* listener: at the IPv6 address of the host alone */
+    enum conn_form form;                       /* of a listener */
     uint16_t port;                             /* of a listener, or that a client asks */
     uint16_t own_port;                         /* of a client */
     uint32_t serial;                           /* names a client in its private data */
@@ -114,6 +118,7 @@ struct connections {
     struct conn_event unheard; /* an event that no program is told */
     rdl_host host[RIG_HOSTS];
     rdl_link link;
+    uint32_t family; /* index of the addresses of clients: 0 is IPv4, 1 is IPv6 */
     rdl_pd pd[RIG_HOSTS];
     rdl_cq cq[RIG_HOSTS];
     uint64_t base[RIG_HOSTS];
@@ -127,9 +132,9 @@ struct connections {
     uint32_t n_arrived[RIG_HOSTS];
     struct conn_expected expected[RIG_HOSTS][CONN_EXPECTED];
     uint32_t n_expected[RIG_HOSTS];
-    uint64_t heard; /* events of the trace */
-    uint64_t at_ns; /* time of the one that is being heard; 0: a program calls */
-    rdl_fault faults[DRILL_STEPS_MAX];
+    uint64_t heard;                    /* events of the trace */
+    uint64_t at_ns;                    /* time of the one that is being heard; 0: a program calls */
+    rdl_fault faults[DRILL_STEPS_MAX]; /* at most one of each step */
     uint32_t n_faults;
     uint64_t wr_id;
 };

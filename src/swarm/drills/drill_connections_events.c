@@ -36,6 +36,25 @@ static bool check_param(struct drill *d, const struct conn_event *x, const struc
                         p->initiator_depth);
 }
 
+/* Checks the addresses of an ID of a request. */
+static bool check_addresses(struct drill *d, const struct conn_id *id, uint16_t port,
+                            const struct rdl_cm_id_info *info)
+{
+    struct connections *s = connections_of(d);
+    uint8_t own[GID_BYTES], peer[GID_BYTES], mac[MAC_BYTES];
+
+    return drill_works(d, rdl_host_address(d->lab, s->host[id->host], s->family, own, mac),
+                       "a host has an address") &&
+           drill_works(d, rdl_host_address(d->lab, s->host[!id->host], s->family, peer, mac),
+                       "a host has an address") &&
+           drill_expect(d,
+                        memcmp(own, info->local.gid, GID_BYTES) == 0 &&
+                            memcmp(peer, info->peer.gid, GID_BYTES) == 0 &&
+                            info->local.port == port && info->peer.port != 0,
+                        "a request tells the addresses of both sides", "ports %u and %u",
+                        info->local.port, info->peer.port);
+}
+
 /* The program learns of the ID of a request. */
 static bool meet_request(struct drill *d, struct conn_id *id, const struct rdl_cm_event *e)
 {
@@ -45,7 +64,8 @@ static bool meet_request(struct drill *d, struct conn_id *id, const struct rdl_c
 
     if (!drill_expect(d, e->listener.raw == listener->id.raw, "a request names its listener",
                       "another") ||
-        !drill_works(d, rdl_cm_id_info(d->lab, e->id, &info), "an ID can be looked at"))
+        !drill_works(d, rdl_cm_id_info(d->lab, e->id, &info), "an ID can be looked at") ||
+        !check_addresses(d, id, listener->port, &info))
         return false;
     s->ids[id->listener].n_waiting--;
     id->listener = CONN_NOTHING;

@@ -90,40 +90,58 @@ struct conn_id *conn_create(struct drill *d)
     return id;
 }
 
-/* Another listener has the port if both are of IPv4, or both of IPv6: no two have different
- * addresses of a host otherwise.
+/* Two listeners can share a port if one is at the IPv6 address of the host, and the other one is of
+ * IPv4.
  */
+static bool are_apart(enum conn_form a, enum conn_form b)
+{
+    return (a == CONN_OWN6 && (b == CONN_ANY4 || b == CONN_OWN4)) ||
+           (b == CONN_OWN6 && (a == CONN_ANY4 || a == CONN_OWN4));
+}
+
 static bool is_taken(const struct connections *s, const struct conn_id *id, uint16_t port,
-                     bool own6)
+                     enum conn_form form)
 {
     for (uint32_t i = 0; i < CONN_IDS; i++) {
         const struct conn_id *o = &s->ids[i];
 
         if (o->is_used && o != id && o->host == id->host && o->step == STEP_LISTEN &&
-            o->space == id->space && o->port == port && o->is_own6 == own6)
+            o->space == id->space && o->port == port && !are_apart(o->form, form))
             return true;
     }
     return false;
 }
 
+/* Draws the address of a listener, mostly one that clients find. */
+static bool draw_form(struct drill *d, unsigned host, struct rdl_cm_addr *ret,
+                      enum conn_form *ret_form)
+{
+    const struct connections *s = connections_of(d);
+    const uint32_t any = drill_below(d, CONN_FORMS);
+    uint8_t mac[6];
+
+    *ret_form = drill_one_in(d, 2) ? (s->family ? CONN_ANY6 : CONN_ANY4) : (enum conn_form)any;
+    *ret = (struct rdl_cm_addr){.version = 4, .gid = {[10] = 0xff, [11] = 0xff}};
+    if (*ret_form == CONN_ANY6 || *ret_form == CONN_OWN6)
+        *ret = (struct rdl_cm_addr){.version = 6};
+    return *ret_form < CONN_OWN4 ||
+           drill_works(
+               d, rdl_host_address(d->lab, s->host[host], *ret_form - CONN_OWN4, ret->gid, mac),
+               "a host has an address");
+}
+
 void conn_do_listen(struct drill *d)
 {
     struct connections *s = connections_of(d);
-    struct rdl_cm_addr at = {.version = 4, .gid = {[10] = 0xff, [11] = 0xff}};
-    const uint32_t form = drill_below(d, 4); /* 0, 1: any address; then those of the host */
     struct conn_id *id = conn_create(d);
-    uint8_t mac[6];
+    struct rdl_cm_addr at;
+    enum conn_form form;
     int error = 0, want;
 
-    if (!id)
+    if (!id || !draw_form(d, id->host, &at, &form))
         return;
     at.port = (uint16_t)(FIRST_PORT + drill_below(d, PORTS));
-    if (form > 1 &&
-        !drill_works(d, rdl_host_address(d->lab, s->host[id->host], form - 2, at.gid, mac),
-                     "a host has an address"))
-        return;
-    at.version = form == 3 ? 6 : 4;
-    want = is_taken(s, id, at.port, form == 3) ? EADDRINUSE : 0;
+    want = is_taken(s, id, at.port, form) ? EADDRINUSE : 0;
     if (!conn_is_errno(d, rdl_cm_bind(d->lab, id->id, &at, &error), &error, want,
                        "a port is given once"))
         return;
@@ -138,7 +156,7 @@ void conn_do_listen(struct drill *d)
         return;
     id->step = STEP_LISTEN;
     id->port = at.port;
-    id->is_own6 = form == 3;
+    id->form = form;
 }
 
 /* No two clients of a host have the same port. */
@@ -165,11 +183,11 @@ bool conn_resolve(struct drill *d, struct conn_id *id, bool is_nobody)
 {
     struct connections *s = connections_of(d);
     const int want = id->step == STEP_NEW ? 0 : EINVAL;
-    struct rdl_cm_addr to = {.version = 4};
+    struct rdl_cm_addr to = {.version = s->family ? 6 : 4};
     uint8_t mac[6];
     int error = 0;
 
-    if (!drill_works(d, rdl_host_address(d->lab, s->host[!id->host], 0, to.gid, mac),
+    if (!drill_works(d, rdl_host_address(d->lab, s->host[!id->host], s->family, to.gid, mac),
                      "a host has an address"))
         return false;
     to.port = (uint16_t)(FIRST_PORT + drill_below(d, PORTS));

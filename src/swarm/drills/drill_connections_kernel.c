@@ -18,6 +18,7 @@
 #include "swarm/drills/drill_connections.h"
 
 #define MAD_AT      62u /* behind Ethernet, IPv4, UDP, BTH and DETH */
+#define MAD_AT_IPV6 82u
 #define RETRIES     15u
 #define MS          UINT64_C(1000000)
 #define TIMEWAIT_NS (2048 * MS) /* ACK timeout code 19 */
@@ -294,17 +295,18 @@ static bool keep_sent(struct drill *d, const struct ev *e)
 {
     struct connections *s = connections_of(d);
     struct conn_frame *f = &s->frames[s->n_frames % CONN_FRAMES];
+    const size_t at = s->family ? MAD_AT_IPV6 : MAD_AT;
     const uint8_t *frame;
     size_t bytes;
 
     if (e->u.tx.qpn != QPN_GSI)
         return true;
     frame = rdl_record_frame(d->lab, e->id, &bytes);
-    if (!drill_expect(d, frame && bytes >= MAD_AT + MAD_BYTES, "a message is a datagram",
+    if (!drill_expect(d, frame && bytes >= at + MAD_BYTES, "a message is a datagram",
                       "it has %zu bytes", frame ? bytes : 0))
         return false;
     f->tx = e->id;
-    memcpy(f->mad, frame + MAD_AT, MAD_BYTES);
+    memcpy(f->mad, frame + at, MAD_BYTES);
     s->n_frames++;
     learn_comm(s, e->u.tx.host, f->mad);
     return true;

@@ -70,7 +70,8 @@ static struct conn_id *pair(struct connections *s, unsigned host, uint32_t own, 
 
 /* --- Requests --------------------------------------------------------------------------------- */
 
-/* The listener that a request by IPv4 finds, or NULL; *@ret_any: somebody listens at the port. */
+/* The listener that a request of the drill's clients finds, or NULL; *@ret_any: somebody listens at
+ * the port. */
 static struct conn_id *listener_at(struct connections *s, unsigned host, enum port_space space,
                                    uint16_t port, bool *ret_any)
 {
@@ -84,7 +85,8 @@ static struct conn_id *listener_at(struct connections *s, unsigned host, enum po
             id->port != port)
             continue;
         *ret_any = true;
-        if (!id->is_own6)
+        if (id->form == CONN_ANY6 || id->form == (s->family ? CONN_OWN6 : CONN_OWN4) ||
+            (!s->family && id->form == CONN_ANY4))
             found = id;
     }
     return found;
