@@ -369,6 +369,26 @@ static void nothing_is_told_to_be_sent_that_cannot_be_posted(void **state)
     assert_int_equal(rdl_total(l->r.lab, EV_cm_sent), 0);
 }
 
+/* An event of an ID that has a name stays where it is. */
+static void a_name_is_for_the_id_of_a_request(void **state)
+{
+    struct cm_lab *l = *state;
+    const struct rdl_cm_addr to = address_of(l, 1, PORT);
+    struct rdl_cm_event e;
+    size_t n;
+    int error;
+
+    create(l, 0);
+    assert_int_equal(rdl_cm_create_id(l->r.lab, l->channel[0], PORT_SPACE_TCP, "client", &l->id[0]),
+                     RDL_OK);
+    assert_int_equal(rdl_cm_resolve_addr(l->r.lab, l->id[0], NULL, &to, 2000000000, &error),
+                     RDL_OK);
+    run_for(l, 1000000);
+    assert_int_equal(rdl_cm_get_event(l->r.lab, l->channel[0], "n", &e, &n), RDL_ERR_INVAL);
+    assert_int_equal(rdl_cm_pending(l->r.lab, l->channel[0]), 1);
+    (void)event_of(l, 0, RDMA_CM_EVENT_ADDR_RESOLVED);
+}
+
 #define T(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 
 int main(void)
@@ -382,6 +402,7 @@ int main(void)
         T(no_end_is_told_after_a_connect_error),
         T(an_id_moves_to_channels_of_its_host_alone),
         T(nothing_is_told_to_be_sent_that_cannot_be_posted),
+        T(a_name_is_for_the_id_of_a_request),
     };
 
     return cmocka_run_group_tests_name("cm", tests, NULL, NULL);

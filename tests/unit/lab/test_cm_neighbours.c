@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "emu/facts/enum/cm_message.h"
+#include "emu/facts/enum/fault.h"
 #include "emu/facts/enum/opcode.h"
 #include "emu/facts/roce.h"
 #include "emu/trace/event.h"
@@ -12,10 +13,13 @@
 #include "emu/wire/packet.h"
 #include "rdmalab/cm.h"
 #include "rdmalab/fault.h"
+#include "rdmalab/inspect.h"
 #include "rdmalab/trace.h"
 
-#define MS     UINT64_C(1000000)
-#define NOBODY 99u /* the last byte of an address that no host has */
+#define MS      UINT64_C(1000000)
+#define BUFFERS 64u /* messages that the device can have at a time */
+#define MORE    5u
+#define NOBODY  99u /* the last byte of an address that no host has */
 
 #define EVERYTHING 1000000u /* of a million */
 
@@ -124,10 +128,39 @@ static void a_message_waits_for_its_own_neighbour(void **state)
     assert_int_equal(c.messages, 0);
 }
 
+/* All buffers are at the device, which does not take them: further messages wait for a completion.
+ */
+static void messages_wait_for_a_free_buffer(void **state)
+{
+    struct neighbours *n = *state;
+    struct rdl_device_fault_config c = {
+        .kind = FLT_STUCK_QUEUE, .host = n->host[0], .nth = 1, .count = RDL_ANY};
+    struct rdl_value queue;
+    struct rdl_cm_counts counts;
+    rdl_fault fault;
+    size_t at;
+
+    ask_from(n, n->gid[1], 1); /* h1 learns the MAC of h2 */
+    assert_int_equal(rdl_inspect(n->lab, "h1.cm_gsi.sq.number", &queue, &at), RDL_OK);
+    c.queue = (uint32_t)queue.number;
+    assert_int_equal(rdl_device_fault_add(n->lab, &c, &fault), RDL_OK);
+    for (uint32_t i = 0; i < BUFFERS + MORE; i++)
+        ask_from(n, n->gid[1], 2 + i);
+    assert_int_equal(rdl_cm_counts(n->lab, n->host[0], &counts), RDL_OK);
+    assert_int_equal(counts.messages, MORE);
+    assert_int_equal(rdl_fault_remove(n->lab, fault), RDL_OK);
+    go_on(n, 1);
+    assert_int_equal(rdl_cm_counts(n->lab, n->host[0], &counts), RDL_OK);
+    assert_int_equal(counts.messages, 0);
+    assert_int_equal(rdl_total(n->lab, EV_cm_sent), 1 + BUFFERS + MORE);
+    assert_int_equal(rdl_total(n->lab, EV_cm_received), 2 * (1 + BUFFERS + MORE));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_message_waits_for_its_own_neighbour, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(messages_wait_for_a_free_buffer, set_up, tear_down),
     };
 
     return cmocka_run_group_tests_name("cm_neighbours", tests, NULL, NULL);

@@ -167,6 +167,36 @@ static void private_data_that_does_not_fit_is_refused(void **state)
     assert_int_equal(cma_connect(id, &p), 0);
 }
 
+/* So it is in answers. */
+static void private_data_of_an_answer_that_does_not_fit_is_refused(void **state)
+{
+    struct hosts *h = *state;
+    struct rdl_cm_param p = param(18, "");
+    static const uint8_t data[149];
+    struct cma_id *b;
+
+    (void)new_listener(h, PORT_SPACE_TCP, 1);
+    (void)connect_to(h, PORT_SPACE_TCP);
+    b = event_of(h, B, RDMA_CM_EVENT_CONNECT_REQUEST, 0).id;
+    assert_int_equal(cma_reject(b, data, 149), EINVAL);
+    p.private_bytes = 197;
+    assert_int_equal(cma_accept(b, &p), EINVAL);
+    p.private_bytes = 196;
+    assert_int_equal(cma_accept(b, &p), 0);
+}
+
+/* Before it asks, an ID permits nothing to a peer. */
+static void a_queue_pair_without_connection_has_no_access(void **state)
+{
+    struct hosts *h = *state;
+    const struct cma_id *id = routed(h, PORT_SPACE_TCP);
+    struct rdl_qp_attr attr;
+    uint32_t mask;
+
+    assert_int_equal(cma_qp_attr(id, QPS_INIT, &attr, &mask), 0);
+    assert_int_equal(attr.access, 0);
+}
+
 static void listeners_of_a_port_share_it(void **state)
 {
     struct hosts *h = *state;
@@ -253,6 +283,8 @@ int main(void)
         RIGGED(ports_are_used_once),
         RIGGED(calls_out_of_order_are_refused),
         RIGGED(private_data_that_does_not_fit_is_refused),
+        RIGGED(private_data_of_an_answer_that_does_not_fit_is_refused),
+        RIGGED(a_queue_pair_without_connection_has_no_access),
         RIGGED(listeners_of_a_port_share_it),
         RIGGED(any_ipv6_address_takes_ipv4),
         RIGGED(a_request_that_is_destroyed_leaves_its_place),

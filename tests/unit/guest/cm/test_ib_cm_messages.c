@@ -25,6 +25,7 @@ static void a_req_for_another_address_is_rejected(void **state)
     pass(r, 2);
     assert_int_equal(last(r, A)->mad.u.rej.reason, CM_REASON_INVALID_GID);
     assert_int_equal(last(r, A)->mad.u.rej.info_length, GID_BYTES);
+    assert_memory_equal(last(r, A)->mad.u.rej.info, gids[B], GID_BYTES);
     assert_int_equal(side_of(r, B)->n_events, 0);
 }
 
