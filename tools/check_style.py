@@ -22,6 +22,7 @@ WITH_SPDX = CODE | {".py", ".sh", ".build"}
 CALLS_BANNED_IN_EMU = set("""time clock clock_gettime gettimeofday rand random srand drand48 getenv
     sleep usleep nanosleep printf fprintf vfprintf puts fputs putchar perror fopen""".split())
 WORDS_BANNED_IN_EMU = {"double", "float"}
+SET_AND_READ = re.compile(r"&(\w+)\)\s*,\s*\1\b(?!\s*[.(\[]|->)")
 CALLS_BANNED = set("strcpy strcat sprintf vsprintf strtok atoi atol alloca gets".split())
 HEADERS_BANNED_IN_EMU = re.compile(r"#\s*include\s*<(time|sys/time|math|threads|pthread)\.h>")
 
@@ -254,6 +255,14 @@ def check_draws(name, text):
                 yield f"{name}:{line}: one statement draws twice: {', '.join(calls)}"
 
 
+def check_results(name, text):
+    """A call sets a variable, and the variable is an argument beside the call: C may read it first."""
+    code = without_comments(text)
+    for match in SET_AND_READ.finditer(code):
+        line = code.count("\n", 0, match.start()) + 1
+        yield f"{name}:{line}: {match[1]} is an argument beside the call that sets it; make the call a statement of its own"
+
+
 def check_openers(name, text):
     if not name.startswith(OPENERS_WATCHED) or pathlib.PurePath(name).suffix != ".c":
         return
@@ -356,6 +365,7 @@ def check_file(root, name, text):
     yield from check_golden(root, name)
     if suffix in {".c", ".h"} and name != PRNG:
         yield from check_draws(name, text)
+        yield from check_results(name, text)
         yield from check_openers(name, text)
     if suffix == ".md":
         yield from check_links(root, name, text)

@@ -63,6 +63,7 @@ struct rdl_cm_event {
     rdl_cm_id id;       /* of CONNECT_REQUEST: the new one */
     rdl_cm_id listener; /* of CONNECT_REQUEST; raw is 0 if it was destroyed */
     uint32_t group;     /* of MULTICAST_JOIN: the membership; else 0 */
+    bool sends_only;    /* of MULTICAST_JOIN: the queue pair need not be attached */
     struct rdl_cm_param param;
     struct rdl_ah_attr ah; /* of a datagram service or a group: the way there */
 };
@@ -138,6 +139,22 @@ RDL_MUST_CHECK enum rdl_status rdl_cm_set_option(struct rdl_lab *lab, rdl_cm_id 
 RDL_MUST_CHECK enum rdl_status rdl_cm_join(struct rdl_lab *lab, rdl_cm_id id,
                                            const struct rdl_cm_addr *to, bool sends_only,
                                            uint32_t *ret, int *reterr);
+
+/* A membership in a multicast group. */
+struct rdl_cm_group {
+    uint32_t number; /* never 0 */
+    uint8_t gid[16]; /* of the group */
+    bool sends_only;
+    bool is_attached; /* the caller has attached its queue pair: rdl_cm_set_attached() */
+};
+
+/* Returns membership @i of an ID, which counts from 0.  RDL_ERR_NOT_FOUND: it has not so many. */
+RDL_MUST_CHECK enum rdl_status rdl_cm_group_at(const struct rdl_lab *lab, rdl_cm_id id, uint32_t i,
+                                               struct rdl_cm_group *ret);
+
+/* Remembers that the queue pair of an ID is attached to the group, as librdmacm does. */
+RDL_MUST_CHECK enum rdl_status rdl_cm_set_attached(struct rdl_lab *lab, rdl_cm_id id,
+                                                   uint32_t membership);
 
 /* Ends a membership, and drops its event if nobody has taken it.  RDL_ERR_NOT_FOUND: there is none.
  */

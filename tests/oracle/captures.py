@@ -22,6 +22,7 @@ import icrc
 TOGETHER = 30  # captures for one tshark
 ERRORS_SHOWN = {  # scenarios in which a host sends what no device may send, as rxe does
     "737-rxe-ack-of-an-atomic.json": {"ANSWER_OF_OTHERS"},
+    "789-cm-wrong-psn.json": {"WRONG_FIRST_PSN"},  # the forged REP names a PSN that the server does not expect
 }
 
 

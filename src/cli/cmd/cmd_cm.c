@@ -23,6 +23,8 @@
 
 #define RANGE_BYTES 256u /* text about a value that is out of range */
 
+#define NOT_IN_IPV6 524 /* [Linux, ENOTSUPP, which is not in errno.h] */
+
 /* --- Errors ----------------------------------------------------------------------------------- */
 
 /* Errors of the kernel, and what helps. */
@@ -39,6 +41,8 @@ static const struct {
     {ENETUNREACH, "ENETUNREACH", "the address cannot be asked for",
      "link both hosts, and use an address that a host owns"},
     {EISCONN, "EISCONN", "the connection is established already", "\"show cm\" shows the state"},
+    {NOT_IN_IPV6, "ENOTSUPP", "Linux knows no groups of IPv6 on RoCEv2",
+     "take an address of 224.0.0.0 to 239.255.255.255"},
     {ENOMEM, "ENOMEM", "the kernel has no memory left", "give the host more ram="},
 };
 
@@ -61,7 +65,7 @@ bool cm_called(struct session *s, const struct step *st, enum rdl_status status,
     return status == RDL_OK || session_fail_status(s, st->at, st->cmd->name, status);
 }
 
-static bool find_id(struct session *s, const struct step *st, rdl_cm_id *ret, struct home *home)
+bool cm_find_id(struct session *s, const struct step *st, rdl_cm_id *ret, struct home *home)
 {
     return verb_object(s, st, "id", OBJ_CM_ID, &ret->raw, home);
 }
@@ -70,7 +74,8 @@ static bool find_id(struct session *s, const struct step *st, rdl_cm_id *ret, st
 static bool look_up_id(struct session *s, const struct step *st, rdl_cm_id *ret, struct home *home,
                        struct rdl_cm_id_info *ret_info)
 {
-    return find_id(s, st, ret, home) && cm_called(s, st, rdl_cm_id_info(s->lab, *ret, ret_info), 0);
+    return cm_find_id(s, st, ret, home) &&
+           cm_called(s, st, rdl_cm_id_info(s->lab, *ret, ret_info), 0);
 }
 
 /* Makes a call of the kernel that is about an ID alone. */
@@ -82,7 +87,7 @@ static bool call_by_id(struct session *s, const struct step *st,
     rdl_cm_id id;
     int error;
 
-    if (!find_id(s, st, &id, &home))
+    if (!cm_find_id(s, st, &id, &home))
         return false;
     status = call(s->lab, id, &error);
     return cm_called(s, st, status, error);
@@ -171,7 +176,7 @@ bool run_rdma_destroy_id(struct session *s, const struct step *st)
     struct home home;
     rdl_cm_id id;
 
-    if (!find_id(s, st, &id, &home))
+    if (!cm_find_id(s, st, &id, &home))
         return false;
     status = rdl_cm_destroy_id(s->lab, id);
     if (status != RDL_ERR_BUSY || rdl_cm_id_info(s->lab, id, &info) != RDL_OK)
@@ -202,9 +207,8 @@ bool run_rdma_migrate_id(struct session *s, const struct step *st)
 
 /* --- Addresses -------------------------------------------------------------------------------- */
 
-/* Reads parameter @param, a name of a host or an address, with @port. */
-static bool read_address(struct session *s, const struct step *st, const char *param, uint16_t port,
-                         uint32_t gid_index, struct rdl_cm_addr *ret)
+bool cm_read_address(struct session *s, const struct step *st, const char *param, uint16_t port,
+                     uint32_t gid_index, struct rdl_cm_addr *ret)
 {
     struct rdl_ah_attr ah = {.sgid_index = (uint8_t)gid_index};
 
@@ -224,8 +228,8 @@ bool run_rdma_bind_addr(struct session *s, const struct step *st)
     rdl_cm_id id;
     int error;
 
-    if (!find_id(s, st, &id, &home) ||
-        (step_has(st, "addr") && !read_address(s, st, "addr", port, 0, &at)))
+    if (!cm_find_id(s, st, &id, &home) ||
+        (step_has(st, "addr") && !cm_read_address(s, st, "addr", port, 0, &at)))
         return false;
     status = rdl_cm_bind(s->lab, id, &at, &error);
     return cm_called(s, st, status, error);
@@ -238,7 +242,7 @@ bool run_rdma_listen(struct session *s, const struct step *st)
     rdl_cm_id id;
     int error;
 
-    if (!find_id(s, st, &id, &home))
+    if (!cm_find_id(s, st, &id, &home))
         return false;
     status = rdl_cm_listen(s->lab, id, (uint32_t)step_number(st, "backlog"), &error);
     return cm_called(s, st, status, error);
@@ -252,10 +256,10 @@ bool run_rdma_resolve_addr(struct session *s, const struct step *st)
     rdl_cm_id id;
     int error;
 
-    if (!find_id(s, st, &id, &home) ||
-        !read_address(s, st, "dst", (uint16_t)step_number(st, "port"),
-                      (uint32_t)step_number(st, "gid_index"), &to) ||
-        (step_has(st, "src") && !read_address(s, st, "src", 0, 0, &from)))
+    if (!cm_find_id(s, st, &id, &home) ||
+        !cm_read_address(s, st, "dst", (uint16_t)step_number(st, "port"),
+                         (uint32_t)step_number(st, "gid_index"), &to) ||
+        (step_has(st, "src") && !cm_read_address(s, st, "src", 0, 0, &from)))
         return false;
     status = rdl_cm_resolve_addr(s->lab, id, step_has(st, "src") ? &from : NULL, &to,
                                  step_number(st, "timeout"), &error);
@@ -333,18 +337,6 @@ bool cm_has_qp(const struct session *s, const struct rdl_cm_id_info *info, uint3
     return true;
 }
 
-/* An ID has a device as soon as it has an address of its host, and not any address. */
-static bool has_device(const struct rdl_cm_id_info *info)
-{
-    static const uint8_t none[12];
-    const struct rdl_cm_addr *a = &info->local;
-    const size_t at = a->version == 4 ? 12 : 0;
-
-    if (info->state == CMA_IDLE || info->state == CMA_ADDR_QUERY)
-        return false;
-    return memcmp(a->gid + at, none, a->version == 4 ? 4 : 12) != 0;
-}
-
 bool run_rdma_create_qp(struct session *s, const struct step *st)
 {
     char host[RDL_NAME_BYTES], name[RDL_VALUE_BYTES];
@@ -362,7 +354,7 @@ bool run_rdma_create_qp(struct session *s, const struct step *st)
     rdl_cm_id id;
     rdl_qp qp;
 
-    if (!find_id(s, st, &id, &home) ||
+    if (!cm_find_id(s, st, &id, &home) ||
         !resolve_object(&rest, st, "pd", OBJ_PD, &config.pd.raw, &s->diag) ||
         !resolve_object(&rest, st, "send_cq", OBJ_CQ, &config.send_cq.raw, &s->diag) ||
         !resolve_object(&rest, st, "recv_cq", OBJ_CQ, &config.recv_cq.raw, &s->diag) ||
@@ -374,7 +366,7 @@ bool run_rdma_create_qp(struct session *s, const struct step *st)
         session_fail(s, st->at, "%s has a queue pair already", step_text(st, "id"));
         return diag_remedy(&s->diag, "rdma_destroy_qp destroys it");
     }
-    if (!has_device(&info)) {
+    if (!info.has_device) {
         session_fail(s, st->at, "%s has no device yet", step_text(st, "id"));
         return diag_remedy(&s->diag, "rdma_resolve_addr finds one, and so does an address of the "
                                      "host in rdma_bind_addr");
@@ -496,7 +488,7 @@ bool run_rdma_reject(struct session *s, const struct step *st)
     rdl_cm_id id;
     int error;
 
-    if (!find_id(s, st, &id, &home) || !data_fits(s, st, data, DATA_BYTES(rej)))
+    if (!cm_find_id(s, st, &id, &home) || !data_fits(s, st, data, DATA_BYTES(rej)))
         return false;
     status = rdl_cm_reject(s->lab, id, data, strlen(data), &error);
     return cm_called(s, st, status, error);

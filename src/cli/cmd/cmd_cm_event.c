@@ -11,6 +11,7 @@
 #include "emu/facts/enum/rdma_cm_event.h"
 #include "emu/facts/enum/sidr_status.h"
 #include "emu/facts/enum_table.h"
+#include "emu/wire/addr.h"
 
 #define SHOWN_BYTES 64u  /* bytes of private data that are shown */
 #define FAILED_CALL (-1) /* status of an event for which a call of librdmacm has failed */
@@ -64,6 +65,8 @@ static void say_event(struct session *s, const struct rdl_cm_event *e)
         text_addf(&t, ", qpn %u", e->param.qpn);
     if (e->kind == RDMA_CM_EVENT_ESTABLISHED && info.space == PORT_SPACE_UDP)
         text_addf(&t, ", qpn %u, Q_Key 0x%x", e->param.qpn, e->param.qkey);
+    if (e->kind == RDMA_CM_EVENT_MULTICAST_JOIN)
+        text_addf(&t, " of %s", addr_text(e->ah.dgid, path));
     add_data(&t, &e->param);
     session_say(s, "%s\n", buf);
 }
@@ -87,10 +90,14 @@ static void give_up_qp(struct session *s, const struct step *st, const struct ho
 static bool establish(struct session *s, const struct step *st, const struct home *home,
                       rdl_cm_channel ch, struct rdl_cm_event *e, const struct rdl_cm_id_info *info)
 {
-    int error = 0;
-    const bool ok = cm_move_to_rts(s, st, home, e->id, info->qp, NULL) &&
-                    cm_called(s, st, rdl_cm_accept(s->lab, e->id, NULL, &error), error);
+    enum rdl_status status;
+    bool ok = cm_move_to_rts(s, st, home, e->id, info->qp, NULL);
+    int error;
 
+    if (ok) {
+        status = rdl_cm_accept(s->lab, e->id, NULL, &error);
+        ok = cm_called(s, st, status, error);
+    }
     if (!ok && s->diag.kind != DIAG_FAILED)
         return false;
     if (!ok) {
@@ -116,6 +123,9 @@ static bool respond(struct session *s, const struct step *st, const struct home 
         return establish(s, st, home, ch, e, &info);
     if (e->kind == RDMA_CM_EVENT_REJECTED)
         give_up_qp(s, st, home, &info);
+    if (e->kind == RDMA_CM_EVENT_MULTICAST_JOIN && !e->sends_only)
+        return verb_finish(s, st, home, rdl_attach_mcast(s->lab, info.qp, e->ah.dgid)) &&
+               cm_called(s, st, rdl_cm_set_attached(s->lab, e->id, e->group), 0);
     return true;
 }
 

@@ -2,6 +2,8 @@
 /* The public functions of cm.h: look up the objects of handles and call the guest. */
 #include "rdmalab/cm.h"
 
+#include <string.h>
+
 #include "emu/facts/enum/object.h"
 #include "emu/guest/machine/rdma_cm.h"
 #include "emu/lab/lab_state.h"
@@ -198,6 +200,37 @@ enum rdl_status rdl_cm_join(struct rdl_lab *lab, rdl_cm_id id, const struct rdl_
     if (st == RDL_OK)
         *ret = g->number;
     return st;
+}
+
+enum rdl_status rdl_cm_group_at(const struct rdl_lab *lab, rdl_cm_id id, uint32_t i,
+                                struct rdl_cm_group *ret)
+{
+    const struct guest_cm_object *o = object_of(lab, id);
+    const struct cma_group *g = o ? rdma_cm_id_of(o)->groups : NULL;
+
+    if (!o)
+        return RDL_ERR_STALE;
+    for (; g && i > 0; i--)
+        g = g->next;
+    if (!g)
+        return RDL_ERR_NOT_FOUND;
+    *ret = (struct rdl_cm_group){
+        .number = g->number, .sends_only = g->sends_only, .is_attached = g->is_attached};
+    memcpy(ret->gid, g->gid, sizeof(ret->gid));
+    return RDL_OK;
+}
+
+enum rdl_status rdl_cm_set_attached(struct rdl_lab *lab, rdl_cm_id id, uint32_t membership)
+{
+    struct guest_cm_object *o = object_of(lab, id);
+    struct cma_group *g = o ? cma_group_of(o->part, membership) : NULL;
+
+    if (!o)
+        return RDL_ERR_STALE;
+    if (!g)
+        return RDL_ERR_NOT_FOUND;
+    g->is_attached = true;
+    return RDL_OK;
 }
 
 enum rdl_status rdl_cm_leave(struct rdl_lab *lab, rdl_cm_id id, uint32_t membership)

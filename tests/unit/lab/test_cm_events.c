@@ -467,6 +467,41 @@ static void the_backlog_is_full(struct cm_lab *l)
     assert_int_equal(rdl_cm_pending(l->r.lab, closed), 1);
 }
 
+/* A membership that is left takes its event along. */
+static void a_group_is_joined(struct cm_lab *l)
+{
+    const struct rdl_cm_addr group = {.version = 4,
+                                      .gid = {[10] = 0xff, [11] = 0xff, [12] = 239, [15] = 1}};
+    const struct rdl_cm_addr v6 = {.version = 6, .gid = {0xff, 0x0e, [15] = 1}};
+    struct rdl_cm_addr at = {.version = 4};
+    struct rdl_cm_group found;
+    uint32_t membership, other;
+    uint8_t mac[6];
+    int error;
+
+    assert_int_equal(
+        rdl_cm_create_id(l->r.lab, l->channel[ACTIVE], PORT_SPACE_UDP, NULL, &l->id[ACTIVE]),
+        RDL_OK);
+    assert_int_equal(rdl_cm_join(l->r.lab, l->id[ACTIVE], &group, false, &membership, &error),
+                     RDL_ERR_ERRNO);
+    assert_int_equal(error, EINVAL);
+    assert_int_equal(rdl_host_address(l->r.lab, l->r.side[ACTIVE].host, 0, at.gid, mac), RDL_OK);
+    assert_int_equal(rdl_cm_bind(l->r.lab, l->id[ACTIVE], &at, &error), RDL_OK);
+    assert_int_equal(rdl_cm_join(l->r.lab, l->id[ACTIVE], &v6, false, &membership, &error),
+                     RDL_ERR_ERRNO);
+    assert_int_equal(error, 524);
+    assert_int_equal(rdl_cm_join(l->r.lab, l->id[ACTIVE], &group, true, &other, &error), RDL_OK);
+    assert_int_equal(rdl_cm_join(l->r.lab, l->id[ACTIVE], &group, false, &membership, &error),
+                     RDL_OK);
+    assert_int_equal(rdl_cm_pending(l->r.lab, l->channel[ACTIVE]), 2);
+    assert_int_equal(rdl_cm_leave(l->r.lab, l->id[ACTIVE], other), RDL_OK);
+    assert_int_equal(rdl_cm_pending(l->r.lab, l->channel[ACTIVE]), 1);
+    assert_int_equal(rdl_cm_leave(l->r.lab, l->id[ACTIVE], other), RDL_ERR_NOT_FOUND);
+    assert_int_equal(rdl_cm_group_at(l->r.lab, l->id[ACTIVE], 0, &found), RDL_OK);
+    assert_true(found.number == membership && !found.sends_only && !found.is_attached);
+    assert_int_equal(rdl_cm_group_at(l->r.lab, l->id[ACTIVE], 1, &found), RDL_ERR_NOT_FOUND);
+}
+
 static void a_datagram_service_answers(struct cm_lab *l)
 {
     ask_listener(l, PORT_SPACE_UDP);
@@ -579,6 +614,7 @@ static const struct cause {
     {a_datagram_service_rejects, {{RESOLVED, E(UNREACHABLE, SIDR_REJECT), END}, {REQUESTED, END}}},
     {a_datagram_service_is_silent, {{RESOLVED, E(UNREACHABLE, -ETIMEDOUT), END}, {END}}},
     {an_id_is_not_connected, {{RESOLVED, END}, {END}}},
+    {a_group_is_joined, {{E(MULTICAST_JOIN, 0), END}, {END}}},
 };
 
 /* Events that no cause of this lab has. */
@@ -589,8 +625,7 @@ static const struct {
     {RDMA_CM_EVENT_ROUTE_ERROR, "RoCE asks nobody for a path"},
     {RDMA_CM_EVENT_CONNECT_ERROR, "librdmacm makes it, of a modify that has failed"},
     {RDMA_CM_EVENT_DEVICE_REMOVAL, "no device of a lab is removed"},
-    {RDMA_CM_EVENT_MULTICAST_JOIN, "rdma_cm joins no group here"},
-    {RDMA_CM_EVENT_MULTICAST_ERROR, "rdma_cm joins no group here"},
+    {RDMA_CM_EVENT_MULTICAST_ERROR, "RoCE asks nobody for a group"},
     {RDMA_CM_EVENT_ADDR_CHANGE, "an address stays at its device"},
 };
 

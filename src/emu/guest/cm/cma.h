@@ -41,6 +41,7 @@ struct cma_group {
     uint32_t number; /* counts the memberships of the host, from 1 */
     uint8_t gid[GID_BYTES];
     bool sends_only;
+    bool is_attached; /* its program has attached the queue pair */
 };
 
 struct cma_channel {

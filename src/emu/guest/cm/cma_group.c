@@ -2,7 +2,8 @@
 /* Multicast groups.  RoCE has no subnet administrator: the group's GID is its IP address, and the
  * kernel knows all that there is to know at once.  [Linux, cma_iboe_join_multicast()]
  *
- * SIMPLIFIED: no IGMP is sent.  The switch of the lab passes multicast to all ports.
+ * SIMPLIFIED: the guest reports its membership (IGMP) when a queue pair is attached, and not when
+ * the group is joined.
  */
 #include <errno.h>
 #include <string.h>

@@ -177,6 +177,7 @@ enum rdl_status rdma_cm_get_event(struct guest_cm_object *ch, const char *name,
     ret->id.raw = handle_of(e->id);
     ret->listener.raw = handle_of(e->listener);
     ret->group = e->group ? e->group->number : 0;
+    ret->sends_only = e->group && e->group->sends_only;
     *ret_n = 1;
     await_ack(ch, e);
     return RDL_OK;
