@@ -13,11 +13,15 @@
 #define PORT             1
 #define DEADLOCK_WAIT_MS 10
 
-static bool is_readable(int fd, int timeout_ms)
+/* Returns true at the end of the file, too, and sets *@ret_error to EINTR if a signal came. */
+static bool is_readable(int fd, int timeout_ms, int *ret_error)
 {
     struct pollfd p = {.fd = fd, .events = POLLIN};
+    const int n = poll(&p, 1, timeout_ms);
 
-    return poll(&p, 1, timeout_ms) != 0; /* also at the end, and if a signal came */
+    if (n < 0 && errno == EINTR)
+        *ret_error = EINTR;
+    return n > 0;
 }
 
 /* When nothing can happen any more, another thread or program may still make something happen. */
@@ -28,7 +32,7 @@ int events_wait(struct lab_connection *c, int fd)
 
     if (!c->device.is_virtual || (fcntl(fd, F_GETFL) & O_NONBLOCK))
         return 0;
-    while ((!error || error == ETIME) && !is_readable(fd, error ? DEADLOCK_WAIT_MS : 0)) {
+    while (!is_readable(fd, error ? DEADLOCK_WAIT_MS : 0, &error) && (!error || error == ETIME)) {
         error = connection_wait(c, seen);
         seen = connection_seen(c);
     }

@@ -9,7 +9,7 @@ from program import ROOT
 
 # Server, client, and what the two must print: each as often as it is here.  @PORT is a port, the same on both sides.
 PAIRS = [
-    ("rping -s -C 10 -v -V", "rping -c -a h1 -C 10 -v -V", ["server ping data: rdma-ping-9", "client DISCONNECT EVENT"]),
+    ("rping -s -C 10 -v -V", "rping -c -a h1 -C 10 -v -V", ["server ping data: rdma-ping-9", "server DISCONNECT EVENT"]),
     ("rping -s -C 100 -S 65535", "rping -c -a 10.0.0.1 -C 100 -S 65535", ["server DISCONNECT EVENT"]),
     ("rping -s -q -C 5", "rping -c -a ::ffff:10.0.0.1 -q -C 5", ["server DISCONNECT EVENT"]),
     ("ucmatose", "ucmatose -s h1", ["return status 0"] * 2),
