@@ -212,6 +212,7 @@ def check_killed(rdmalab, tally):
     ended = kill_when(2, "exec", "h1", "--", str(rdmalab.path), "exec", "h2", "--", "sh", "-c", stubborn)
     tally.expect(ended and not left_in(home), "rdmalab as a program of a lab that is killed", f"{processes_with(word)} {left_in(home)}")
     done = rdmalab.run("exec", "h1", "--", "sh", "-c", f"setsid sleep {word} >/dev/null 2>&1 &")
+    wait_until(lambda: not processes_with(word))  # the leash may still be at it when rdmalab has ended
     tally.expect(done.returncode == 0 and not processes_with(word), "what a program has left ends with rdmalab", text_of(done))
     tools = {name: shutil.which(name) for name in ("setsid", "sleep")}
     done = rdmalab.run("exec", "h1", "--", "/bin/sh", "-c", f"{tools['setsid']} {tools['sleep']} {word} >/dev/null 2>&1 &",
