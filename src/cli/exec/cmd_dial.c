@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+/* A connection by rdma_cm in one line, for learners: each step is executed, and shown, as the line
+ * of a file that is sourced.
+ */
+#include <string.h>
+
+#include "cli/exec/exec.h"
+#include "cli/exec/executing.h"
+#include "emu/base/assert.h"
+#include "emu/base/text.h"
+#include "emu/facts/enum/object.h"
+#include "rdmalab/inspect.h"
+
+#define LINE_BYTES 256u
+
+/* The steps.  C is the client's host, S the server's, P the port, I and Q the names of ID and queue
+ * pair.  A step that makes an object
+ * for which there is one already is left out.
+ */
+static const struct {
+    char at;             /* C or S: where the object is made; 0: the step makes none to look for */
+    enum object_kind of; /* its kind */
+    const char *name, *text;
+} steps[] = {
+    {'S', OBJ_PD, "pd", "alloc_pd S as pd"},
+    {'S', OBJ_CQ, "cq", "create_cq S as cq"},
+    {'S', OBJ_EVENT_CHANNEL, "ch", "rdma_create_event_channel S as ch"},
+    {'S', OBJ_CM_ID, "listener", "rdma_create_id S.ch as listener"},
+    {0, OBJ_CM_ID, NULL, "rdma_bind_addr S.listener port=P"},
+    {0, OBJ_CM_ID, NULL, "rdma_listen S.listener"},
+    {'C', OBJ_PD, "pd", "alloc_pd C as pd"},
+    {'C', OBJ_CQ, "cq", "create_cq C as cq"},
+    {'C', OBJ_EVENT_CHANNEL, "ch", "rdma_create_event_channel C as ch"},
+    {0, OBJ_CM_ID, NULL, "rdma_create_id C.ch as I"},
+    {0, OBJ_CM_ID, NULL, "rdma_resolve_addr C.I dst=S port=P"},
+    {0, OBJ_CM_ID, NULL, "rdma_get_cm_event C.ch wait"},
+    {0, OBJ_CM_ID, NULL, "rdma_ack_cm_event C.ch"},
+    {0, OBJ_CM_ID, NULL, "rdma_resolve_route C.I"},
+    {0, OBJ_CM_ID, NULL, "rdma_get_cm_event C.ch wait"},
+    {0, OBJ_CM_ID, NULL, "rdma_ack_cm_event C.ch"},
+    {0, OBJ_CM_ID, NULL, "rdma_create_qp C.I pd=pd send_cq=cq recv_cq=cq as Q"},
+    {0, OBJ_CM_ID, NULL, "rdma_connect C.I"},
+    {0, OBJ_CM_ID, NULL, "rdma_get_cm_event S.ch wait as I"},
+    {0, OBJ_CM_ID, NULL, "rdma_ack_cm_event S.ch"},
+    {0, OBJ_CM_ID, NULL, "rdma_create_qp S.I pd=pd send_cq=cq recv_cq=cq as Q"},
+    {0, OBJ_CM_ID, NULL, "rdma_accept S.I"},
+    {0, OBJ_CM_ID, NULL, "rdma_get_cm_event C.ch wait"},
+    {0, OBJ_CM_ID, NULL, "rdma_ack_cm_event C.ch"},
+    {0, OBJ_CM_ID, NULL, "rdma_get_cm_event S.ch wait"},
+    {0, OBJ_CM_ID, NULL, "rdma_ack_cm_event S.ch"},
+};
+
+/* The parameters of a call. */
+struct dialled {
+    const char *client, *server, *id, *qp;
+    uint32_t port;
+};
+
+/* Appends the text of a step.  A capital letter that is a word of its own stands for a name. */
+static void add_step(struct text *t, const struct dialled *d, const char *text)
+{
+    for (const char *c = text; *c; c++) {
+        const bool begins = c == text || strchr(" =.", c[-1]);
+        const bool ends = strchr(" .", c[1]) != NULL; /* also at the end of the text */
+
+        if (*c == 'C' && begins && ends)
+            text_add(t, d->client);
+        else if (*c == 'S' && begins && ends)
+            text_add(t, d->server);
+        else if (*c == 'I' && begins && ends)
+            text_add(t, d->id);
+        else if (*c == 'Q' && begins && ends)
+            text_add(t, d->qp);
+        else if (*c == 'P' && begins && ends)
+            text_addf(t, "%u", d->port);
+        else
+            text_addf(t, "%c", *c);
+    }
+}
+
+/* Returns true if the object that step @i makes is there. */
+static bool is_there(const struct session *s, const struct dialled *d, size_t i)
+{
+    char path[RDL_PATH_BYTES];
+    struct text t = text_on(path, sizeof(path));
+    uint64_t raw;
+
+    text_addf(&t, "%s.%s", steps[i].at == 'C' ? d->client : d->server,
+              steps[i].name ? steps[i].name : "");
+    return steps[i].at && rdl_find(s->lab, path, steps[i].of, &raw) == RDL_OK;
+}
+
+/* A listener that is there already has its port. */
+static bool is_left_out(const struct session *s, const struct dialled *d, size_t i,
+                        bool *ret_listens)
+{
+    if (is_there(s, d, i)) {
+        *ret_listens = *ret_listens || steps[i].of == OBJ_CM_ID;
+        return true;
+    }
+    return *ret_listens && strstr(steps[i].text, "S.listener") != NULL;
+}
+
+bool run_dial(struct session *s, const struct step *st)
+{
+    const struct dialled d = {step_text(st, "client"), step_text(st, "server"),
+                              step_has(st, "id") ? step_text(st, "id") : "id",
+                              step_has(st, "qp") ? step_text(st, "qp") : "qp",
+                              (uint32_t)step_number(st, "port")};
+    bool listens = false;
+
+    for (size_t i = 0; i < ARRAY_LEN(steps); i++) {
+        char line[LINE_BYTES];
+        struct text t = text_on(line, sizeof(line));
+        struct source src;
+
+        if (is_left_out(s, &d, i, &listens))
+            continue;
+        add_step(&t, &d, steps[i].text);
+        src = source_of(NULL, line);
+        if (!exec_lines(s, &src, false)) {
+            session_complain(s, s->config.err);
+            s->diag_src = (struct source){0};
+            return session_fail(s, st->at, "this step could not be done: %s", line);
+        }
+    }
+    return true;
+}
