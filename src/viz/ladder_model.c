@@ -41,6 +41,7 @@ static bool take_on_lifeline(struct builder *b, const struct ev *e, uint32_t col
         take_run(b, e, column);
         return true;
     case EV_qp_state:
+    case EV_cm_state:
         take_state(b, e, column);
         return true;
     case EV_timeout:

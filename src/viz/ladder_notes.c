@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "emu/base/assert.h"
+#include "emu/facts/enum/cm_state.h"
 #include "emu/facts/enum/qp_state.h"
 #include "emu/past/posted.h"
 #include "viz/ladder_builder.h"
@@ -132,14 +133,28 @@ void take_kick(struct builder *b, const struct ev *e, uint32_t column)
     }
 }
 
+static bool is_next_state(const struct ev_qp_state *last, const struct ev_qp_state *next)
+{
+    return last->qpn == next->qpn && last->to == next->from && next->to != QPS_ERR;
+}
+
+static bool is_next_cm_state(const struct ev_cm_state *last, const struct ev_cm_state *next)
+{
+    return last->number == next->number && last->to == next->from;
+}
+
 /* Returns true if @e continues the state change at the newest stop. */
 static bool state_goes_on(const struct builder *b, const struct ev *e, const struct run *r)
 {
-    const struct ev_qp_state *next = &e->u.qp_state;
-    const struct ev_qp_state *last = &r->first.u.qp_state;
+    return r->first.kind == e->kind && r->stop == b->l->n_stops - 1 &&
+           (e->kind == EV_qp_state ? is_next_state(&r->first.u.qp_state, &e->u.qp_state)
+                                   : is_next_cm_state(&r->first.u.cm_state, &e->u.cm_state));
+}
 
-    return r->first.kind == EV_qp_state && r->stop == b->l->n_stops - 1 && last->qpn == next->qpn &&
-           last->to == next->from && next->to != QPS_ERR;
+static const char *new_state(const struct ev *e)
+{
+    return e->kind == EV_qp_state ? enum_name(&enum_qp_state, e->u.qp_state.to)
+                                  : enum_name(&enum_cm_state, e->u.cm_state.to);
 }
 
 /* Joins successive changes in one note, "RESET -> INIT -> RTR -> RTS", if no other event came
@@ -153,7 +168,7 @@ void take_state(struct builder *b, const struct ev *e, uint32_t column)
         struct ladder_stop *s = &b->l->stops[r->stop];
         struct text t = {s->note, strlen(s->note), sizeof(s->note), false};
 
-        text_addf(&t, " -> %s", enum_name(&enum_qp_state, e->u.qp_state.to));
+        text_addf(&t, " -> %s", new_state(e));
         s->at_ns = e->at_ns;
         r->first = *e;
     } else {

@@ -5,6 +5,7 @@
 
 #include "emu/base/quantity.h"
 #include "emu/facts/aeth.h"
+#include "emu/facts/enum/cm_state.h"
 #include "emu/facts/enum/fault.h"
 #include "emu/facts/enum/object.h"
 #include "emu/facts/enum/opcode.h"
@@ -322,12 +323,24 @@ static enum ladder_tone say_cm_event(struct text *t, const struct ev_cm_event *m
     return m->reason || m->error ? TONE_BAD : TONE_STATE;
 }
 
+/* "id: REQ_SENT" */
+static enum ladder_tone say_cm_state(struct text *t, const struct ev_cm_state *m,
+                                     const struct ev_names *names)
+{
+    add_object(t, m->host, OBJ_CM_ID, m->number, names);
+    text_addf(t, ": %s -> %s", enum_name(&enum_cm_state, m->from),
+              enum_name(&enum_cm_state, m->to));
+    return TONE_STATE;
+}
+
 static enum ladder_tone say_rarely(struct text *t, const struct ev *e, const struct ev_names *names)
 {
     if (e->kind == EV_cm_sent)
         return say_cm_sent(t, &e->u.cm_sent);
     if (e->kind == EV_cm_event)
         return say_cm_event(t, &e->u.cm_event, names);
+    if (e->kind == EV_cm_state)
+        return say_cm_state(t, &e->u.cm_state, names);
     if (e->kind == EV_cm_received) {
         text_addf(t, "gets %s", enum_name(&enum_cm_message, e->u.cm_received.message));
         return TONE_PLAIN;
@@ -459,6 +472,7 @@ bool ladder_say_together(const struct ev *first, uint32_t n, uint64_t last_wr_id
 /* The fields that tx, rx and other packet events have in common. */
 struct packet_words {
     uint32_t host, qpn, opcode, psn, ackreq, syndrome, msn, rnr_timer, attempt;
+    uint32_t cm; /* enum cm_message of the connection manager; 0: it is none */
 };
 
 static struct packet_words packet_words(const struct ev *e)
@@ -466,8 +480,8 @@ static struct packet_words packet_words(const struct ev *e)
     if (e->kind == EV_tx) {
         const struct ev_tx *p = &e->u.tx;
 
-        return (struct packet_words){p->host,     p->qpn, p->opcode,    p->psn,    p->ackreq,
-                                     p->syndrome, p->msn, p->rnr_timer, p->attempt};
+        return (struct packet_words){p->host,     p->qpn, p->opcode,    p->psn,     p->ackreq,
+                                     p->syndrome, p->msn, p->rnr_timer, p->attempt, p->cm};
     }
     if (e->kind == EV_rx) {
         const struct ev_rx *p = &e->u.rx;
@@ -477,13 +491,15 @@ static struct packet_words packet_words(const struct ev *e)
                                      .opcode = p->opcode,
                                      .psn = p->psn,
                                      .syndrome = p->syndrome,
-                                     .msn = p->msn};
+                                     .msn = p->msn,
+                                     .cm = p->cm};
     }
     if (e->kind == EV_lost)
         return (struct packet_words){.host = e->u.lost.host,
                                      .qpn = e->u.lost.qpn,
                                      .opcode = e->u.lost.opcode,
-                                     .psn = e->u.lost.psn};
+                                     .psn = e->u.lost.psn,
+                                     .cm = e->u.lost.cm};
     if (e->kind == EV_port_out)
         return (struct packet_words){
             .host = e->u.port_out.host, .opcode = e->u.port_out.opcode, .psn = e->u.port_out.psn};
@@ -493,7 +509,8 @@ static struct packet_words packet_words(const struct ev *e)
     return (struct packet_words){.host = e->u.drop.host,
                                  .qpn = e->u.drop.qpn,
                                  .opcode = e->u.drop.opcode,
-                                 .psn = e->u.drop.psn};
+                                 .psn = e->u.drop.psn,
+                                 .cm = e->u.drop.cm};
 }
 
 /* Adds an opcode without the service "RC_": "SEND_ONLY". */
@@ -514,9 +531,11 @@ void ladder_add_label(struct text *t, const struct ev *e, bool name_qp,
         add_qp(t, p.host, p.qpn, names);
     if (acknowledge)
         text_add(t, enum_name(&enum_syndrome, p.syndrome));
+    else if (p.cm)
+        text_add(t, enum_name(&enum_cm_message, p.cm));
     else
         add_opcode(t, p.opcode);
-    if (e->kind != EV_eth_rx)
+    if (e->kind != EV_eth_rx && !p.cm) /* all are datagrams, whose PSN means nothing */
         text_addf(t, " psn=%u", p.psn);
     if (p.ackreq)
         text_add(t, " ackreq");

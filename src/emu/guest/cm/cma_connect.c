@@ -365,6 +365,8 @@ static struct cma_event *new_request(struct cma_id *listener, struct ib_cm_id *i
     e->listener = listener;
     id->ib = ib;
     ib->user = id;
+    if (ib->cm->config.ops.changed) /* a listener has made @ib, when it was nobody's */
+        ib->cm->config.ops.changed(ib->cm->config.ctx, ib, CMS_IDLE);
     return e;
 }
 

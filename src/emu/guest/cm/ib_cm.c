@@ -201,17 +201,27 @@ void ib_cm_send_mra(struct ib_cm_id *id)
 
 /* --- States ----------------------------------------------------------------------------------- */
 
+void ib_cm_set_state(struct ib_cm_id *id, enum cm_state to)
+{
+    const struct ib_cm_config *c = &id->cm->config;
+    const uint32_t from = id->state;
+
+    id->state = to;
+    if (c->ops.changed && from != (uint32_t)to)
+        c->ops.changed(c->ctx, id, from);
+}
+
 void ib_cm_reset(struct ib_cm_id *id)
 {
     ib_cm_stop_timer(id);
     ib_cm_forget_peer(id);
-    id->state = CMS_IDLE;
+    ib_cm_set_state(id, CMS_IDLE);
 }
 
 void ib_cm_enter_timewait(struct ib_cm_id *id)
 {
     ib_cm_forget_peer(id);
-    id->state = CMS_TIMEWAIT;
+    ib_cm_set_state(id, CMS_TIMEWAIT);
     start_timer(id, ib_cm_time_ns(id->ack_timeout));
 }
 
@@ -276,7 +286,7 @@ void ib_cm_timer(struct ib_cm *cm, uint32_t local_id)
     RDL_ASSERT(id); /* ib_cm_free() has stopped its timer */
     id->timer = 0;
     if (id->state == CMS_TIMEWAIT) {
-        id->state = CMS_IDLE;
+        ib_cm_set_state(id, CMS_IDLE);
         (void)ib_cm_tell(id, IB_CM_TIMEWAIT_EXIT, NULL, NULL);
         return;
     }

@@ -90,6 +90,9 @@ struct ib_cm_ops {
 
     /* Returns true if @gid is an address of this host. */
     bool (*has_gid)(void *ctx, const uint8_t gid[GID_BYTES]);
+
+    /* The state of @id was @from, and is another one now; NULL: nobody is interested. */
+    void (*changed)(void *ctx, const struct ib_cm_id *id, uint32_t from);
 };
 
 /* A communication ID. */

@@ -26,7 +26,7 @@ enum rdl_status ib_cm_listen(struct ib_cm_id *id, uint64_t service_id)
     id->service_id = service_id;
     id->next_listener = id->cm->listeners;
     id->cm->listeners = id;
-    id->state = CMS_LISTEN;
+    ib_cm_set_state(id, CMS_LISTEN);
     return RDL_OK;
 }
 
@@ -85,7 +85,7 @@ enum rdl_status ib_cm_send_req(struct ib_cm_id *id, const struct ib_cm_req *r)
     id->remote_id = 0;
     id->max_retries = r->max_cm_retries;
     id->timeout_ns = 2 * ib_cm_time_ns(r->packet_life) + ib_cm_time_ns(r->remote_cm_timeout);
-    id->state = CMS_REQ_SENT;
+    ib_cm_set_state(id, CMS_REQ_SENT);
     ib_cm_transmit(id, &m);
     ib_cm_await(id, id->timeout_ns, id->max_retries);
     return RDL_OK;
@@ -112,7 +112,7 @@ enum rdl_status ib_cm_send_rep(struct ib_cm_id *id, const struct ib_cm_rep *r)
     rep->srq = r->srq;
     rep->local_ca_guid = id->cm->config.guid;
     id->local_qpn = r->qpn;
-    id->state = CMS_REP_SENT;
+    ib_cm_set_state(id, CMS_REP_SENT);
     ib_cm_transmit(id, &m);
     ib_cm_await(id, id->timeout_ns, id->max_retries);
     return RDL_OK;
@@ -128,7 +128,7 @@ enum rdl_status ib_cm_send_rtu(struct ib_cm_id *id, const void *data, size_t byt
         return RDL_ERR_INVAL;
     m.u.rtu.local_comm_id = id->local_id;
     m.u.rtu.remote_comm_id = id->remote_id;
-    id->state = CMS_ESTABLISHED;
+    ib_cm_set_state(id, CMS_ESTABLISHED);
     ib_cm_transmit(id, &m);
     return RDL_OK;
 }
@@ -158,7 +158,7 @@ enum rdl_status ib_cm_prepare_mra(struct ib_cm_id *id, uint32_t service_timeout)
 {
     if (id->state != CMS_REQ_RCVD && id->state != CMS_REP_RCVD)
         return RDL_ERR_STATE;
-    id->state = id->state == CMS_REQ_RCVD ? CMS_MRA_REQ_SENT : CMS_MRA_REP_SENT;
+    ib_cm_set_state(id, id->state == CMS_REQ_RCVD ? CMS_MRA_REQ_SENT : CMS_MRA_REP_SENT);
     id->service_timeout = service_timeout;
     return RDL_OK;
 }
@@ -174,7 +174,7 @@ enum rdl_status ib_cm_send_dreq(struct ib_cm_id *id, const void *data, size_t by
     m.u.dreq.local_comm_id = id->local_id;
     m.u.dreq.remote_comm_id = id->remote_id;
     m.u.dreq.remote_qpn = id->remote_qpn;
-    id->state = CMS_DREQ_SENT;
+    ib_cm_set_state(id, CMS_DREQ_SENT);
     ib_cm_transmit(id, &m);
     ib_cm_await(id, id->timeout_ns, id->max_retries);
     return RDL_OK;
@@ -202,7 +202,7 @@ enum rdl_status ib_cm_notify(struct ib_cm_id *id)
     if (id->state != CMS_REP_SENT && id->state != CMS_MRA_REP_RCVD)
         return RDL_ERR_STATE;
     ib_cm_stop_timer(id);
-    id->state = CMS_ESTABLISHED;
+    ib_cm_set_state(id, CMS_ESTABLISHED);
     (void)ib_cm_tell(id, IB_CM_USER_ESTABLISHED, NULL, NULL);
     return RDL_OK;
 }
@@ -222,7 +222,7 @@ enum rdl_status ib_cm_send_sidr_req(struct ib_cm_id *id, const struct ib_cm_sidr
     id->service_id = r->service_id;
     id->tid = m.head.tid;
     id->remote_id = 0;
-    id->state = CMS_SIDR_REQ_SENT;
+    ib_cm_set_state(id, CMS_SIDR_REQ_SENT);
     ib_cm_transmit(id, &m);
     ib_cm_await(id, r->timeout_ns, r->max_cm_retries);
     return RDL_OK;

@@ -29,6 +29,9 @@ void ib_cm_send_mra(struct ib_cm_id *id);
 /* Sends a REJ, as the state of @id has it, and leaves that state. */
 void ib_cm_reject(struct ib_cm_id *id, struct mad *rej);
 
+/* Changes the state of @id, and tells it to ops.changed(). */
+void ib_cm_set_state(struct ib_cm_id *id, enum cm_state to);
+
 /* Go to state IDLE, or TIMEWAIT.  The peer's next message is that of a new connection. */
 void ib_cm_reset(struct ib_cm_id *id);
 void ib_cm_enter_timewait(struct ib_cm_id *id);

@@ -54,7 +54,7 @@ static void take(struct ib_cm_id *id, const struct mad *m, enum cm_state next)
     else if (next == CMS_IDLE)
         ib_cm_reset(id);
     else
-        id->state = next;
+        ib_cm_set_state(id, next);
 }
 
 /* @id, which may be NULL, takes @m if the rule says so, and its user gets an event. */
@@ -90,7 +90,7 @@ static void learn_from_req(struct ib_cm_id *id, const struct mad *m, const struc
 {
     const struct cm_req *req = &m->u.req;
 
-    id->state = CMS_REQ_RCVD;
+    ib_cm_set_state(id, CMS_REQ_RCVD);
     id->tid = m->head.tid;
     id->service_id = req->service_id;
     id->remote_id = req->local_comm_id;
@@ -177,7 +177,7 @@ static void receive_sidr_req(struct ib_cm *cm, const struct ib_cm_path *from, co
     id = ib_cm_create(cm, NULL);
     if (!id)
         return;
-    id->state = CMS_SIDR_REQ_RCVD;
+    ib_cm_set_state(id, CMS_SIDR_REQ_RCVD);
     id->tid = m->head.tid;
     id->service_id = req->service_id;
     id->remote_id = req->request_id;

@@ -502,6 +502,17 @@ static bool ib_event(void *ctx, struct ib_cm_id *id, const struct ib_cm_event *e
     return cma_ib_event(&a->cma, id, e);
 }
 
+/* An ID of ib_cm that is no program's, or not yet, has no name. */
+static void changed(void *ctx, const struct ib_cm_id *ib, uint32_t from)
+{
+    const struct cm_agent *a = ctx;
+    const struct cma_id *id = ib->user;
+
+    if (id)
+        TRACE(a->config.trace, cm_state, .host = a->config.host, .object = OBJ_CM_ID,
+              .number = id->number, .from = from, .to = ib->state);
+}
+
 static bool has_gid(void *ctx, const uint8_t gid[GID_BYTES])
 {
     const struct verbs_config *c = &((const struct cm_agent *)ctx)->config.verbs->config;
@@ -546,7 +557,7 @@ static void init_parts(struct cm_agent *a)
         .ack_delay = v->limits.ack_delay,
         .agent = 1,
         .arena = a->config.arena,
-        .ops = {ib_send, ib_event, ib_now, ib_start_timer, stop_timer, has_gid},
+        .ops = {ib_send, ib_event, ib_now, ib_start_timer, stop_timer, has_gid, changed},
         .ctx = a,
     };
     struct cma_config cma = {
