@@ -8,6 +8,7 @@ from on_hosts import ports, text_of
 from program import ROOT
 
 # Server, client, and what the two must print: each as often as it is here.  @PORT is a port, the same on both sides.
+# Not here: perftest's -R -c UD, whose client asks for the datagram service perhaps before its server listens, and then crashes.
 PAIRS = [
     ("rping -s -C 10 -v -V", "rping -c -a h1 -C 10 -v -V", ["server ping data: rdma-ping-9", "server DISCONNECT EVENT"]),
     ("rping -s -C 100 -S 65535", "rping -c -a 10.0.0.1 -C 100 -S 65535", ["server DISCONNECT EVENT"]),
@@ -25,7 +26,6 @@ PAIRS = [
     ("ib_send_bw -R -n 200", "ib_send_bw -R -n 200 h1", ["65536      200"] * 2),
     ("ib_write_lat -R -n 100 -T 32", "ib_write_lat -R -n 100 -T 32 h1", ["2       100"] * 2),
     ("ib_read_bw -R -n 50", "ib_read_bw -R -n 50 h1", ["65536      50"] * 2),
-    ("ib_send_lat -R -n 50 -c UD", "ib_send_lat -R -n 50 -c UD h1", ["2       50"] * 2),
     ("ibv_rc_pingpong -g 0 -n 50 -p @PORT", "ibv_rc_pingpong -g 0 -n 50 -p @PORT h1", ["50 iters"] * 2),  # no rdma_cm, but a name
     ("fi_pingpong -p verbs -e msg -I 50", "fi_pingpong -p verbs -e msg -I 50 h1", ["1k      50"] * 2),
     ("fi_pingpong -p verbs -e dgram -I 50", "fi_pingpong -p verbs -e dgram -I 50 h1", ["1k      50"] * 2),
