@@ -394,7 +394,8 @@ def rxe_functions_of_rows(root):
         for part in args[TRAIT_FUNCTIONS].split("; ") if len(args) > TRAIT_FUNCTIONS else []:
             file, _, functions = part.partition(": ")
             for function in functions.split(", "):
-                yield name, file, function
+                if function:  # none of rxe decides
+                    yield name, file, function
 
 
 def text_of(root, name):

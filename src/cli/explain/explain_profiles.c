@@ -32,7 +32,8 @@ void explain_trait(FILE *out, enum trait trait, bool source)
                    profile_has((enum profile)p->value, trait) ? row->with : row->without, source);
     }
     print_part(out, "matters", row->matters, source);
-    print_part(out, "decides", row->functions, source);
+    if (row->functions[0])
+        print_part(out, "decides", row->functions, source);
     print_part(out, "sources", row->sources, source);
 }
 

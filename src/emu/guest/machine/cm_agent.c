@@ -15,6 +15,7 @@
 #include "emu/facts/enum/wc_opcode.h"
 #include "emu/facts/enum/wc_status.h"
 #include "emu/facts/enum/wr_opcode.h"
+#include "emu/facts/profile.h"
 #include "emu/facts/qp_fsm.h"
 #include "emu/facts/roce.h"
 #include "emu/trace/emit.h"
@@ -26,6 +27,7 @@
 #define POLLS         16u      /* completions of a poll */
 #define REARM_NS      1000000u /* until the next try to arm the CQ */
 #define PACKET_LIFE   18u      /* code: a second  [Linux, CMA_IBOE_PACKET_LIFETIME] */
+#define SHORT_LIFE    16u      /* a quarter  [the same, of newer kernels] */
 
 enum timer_of { TIMER_IB, TIMER_CMA, TIMER_REARM };
 
@@ -564,7 +566,8 @@ static void init_parts(struct cm_agent *a)
         .arena = a->config.arena,
         .path_mtu = v->port.active_mtu,
         .ack_delay = v->limits.ack_delay,
-        .packet_life = PACKET_LIFE,
+        .packet_life =
+            profile_has(a->config.profile, TRAIT_PATH_LIFE_18) ? PACKET_LIFE : SHORT_LIFE,
         .max_rd_atomic = v->limits.max_rd_atomic,
         .ib = &a->ib,
         .ops = {resolve, cma_start_timer, stop_timer, has_event},

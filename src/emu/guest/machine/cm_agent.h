@@ -30,7 +30,8 @@ struct cm_agent_config {
     struct sim *sim;
     struct trace *trace;
     uint32_t host;
-    struct prng rng; /* makes its IDs, PSNs and ports */
+    uint32_t profile; /* enum profile */
+    struct prng rng;  /* makes its IDs, PSNs and ports */
 };
 
 /* A MAD that waits for a place in the send queue, or for the MAC of its destination. */

@@ -90,6 +90,7 @@ static void init_cm(struct guest *g, struct arena *a)
         .sim = c->sim,
         .trace = c->trace,
         .host = c->host,
+        .profile = c->profile,
         .rng = c->cm_rng,
     };
 
