@@ -291,10 +291,12 @@ static const struct mode modes[] = {
     {"scenarios", scenarios_main, "scenarios [WORD] | scenarios run NAME [--ladder]",
      "the collection as a course, or what is about WORD; run tells one of them as a story",
      "that of the scenario that ran; 0 listed, 1 nothing is about WORD, 2 usage", "run"},
-    {"bench", bench_main, "bench [time|device|programs] [--format text|json]",
+    {"bench", bench_main, "bench [time|device|connect|programs] [--format text|json]",
      "how fast the emulator is here; time: what going back in a session takes; device: what many "
-     "queue pairs of one device cost; programs: perftest on hosts of a lab, beside TCP",
-     "0 measured, 1 the lab could not be made or a program is missing, 2 usage", "time"},
+     "queue pairs of one device cost; connect: connections by rdma_cm; "
+     "programs: perftest on hosts of a lab, beside TCP",
+     "0 measured, 1 the lab could not be made or a program is missing, 2 usage",
+     "time device connect programs"},
     {"swarm", swarm_main,
      "swarm [--outside] [--seed S | --seeds A..B] [-j N] [--minutes M] [--pairs] [--no-shrink] "
      "[--fail-fast] [--artifacts DIR] [--script FILE] [--events] [--hash]\n"

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT */
+/* A round sets up its connections, passes a message over each, and tears them down.  All of them
+ * exist from the last REQ to the first DREQ.  Nothing is kept from one connection to the next but
+ * the memory of messages and the listener, so that the cost of a connection must not depend on
+ * their number.
+ */
+#include "bench/bench_connect.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "bench/bench_connection.h"
+#include "emu/base/assert.h"
+#include "rdmalab/inspect.h"
+#include "rdmalab/trace.h"
+
+#define MIN_SECONDS 0.2 /* of each try */
+#define TRIES       3u
+#define TRIED_MAX   1000u /* connections of a round that is tried more than once */
+#define BACKLOG     1024u /* requests that wait at a listener [Linux, net.rdma_ucm.max_backlog] */
+
+/* TRY(call): returns from the function if the call failed. */
+#define TRY(call)                                                                                  \
+    do {                                                                                           \
+        const enum rdl_status try_st = (call);                                                     \
+                                                                                                   \
+        if (try_st != RDL_OK)                                                                      \
+            return try_st;                                                                         \
+    } while (0)
+
+/* The kinds of rounds: the connections of one, and whether the lab records events and frames. */
+static const struct kind {
+    uint32_t n;
+    bool record;
+} kinds[] = {{1, false}, {1, true}, {100, false}, {1000, false}, {1000, true}, {10000, false}};
+
+/* Processor times in seconds, per connection. */
+struct measured {
+    double set_up_s, message_s, tear_down_s;
+    double bytes; /* memory of the lab per connection that exists, of both hosts */
+};
+
+static double sum(const struct measured *m)
+{
+    return m->set_up_s + m->message_s + m->tear_down_s;
+}
+
+/* A listener's backlog bounds the number of requests that may wait at the same time. */
+static enum rdl_status set_up(struct connection_lab *l, struct connection *all, uint32_t n)
+{
+    for (uint32_t from = 0; from < n; from += BACKLOG) {
+        const uint32_t to = n - from < BACKLOG ? n : from + BACKLOG;
+
+        for (uint32_t i = from; i < to; i++)
+            TRY(connection_dial(l, &all[i], i));
+        for (uint32_t i = from; i < to; i++)
+            TRY(connection_accept(l, all, n));
+        for (uint32_t i = from; i < to; i++)
+            TRY(connection_finish(l, &all[i]));
+        for (uint32_t i = from; i < to; i++)
+            TRY(connection_await(l, &all[i]));
+    }
+    return RDL_OK;
+}
+
+/* Adds the times of a round to those in *@total. */
+static enum rdl_status round_of(struct connection_lab *l, struct connection *all, uint32_t n,
+                                double (*now_s)(void), struct measured *total)
+{
+    const double start = now_s();
+    const size_t before = rdl_used_bytes(l->lab);
+    double then, now;
+
+    TRY(set_up(l, all, n));
+    then = now_s();
+    total->set_up_s += then - start;
+    total->bytes = (double)(rdl_used_bytes(l->lab) - before) / n;
+    for (uint32_t i = 0; i < n; i++)
+        TRY(connection_message(l, &all[i]));
+    now = now_s();
+    total->message_s += now - then;
+    for (uint32_t i = 0; i < n; i++)
+        TRY(connection_end(l, &all[i]));
+    total->tear_down_s += now_s() - now;
+    return RDL_OK;
+}
+
+/* Measures rounds until enough time has passed.  The first one is not measured, unless it is large:
+ * tables grow in it, and it writes pages for the first time.
+ */
+static enum rdl_status measure_rounds(struct connection_lab *l, struct connection *all, uint32_t n,
+                                      double (*now_s)(void), struct measured *ret)
+{
+    struct measured total = {0}, first = {0};
+    uint32_t rounds = 0;
+
+    if (n <= TRIED_MAX)
+        TRY(round_of(l, all, n, now_s, &first));
+    do {
+        TRY(round_of(l, all, n, now_s, &total));
+        rounds++;
+    } while (sum(&total) < MIN_SECONDS);
+    *ret = (struct measured){.set_up_s = total.set_up_s / n / rounds,
+                             .message_s = total.message_s / n / rounds,
+                             .tear_down_s = total.tear_down_s / n / rounds,
+                             .bytes = n <= TRIED_MAX ? first.bytes : total.bytes};
+    return RDL_OK;
+}
+
+static enum rdl_status measure_once(const struct kind *k, double (*now_s)(void),
+                                    struct measured *ret)
+{
+    struct connection *all = calloc(k->n, sizeof(*all));
+    struct connection_lab l = {.lab = NULL};
+    enum rdl_status st = all ? connection_lab_init(&l, k->n, k->record) : RDL_ERR_NOMEM;
+
+    if (st == RDL_OK)
+        st = measure_rounds(&l, all, k->n, now_s, ret);
+    connection_lab_done(&l);
+    free(all);
+    return st;
+}
+
+/* Keeps the best of several tries. */
+static enum rdl_status measure(const struct kind *k, double (*now_s)(void), struct measured *ret)
+{
+    const unsigned tries = k->n <= TRIED_MAX ? TRIES : 1;
+
+    for (unsigned i = 0; i < tries; i++) {
+        struct measured m;
+
+        TRY(measure_once(k, now_s, &m));
+        if (i == 0 || sum(&m) < sum(ret))
+            *ret = m;
+    }
+    return RDL_OK;
+}
+
+static void print_text(const struct measured *all)
+{
+    printf("%-22s %12s %10s %10s %10s %10s %10s\n", "connections that live", "", "per second",
+           "set up", "a message", "tear down", "memory");
+    for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
+        const struct measured *m = &all[i];
+        char memory[24] = "-";
+
+        if (!kinds[i].record)
+            snprintf(memory, sizeof(memory), "%.1f KiB", m->bytes / 1024);
+        printf("%22u %12s %10.0f %7.1f us %7.1f us %7.1f us %10s\n", kinds[i].n,
+               kinds[i].record ? "recorded" : "", 1 / sum(m), 1e6 * m->set_up_s, 1e6 * m->message_s,
+               1e6 * m->tear_down_s, memory);
+    }
+}
+
+static void print_json(const struct measured *all)
+{
+    for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
+        printf("%s{\"connections\":%u,\"recorded\":%s,\"connections_per_s\":%.0f,"
+               "\"set_up_s\":%.9f,\"message_s\":%.9f,\"tear_down_s\":%.9f,"
+               "\"bytes_per_connection\":%.0f}",
+               i ? ",\n " : "[", kinds[i].n, kinds[i].record ? "true" : "false", 1 / sum(&all[i]),
+               all[i].set_up_s, all[i].message_s, all[i].tear_down_s, all[i].bytes);
+    puts("]");
+}
+
+int bench_connect(bool json, double (*now_s)(void))
+{
+    struct measured all[ARRAY_LEN(kinds)];
+
+    for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
+        const enum rdl_status st = measure(&kinds[i], now_s, &all[i]);
+
+        if (st != RDL_OK) {
+            fprintf(stderr, "rdmalab bench connect: %u connections: %s\n", kinds[i].n,
+                    rdl_status_str(st));
+            return 1;
+        }
+    }
+    if (json)
+        print_json(all);
+    else
+        print_text(all);
+    return 0;
+}
