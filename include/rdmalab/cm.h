@@ -101,7 +101,7 @@ RDL_MUST_CHECK enum rdl_status rdl_cm_destroy_id(struct rdl_lab *lab, rdl_cm_id 
 RDL_MUST_CHECK enum rdl_status rdl_cm_migrate_id(struct rdl_lab *lab, rdl_cm_id id,
                                                  rdl_cm_channel channel);
 
-/* EADDRINUSE, EADDRNOTAVAIL, EINVAL. */
+/* EADDRINUSE, EADDRNOTAVAIL, EINVAL, ENOMEM. */
 RDL_MUST_CHECK enum rdl_status rdl_cm_bind(struct rdl_lab *lab, rdl_cm_id id,
                                            const struct rdl_cm_addr *at, int *reterr);
 

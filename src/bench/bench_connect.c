@@ -35,18 +35,18 @@ static const struct kind {
 } kinds[] = {{1, false}, {1, true}, {100, false}, {1000, false}, {1000, true}, {10000, false}};
 
 /* Processor times in seconds, per connection. */
-struct measured {
+struct connect_cost {
     double set_up_s, message_s, tear_down_s;
     double bytes; /* memory of the lab per connection that exists, of both hosts */
 };
 
-static double sum(const struct measured *m)
+static double sum(const struct connect_cost *m)
 {
     return m->set_up_s + m->message_s + m->tear_down_s;
 }
 
 /* A listener's backlog bounds the number of requests that may wait at the same time. */
-static enum rdl_status set_up(struct connection_lab *l, struct connection *all, uint32_t n)
+static enum rdl_status set_up(struct connection_lab *l, struct bench_connection *all, uint32_t n)
 {
     for (uint32_t from = 0; from < n; from += BACKLOG) {
         const uint32_t to = n - from < BACKLOG ? n : from + BACKLOG;
@@ -64,8 +64,8 @@ static enum rdl_status set_up(struct connection_lab *l, struct connection *all, 
 }
 
 /* Adds the times of a round to those in *@total. */
-static enum rdl_status round_of(struct connection_lab *l, struct connection *all, uint32_t n,
-                                double (*now_s)(void), struct measured *total)
+static enum rdl_status round_of(struct connection_lab *l, struct bench_connection *all, uint32_t n,
+                                double (*now_s)(void), struct connect_cost *total)
 {
     const double start = now_s();
     const size_t before = rdl_used_bytes(l->lab);
@@ -88,10 +88,10 @@ static enum rdl_status round_of(struct connection_lab *l, struct connection *all
 /* Measures rounds until enough time has passed.  The first one is not measured, unless it is large:
  * tables grow in it, and it writes pages for the first time.
  */
-static enum rdl_status measure_rounds(struct connection_lab *l, struct connection *all, uint32_t n,
-                                      double (*now_s)(void), struct measured *ret)
+static enum rdl_status measure_rounds(struct connection_lab *l, struct bench_connection *all,
+                                      uint32_t n, double (*now_s)(void), struct connect_cost *ret)
 {
-    struct measured total = {0}, first = {0};
+    struct connect_cost total = {0}, first = {0};
     uint32_t rounds = 0;
 
     if (n <= TRIED_MAX)
@@ -100,17 +100,17 @@ static enum rdl_status measure_rounds(struct connection_lab *l, struct connectio
         TRY(round_of(l, all, n, now_s, &total));
         rounds++;
     } while (sum(&total) < MIN_SECONDS);
-    *ret = (struct measured){.set_up_s = total.set_up_s / n / rounds,
-                             .message_s = total.message_s / n / rounds,
-                             .tear_down_s = total.tear_down_s / n / rounds,
-                             .bytes = n <= TRIED_MAX ? first.bytes : total.bytes};
+    *ret = (struct connect_cost){.set_up_s = total.set_up_s / n / rounds,
+                                 .message_s = total.message_s / n / rounds,
+                                 .tear_down_s = total.tear_down_s / n / rounds,
+                                 .bytes = n <= TRIED_MAX ? first.bytes : total.bytes};
     return RDL_OK;
 }
 
 static enum rdl_status measure_once(const struct kind *k, double (*now_s)(void),
-                                    struct measured *ret)
+                                    struct connect_cost *ret)
 {
-    struct connection *all = calloc(k->n, sizeof(*all));
+    struct bench_connection *all = calloc(k->n, sizeof(*all));
     struct connection_lab l = {.lab = NULL};
     enum rdl_status st = all ? connection_lab_init(&l, k->n, k->record) : RDL_ERR_NOMEM;
 
@@ -122,12 +122,13 @@ static enum rdl_status measure_once(const struct kind *k, double (*now_s)(void),
 }
 
 /* Keeps the best of several tries. */
-static enum rdl_status measure(const struct kind *k, double (*now_s)(void), struct measured *ret)
+static enum rdl_status measure(const struct kind *k, double (*now_s)(void),
+                               struct connect_cost *ret)
 {
     const unsigned tries = k->n <= TRIED_MAX ? TRIES : 1;
 
     for (unsigned i = 0; i < tries; i++) {
-        struct measured m;
+        struct connect_cost m;
 
         TRY(measure_once(k, now_s, &m));
         if (i == 0 || sum(&m) < sum(ret))
@@ -136,12 +137,12 @@ static enum rdl_status measure(const struct kind *k, double (*now_s)(void), stru
     return RDL_OK;
 }
 
-static void print_text(const struct measured *all)
+static void print_text(const struct connect_cost *all)
 {
     printf("%-22s %12s %10s %10s %10s %10s %10s\n", "connections that live", "", "per second",
            "set up", "a message", "tear down", "memory");
     for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
-        const struct measured *m = &all[i];
+        const struct connect_cost *m = &all[i];
         char memory[24] = "-";
 
         if (!kinds[i].record)
@@ -152,7 +153,7 @@ static void print_text(const struct measured *all)
     }
 }
 
-static void print_json(const struct measured *all)
+static void print_json(const struct connect_cost *all)
 {
     for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
         printf("%s{\"connections\":%u,\"recorded\":%s,\"connections_per_s\":%.0f,"
@@ -165,7 +166,7 @@ static void print_json(const struct measured *all)
 
 int bench_connect(bool json, double (*now_s)(void))
 {
-    struct measured all[ARRAY_LEN(kinds)];
+    struct connect_cost all[ARRAY_LEN(kinds)];
 
     for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
         const enum rdl_status st = measure(&kinds[i], now_s, &all[i]);

@@ -115,7 +115,7 @@ static enum rdl_status take_event(struct connection_lab *l, rdl_cm_channel ch,
     return rdl_cm_ack_event(l->lab, ch);
 }
 
-static enum rdl_status move(struct connection_lab *l, struct connection *c, unsigned side,
+static enum rdl_status move(struct connection_lab *l, struct bench_connection *c, unsigned side,
                             enum qp_state to)
 {
     const struct connection_end *e = &c->end[side];
@@ -130,7 +130,8 @@ static enum rdl_status move(struct connection_lab *l, struct connection *c, unsi
 }
 
 /* Creates the completion queue and the queue pair, as rdma_create_qp(). */
-static enum rdl_status create_qp(struct connection_lab *l, struct connection *c, unsigned side)
+static enum rdl_status create_qp(struct connection_lab *l, struct bench_connection *c,
+                                 unsigned side)
 {
     struct connection_end *e = &c->end[side];
     struct rdl_qp_config qp = {
@@ -151,7 +152,7 @@ static enum rdl_status create_qp(struct connection_lab *l, struct connection *c,
 
 /* --- Connecting ------------------------------------------------------------------------------- */
 
-static struct rdl_cm_param param_of(const struct connection *c, unsigned side)
+static struct rdl_cm_param param_of(const struct bench_connection *c, unsigned side)
 {
     return (struct rdl_cm_param){.responder_resources = 1,
                                  .initiator_depth = 1,
@@ -160,7 +161,8 @@ static struct rdl_cm_param param_of(const struct connection *c, unsigned side)
                                  .qpn = c->end[side].side.qpn};
 }
 
-enum rdl_status connection_dial(struct connection_lab *l, struct connection *c, uint32_t number)
+enum rdl_status connection_dial(struct connection_lab *l, struct bench_connection *c,
+                                uint32_t number)
 {
     struct connection_end *e = &c->end[0];
     struct rdl_cm_event event;
@@ -181,7 +183,8 @@ enum rdl_status connection_dial(struct connection_lab *l, struct connection *c, 
 }
 
 /* The new ID moves to a channel of its own, as librdmacm does for a program without channels. */
-enum rdl_status connection_accept(struct connection_lab *l, struct connection *all, uint32_t n)
+enum rdl_status connection_accept(struct connection_lab *l, struct bench_connection *all,
+                                  uint32_t n)
 {
     struct connection_end *e;
     struct rdl_cm_event event;
@@ -205,7 +208,7 @@ enum rdl_status connection_accept(struct connection_lab *l, struct connection *a
     return rdl_cm_accept(l->lab, e->id, &p, &error);
 }
 
-enum rdl_status connection_finish(struct connection_lab *l, struct connection *c)
+enum rdl_status connection_finish(struct connection_lab *l, struct bench_connection *c)
 {
     struct rdl_cm_event event;
     int error;
@@ -216,7 +219,7 @@ enum rdl_status connection_finish(struct connection_lab *l, struct connection *c
     return rdl_cm_accept(l->lab, c->end[0].id, NULL, &error);
 }
 
-enum rdl_status connection_await(struct connection_lab *l, struct connection *c)
+enum rdl_status connection_await(struct connection_lab *l, struct bench_connection *c)
 {
     struct rdl_cm_event event;
 
@@ -226,7 +229,8 @@ enum rdl_status connection_await(struct connection_lab *l, struct connection *c)
 /* --- Using and ending ------------------------------------------------------------------------- */
 
 /* Runs until @side has a completion, which must be a success. */
-static enum rdl_status completed(struct connection_lab *l, struct connection *c, unsigned side)
+static enum rdl_status completed(struct connection_lab *l, struct bench_connection *c,
+                                 unsigned side)
 {
     const struct rdl_limits none = {0};
     struct rdl_wc wc;
@@ -241,14 +245,14 @@ static enum rdl_status completed(struct connection_lab *l, struct connection *c,
     return RDL_ERR_TIMEOUT;
 }
 
-enum rdl_status connection_message(struct connection_lab *l, struct connection *c)
+enum rdl_status connection_message(struct connection_lab *l, struct bench_connection *c)
 {
     TRY(testbed_side_send(l->lab, &c->end[0].side, 0, 0, BYTES, SF_SIGNALED));
     TRY(completed(l, c, 1));
     return completed(l, c, 0);
 }
 
-static enum rdl_status disconnect(struct connection_lab *l, struct connection *c)
+static enum rdl_status disconnect(struct connection_lab *l, struct bench_connection *c)
 {
     struct rdl_cm_event event;
     int error;
@@ -259,7 +263,7 @@ static enum rdl_status disconnect(struct connection_lab *l, struct connection *c
     return take_event(l, c->end[0].channel, RDMA_CM_EVENT_DISCONNECTED, &event);
 }
 
-enum rdl_status connection_end(struct connection_lab *l, struct connection *c)
+enum rdl_status connection_end(struct connection_lab *l, struct bench_connection *c)
 {
     TRY(disconnect(l, c));
     for (unsigned side = 0; side < 2; side++) {

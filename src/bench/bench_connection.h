@@ -24,7 +24,7 @@ struct connection_end {
     struct testbed_side side;
 };
 
-struct connection {
+struct bench_connection {
     struct connection_end end[2];
 };
 
@@ -45,17 +45,20 @@ void connection_lab_done(struct connection_lab *l);
  * expected.  connection_dial() sends @number to h2, so that connection_accept() can find the
  * connection of the request: @all are all connections, @n their number.
  */
-RDL_MUST_CHECK enum rdl_status connection_dial(struct connection_lab *l, struct connection *c,
+RDL_MUST_CHECK enum rdl_status connection_dial(struct connection_lab *l, struct bench_connection *c,
                                                uint32_t number);
-RDL_MUST_CHECK enum rdl_status connection_accept(struct connection_lab *l, struct connection *all,
-                                                 uint32_t n);
-RDL_MUST_CHECK enum rdl_status connection_finish(struct connection_lab *l, struct connection *c);
-RDL_MUST_CHECK enum rdl_status connection_await(struct connection_lab *l, struct connection *c);
+RDL_MUST_CHECK enum rdl_status connection_accept(struct connection_lab *l,
+                                                 struct bench_connection *all, uint32_t n);
+RDL_MUST_CHECK enum rdl_status connection_finish(struct connection_lab *l,
+                                                 struct bench_connection *c);
+RDL_MUST_CHECK enum rdl_status connection_await(struct connection_lab *l,
+                                                struct bench_connection *c);
 
 /* Passes one message of 64 bytes from h1 to h2, and polls both completions. */
-RDL_MUST_CHECK enum rdl_status connection_message(struct connection_lab *l, struct connection *c);
+RDL_MUST_CHECK enum rdl_status connection_message(struct connection_lab *l,
+                                                  struct bench_connection *c);
 
 /* h1 disconnects, h2 follows, and both destroy what they have. */
-RDL_MUST_CHECK enum rdl_status connection_end(struct connection_lab *l, struct connection *c);
+RDL_MUST_CHECK enum rdl_status connection_end(struct connection_lab *l, struct bench_connection *c);
 
 #endif

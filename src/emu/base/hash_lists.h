@@ -29,6 +29,12 @@ void hash_lists_init(struct hash_lists *h, struct arena *a);
 /* Frees the chains.  The table must be empty. */
 void hash_lists_done(struct hash_lists *h);
 
+/* Returns a hash of @number whose lower bits depend on all of its bits.  [Fibonacci hashing] */
+static inline uint32_t hash_lists_of(uint64_t number)
+{
+    return (uint32_t)(number * 0x9e3779b97f4a7c15u >> 32);
+}
+
 /* Returns the first node of the chain for @hash, or NULL.  The chain may also contain nodes with
  * other hashes.
  */

@@ -64,13 +64,11 @@ static bool grow(struct slots *s)
 }
 
 /* Lowest free index.  The table must not be full, here and below. */
-static uint32_t lowest_free(const struct slots *s)
+static uint32_t lowest_free(struct slots *s)
 {
-    uint32_t w = 0;
-
-    while (!s->free[w])
-        w++;
-    return w * 64 + (uint32_t)__builtin_ctzll(s->free[w]);
+    while (!s->free[s->low])
+        s->low++;
+    return s->low * 64 + (uint32_t)__builtin_ctzll(s->free[s->low]);
 }
 
 static uint32_t oldest_free(const struct slots *s)
@@ -101,6 +99,7 @@ static void give_back(struct slots *s, uint32_t i)
     const bool alone = s->used == s->n_touched;
 
     s->free[i / 64] |= (uint64_t)1 << (i % 64);
+    s->low = i / 64 < s->low ? i / 64 : s->low;
     s->used--;
     if (!s->oldest_first)
         return;

@@ -29,6 +29,7 @@ struct slots {
     struct arena *arena;
     struct slot *v;
     uint64_t *free;       /* bit set: the slot is free */
+    uint32_t low;         /* words of @free below this index have no bit set */
     uint32_t len;         /* allocated slots; the table grows as needed */
     uint32_t max;         /* maximum number of objects */
     uint32_t used;        /* number of objects */

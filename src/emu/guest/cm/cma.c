@@ -17,6 +17,9 @@
 void cma_init(struct cma *cma, const struct cma_config *config, struct prng rng)
 {
     *cma = (struct cma){.config = *config, .rng = rng};
+    hash_lists_init(&cma->by_number, config->arena);
+    hash_lists_init(&cma->by_port, config->arena);
+    hash_lists_init(&cma->services, config->arena);
 }
 
 /* --- Addresses -------------------------------------------------------------------------------- */
@@ -74,15 +77,46 @@ static bool are_apart(const struct cma_id *a, const struct cma_id *b)
     return !cma_is_any(&a->local) && !cma_is_any(&b->local) && !is_same(&a->local, &b->local);
 }
 
+#define AT_PORT(node)                                                                              \
+    ((node) ? (struct cma_id *)((char *)(node)-offsetof(struct cma_id, by_port)) : NULL)
+
+/* Return an ID with a port of the same hash: the first one, and the one behind @id.  NULL: there is
+ * none.
+ */
+static struct cma_id *first_at(const struct cma *cma, enum port_space space, uint16_t port)
+{
+    struct hash_node *n =
+        hash_lists_first(&cma->by_port, hash_lists_of(cma_service_id(space, port)));
+
+    return AT_PORT(n);
+}
+
+static struct cma_id *next_at(const struct cma_id *id)
+{
+    return AT_PORT(id->by_port.next);
+}
+
+static bool has_port(const struct cma_id *id, enum port_space space, uint16_t port)
+{
+    return id->space == space && id->local.port == port;
+}
+
 /* Returns true if @port is free for @id, which has its address already. */
 static bool is_free(const struct cma_id *id, uint16_t port)
 {
-    for (const struct cma_id *o = id->cma->ids; o; o = o->next) {
-        if (o != id && o->space == id->space && o->has_port && o->local.port == port &&
-            !are_apart(o, id))
+    for (const struct cma_id *o = first_at(id->cma, id->space, port); o; o = next_at(o)) {
+        if (o != id && has_port(o, id->space, port) && !are_apart(o, id))
             return false;
     }
     return true;
+}
+
+static int set_port(struct cma_id *id, uint16_t port)
+{
+    id->local.port = port;
+    id->has_port = hash_lists_add(&id->cma->by_port, &id->by_port,
+                                  hash_lists_of(cma_service_id(id->space, port)));
+    return id->has_port ? 0 : ENOMEM;
 }
 
 /* Gives @id the port @port, or one that nobody has if that is 0. */
@@ -90,19 +124,14 @@ static int take_port(struct cma_id *id, uint16_t port)
 {
     uint32_t at;
 
-    if (port != 0) {
-        if (!is_free(id, port))
-            return EADDRINUSE;
-        id->local.port = port;
-        id->has_port = true;
-        return 0;
-    }
+    if (port != 0)
+        return is_free(id, port) ? set_port(id, port) : EADDRINUSE;
     at = (uint32_t)prng_below(&id->cma->rng, PORTS);
     for (uint32_t i = 0; i < PORTS; i++) {
         const uint16_t next = (uint16_t)(PORT_FIRST + (at + i) % PORTS);
 
         if (is_free(id, next))
-            return take_port(id, next);
+            return set_port(id, next);
     }
     return EADDRNOTAVAIL;
 }
@@ -130,10 +159,11 @@ int cma_bind(struct cma_id *id, const struct rdl_cm_addr *at)
 
 static struct cma_service *service_of(const struct cma *cma, uint64_t service_id)
 {
-    struct cma_service *s = cma->services;
+    struct cma_service *s =
+        (struct cma_service *)hash_lists_first(&cma->services, hash_lists_of(service_id));
 
     while (s && s->service_id != service_id)
-        s = s->next;
+        s = (struct cma_service *)s->node.next;
     return s;
 }
 
@@ -148,28 +178,26 @@ static int open_service(struct cma *cma, uint64_t service_id)
     s = arena_alloc(cma->config.arena, sizeof(*s));
     if (!s)
         return ENOMEM;
-    *s = (struct cma_service){.next = cma->services, .service_id = service_id, .n_listeners = 1};
+    *s = (struct cma_service){.service_id = service_id, .n_listeners = 1};
     s->ib = ib_cm_create(cma->config.ib, NULL);
-    if (!s->ib || ib_cm_listen(s->ib, service_id) != RDL_OK) {
+    if (!s->ib || ib_cm_listen(s->ib, service_id) != RDL_OK ||
+        !hash_lists_add(&cma->services, &s->node, hash_lists_of(service_id))) {
         if (s->ib)
             ib_cm_destroy(s->ib);
         arena_release(cma->config.arena, s, sizeof(*s));
         return ENOMEM;
     }
-    cma->services = s;
     return 0;
 }
 
 static void close_service(struct cma *cma, uint64_t service_id)
 {
-    struct cma_service *s = service_of(cma, service_id), **at = &cma->services;
+    struct cma_service *s = service_of(cma, service_id);
 
     RDL_ASSERT(s);
     if (--s->n_listeners > 0)
         return;
-    while (*at != s)
-        at = &(*at)->next;
-    *at = s->next;
+    hash_lists_remove(&cma->services, &s->node);
     ib_cm_destroy(s->ib);
     arena_release(cma->config.arena, s, sizeof(*s));
 }
@@ -202,8 +230,8 @@ int cma_listen(struct cma_id *id, uint32_t backlog)
 struct cma_id *cma_listener_at(const struct cma *cma, enum port_space space,
                                const struct rdl_cm_addr *to)
 {
-    for (struct cma_id *id = cma->ids; id; id = id->next) {
-        if (id->state != CMA_LISTEN || id->space != space || id->local.port != to->port)
+    for (struct cma_id *id = first_at(cma, space, to->port); id; id = next_at(id)) {
+        if (id->state != CMA_LISTEN || !has_port(id, space, to->port))
             continue;
         if (is_same(&id->local, to) ||
             (cma_is_any(&id->local) &&
@@ -215,11 +243,7 @@ struct cma_id *cma_listener_at(const struct cma *cma, enum port_space space,
 
 uint32_t cma_services(const struct cma *cma)
 {
-    uint32_t n = 0;
-
-    for (const struct cma_service *s = cma->services; s; s = s->next)
-        n++;
-    return n;
+    return cma->services.n;
 }
 
 /* --- Addresses and routes of peers ------------------------------------------------------------ */
@@ -234,6 +258,7 @@ static void stop_timer(struct cma_id *id)
 static void resolved(struct cma_id *id, int error)
 {
     stop_timer(id);
+    id->cma->n_querying--;
     if (error) {
         id->state = CMA_ADDR_BOUND;
         cma_tell(id, RDMA_CM_EVENT_ADDR_ERROR, -error);
@@ -268,6 +293,7 @@ int cma_resolve_addr(struct cma_id *id, const struct rdl_cm_addr *from,
     if (cma_is_any(to)) /* this host */
         choose_source(id->cma, to, &id->peer);
     id->state = CMA_ADDR_QUERY;
+    id->cma->n_querying++;
     error = cma_is_own(id->cma, id->peer.gid) || gid_is_group(id->peer.gid)
                 ? 0
                 : c->ops.resolve(c->ctx, id->peer.gid);
@@ -280,19 +306,22 @@ int cma_resolve_addr(struct cma_id *id, const struct rdl_cm_addr *from,
 
 void cma_timer(struct cma *cma, uint32_t number)
 {
-    for (struct cma_id *id = cma->ids; id; id = id->next) {
-        if (id->number != number)
-            continue;
-        id->timer = 0;
-        resolved(id, ETIMEDOUT);
-        return;
-    }
-    RDL_ASSERT(false); /* stop_timer() was called for an ID that is gone */
+    /* stop_timer() was called for an ID that is gone, so this one is there. */
+    struct cma_id *id = (struct cma_id *)hash_lists_first(&cma->by_number, hash_lists_of(number));
+
+    while (id && id->number != number)
+        id = (struct cma_id *)id->by_number.next;
+    RDL_ASSERT(id);
+    id->timer = 0;
+    resolved(id, ETIMEDOUT);
 }
 
 void cma_resolved(struct cma *cma, const uint8_t gid[GID_BYTES], bool found)
 {
-    for (struct cma_id *id = cma->ids; id; id = id->next) {
+    uint32_t left = cma->n_querying;
+
+    for (struct cma_id *id = cma->ids; id && left > 0; id = id->next) {
+        left -= id->state == CMA_ADDR_QUERY;
         if (id->state == CMA_ADDR_QUERY && memcmp(id->peer.gid, gid, GID_BYTES) == 0)
             resolved(id, found ? 0 : ETIMEDOUT);
     }
@@ -319,15 +348,29 @@ struct cma_event *cma_event_new(struct cma_id *id, enum rdma_cm_event kind, int 
     return e;
 }
 
-static void append(struct cma_channel *ch, struct cma_event *e)
+static void enqueue(struct cma_channel *ch, struct cma_event *e)
 {
     e->next = NULL;
+    e->before = ch->last;
     if (ch->last)
         ch->last->next = e;
     else
         ch->first = e;
     ch->last = e;
     ch->n_events++;
+}
+
+static void dequeue(struct cma_channel *ch, const struct cma_event *e)
+{
+    if (e->before)
+        e->before->next = e->next;
+    else
+        ch->first = e->next;
+    if (e->next)
+        e->next->before = e->before;
+    else
+        ch->last = e->before;
+    ch->n_events--;
 }
 
 /* A program does not know an ID whose request it has not accepted: its events are lost.  [Linux,
@@ -341,7 +384,12 @@ void cma_post(struct cma_event *e)
         arena_release(cma->config.arena, e, sizeof(*e));
         return;
     }
-    append(e->id->channel, e);
+    if (e->id->last)
+        e->id->last->next_of_id = e;
+    else
+        e->id->first = e;
+    e->id->last = e;
+    enqueue(e->id->channel, e);
     cma->config.ops.has_event(cma->config.ctx, e->id->channel);
 }
 
@@ -359,23 +407,30 @@ static struct cma_id *counts_at(const struct cma_event *e)
     return e->listener ? e->listener : e->id;
 }
 
+/* The place of @id in the backlog, if it has one, is free again. */
+static void leave_backlog(struct cma_id *id)
+{
+    if (id->is_request && id->from) {
+        id->from->backlog++;
+        id->from->n_requests--;
+    }
+    id->is_request = false;
+    id->from = NULL;
+}
+
 struct cma_event *cma_take(struct cma_channel *ch)
 {
     struct cma_event *e = ch->first;
 
     if (!e)
         return NULL;
-    ch->first = e->next;
-    if (!ch->first)
-        ch->last = NULL;
-    ch->n_events--;
+    RDL_ASSERT(e->id->first == e); /* both queues have the same order */
+    e->id->first = e->next_of_id;
+    if (!e->id->first)
+        e->id->last = NULL;
+    dequeue(ch, e);
     counts_at(e)->n_told++;
-    if (e->id->is_request) { /* a place in the backlog is free again */
-        e->id->is_request = false;
-        if (e->id->from)
-            e->id->from->backlog++;
-        e->id->from = NULL;
-    }
+    leave_backlog(e->id);
     return e;
 }
 
@@ -385,40 +440,23 @@ void cma_ack(struct cma *cma, struct cma_event *e)
     arena_release(cma->config.arena, e, sizeof(*e));
 }
 
-/* Returns true if @e is an event that is meant: a CONNECT_REQUEST is one of its new ID. */
-typedef bool is_meant(const struct cma_event *e, const struct cma_id *id, const void *arg);
-
-/* Takes the first event of @ch that is meant out of the queue.  Returns NULL if there is none. */
-static struct cma_event *pull(struct cma_channel *ch, is_meant *meant, const struct cma_id *id,
-                              const void *arg)
-{
-    struct cma_event **at = &ch->first, *before = NULL, *e;
-
-    while (*at && !meant(*at, id, arg)) {
-        before = *at;
-        at = &before->next;
-    }
-    e = *at;
-    if (!e)
-        return NULL;
-    *at = e->next;
-    if (ch->last == e)
-        ch->last = before;
-    ch->n_events--;
-    return e;
-}
-
-static bool is_of_group(const struct cma_event *e, const struct cma_id *id, const void *group)
-{
-    return e->id == id && (!group || e->group == group);
-}
-
 void cma_forget_events(struct cma_id *id, const struct cma_group *group)
 {
-    struct cma_event *e;
+    struct cma_event **at = &id->first, *stays = NULL;
 
-    while ((e = pull(id->channel, is_of_group, id, group)) != NULL)
+    while (*at) {
+        struct cma_event *e = *at;
+
+        if (group && e->group != group) {
+            stays = e;
+            at = &e->next_of_id;
+            continue;
+        }
+        *at = e->next_of_id;
+        dequeue(id->channel, e);
         arena_release(id->cma->config.arena, e, sizeof(*e));
+    }
+    id->last = stays;
 }
 
 static void move_id(struct cma_id *id, struct cma_channel *to)
@@ -428,22 +466,25 @@ static void move_id(struct cma_id *id, struct cma_channel *to)
     to->n_ids++;
 }
 
+/* The events of a listener are those of the IDs of its requests, too, in one order. */
 void cma_migrate(struct cma_id *id, struct cma_channel *to)
 {
     struct cma_channel *from = id->channel;
-    struct cma_event *e = from->first;
+    const bool listens = id->state == CMA_LISTEN;
+    struct cma_event *e = listens ? from->first : id->first;
 
     if (to == from)
         return;
-    from->first = from->last = NULL;
-    from->n_events = 0;
     move_id(id, to);
-    while (e) { /* those of other IDs stay, in their order */
-        struct cma_event *next = e->next;
+    while (e) {
+        struct cma_event *next = listens ? e->next : e->next_of_id;
 
-        if (e->id != id && e->listener == id)
-            move_id(e->id, to);
-        append(e->id->channel, e);
+        if (e->id == id || e->listener == id) {
+            if (e->id != id)
+                move_id(e->id, to);
+            dequeue(from, e);
+            enqueue(to, e);
+        }
         e = next;
     }
 }
@@ -472,27 +513,34 @@ struct cma_id *cma_create(struct cma *cma, struct cma_channel *ch, enum port_spa
                           .next = cma->ids,
                           .channel = ch,
                           .user = user,
-                          .number = ++cma->n_created,
-                          .space = space,
-                          .psn = (uint32_t)prng_next(&cma->rng) & PSN_MASK};
+                          .number = cma->n_created + 1,
+                          .space = space};
+    if (!hash_lists_add(&cma->by_number, &id->by_number, hash_lists_of(id->number))) {
+        arena_release(cma->config.arena, id, sizeof(*id));
+        return NULL;
+    }
+    id->psn = (uint32_t)prng_next(&cma->rng) & PSN_MASK;
+    cma->n_created++;
+    if (cma->ids)
+        cma->ids->before = id;
     cma->ids = id;
     cma->n_ids++;
     ch->n_ids++;
     return id;
 }
 
-/* Destroys the next ID whose CONNECT_REQUEST to @listener nobody has taken.  Returns false if there
- * is none.
- */
-static bool drop_request(struct cma_id *listener)
+/* Destroys the IDs whose CONNECT_REQUESTs to @listener nobody has taken, the newest first. */
+static void drop_requests(const struct cma_id *listener)
 {
-    for (struct cma_id *id = listener->cma->ids; id; id = id->next) {
-        if (id->is_request && id->from == listener) {
+    struct cma_id *id = listener->cma->ids;
+
+    while (listener->n_requests > 0) {
+        struct cma_id *next = id->next;
+
+        if (id->is_request && id->from == listener)
             cma_destroy(id);
-            return true;
-        }
+        id = next;
     }
-    return false;
 }
 
 static void drop_groups(struct cma_id *id)
@@ -501,27 +549,39 @@ static void drop_groups(struct cma_id *id)
         cma_leave(id, id->groups);
 }
 
+static void leave_tables(struct cma_id *id)
+{
+    struct cma *cma = id->cma;
+
+    hash_lists_remove(&cma->by_number, &id->by_number);
+    if (id->has_port)
+        hash_lists_remove(&cma->by_port, &id->by_port);
+    if (id->before)
+        id->before->next = id->next;
+    else
+        cma->ids = id->next;
+    if (id->next)
+        id->next->before = id->before;
+}
+
 void cma_destroy(struct cma_id *id)
 {
     struct cma *cma = id->cma;
-    struct cma_id **at = &cma->ids;
 
-    while (drop_request(id))
-        ;
-    if (id->state == CMA_LISTEN)
+    if (id->state == CMA_LISTEN) {
+        drop_requests(id);
         close_service(cma, cma_service_id(id->space, id->local.port));
+    }
+    if (id->state == CMA_ADDR_QUERY)
+        cma->n_querying--;
     id->state = CMA_DESTROYING;
     stop_timer(id);
     if (id->ib)
         ib_cm_destroy(id->ib);
-    if (id->is_request && id->from)
-        id->from->backlog++;
+    leave_backlog(id);
     cma_forget_events(id, NULL);
     drop_groups(id);
-    while (*at && *at != id)
-        at = &(*at)->next;
-    RDL_ASSERT(*at);
-    *at = id->next;
+    leave_tables(id);
     cma->n_ids--;
     id->channel->n_ids--;
     arena_release(cma->config.arena, id, sizeof(*id));

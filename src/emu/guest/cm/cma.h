@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "emu/base/arena.h"
+#include "emu/base/hash_lists.h"
 #include "emu/base/prng.h"
 #include "emu/facts/enum/cm_option.h"
 #include "emu/facts/enum/cma_state.h"
@@ -26,7 +27,8 @@
 struct cma_id;
 
 struct cma_event {
-    struct cma_event *next;
+    struct cma_event *next, *before; /* in the queue of its channel */
+    struct cma_event *next_of_id;    /* in cma_id.first */
     enum rdma_cm_event kind;
     int status; /* 0, a negative errno, a reason of a REJ, or the status of a SIDR_REP */
     struct cma_id *id, *listener; /* listener: of CONNECT_REQUEST */
@@ -50,15 +52,19 @@ struct cma_channel {
 };
 
 struct cma_id {
+    struct hash_node by_number, by_port; /* nodes of the tables of struct cma */
     struct cma *cma;
-    struct cma_id *next; /* in cma.ids */
+    struct cma_id *next, *before; /* in cma.ids */
     struct cma_channel *channel;
     void *user;
     uint32_t number; /* counts the IDs of the host, from 1 */
     enum port_space space;
     uint32_t state; /* enum cma_state */
     struct rdl_cm_addr local, peer;
-    bool has_port;        /* @local.port is its own; an ID of a request has that of its listener */
+    /* @local.port is its own, and it is in cma.by_port; an ID of a request has the port of its
+     * listener.
+     */
+    bool has_port;
     bool reuses, v6_only; /* options REUSEADDR, AFONLY */
     uint8_t tos;
     bool has_timeout; /* option ACK_TIMEOUT */
@@ -70,12 +76,15 @@ struct cma_id {
     uint32_t path_mtu; /* enum mtu */
     uint32_t remote_qpn, remote_psn;
     uint32_t backlog;    /* of a listener: requests that may still wait */
+    uint32_t n_requests; /* of a listener: those that wait */
     bool is_request;     /* its CONNECT_REQUEST was not taken yet: it counts in the backlog */
     bool is_unaccepted;  /* it is from a request, and was not accepted: it gets no events */
     struct cma_id *from; /* its listener, while @is_request; NULL: that has gone */
     struct ib_cm_id *ib; /* NULL: none */
     uint64_t timer;      /* of ADDR_QUERY; 0: none */
     struct cma_group *groups;
+    /* Its events that nobody has taken; a CONNECT_REQUEST is one of the new ID. */
+    struct cma_event *first, *last;
     /* Events that were taken and not acknowledged; a CONNECT_REQUEST is its listener's. */
     uint32_t n_told;
 };
@@ -106,14 +115,14 @@ struct cma_config {
     void *ctx;
 };
 
-struct cma_service;
-
 struct cma {
     struct cma_config config;
     struct prng rng;
-    struct cma_id *ids;
-    struct cma_service *services;
+    struct cma_id *ids;                   /* the newest first */
+    struct hash_lists by_number, by_port; /* of IDs; by_port: those with has_port */
+    struct hash_lists services;           /* struct cma_service by service ID */
     uint32_t n_ids, n_created, n_groups_created;
+    uint32_t n_querying; /* IDs in state ADDR_QUERY */
 };
 
 void cma_init(struct cma *cma, const struct cma_config *config, struct prng rng);
@@ -135,7 +144,7 @@ void cma_destroy(struct cma_id *id);
  */
 void cma_migrate(struct cma_id *id, struct cma_channel *ch);
 
-/* EADDRINUSE, EADDRNOTAVAIL, EINVAL. */
+/* EADDRINUSE, EADDRNOTAVAIL, EINVAL, ENOMEM. */
 int cma_bind(struct cma_id *id, const struct rdl_cm_addr *at);
 
 /* Then ADDR_RESOLVED or ADDR_ERROR comes, after @timeout_ns at the latest.  @from may be NULL. */

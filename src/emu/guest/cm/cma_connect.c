@@ -419,6 +419,7 @@ static enum cma_taken take_request(struct cma *cma, struct ib_cm_id *ib,
     if (!e)
         return NO_ROOM;
     listener->backlog--;
+    listener->n_requests++;
     if (is_datagram)
         copy_private(&e->param, data + RDMA_CM_BYTES,
                      sizeof(ev->mad->u.sidr_req.private_data) - RDMA_CM_BYTES);

@@ -9,7 +9,7 @@
 
 /* All listeners of a port share one ID of ib_cm, because they may have different addresses. */
 struct cma_service {
-    struct cma_service *next;
+    struct hash_node node; /* of cma.services */
     uint64_t service_id;
     struct ib_cm_id *ib;
     uint32_t n_listeners;

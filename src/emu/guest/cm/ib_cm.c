@@ -14,7 +14,6 @@
 #define TIME_CODE_OF_MS 8u /* 4.096 us * 2^8 is about a millisecond */
 #define TIME_CODE_MAX   31u
 #define GUID_BYTES      8u
-#define HASH_FACTOR     0x9e3779b97f4a7c15u /* of Fibonacci hashing */
 
 uint64_t ib_cm_time_ns(uint32_t code)
 {
@@ -36,7 +35,7 @@ uint32_t ib_cm_ack_timeout(uint32_t delay, uint32_t life)
 
 static uint32_t hash_of(uint64_t guid, uint32_t number)
 {
-    return (uint32_t)((guid + number) * HASH_FACTOR >> 32);
+    return hash_lists_of(guid + number);
 }
 
 #define ID_OF(node, member)                                                                        \
@@ -103,21 +102,18 @@ void ib_cm_forget_peer(struct ib_cm_id *id)
 
 struct ib_cm_id *ib_cm_listener(const struct ib_cm *cm, uint64_t service_id)
 {
-    struct ib_cm_id *id = cm->listeners;
+    struct hash_node *n = hash_lists_first(&cm->by_service, hash_lists_of(service_id));
 
-    while (id && id->service_id != service_id)
-        id = id->next_listener;
-    return id;
+    while (n && ID_OF(n, by_service)->service_id != service_id)
+        n = n->next;
+    return ID_OF(n, by_service);
 }
 
-static void stop_listening(struct ib_cm_id *id)
+bool ib_cm_add_listener(struct ib_cm_id *id)
 {
-    struct ib_cm_id **at = &id->cm->listeners;
-
-    while (*at && *at != id)
-        at = &(*at)->next_listener;
-    if (*at)
-        *at = id->next_listener;
+    id->in_service =
+        hash_lists_add(&id->cm->by_service, &id->by_service, hash_lists_of(id->service_id));
+    return id->in_service;
 }
 
 /* --- Messages and timers ---------------------------------------------------------------------- */
@@ -307,6 +303,7 @@ void ib_cm_init(struct ib_cm *cm, const struct ib_cm_config *config, struct prng
     hash_lists_init(&cm->by_local, config->arena);
     hash_lists_init(&cm->by_remote, config->arena);
     hash_lists_init(&cm->by_qpn, config->arena);
+    hash_lists_init(&cm->by_service, config->arena);
 }
 
 /* Returns an ID that is not used; 0 means none in messages. */
@@ -340,7 +337,8 @@ void ib_cm_free(struct ib_cm_id *id)
     struct ib_cm *cm = id->cm;
 
     ib_cm_reset(id);
-    stop_listening(id);
+    if (id->in_service)
+        hash_lists_remove(&cm->by_service, &id->by_service);
     hash_lists_remove(&cm->by_local, &id->by_local);
     cm->n_ids--;
     arena_release(cm->config.arena, id, sizeof(*id));

@@ -97,7 +97,8 @@ struct ib_cm_ops {
 
 /* A communication ID. */
 struct ib_cm_id {
-    struct hash_node by_local, by_remote, by_qpn; /* nodes of the tables of struct ib_cm */
+    /* Nodes of the tables of struct ib_cm. */
+    struct hash_node by_local, by_remote, by_qpn, by_service;
     struct ib_cm *cm;
     void *user;
     uint32_t state; /* enum cm_state */
@@ -106,15 +107,14 @@ struct ib_cm_id {
     uint32_t local_qpn, remote_qpn;
     uint64_t service_id, tid;
     struct ib_cm_path path;
-    bool in_remote, in_qpn; /* it is in these tables */
-    uint64_t timeout_ns;    /* of the messages that wait for an answer */
-    uint64_t wait_ns;       /* of the one that waits now */
+    bool in_remote, in_qpn, in_service; /* it is in these tables */
+    uint64_t timeout_ns;                /* of the messages that wait for an answer */
+    uint64_t wait_ns;                   /* of the one that waits now */
     uint32_t max_retries, retries;
     uint32_t ack_timeout; /* code; of its queue pair, and of TIMEWAIT */
     uint32_t service_timeout;
-    uint64_t timer, due_ns;         /* 0: none runs; when it is due */
-    uint8_t last[MAD_BYTES];        /* the message that was sent last */
-    struct ib_cm_id *next_listener; /* in ib_cm.listeners */
+    uint64_t timer, due_ns;  /* 0: none runs; when it is due */
+    uint8_t last[MAD_BYTES]; /* the message that was sent last */
 };
 
 struct ib_cm_config {
@@ -129,8 +129,7 @@ struct ib_cm_config {
 struct ib_cm {
     struct ib_cm_config config;
     uint32_t operand, next; /* local IDs are @next ^ @operand */
-    struct hash_lists by_local, by_remote, by_qpn;
-    struct ib_cm_id *listeners;
+    struct hash_lists by_local, by_remote, by_qpn, by_service;
     uint32_t n_ids;
     uint64_t rules; /* set of rows of cm_rules.def that have decided so far */
 };
@@ -155,7 +154,7 @@ struct ib_cm_id *ib_cm_find(const struct ib_cm *cm, uint32_t local_id);
  * RDL_ERR_INVAL.  Private data is at most as long as the field of the message.
  */
 
-/* Waits for requests for @service_id.  RDL_ERR_EXISTS: another ID does already. */
+/* Waits for requests for @service_id.  RDL_ERR_EXISTS: another ID does already.  RDL_ERR_NOMEM. */
 RDL_MUST_CHECK enum rdl_status ib_cm_listen(struct ib_cm_id *id, uint64_t service_id);
 
 struct ib_cm_req {

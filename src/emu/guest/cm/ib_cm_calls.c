@@ -24,8 +24,8 @@ enum rdl_status ib_cm_listen(struct ib_cm_id *id, uint64_t service_id)
     if (ib_cm_listener(id->cm, service_id))
         return RDL_ERR_EXISTS;
     id->service_id = service_id;
-    id->next_listener = id->cm->listeners;
-    id->cm->listeners = id;
+    if (!ib_cm_add_listener(id))
+        return RDL_ERR_NOMEM;
     ib_cm_set_state(id, CMS_LISTEN);
     return RDL_OK;
 }

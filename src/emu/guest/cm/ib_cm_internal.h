@@ -53,7 +53,11 @@ void ib_cm_forget_peer(struct ib_cm_id *id);
 bool ib_cm_add_remote(struct ib_cm_id *id);
 bool ib_cm_add_qpn(struct ib_cm_id *id);
 
+/* Returns the ID that listens for @service_id, or NULL. */
 struct ib_cm_id *ib_cm_listener(const struct ib_cm *cm, uint64_t service_id);
+
+/* Adds @id to the table of listeners.  Returns false if the arena is full. */
+bool ib_cm_add_listener(struct ib_cm_id *id);
 
 /* Tells the user of @id.  Returns false as ops.event(). */
 bool ib_cm_tell(struct ib_cm_id *id, enum ib_cm_event_kind kind, const struct mad *m,

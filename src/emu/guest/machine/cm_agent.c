@@ -99,14 +99,16 @@ void cm_agent_timer(struct cm_agent *a, uint64_t arg)
 
 /* --- Messages --------------------------------------------------------------------------------- */
 
-/* Returns the number of a free buffer; n_sends: there is none. */
-static uint32_t free_send(const struct cm_agent *a)
-{
-    uint32_t i = 0;
+_Static_assert(CM_AGENT_SENDS <= 64, "the set of buffers is a uint64_t");
 
-    while (i < a->n_sends && a->sends[i])
-        i++;
-    return i;
+static uint64_t send_bit(uint64_t buffer)
+{
+    return (uint64_t)1 << buffer;
+}
+
+static bool has_buffer(const struct cm_agent *a)
+{
+    return a->free_sends != 0;
 }
 
 /* Members of a message that events tell.  Those that it has not are 0. */
@@ -164,10 +166,11 @@ static enum rdl_status post_because(struct cm_agent *a, const struct rdl_send_wr
 {
     struct trace *t = a->config.trace;
     enum rdl_status st;
-    struct gist g;
+    struct gist g = {.message = 0};
     ev_id id, old;
 
-    read_gist(m->mad, &m->path, &g);
+    if (trace_listens(t, EV_cm_sent))
+        read_gist(m->mad, &m->path, &g);
     TRACE_ID(t, id, cm_sent, .host = a->config.host, .message = g.message, .addr = g.addr,
              .port = g.port, .qpn = g.qpn, .psn = g.psn, .reason = g.reason, .status = g.status,
              .responder_resources = g.responder_resources, .initiator_depth = g.initiator_depth,
@@ -211,70 +214,94 @@ static bool post_mad(struct cm_agent *a, uint32_t buffer, const struct cm_agent_
  */
 static bool send_or_drop(struct cm_agent *a, const struct cm_agent_message *m)
 {
-    const uint32_t buffer = free_send(a);
     const uint8_t *mac = guest_neighbour_mac(a->config.net, m->path.dgid);
     enum rdl_status st = RDL_OK;
 
     if (!mac)
         st = guest_neighbour_resolve(a->config.net, m->path.dgid, &mac);
-    if (st == RDL_ERR_BUSY || (st == RDL_OK && buffer == a->n_sends))
+    if (st == RDL_ERR_BUSY || (st == RDL_OK && !has_buffer(a)))
         return false;
-    if (st == RDL_OK && post_mad(a, buffer, m, mac))
-        a->sends[buffer] = true;
+    if (st == RDL_OK) {
+        const uint32_t buffer = (uint32_t)__builtin_ctzll(a->free_sends);
+
+        if (post_mad(a, buffer, m, mac))
+            a->free_sends &= ~send_bit(buffer);
+    }
     return true;
+}
+
+/* Removes the waiting message *@at, which follows @before, or is the first if that is NULL. */
+static void leave_queue(struct cm_agent *a, struct cm_agent_message **at,
+                        struct cm_agent_message *before)
+{
+    struct cm_agent_message *m = *at;
+
+    *at = m->next;
+    if (a->last == m)
+        a->last = before;
+    arena_release(a->config.arena, m, sizeof(*m));
 }
 
 /* Sends what can be sent now of the messages that wait, in their order. */
 static void flush(struct cm_agent *a)
 {
-    struct cm_agent_message **at = &a->first;
+    struct cm_agent_message **at = &a->first, *before = NULL;
 
-    a->last = NULL;
-    while (*at) {
-        struct cm_agent_message *m = *at;
-
-        if (send_or_drop(a, m)) {
-            *at = m->next;
-            arena_release(a->config.arena, m, sizeof(*m));
+    while (*at && has_buffer(a)) {
+        if (send_or_drop(a, *at)) {
+            leave_queue(a, at, before);
         } else {
-            a->last = m;
-            at = &m->next;
+            before = *at;
+            at = &before->next;
         }
     }
+    a->lacks_buffer = *at != NULL;
 }
 
+/* Sends the messages that have waited for a buffer.  The others still wait for a MAC. */
+static void flush_for_buffers(struct cm_agent *a)
+{
+    if (a->lacks_buffer && has_buffer(a))
+        flush(a);
+}
+
+/* A message waits behind those that wait for a buffer.  It does not wait behind those that wait for
+ * a MAC: its neighbour is another one, or it waits for the same MAC.
+ */
 static void ib_send(void *ctx, const struct ib_cm_path *path, const uint8_t mad[MAD_BYTES])
 {
     struct cm_agent *a = ctx;
-    struct cm_agent_message *m = arena_alloc(a->config.arena, sizeof(*m));
+    struct cm_agent_message new = {.path = *path}, *m;
 
+    memcpy(new.mad, mad, MAD_BYTES);
+    flush_for_buffers(a);
+    if (send_or_drop(a, &new))
+        return;
+    m = arena_alloc(a->config.arena, sizeof(*m));
     if (!m)
         return; /* as if it were lost */
-    *m = (struct cm_agent_message){.path = *path};
-    memcpy(m->mad, mad, MAD_BYTES);
+    *m = new;
+    a->lacks_buffer = a->lacks_buffer || !has_buffer(a);
     if (a->last)
         a->last->next = m;
     else
         a->first = m;
     a->last = m;
-    flush(a);
 }
 
 void cm_agent_resolved(struct cm_agent *a, const uint8_t gid[GID_BYTES], const uint8_t *mac)
 {
-    struct cm_agent_message **at = &a->first;
+    struct cm_agent_message **at = &a->first, *before = NULL;
 
     if (!a->is_up)
         return;
     while (!mac && *at) { /* those to a neighbour that does not answer are lost */
-        struct cm_agent_message *m = *at;
-
-        if (memcmp(m->path.dgid, gid, GID_BYTES) != 0) {
-            at = &m->next;
+        if (memcmp((*at)->path.dgid, gid, GID_BYTES) == 0) {
+            leave_queue(a, at, before);
             continue;
         }
-        *at = m->next;
-        arena_release(a->config.arena, m, sizeof(*m));
+        before = *at;
+        at = &before->next;
     }
     flush(a);
     cma_resolved(&a->cma, gid, mac != NULL);
@@ -301,10 +328,11 @@ static bool post_receive(const struct cm_agent *a, uint32_t buffer)
 static void hear(struct cm_agent *a, const struct ib_cm_path *from, const uint8_t *mad)
 {
     struct trace *t = a->config.trace;
-    struct gist g;
+    struct gist g = {.message = 0};
     ev_id id, old;
 
-    read_gist(mad, from, &g);
+    if (trace_listens(t, EV_cm_received))
+        read_gist(mad, from, &g);
     TRACE_ID(t, id, cm_received, .host = a->config.host, .message = g.message, .addr = g.addr,
              .port = g.port, .peer_qpn = g.qpn, .psn = g.psn, .reason = g.reason,
              .status = g.status, .responder_resources = g.responder_resources,
@@ -347,7 +375,7 @@ static void take(struct cm_agent *a, const struct rdl_wc *wc)
     if (wc->qp_num != QPN_GSI)
         return;
     if (send < a->n_sends)
-        a->sends[send] = false;
+        a->free_sends |= send_bit(send);
     else if (wc->status == WCS_SUCCESS && wc->wr_id < a->n_receives)
         take_receive(a, wc);
 }
@@ -366,7 +394,7 @@ static void poll(struct cm_agent *a)
         for (size_t i = 0; i < n; i++)
             take(a, &wc[i]);
     }
-    flush(a);
+    flush_for_buffers(a);
 }
 
 void cm_agent_event(struct cm_agent *a, bool armed)
@@ -418,6 +446,7 @@ static enum rdl_status create_memory(struct cm_agent *a)
     enum rdl_status st;
 
     a->n_sends = at_most(at_most(CM_AGENT_SENDS, l->max_qp_wr), half);
+    a->free_sends = UINT64_MAX >> (64 - a->n_sends);
     a->n_receives = at_most(at_most(CM_AGENT_RECEIVES, l->max_qp_wr), half);
     if (!a->gpa)
         a->gpa = dma_take(a->config.dma, (uint64_t)a->n_sends * MAD_BYTES +

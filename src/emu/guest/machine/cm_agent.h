@@ -51,8 +51,9 @@ struct cm_agent {
     struct guest_qp *gsi;
     uint64_t gpa; /* the buffers: those of sends, then those of receives */
     uint32_t n_sends, n_receives;
-    bool sends[CM_AGENT_SENDS]; /* the device has this buffer */
+    uint64_t free_sends; /* set of the buffers of sends that the device does not have */
     struct cm_agent_message *first, *last;
+    bool lacks_buffer;   /* one of these messages waits for a buffer, and not only for a MAC */
     uint32_t n_channels; /* that programs have created so far */
     struct ib_cm ib;
     struct cma cma;

@@ -123,12 +123,12 @@ static uint64_t handle_of(const struct cma_id *id)
 /* A taken event waits here to be acknowledged, the oldest first. */
 static void await_ack(struct guest_cm_object *ch, struct cma_event *e)
 {
-    struct cma_event **at = &ch->taken;
-
-    while (*at)
-        at = &(*at)->next;
     e->next = NULL;
-    *at = e;
+    if (ch->taken)
+        ch->last_taken->next = e;
+    else
+        ch->taken = e;
+    ch->last_taken = e;
 }
 
 /* Acknowledges events that librdmacm keeps to itself: the end of a connection whose program was
@@ -185,12 +185,10 @@ enum rdl_status rdma_cm_get_event(struct guest_cm_object *ch, const char *name,
 
 enum rdl_status rdma_cm_turn_event(struct guest_cm_object *ch, uint32_t kind, int status)
 {
-    struct cma_event *e = ch->taken;
+    struct cma_event *e = ch->last_taken;
 
-    if (!e)
+    if (!ch->taken)
         return RDL_ERR_STATE;
-    while (e->next)
-        e = e->next;
     e->kind = (enum rdma_cm_event)kind;
     e->status = status;
     if (kind == RDMA_CM_EVENT_CONNECT_ERROR)
@@ -220,17 +218,11 @@ void rdma_cm_ack_all(struct guest_cm_object *id)
  */
 static uint64_t qp_of(const struct guest_cm_object *o)
 {
-    const struct slots *table = &o->o.verbs->objects[OBJ_QP];
     const struct cma_id *id = rdma_cm_id_of(o);
+    const struct guest_qp *qp =
+        !o->qp && id->state == CMA_CONNECT ? verbs_qp(o->o.verbs, id->qpn) : NULL;
 
-    for (uint32_t i = 0, left = table->used; left > 0 && !o->qp && id->state == CMA_CONNECT; i++) {
-        const struct guest_qp *qp = slots_at(table, i);
-
-        if (qp && qp->qpn == id->qpn && qp->o.life == GUEST_LIVE)
-            return qp->o.handle;
-        left -= qp != NULL;
-    }
-    return o->qp;
+    return qp && qp->o.life == GUEST_LIVE ? qp->o.handle : o->qp;
 }
 
 void rdma_cm_id_info(const struct guest_cm_object *o, struct rdl_cm_id_info *ret)

@@ -138,7 +138,7 @@ enum rdl_status object_new(struct verbs *v, enum object_kind kind, const char *n
         name = "";
     if (name[0] && !name_is_valid(name))
         return RDL_ERR_INVAL;
-    if (leaf_reserved(NODE_host, name))
+    if (name[0] && leaf_reserved(NODE_host, name))
         return RDL_ERR_RESERVED;
     if (name[0] && verbs_find(v, name))
         return RDL_ERR_EXISTS;

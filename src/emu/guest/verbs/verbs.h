@@ -180,7 +180,8 @@ struct guest_cm_object {
     struct guest_cm_object *channel; /* an ID: where its events come */
     uint64_t qp;        /* an ID: the handle of its queue pair, which may have gone; 0: none */
     bool connect_error; /* an ID: librdmacm has told CONNECT_ERROR, and tells no end after it */
-    struct cma_event *taken; /* a channel: events to be acknowledged, the oldest first */
+    struct cma_event *taken, *last_taken; /* a channel: events to be acknowledged, the oldest first
+                                           */
 };
 
 /* The device's limits as the verbs check them (ibv_device_attr). */
