@@ -33,19 +33,26 @@ static void end_whole(struct text *t)
     t->buf[t->len] = '\0';
 }
 
-static size_t number_of(const struct source *src, size_t at)
+static size_t number_of(struct typed_lines *all, const struct source *src, size_t at)
 {
-    size_t n = src->lines_before;
+    const bool goes_on =
+        all->counted.text == src->text && all->counted.run == all->n_runs && all->counted.at <= at;
+    size_t i = goes_on ? all->counted.at : 0;
+    size_t n = goes_on ? all->counted.number : src->lines_before;
 
-    for (size_t i = 0; i < at && i < src->len; i++)
+    for (; i < at && i < src->len; i++)
         n += src->text[i] == '\n';
+    all->counted.text = src->text;
+    all->counted.run = all->n_runs;
+    all->counted.at = i;
+    all->counted.number = n;
     return n;
 }
 
 void typed_lines_add(struct typed_lines *all, const struct source *src, struct span at,
                      const struct place *place)
 {
-    const size_t number = number_of(src, at.at);
+    const size_t number = number_of(all, src, at.at);
     const struct typed_line *last = all->n ? &all->v[all->n - 1] : NULL;
     const char *text = at.at < src->len ? src->text + at.at : "";
     struct typed_line *line;

@@ -29,6 +29,14 @@ struct typed_lines {
     struct typed_line *v;
     size_t n, room;
     uint64_t n_runs; /* number of texts executed so far: typed texts and scripts */
+    /* The place up to which lines were counted last: a script is not counted from its beginning for
+     * each of its commands.
+     */
+    struct {
+        const char *text;
+        uint64_t run;
+        size_t at, number;
+    } counted;
 };
 
 void typed_lines_free(struct typed_lines *all);
