@@ -40,6 +40,14 @@ struct connect_cost {
     double bytes; /* memory of the lab per connection that exists, of both hosts */
 };
 
+/* Returns true if connect_cost.bytes is a figure for connections of @k: the memory of one alone is
+ * that of the first pages of tables, and a lab that records has its record.
+ */
+static bool has_bytes(const struct kind *k)
+{
+    return k->n > 1 && !k->record;
+}
+
 static double sum(const struct connect_cost *m)
 {
     return m->set_up_s + m->message_s + m->tear_down_s;
@@ -85,25 +93,39 @@ static enum rdl_status round_of(struct connection_lab *l, struct bench_connectio
     return RDL_OK;
 }
 
-/* Measures rounds until enough time has passed.  The first one is not measured, unless it is large:
- * tables grow in it, and it writes pages for the first time.
+/* Runs rounds before the measurement: tables grow, pages are written for the first time, and the
+ * recorder grows until it drops old events.
  */
-static enum rdl_status measure_rounds(struct connection_lab *l, struct bench_connection *all,
-                                      uint32_t n, double (*now_s)(void), struct connect_cost *ret)
+static enum rdl_status warm_up(struct connection_lab *l, struct bench_connection *all,
+                               const struct kind *k, double (*now_s)(void), double *ret_bytes)
 {
-    struct connect_cost total = {0}, first = {0};
-    uint32_t rounds = 0;
+    struct connect_cost ignored = {0};
 
-    if (n <= TRIED_MAX)
-        TRY(round_of(l, all, n, now_s, &first));
+    TRY(round_of(l, all, k->n, now_s, &ignored));
+    *ret_bytes = ignored.bytes;
+    while (k->record && rdl_record_forgotten(l->lab) == 0)
+        TRY(round_of(l, all, k->n, now_s, &ignored));
+    return RDL_OK;
+}
+
+/* Measures rounds until enough time has passed.  A large round is measured without a warm-up. */
+static enum rdl_status measure_rounds(struct connection_lab *l, struct bench_connection *all,
+                                      const struct kind *k, double (*now_s)(void),
+                                      struct connect_cost *ret)
+{
+    struct connect_cost total = {0};
+    double n = 0, bytes = 0;
+
+    if (k->n <= TRIED_MAX)
+        TRY(warm_up(l, all, k, now_s, &bytes));
     do {
-        TRY(round_of(l, all, n, now_s, &total));
-        rounds++;
+        TRY(round_of(l, all, k->n, now_s, &total));
+        n += k->n;
     } while (sum(&total) < MIN_SECONDS);
-    *ret = (struct connect_cost){.set_up_s = total.set_up_s / n / rounds,
-                                 .message_s = total.message_s / n / rounds,
-                                 .tear_down_s = total.tear_down_s / n / rounds,
-                                 .bytes = n <= TRIED_MAX ? first.bytes : total.bytes};
+    *ret = (struct connect_cost){.set_up_s = total.set_up_s / n,
+                                 .message_s = total.message_s / n,
+                                 .tear_down_s = total.tear_down_s / n,
+                                 .bytes = k->n <= TRIED_MAX ? bytes : total.bytes};
     return RDL_OK;
 }
 
@@ -115,7 +137,7 @@ static enum rdl_status measure_once(const struct kind *k, double (*now_s)(void),
     enum rdl_status st = all ? connection_lab_init(&l, k->n, k->record) : RDL_ERR_NOMEM;
 
     if (st == RDL_OK)
-        st = measure_rounds(&l, all, k->n, now_s, ret);
+        st = measure_rounds(&l, all, k, now_s, ret);
     connection_lab_done(&l);
     free(all);
     return st;
@@ -145,7 +167,7 @@ static void print_text(const struct connect_cost *all)
         const struct connect_cost *m = &all[i];
         char memory[24] = "-";
 
-        if (!kinds[i].record)
+        if (has_bytes(&kinds[i]))
             snprintf(memory, sizeof(memory), "%.1f KiB", m->bytes / 1024);
         printf("%22u %12s %10.0f %7.1f us %7.1f us %7.1f us %10s\n", kinds[i].n,
                kinds[i].record ? "recorded" : "", 1 / sum(m), 1e6 * m->set_up_s, 1e6 * m->message_s,
@@ -155,12 +177,17 @@ static void print_text(const struct connect_cost *all)
 
 static void print_json(const struct connect_cost *all)
 {
-    for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
+    for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
+        const struct connect_cost *m = &all[i];
+
         printf("%s{\"connections\":%u,\"recorded\":%s,\"connections_per_s\":%.0f,"
-               "\"set_up_s\":%.9f,\"message_s\":%.9f,\"tear_down_s\":%.9f,"
-               "\"bytes_per_connection\":%.0f}",
-               i ? ",\n " : "[", kinds[i].n, kinds[i].record ? "true" : "false", 1 / sum(&all[i]),
-               all[i].set_up_s, all[i].message_s, all[i].tear_down_s, all[i].bytes);
+               "\"set_up_s\":%.9f,\"message_s\":%.9f,\"tear_down_s\":%.9f",
+               i ? ",\n " : "[", kinds[i].n, kinds[i].record ? "true" : "false", 1 / sum(m),
+               m->set_up_s, m->message_s, m->tear_down_s);
+        if (has_bytes(&kinds[i]))
+            printf(",\"bytes_per_connection\":%.0f", m->bytes);
+        putchar('}');
+    }
     puts("]");
 }
 

@@ -24,6 +24,16 @@ def check_bench(program):
     ensure(all(row["bytes_per_host"] <= 256 << 10 for row in scale if row["qps_per_host"] == 1), f"a host takes more: {scale}")
 
 
+def check_connect(program):
+    """bench connect --format json has its figures, none of them 0, for 1 to 10,000 connections, recorded and not."""
+    rows = json.loads(program.run("bench", "connect", "--format", "json", timeout=5 * TIMEOUT_S).stdout)
+    ensure({1, 1000, 10000} <= {row["connections"] for row in rows if not row["recorded"]}, f"rows: {rows}")
+    ensure({1, 1000} == {row["connections"] for row in rows if row["recorded"]}, f"rows: {rows}")
+    ensure(all(v > 0 for row in rows for k, v in row.items() if k != "recorded"), f"rows: {rows}")
+    ensure(all(row["bytes_per_connection"] <= 64 << 10 for row in rows if row["connections"] > 1 and not row["recorded"]),
+           f"a connection takes more: {rows}")
+
+
 def check_programs(program):
     """bench programs --format json has its figures: those of the lab, and those of TCP."""
     figures = json.loads(program.run("bench", "programs", "--format", "json", timeout=10 * TIMEOUT_S).stdout)
