@@ -55,11 +55,25 @@ struct exec_cm_id *exec_cm_id_of(const struct exec_client *c, rdl_cm_id id)
 
 struct exec_cm_id *exec_cm_new_id(struct exec_client *c)
 {
-    void *array = c->cm->ids;
-    struct exec_cm_id *id = exec_entry_for(&array, &c->cm->n_ids, sizeof(*id));
+    struct exec_cm *cm = c->cm;
+    void *array = cm->ids;
+    struct exec_cm_id *id;
 
-    c->cm->ids = array;
+    while (cm->ids_from < cm->n_ids && cm->ids[cm->ids_from].file)
+        cm->ids_from++;
+    if (cm->ids_from < cm->n_ids)
+        return &cm->ids[cm->ids_from];
+    id = exec_entry_for(&array, &cm->n_ids, sizeof(*id));
+    cm->ids = array;
     return id;
+}
+
+void exec_cm_free_id(const struct exec_client *c, struct exec_cm_id *id)
+{
+    const size_t i = (size_t)(id - c->cm->ids);
+
+    *id = (struct exec_cm_id){0};
+    c->cm->ids_from = i < c->cm->ids_from ? i : c->cm->ids_from;
 }
 
 /* --- Opening and closing ---------------------------------------------------------------------- */
@@ -125,7 +139,7 @@ enum rdl_status exec_cm_close(struct exec_client *c, uint64_t file)
             continue;
         if (id->id.raw)
             (void)!rdl_cm_destroy_id(c->lab, id->id);
-        *id = (struct exec_cm_id){0};
+        exec_cm_free_id(c, id);
     }
     st = rdl_cm_destroy_channel(c->lab, f->channel);
     close_ends(f);

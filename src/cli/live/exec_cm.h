@@ -52,6 +52,7 @@ struct exec_cm {
     struct exec_cm_id *ids;
     struct exec_cm_group *groups;
     size_t n_files, n_ids, n_groups;
+    size_t ids_from; /* entries of @ids below this index are used */
     uint64_t n_opened;
 };
 
@@ -118,8 +119,11 @@ int exec_cm_find(const struct exec_client *c, uint64_t file, uint32_t number,
 /* Finds the ID with handle @id; NULL: the program has none such. */
 struct exec_cm_id *exec_cm_id_of(const struct exec_client *c, rdl_cm_id id);
 
-/* Returns a free entry for an ID, or NULL. */
+/* Returns the first free entry for an ID, or NULL. */
 struct exec_cm_id *exec_cm_new_id(struct exec_client *c);
+
+/* Makes the entry of @id free. */
+void exec_cm_free_id(const struct exec_client *c, struct exec_cm_id *id);
 
 struct exec_cm_file *exec_cm_file_of(const struct exec_client *c, uint64_t handle);
 

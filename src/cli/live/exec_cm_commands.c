@@ -61,7 +61,7 @@ static int create_id(struct exec_client *c, const struct exec_cm_command *cmd)
         return 0;
     if (made.raw)
         (void)!rdl_cm_destroy_id(c->lab, made);
-    *id = (struct exec_cm_id){0};
+    exec_cm_free_id(c, id);
     return error;
 }
 
@@ -86,7 +86,7 @@ static int destroy_id(struct exec_client *c, const struct exec_cm_command *cmd)
     if (id->id.raw)
         (void)!rdl_cm_destroy_id(c->lab, id->id); /* the user may have destroyed it */
     forget_groups(c, in->id);
-    *id = (struct exec_cm_id){0};
+    exec_cm_free_id(c, id);
     return exec_cm_respond(c, cmd, in->response, &out, sizeof(out));
 }
 
