@@ -7,6 +7,7 @@
 #include "emu/facts/enum/cm_message.h"
 #include "emu/facts/enum/fault.h"
 #include "emu/facts/enum/opcode.h"
+#include "emu/facts/enum/port_space.h"
 #include "emu/facts/roce.h"
 #include "emu/trace/event.h"
 #include "emu/wire/mad.h"
@@ -16,10 +17,12 @@
 #include "rdmalab/inspect.h"
 #include "rdmalab/trace.h"
 
-#define MS      UINT64_C(1000000)
-#define BUFFERS 64u /* messages that the device can have at a time */
-#define MORE    5u
-#define NOBODY  99u /* the last byte of an address that no host has */
+#define MS       UINT64_C(1000000)
+#define BUFFERS  64u /* messages that the device can have at a time */
+#define MORE     5u
+#define REQUESTS 50u
+#define SOON_NS  50u /* several messages are sent and arrive in the time of all requests */
+#define NOBODY   99u /* the last byte of an address that no host has */
 
 #define EVERYTHING 1000000u /* of a million */
 
@@ -76,8 +79,8 @@ static void lose(struct neighbours *n, uint32_t ppm)
     assert_int_equal(rdl_link_set(n->lab, n->link, &c), RDL_OK);
 }
 
-/* h1 gets a REQ that says that it comes from @gid. */
-static void ask_from(struct neighbours *n, const uint8_t gid[GID_BYTES], uint32_t comm)
+/* Sends h1 a REQ that says that it comes from @gid. */
+static void inject_from(struct neighbours *n, const uint8_t gid[GID_BYTES], uint32_t comm)
 {
     struct mad m = {.head = {.base_version = MAD_BASE_VERSION,
                              .mgmt_class = MAD_CLASS_CM,
@@ -98,6 +101,11 @@ static void ask_from(struct neighbours *n, const uint8_t gid[GID_BYTES], uint32_
     mad_build(&m, packet_build(&p, frame));
     packet_finish(frame, packet_frame_bytes(&p));
     assert_int_equal(rdl_inject(n->lab, n->host[0], frame, packet_frame_bytes(&p)), RDL_OK);
+}
+
+static void ask_from(struct neighbours *n, const uint8_t gid[GID_BYTES], uint32_t comm)
+{
+    inject_from(n, gid, comm);
     go_on(n, 1);
 }
 
@@ -156,11 +164,76 @@ static void messages_wait_for_a_free_buffer(void **state)
     assert_int_equal(rdl_total(n->lab, EV_cm_received), 2 * (1 + BUFFERS + MORE));
 }
 
+/* Sends a REQ from h1 to h2, for queue pair @qpn. */
+static void dial(struct neighbours *n, rdl_cm_channel channel, uint32_t qpn)
+{
+    const struct rdl_cm_param p = {.qpn = qpn};
+    struct rdl_cm_addr to = {.version = 4, .port = 7471};
+    rdl_cm_id id;
+    int error;
+
+    memcpy(to.gid, n->gid[1], GID_BYTES);
+    assert_int_equal(rdl_cm_create_id(n->lab, channel, PORT_SPACE_TCP, NULL, &id), RDL_OK);
+    assert_int_equal(rdl_cm_resolve_addr(n->lab, id, NULL, &to, MS, &error), RDL_OK);
+    assert_int_equal(rdl_cm_resolve_route(n->lab, id, &error), RDL_OK);
+    assert_int_equal(rdl_cm_connect(n->lab, id, &p, &error), RDL_OK);
+}
+
+/* Returns the number of messages @message that h1 sent behind its first REJ, of the events from
+ * number @first on.
+ */
+static uint32_t sent_behind_rej(const struct neighbours *n, size_t first, uint32_t message)
+{
+    uint32_t count = 0;
+    bool rejected = false;
+
+    for (size_t i = first; i < rdl_record_count(n->lab); i++) {
+        const struct ev *e = rdl_record_at(n->lab, i);
+
+        if (e->kind != EV_cm_sent || e->u.cm_sent.host != 0)
+            continue;
+        count += rejected && e->u.cm_sent.message == message;
+        rejected = rejected || e->u.cm_sent.message == CM_REJ;
+    }
+    return count;
+}
+
+/* Buffers become free while h1 answers requests that came later. */
+static void no_message_overtakes_one_that_waits_for_a_buffer(void **state)
+{
+    struct neighbours *n = *state;
+    struct rdl_device_fault_config c = {
+        .kind = FLT_STUCK_QUEUE, .host = n->host[0], .nth = 1, .count = RDL_ANY};
+    rdl_cm_channel channel;
+    struct rdl_value queue;
+    rdl_fault fault;
+    size_t at, first;
+
+    ask_from(n, n->gid[1], 1); /* h1 learns the MAC of h2 */
+    first = rdl_record_count(n->lab);
+    assert_int_equal(rdl_cm_create_channel(n->lab, n->host[0], NULL, &channel), RDL_OK);
+    assert_int_equal(rdl_inspect(n->lab, "h1.cm_gsi.sq.number", &queue, &at), RDL_OK);
+    c.queue = (uint32_t)queue.number;
+    assert_int_equal(rdl_device_fault_add(n->lab, &c, &fault), RDL_OK);
+    for (uint32_t i = 0; i < 2 * BUFFERS; i++)
+        dial(n, channel, 2 + i);
+    assert_int_equal(rdl_fault_remove(n->lab, fault), RDL_OK);
+    for (uint32_t i = 0; i < REQUESTS; i++) {
+        inject_from(n, n->gid[1], 100 + i);
+        assert_int_equal(rdl_run(n->lab, rdl_now_ns(n->lab) + SOON_NS, bounded), RDL_OK);
+    }
+    go_on(n, 1);
+    assert_true(sent_behind_rej(n, first, CM_REJ) > 0);
+    assert_int_equal(sent_behind_rej(n, first, CM_REQ), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_message_waits_for_its_own_neighbour, set_up, tear_down),
         cmocka_unit_test_setup_teardown(messages_wait_for_a_free_buffer, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(no_message_overtakes_one_that_waits_for_a_buffer, set_up,
+                                        tear_down),
     };
 
     return cmocka_run_group_tests_name("cm_neighbours", tests, NULL, NULL);

@@ -41,6 +41,7 @@ static void a_listener_that_goes_takes_its_requests_with_it(void **state)
     (void)connect_to(h, PORT_SPACE_TCP);
     cma_destroy(listener);
     assert_null(h->host[B].ch->first);
+    assert_int_equal(h->host[B].ch->n_events, 0);
     assert_int_equal(h->host[B].cma.n_ids, 0);
     pass(&h->rig, 1);
     (void)event_of(h, A, RDMA_CM_EVENT_REJECTED, CM_REASON_CONSUMER_DEFINED);
