@@ -68,10 +68,21 @@ struct exec_cm_id *exec_cm_new_id(struct exec_client *c)
     return id;
 }
 
-void exec_cm_free_id(const struct exec_client *c, struct exec_cm_id *id)
+static void forget_groups(const struct exec_client *c, uint32_t id)
+{
+    for (size_t i = 0; i < c->cm->n_groups; i++) {
+        if (c->cm->groups[i].in_use && c->cm->groups[i].id == id)
+            c->cm->groups[i] = (struct exec_cm_group){0};
+    }
+}
+
+void exec_cm_destroy_id(const struct exec_client *c, struct exec_cm_id *id)
 {
     const size_t i = (size_t)(id - c->cm->ids);
 
+    if (id->id.raw)
+        (void)!rdl_cm_destroy_id(c->lab, id->id); /* the user may have destroyed it */
+    forget_groups(c, (uint32_t)i);
     *id = (struct exec_cm_id){0};
     c->cm->ids_from = i < c->cm->ids_from ? i : c->cm->ids_from;
 }
@@ -133,13 +144,8 @@ enum rdl_status exec_cm_close(struct exec_client *c, uint64_t file)
     if (!f)
         return RDL_ERR_STALE;
     for (size_t i = 0; i < c->cm->n_ids; i++) {
-        struct exec_cm_id *id = &c->cm->ids[i];
-
-        if (id->file != file)
-            continue;
-        if (id->id.raw)
-            (void)!rdl_cm_destroy_id(c->lab, id->id);
-        exec_cm_free_id(c, id);
+        if (c->cm->ids[i].file == file)
+            exec_cm_destroy_id(c, &c->cm->ids[i]);
     }
     st = rdl_cm_destroy_channel(c->lab, f->channel);
     close_ends(f);
@@ -268,6 +274,23 @@ int exec_cm_respond(const struct exec_client *c, const struct exec_cm_command *c
     const size_t n = cmd->head.out < bytes ? cmd->head.out : bytes;
 
     return exec_memory_write(c->memory, response, from, n) ? 0 : EFAULT;
+}
+
+size_t exec_cm_addr_size(const void *addr)
+{
+    sa_family_t family;
+
+    memcpy(&family, addr, sizeof(family));
+    switch (family) {
+    case AF_INET:
+        return sizeof(struct sockaddr_in);
+    case AF_INET6:
+        return sizeof(struct sockaddr_in6);
+    case EXEC_CM_AF_IB:
+        return EXEC_CM_IB_BYTES;
+    default:
+        return 0;
+    }
 }
 
 /* The addresses are in the order of the network; ::ffff:a.b.c.d is the address of IPv4. */

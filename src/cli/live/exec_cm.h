@@ -119,11 +119,11 @@ int exec_cm_find(const struct exec_client *c, uint64_t file, uint32_t number,
 /* Finds the ID with handle @id; NULL: the program has none such. */
 struct exec_cm_id *exec_cm_id_of(const struct exec_client *c, rdl_cm_id id);
 
+/* Destroys an ID in the lab, and forgets it and its groups. */
+void exec_cm_destroy_id(const struct exec_client *c, struct exec_cm_id *id);
+
 /* Returns the first free entry for an ID, or NULL. */
 struct exec_cm_id *exec_cm_new_id(struct exec_client *c);
-
-/* Makes the entry of @id free. */
-void exec_cm_free_id(const struct exec_client *c, struct exec_cm_id *id);
 
 struct exec_cm_file *exec_cm_file_of(const struct exec_client *c, uint64_t handle);
 
@@ -132,6 +132,15 @@ struct exec_cm_file *exec_cm_file_of(const struct exec_client *c, uint64_t handl
  */
 int exec_cm_respond(const struct exec_client *c, const struct exec_cm_command *cmd,
                     uint64_t response, const void *from, size_t bytes);
+
+/* The family of addresses of InfiniBand, and the bytes of one.  [Linux, include/rdma/ib.h] */
+#define EXEC_CM_AF_IB    27u
+#define EXEC_CM_IB_BYTES 48u
+
+/* Returns the bytes of the socket address @addr, by its family; 0: it is of none that the kernel's
+ * rdma_cm knows.  [Linux, rdma_addr_size()]
+ */
+size_t exec_cm_addr_size(const void *addr);
 
 /* Conversions of addresses.  exec_cm_addr_in() returns false if there is none of @bytes for us. */
 bool exec_cm_addr_in(const void *from, size_t bytes, struct rdl_cm_addr *ret);

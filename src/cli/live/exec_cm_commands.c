@@ -57,20 +57,9 @@ static int create_id(struct exec_client *c, const struct exec_cm_command *cmd)
     *id = (struct exec_cm_id){.file = cmd->file, .uid = in->uid, .id = made};
     out.id = (uint32_t)(id - c->cm->ids);
     error = exec_cm_respond(c, cmd, in->response, &out, sizeof(out));
-    if (!error)
-        return 0;
-    if (made.raw)
-        (void)!rdl_cm_destroy_id(c->lab, made);
-    exec_cm_free_id(c, id);
+    if (error)
+        exec_cm_destroy_id(c, id);
     return error;
-}
-
-static void forget_groups(const struct exec_client *c, uint32_t id)
-{
-    for (size_t i = 0; i < c->cm->n_groups; i++) {
-        if (c->cm->groups[i].in_use && c->cm->groups[i].id == id)
-            c->cm->groups[i] = (struct exec_cm_group){0};
-    }
 }
 
 static int destroy_id(struct exec_client *c, const struct exec_cm_command *cmd)
@@ -83,10 +72,7 @@ static int destroy_id(struct exec_client *c, const struct exec_cm_command *cmd)
     if (error)
         return error;
     out.events_reported = id->events;
-    if (id->id.raw)
-        (void)!rdl_cm_destroy_id(c->lab, id->id); /* the user may have destroyed it */
-    forget_groups(c, in->id);
-    exec_cm_free_id(c, id);
+    exec_cm_destroy_id(c, id);
     return exec_cm_respond(c, cmd, in->response, &out, sizeof(out));
 }
 
@@ -138,6 +124,16 @@ static int set_option(struct exec_client *c, const struct exec_cm_command *cmd)
 
 /* --- Addresses -------------------------------------------------------------------------------- */
 
+/* Returns the bytes of an address in a field that has room for one of IPv6; 0: it is none that
+ * fits. [Linux, rdma_addr_size_in6()]
+ */
+static size_t size_in6(const struct sockaddr_in6 *addr)
+{
+    const size_t bytes = exec_cm_addr_size(addr);
+
+    return bytes <= sizeof(*addr) ? bytes : 0;
+}
+
 /* Returns true if @a is 127.0.0.1 or ::1. */
 static bool is_loopback(const struct rdl_cm_addr *a)
 {
@@ -167,14 +163,17 @@ static int bind_to(struct exec_client *c, const struct exec_cm_command *cmd, uin
 
 static int bind_ip(struct exec_client *c, const struct exec_cm_command *cmd)
 {
-    return bind_to(c, cmd, cmd->u.bind_ip.id, &cmd->u.bind_ip.addr, sizeof(cmd->u.bind_ip.addr));
+    const struct rdma_ucm_bind_ip *in = &cmd->u.bind_ip;
+    const size_t bytes = size_in6(&in->addr);
+
+    return bytes == 0 ? EINVAL : bind_to(c, cmd, in->id, &in->addr, bytes);
 }
 
 static int bind_addr(struct exec_client *c, const struct exec_cm_command *cmd)
 {
     const struct rdma_ucm_bind *in = &cmd->u.bind;
 
-    if (in->reserved || in->addr_size > sizeof(in->addr))
+    if (in->reserved || !in->addr_size || in->addr_size != exec_cm_addr_size(&in->addr))
         return EINVAL;
     return bind_to(c, cmd, in->id, &in->addr, in->addr_size);
 }
@@ -197,9 +196,10 @@ static int resolve_ip(struct exec_client *c, const struct exec_cm_command *cmd)
     const struct rdma_ucm_resolve_ip *in = &cmd->u.resolve_ip;
     struct rdl_cm_addr from, to;
 
+    if ((in->src_addr.sin6_family && !size_in6(&in->src_addr)) || !size_in6(&in->dst_addr))
+        return EINVAL;
     (void)exec_cm_addr_in(&in->src_addr, sizeof(in->src_addr), &from);
-    if (!exec_cm_addr_in(&in->dst_addr, sizeof(in->dst_addr), &to))
-        return EAFNOSUPPORT;
+    (void)exec_cm_addr_in(&in->dst_addr, sizeof(in->dst_addr), &to);
     return resolve(c, cmd, in->id, &from, &to, in->timeout_ms);
 }
 
@@ -208,7 +208,8 @@ static int resolve_addr(struct exec_client *c, const struct exec_cm_command *cmd
     const struct rdma_ucm_resolve_addr *in = &cmd->u.resolve_addr;
     struct rdl_cm_addr from, to;
 
-    if (in->reserved || in->src_size > sizeof(in->src_addr) || in->dst_size > sizeof(in->dst_addr))
+    if (in->reserved || !in->dst_size || in->dst_size != exec_cm_addr_size(&in->dst_addr) ||
+        (in->src_size && in->src_size != exec_cm_addr_size(&in->src_addr)))
         return EINVAL;
     if ((!exec_cm_addr_in(&in->src_addr, in->src_size, &from) && in->src_size) ||
         !exec_cm_addr_in(&in->dst_addr, in->dst_size, &to))
@@ -375,7 +376,8 @@ static int join_any(struct exec_client *c, const struct exec_cm_command *cmd)
                      .id = in->id,
                      .sends_only = in->join_flags == RDMA_MC_JOIN_FLAG_SENDONLY_FULLMEMBER};
 
-    if (in->addr_size > sizeof(in->addr) || in->join_flags >= RDMA_MC_JOIN_FLAG_RESERVED ||
+    if (in->addr_size != exec_cm_addr_size(&in->addr) ||
+        in->join_flags >= RDMA_MC_JOIN_FLAG_RESERVED ||
         !exec_cm_addr_in(&in->addr, in->addr_size, &j.to))
         return EINVAL;
     return join_group(c, cmd, &j);
@@ -470,10 +472,17 @@ static int get_event(struct exec_client *c, const struct exec_cm_command *cmd)
     struct rdma_ucm_event_resp out;
     struct rdl_cm_event e;
     size_t n = 0;
+    uint32_t kind;
     int error;
 
     if (!made)
         return ENOMEM;
+    if (!rdl_cm_next_event(c->lab, f->channel, &kind))
+        return EAGAIN;
+    memset(&out, 0, sizeof(out));
+    error = exec_cm_respond(c, cmd, cmd->u.get_event.response, &out, sizeof(out));
+    if (error)
+        return error; /* the event stays */
     error = exec_cm_errno(rdl_cm_get_event(c->lab, f->channel, NULL, &e, &n), NULL);
     if (error || n == 0)
         return error ? error : EAGAIN;

@@ -8,7 +8,6 @@
 #include "emu/base/cursor.h"
 #include "emu/facts/enum/qp_attr.h"
 
-#define IB_FAMILY     27u /* [Linux, AF_IB] */
 #define PATH_FLAGS    (IB_PATH_GMP | IB_PATH_PRIMARY | IB_PATH_BIDIRECTIONAL)
 #define DEFAULT_PKEY  0xffffu
 #define EXACTLY       2u /* selector of a value: neither less nor more  [IBTA, 15.2.5.16] */
@@ -24,7 +23,7 @@ struct address_ib {
     uint8_t gid[16];
     uint64_t service_id, service_mask, scope_id;
 };
-_Static_assert(sizeof(struct address_ib) == 48, "it has no padding");
+_Static_assert(sizeof(struct address_ib) == EXEC_CM_IB_BYTES, "it has no padding");
 
 /* Finds the ID of a command, and what is known of it; the other kind of ID has nothing. */
 static int look_up(const struct exec_client *c, uint64_t file, uint32_t number,
@@ -76,7 +75,7 @@ static uint16_t put_gid(const struct rdl_cm_id_info *info, const struct rdl_cm_a
                         struct __kernel_sockaddr_storage *ret)
 {
     const uint64_t service = info->space ? (uint64_t)info->space << 16 | a->port : IB_PORT_SPACE;
-    struct address_ib ib = {.family = IB_FAMILY, .service_mask = SERVICE_MASK};
+    struct address_ib ib = {.family = EXEC_CM_AF_IB, .service_mask = SERVICE_MASK};
 
     if (info->has_device)
         ib.pkey = htons(DEFAULT_PKEY);
