@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -25,6 +26,7 @@
 #define CHECK(x)     check_at((x), #x, __LINE__)
 #define THREADS      8
 #define IDS          50
+#define SIGNALS      10
 #define ANY_PORT     0
 #define RESOLVE_MS   2000
 #define REQUEST_DATA 56 /* bytes of private data that the peer gets with a request */
@@ -320,12 +322,14 @@ static void test_waiting(void)
     CHECK(pthread_cancel(thread) == 0);
     CHECK(pthread_join(thread, &result) == 0 && result == PTHREAD_CANCELED);
     CHECK(sigaction(SIGUSR1, &action, NULL) == 0); /* without SA_RESTART */
-    CHECK(pthread_create(&thread, NULL, wait_for_ever, ch) == 0);
-    do { /* a signal that comes before the thread waits is lost */
-        wait_until_it_sleeps();
-        CHECK(pthread_kill(thread, SIGUSR1) == 0);
-    } while (pthread_tryjoin_np(thread, &result) != 0);
-    CHECK((intptr_t)result == -1);
+    for (int i = 0; i < SIGNALS; i++) {
+        CHECK(pthread_create(&thread, NULL, wait_for_ever, ch) == 0);
+        do { /* a signal that comes before the thread waits is lost */
+            wait_until_it_sleeps();
+            CHECK(pthread_kill(thread, SIGUSR1) == 0);
+        } while (pthread_tryjoin_np(thread, &result) != 0);
+        CHECK((intptr_t)result == -1);
+    }
     CHECK(rdma_destroy_id(id) == 0); /* and the channel still works */
     rdma_destroy_event_channel(ch);
 }
@@ -412,6 +416,81 @@ static void test_closed_by_hand(void)
     rdma_destroy_event_channel(ch);
 }
 
+/* The program closes a channel's descriptor itself, and opens a channel with the same number: what
+ * the first one had is gone.
+ */
+static void test_number_again(void)
+{
+    struct rdma_event_channel *ch = rdma_create_event_channel(), *again;
+    struct rdma_cm_id *listener = new_listener(ch, 4), *id;
+    struct sockaddr_in at = host;
+
+    at.sin_port = rdma_get_src_port(listener);
+    CHECK(close(ch->fd) == 0);
+    again = rdma_create_event_channel();
+    CHECK(again->fd == ch->fd);
+    id = new_id(again);
+    CHECK(rdma_bind_addr(id, (struct sockaddr *)&at) == 0);
+    CHECK(rdma_destroy_id(id) == 0);
+    rdma_destroy_event_channel(again);
+}
+
+/* Another descriptor of the same file is as good as the first one. */
+static void test_duplicate(void)
+{
+    struct rdma_event_channel *ch = rdma_create_event_channel();
+    struct rdma_cm_id *id = new_id(ch);
+    const int other = dup(ch->fd);
+
+    CHECK(close(ch->fd) == 0);
+    ch->fd = other;
+    CHECK(rdma_resolve_addr(id, NULL, (struct sockaddr *)&host, RESOLVE_MS) == 0);
+    CHECK(next_event(ch, NULL, NULL) == RDMA_CM_EVENT_ADDR_RESOLVED);
+    CHECK(rdma_destroy_id(id) == 0);
+    rdma_destroy_event_channel(ch);
+}
+
+/* A process that has no descriptor left gets no channel, and one when it has. */
+static void test_no_descriptor(void)
+{
+    struct rlimit before, none;
+    struct rdma_event_channel *ch;
+    const int next = dup(0);
+
+    close(next);
+    CHECK(getrlimit(RLIMIT_NOFILE, &before) == 0);
+    none = before;
+    none.rlim_cur = (rlim_t)next;
+    CHECK(setrlimit(RLIMIT_NOFILE, &none) == 0);
+    CHECK(rdma_create_event_channel() == NULL && errno == EMFILE);
+    CHECK(setrlimit(RLIMIT_NOFILE, &before) == 0);
+    ch = rdma_create_event_channel();
+    CHECK(ch && ch->fd == next);
+    rdma_destroy_event_channel(ch);
+}
+
+/* Two threads wait for events of one channel. */
+static void test_two_wait(void)
+{
+    struct rdma_event_channel *ch = rdma_create_event_channel();
+    struct rdma_cm_id *ids[2] = {new_id(ch), new_id(ch)};
+    pthread_t threads[2];
+    void *result;
+
+    for (int i = 0; i < 2; i++)
+        CHECK(pthread_create(&threads[i], NULL, wait_for_ever, ch) == 0);
+    for (int i = 0; i < 2; i++) {
+        wait_until_it_sleeps();
+        CHECK(rdma_resolve_addr(ids[i], NULL, (struct sockaddr *)&host, RESOLVE_MS) == 0);
+    }
+    for (int i = 0; i < 2; i++) {
+        CHECK(pthread_join(threads[i], &result) == 0);
+        CHECK((intptr_t)result == RDMA_CM_EVENT_ADDR_RESOLVED);
+        CHECK(rdma_destroy_id(ids[i]) == 0);
+    }
+    rdma_destroy_event_channel(ch);
+}
+
 int main(void)
 {
     struct rdma_event_channel *ch = rdma_create_event_channel();
@@ -435,6 +514,10 @@ int main(void)
     test_threads();
     test_fork();
     test_closed_by_hand();
+    test_number_again();
+    test_duplicate();
+    test_no_descriptor();
+    test_two_wait();
     rdma_destroy_event_channel(ch);
     printf("%d passed, %d failed\n", n_passed, n_failed);
     return n_failed != 0;

@@ -25,9 +25,9 @@
 #define LOOKS_IDLE  256u /* and one of so many looks whether the lab has ended */
 
 /* Receives one message of @bytes, and up to FDS_MAX descriptors with it.  Returns false at the end
- * of the socket, for a message of another length, and with EINTR.
+ * of the socket, and for a message of another length.
  */
-static bool receive_once(int fd, void *to, size_t bytes, int fds[FDS_MAX], size_t *ret_n)
+static bool receive(int fd, void *to, size_t bytes, int fds[FDS_MAX], size_t *ret_n)
 {
     union {
         struct cmsghdr align;
@@ -39,27 +39,16 @@ static bool receive_once(int fd, void *to, size_t bytes, int fds[FDS_MAX], size_
     struct cmsghdr *head;
     ssize_t got;
 
-    got = recvmsg(fd, &m, MSG_CMSG_CLOEXEC);
+    do
+        got = recvmsg(fd, &m, MSG_CMSG_CLOEXEC);
+    while (got < 0 && errno == EINTR);
     *ret_n = 0;
     head = got > 0 ? CMSG_FIRSTHDR(&m) : NULL;
     if (head && head->cmsg_level == SOL_SOCKET && head->cmsg_type == SCM_RIGHTS) {
         *ret_n = (head->cmsg_len - CMSG_LEN(0)) / sizeof(int);
         memcpy(fds, CMSG_DATA(head), *ret_n * sizeof(int));
     }
-    if (got >= 0)
-        errno = 0;
     return got == (ssize_t)bytes;
-}
-
-/* The same, also if signals come meanwhile. */
-static bool receive(int fd, void *to, size_t bytes, int fds[FDS_MAX], size_t *ret_n)
-{
-    bool good;
-
-    do
-        good = receive_once(fd, to, bytes, fds, ret_n);
-    while (!good && errno == EINTR);
-    return good;
 }
 
 /* Sends the first message, with a descriptor of the memory of this process.  Returns false, with
@@ -246,6 +235,12 @@ void call_init_by(struct program_call *call, enum program_op op, const struct ma
     memcpy(call->callers, m->callers, sizeof(call->callers));
 }
 
+/* How a WAIT is interrupted. */
+struct wait {
+    const sigset_t *mask; /* of the signals that do not interrupt it; NULL: that of the thread */
+    bool is_interrupted;
+};
+
 /* Sends a call.  Returns false if the lab has ended. */
 static bool send_call(struct lab_connection *c, const struct program_call *call)
 {
@@ -267,11 +262,22 @@ static void nudge(struct lab_connection *c)
     (void)send_call(c, &call);
 }
 
-/* Sends @call and receives its answer.  A signal ends a WAIT, and sets *@interrupted.  Returns 0,
- * or EIO if the lab has ended.
+/* Waits for the answer of a WAIT, and ends it if a signal comes that @mask does not block; NULL:
+ * that the thread does not block.  Returns true if one came.
  */
+static bool is_interrupted(struct lab_connection *c, const sigset_t *mask)
+{
+    struct pollfd p = {.fd = c->fd, .events = POLLIN};
+
+    if (ppoll(&p, 1, NULL, mask) >= 0 || errno != EINTR)
+        return false;
+    nudge(c);
+    return true;
+}
+
+/* Sends @call and receives its answer.  Returns 0, or EIO if the lab has ended. */
 static int exchange(struct lab_connection *c, const struct program_call *call,
-                    struct program_answer *ret, int *fd, bool *interrupted)
+                    struct program_answer *ret, int *fd, struct wait *wait)
 {
     int fds[FDS_MAX];
     size_t n;
@@ -279,14 +285,9 @@ static int exchange(struct lab_connection *c, const struct program_call *call,
 
     if (!send_call(c, call))
         return EIO;
-    is_answer = receive_once(c->fd, ret, sizeof(*ret), fds, &n);
-    if (!is_answer && errno == EINTR) {
-        *interrupted = true;
-        if (call->op == PROGRAM_WAIT)
-            nudge(c);
-        is_answer = receive(c->fd, ret, sizeof(*ret), fds, &n);
-    }
-    is_answer = is_answer && ret->serial == call->serial;
+    if (wait)
+        wait->is_interrupted = is_interrupted(c, wait->mask);
+    is_answer = receive(c->fd, ret, sizeof(*ret), fds, &n) && ret->serial == call->serial;
     *fd = is_answer && !ret->error && n > 0 ? fds[0] : -1;
     close_all(fds + (*fd >= 0 ? 1 : 0), n - (*fd >= 0 ? 1 : 0));
     return is_answer ? 0 : EIO;
@@ -294,13 +295,13 @@ static int exchange(struct lab_connection *c, const struct program_call *call,
 
 /* Makes a call.  The caller has call_lock, with which a thread must not be cancelled. */
 static int call_locked(struct lab_connection *c, struct program_call *call,
-                       struct program_answer *ret, int *fd, bool *interrupted)
+                       struct program_answer *ret, int *fd, struct wait *wait)
 {
     int error, before;
 
     call->serial = ++c->serial;
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
-    error = exchange(c, call, ret, fd, interrupted);
+    error = exchange(c, call, ret, fd, wait);
     pthread_setcancelstate(before, NULL);
     if (error)
         atomic_store(&c->over, 1);
@@ -311,7 +312,6 @@ int connection_call(struct lab_connection *c, struct program_call *call, struct 
                     int *ret_fd)
 {
     int error = connection_state(c), fd = -1;
-    bool ignored;
 
     if (ret_fd)
         *ret_fd = -1;
@@ -321,7 +321,7 @@ int connection_call(struct lab_connection *c, struct program_call *call, struct 
     if (atomic_load(&c->waits))
         nudge(c);
     pthread_mutex_lock(&c->call_lock);
-    error = call_locked(c, call, ret, &fd, &ignored);
+    error = call_locked(c, call, ret, &fd, NULL);
     pthread_mutex_unlock(&c->call_lock);
     atomic_fetch_sub(&c->n_callers, 1);
     if (error)
@@ -343,12 +343,13 @@ int connection_sync(struct lab_connection *c)
 }
 
 /* A caller either sees @waits, and nudges, or is seen here. */
-int connection_wait(struct lab_connection *c, uint32_t seen)
+int connection_wait(struct lab_connection *c, uint32_t seen, const sigset_t *mask)
 {
     struct program_answer answer = {.error = 0};
     struct program_call call;
     int error = connection_state(c), fd;
-    bool is_news, interrupted = false;
+    struct wait wait = {.mask = mask};
+    bool is_news;
 
     if (error)
         return error;
@@ -357,14 +358,14 @@ int connection_wait(struct lab_connection *c, uint32_t seen)
     atomic_store(&c->waits, 1);
     is_news = atomic_load(&c->n_callers) > 0 || connection_seen(c) != seen;
     if (!is_news) {
-        error = call_locked(c, &call, &answer, &fd, &interrupted);
+        error = call_locked(c, &call, &answer, &fd, &wait);
         atomic_fetch_add(&c->n_waits, 1);
     }
     atomic_store(&c->waits, 0);
     pthread_mutex_unlock(&c->call_lock);
     if (is_news)
         sched_yield();
-    return error ? error : interrupted ? EINTR : answer.error;
+    return error ? error : wait.is_interrupted ? EINTR : answer.error;
 }
 
 void connection_wake(struct lab_connection *c)

@@ -12,31 +12,43 @@
 
 #define PORT             1
 #define DEADLOCK_WAIT_MS 10
+#define NS_PER_MS        1000000
 
-/* Returns true at the end of the file, too, and sets *@ret_error to EINTR if a signal came. */
-static bool is_readable(int fd, int timeout_ms, int *ret_error)
+/* Waits until @fd can be read.  Returns 0, ETIME, or EINTR for a signal that @mask does not block.
+ */
+static int wait_readable(int fd, int timeout_ms, const sigset_t *mask)
 {
+    const struct timespec t = {.tv_nsec = timeout_ms * NS_PER_MS};
     struct pollfd p = {.fd = fd, .events = POLLIN};
-    const int n = poll(&p, 1, timeout_ms);
+    const int n = ppoll(&p, 1, &t, mask);
 
-    if (n < 0 && errno == EINTR)
-        *ret_error = EINTR;
-    return n > 0;
+    return n > 0 ? 0 : n == 0 ? ETIME : errno;
 }
 
-/* When nothing can happen any more, another thread or program may still make something happen. */
+/* When nothing can happen any more, another thread or program may still make something happen.
+ *
+ * The steps of this loop are one system call for the program: a signal between two of them must
+ * interrupt it, too.  So signals are blocked but in those two that wait.
+ */
 int events_wait(struct lab_connection *c, int fd)
 {
     uint32_t seen = connection_seen(c);
-    int error = 0;
+    int error = 0, readable;
+    sigset_t all, before;
 
     if (!c->device.is_virtual || (fcntl(fd, F_GETFL) & O_NONBLOCK))
         return 0;
-    while (!is_readable(fd, error ? DEADLOCK_WAIT_MS : 0, &error) && (!error || error == ETIME)) {
-        error = connection_wait(c, seen);
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    for (;;) {
+        readable = wait_readable(fd, error ? DEADLOCK_WAIT_MS : 0, &before);
+        if (readable != ETIME || (error && error != ETIME))
+            break;
+        error = connection_wait(c, seen, &before);
         seen = connection_seen(c);
     }
-    return error == EINTR ? minus_1_because(EINTR) : 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return readable == EINTR || error == EINTR ? minus_1_because(EINTR) : 0;
 }
 
 /* Reads one event.  Returns its length, 0 at the end of the pipe, or -1 and sets errno. */

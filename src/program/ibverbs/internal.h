@@ -19,6 +19,7 @@
 
 #include <infiniband/verbs.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -94,9 +95,10 @@ int connection_sync(struct lab_connection *c);
 /* Makes time advance until something happens to the program, if time is virtual.  @seen is the
  * result of connection_seen() before the caller found that nothing has happened: if time has
  * advanced for another thread since then, it must look again.  Returns 0, ETIME if nothing can
- * happen, EINTR, or another errno value.
+ * happen, EINTR if a signal came that @mask does not block, or another errno value.  @mask may be
+ * NULL: then it is that of the thread.
  */
-int connection_wait(struct lab_connection *c, uint32_t seen);
+int connection_wait(struct lab_connection *c, uint32_t seen, const sigset_t *mask);
 static inline uint32_t connection_seen(const struct lab_connection *c)
 {
     return atomic_load(&c->n_waits);

@@ -99,7 +99,7 @@ static bool wait_for_more(struct lib_cq *cq, uint32_t seen)
 {
     struct lab_connection *c = &cq->o.context->c;
 
-    if (c->device.is_virtual && connection_wait(c, seen) == 0)
+    if (c->device.is_virtual && connection_wait(c, seen, NULL) == 0)
         return true;
     connection_idle(c);
     return false;

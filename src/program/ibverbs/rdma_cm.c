@@ -6,8 +6,12 @@
  * command in the memory of this process, and writes the response there.  Only what a kernel does
  * with the process itself is done here: to wait for an event, and to find a file by its descriptor.
  *
- * All files of a process share one connection to the lab, and one table, by descriptor.  A program
- * may close a descriptor without librdmacm, so that the table also knows the socket's number.
+ * All files of a process share one connection to the lab, and one list.  A descriptor is found in
+ * it by the number of its socket, not by its own: a program may duplicate it, or close it without
+ * librdmacm and open another file by the same number.
+ *
+ * SIMPLIFIED: a file whose descriptor the program has closed by itself is closed in the lab when
+ * the program opens the next one, or ends.
  *
  * A thread may wait for an event of a file that another thread closes: rping does so.  In the
  * kernel, the thread keeps waiting until the process ends, because the file lives until its last
@@ -36,10 +40,11 @@ struct cm_file {
     struct cm_file *next;
     struct lab_connection *c;
     uint64_t handle;
-    int fd;
-    ino_t socket;     /* the number of the socket that @fd was */
+    int fd; /* the descriptor by which it was used last */
+    dev_t device;
+    ino_t socket;     /* the number of its socket, on @device */
     uint32_t n_users; /* calls under way; the last one frees a file that was closed */
-    bool is_closed;
+    atomic_bool is_closed;
 };
 
 static pthread_mutex_t files_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -91,11 +96,12 @@ static int real_close(int fd)
     return (int)syscall(SYS_close, fd);
 }
 
-static ino_t socket_of(int fd)
+/* Returns true if @fd is a descriptor of @f. */
+static bool names(int fd, const struct cm_file *f)
 {
     struct stat st;
 
-    return fstat(fd, &st) == 0 ? st.st_ino : 0;
+    return fstat(fd, &st) == 0 && st.st_ino == f->socket && st.st_dev == f->device;
 }
 
 /* Takes @f out of the table.  The caller has the lock. */
@@ -120,31 +126,45 @@ static void end_file(struct cm_file *f)
     free(f);
 }
 
-/* Finds the file of @fd, and becomes a user of it.  NULL: it is none of ours.  A file whose
- * descriptor the program has closed by itself is closed.
- */
+/* Finds the file of @fd, and becomes a user of it.  NULL: it is none of ours. */
 static struct cm_file *use(int fd)
 {
-    struct cm_file *f, *lost = NULL;
+    struct cm_file *f;
 
     pthread_mutex_lock(&files_lock);
     f = files;
-    while (f && (f->fd != fd || f->is_closed))
+    while (f && (f->is_closed || !names(fd, f)))
         f = f->next;
-    if (f && socket_of(fd) != f->socket) {
+    if (f) {
+        f->fd = fd;
+        f->n_users++;
+    }
+    pthread_mutex_unlock(&files_lock);
+    return f;
+}
+
+/* Closes the files whose descriptors the program has closed by itself. */
+static void close_lost(void)
+{
+    struct cm_file *f, *next, *lost = NULL;
+
+    pthread_mutex_lock(&files_lock);
+    for (f = files; f; f = next) {
+        next = f->next;
+        if (f->is_closed || names(f->fd, f))
+            continue;
         f->is_closed = true;
         if (f->n_users == 0) {
             unlist(f);
+            f->next = lost;
             lost = f;
         }
-        f = NULL;
     }
-    if (f)
-        f->n_users++;
     pthread_mutex_unlock(&files_lock);
-    if (lost)
-        end_file(lost);
-    return f;
+    for (f = lost; f; f = next) {
+        next = f->next;
+        end_file(f);
+    }
 }
 
 static void stop_using(struct cm_file *f)
@@ -171,23 +191,29 @@ static int open_file(struct lab_connection *c, int flags)
     struct cm_file *f = calloc(1, sizeof(*f));
     struct program_answer answer;
     struct program_call call;
+    struct stat st;
     int error;
 
     if (!f)
         return minus_1_because(ENOMEM);
     call_init(&call, PROGRAM_CM_OPEN);
     error = connection_call(c, &call, &answer, &f->fd);
-    if (error || f->fd < 0) {
+    if (error) {
         free(f);
-        return minus_1_because(error ? error : EMFILE);
+        return minus_1_because(error);
     }
+    f->c = c;
+    f->handle = answer.u.cm_open.handle;
+    if (f->fd < 0 || fstat(f->fd, &st) != 0) { /* the process has no number left for it */
+        end_file(f);
+        return minus_1_because(EMFILE);
+    }
+    f->device = st.st_dev;
+    f->socket = st.st_ino;
     if (!(flags & O_CLOEXEC))
         fcntl(f->fd, F_SETFD, 0);
     if (flags & O_NONBLOCK)
         fcntl(f->fd, F_SETFL, O_NONBLOCK);
-    f->c = c;
-    f->handle = answer.u.cm_open.handle;
-    f->socket = socket_of(f->fd);
     pthread_mutex_lock(&files_lock);
     f->next = files;
     files = f;
@@ -197,17 +223,23 @@ static int open_file(struct lab_connection *c, int flags)
 
 /* --- Commands --------------------------------------------------------------------------------- */
 
-/* Waits until the file has an event.  Returns 0, or -1 and sets errno. */
-static int wait_for_event(struct cm_file *f)
+/* Waits until the file, of which @fd is a descriptor, has an event.  Returns 0, or -1 and sets
+ * errno. In virtual time recv() must not wait for an event that another thread has taken: time
+ * would stop.
+ */
+static int wait_for_event(struct cm_file *f, int fd)
 {
+    const bool is_virtual = f->c->device.is_virtual;
     char byte;
     ssize_t got;
 
-    if (!f->is_closed && events_wait(f->c, f->fd) != 0)
-        return -1;
-    if (f->is_closed) /* and its descriptor may be another file by now */
-        (void)pause();
-    got = recv(f->fd, &byte, 1, MSG_PEEK);
+    do {
+        if (!f->is_closed && events_wait(f->c, fd) != 0)
+            return -1;
+        if (f->is_closed) /* and @fd may be another file by now */
+            return pause();
+        got = recv(fd, &byte, 1, MSG_PEEK | (is_virtual ? MSG_DONTWAIT : 0));
+    } while (got < 0 && errno == EAGAIN && !(fcntl(fd, F_GETFL) & O_NONBLOCK));
     if (got == 0)
         return minus_1_because(EIO); /* the lab has ended */
     return got < 0 ? -1 : 0;
@@ -224,23 +256,37 @@ static uint64_t handle_of(int fd)
     return handle;
 }
 
+/* Finds the file that MIGRATE_ID names by its descriptor.  Returns 0; ENOENT: it is no descriptor;
+ * EINVAL: it is one of another file.
+ */
+static int find_source(const struct rdma_ucm_cmd_hdr *head, uint64_t *ret)
+{
+    struct rdma_ucm_migrate_id migrate;
+
+    memcpy(&migrate, head + 1, sizeof(migrate));
+    *ret = handle_of((int)migrate.fd);
+    if (*ret)
+        return 0;
+    return fcntl((int)migrate.fd, F_GETFD) < 0 ? ENOENT : EINVAL;
+}
+
 /* Passes on the command.  Returns 0 or an errno value. */
 static int command(const struct cm_file *f, const void *at, size_t bytes)
 {
     const struct rdma_ucm_cmd_hdr *head = at;
-    struct rdma_ucm_migrate_id migrate;
     struct program_answer answer;
     struct program_call call;
-    int error;
+    int error = 0;
 
     call_init(&call, PROGRAM_CM_WRITE);
     call.u.cm_write.file = f->handle;
     call.u.cm_write.addr = (uintptr_t)at;
     call.u.cm_write.bytes = bytes;
-    if (head->cmd == RDMA_USER_CM_CMD_MIGRATE_ID && bytes >= sizeof(*head) + sizeof(migrate)) {
-        memcpy(&migrate, head + 1, sizeof(migrate));
-        call.u.cm_write.from_file = handle_of((int)migrate.fd);
-    }
+    if (head->cmd == RDMA_USER_CM_CMD_MIGRATE_ID &&
+        bytes >= sizeof(*head) + sizeof(struct rdma_ucm_migrate_id))
+        error = find_source(head, &call.u.cm_write.from_file);
+    if (error)
+        return error;
     error = connection_call(f->c, &call, &answer, NULL);
     if (error)
         return error == EINVAL ? ENODEV : error; /* ENODEV: in a child of fork() */
@@ -248,7 +294,7 @@ static int command(const struct cm_file *f, const void *at, size_t bytes)
 }
 
 /* An event that another thread has taken meanwhile is waited for again. */
-static int write_command(struct cm_file *f, const void *at, size_t bytes)
+static int write_command(struct cm_file *f, int fd, const void *at, size_t bytes)
 {
     const struct rdma_ucm_cmd_hdr *head = at;
     const bool waits = head->cmd == RDMA_USER_CM_CMD_GET_EVENT;
@@ -257,7 +303,7 @@ static int write_command(struct cm_file *f, const void *at, size_t bytes)
     if (connection_state(f->c) == EINVAL)
         return minus_1_because(ENODEV);
     do {
-        if (waits && wait_for_event(f) != 0)
+        if (waits && wait_for_event(f, fd) != 0)
             return -1;
         error = command(f, at, bytes);
     } while (waits && error == EAGAIN);
@@ -280,11 +326,12 @@ int rdma_cm_open(const char *path, int flags, ...)
     va_list args;
 
     va_start(args, flags);
-    if (flags & (O_CREAT | O_TMPFILE))
+    if (flags & (O_CREAT | (O_TMPFILE & ~O_DIRECTORY)))
         mode = va_arg(args, mode_t);
     va_end(args);
     if (strcmp(path, DEVICE) != 0 || !is_on_host())
         return open(path, flags, mode);
+    close_lost();
     pthread_mutex_lock(&files_lock);
     c = connected();
     pthread_mutex_unlock(&files_lock);
@@ -319,7 +366,7 @@ ssize_t rdma_cm_write(int fd, const void *bytes, size_t n)
     if (n < sizeof(struct rdma_ucm_cmd_hdr))
         errno = EINVAL;
     else
-        result = write_command(f, bytes, n);
+        result = write_command(f, fd, bytes, n);
     pthread_cleanup_pop(0);
     stop_using(f);
     return result == 0 ? (ssize_t)n : -1;
