@@ -35,6 +35,12 @@ static int find(const struct exec_client *c, const struct exec_cm_command *cmd, 
 
 /* --- IDs -------------------------------------------------------------------------------------- */
 
+static bool is_port_space(uint32_t space)
+{
+    return space == PORT_SPACE_TCP || space == PORT_SPACE_UDP || space == PORT_SPACE_IPOIB ||
+           space == PORT_SPACE_IB;
+}
+
 /* librdmacm creates an ID of port space IB to find out which commands there are.
  *
  * SIMPLIFIED: such an ID can be bound and asked, and no more: its addresses are not those of IP.
@@ -48,6 +54,8 @@ static int create_id(struct exec_client *c, const struct exec_cm_command *cmd)
     rdl_cm_id made = {0};
     int error = 0;
 
+    if (!is_port_space(in->ps))
+        return EINVAL;
     if (!id)
         return ENOMEM;
     if (in->ps != PORT_SPACE_IB)

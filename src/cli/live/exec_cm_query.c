@@ -188,12 +188,15 @@ int exec_cm_init_qp_attr(struct exec_client *c, const struct exec_cm_command *cm
     const struct rdma_ucm_init_qp_attr *in = &cmd->u.init_qp_attr;
     struct ib_uverbs_qp_attr out;
     struct rdl_qp_attr q = {0};
+    struct rdl_cm_id_info info;
     struct exec_cm_id *id;
     uint32_t mask = 0;
     int error = exec_cm_find(c, cmd->file, in->id, &id), of_kernel = 0;
 
-    if (error)
-        return error;
+    if (!error)
+        error = look_up(c, cmd->file, in->id, &info);
+    if (error || !info.has_device)
+        return error ? error : EINVAL;
     error = exec_cm_errno(rdl_cm_qp_attr(c->lab, id->id, in->qp_state, &q, &mask, &of_kernel),
                           &of_kernel);
     if (error)

@@ -72,6 +72,15 @@ def check_connected_own_program(rdmalab, tally):
                      " ".join(["tests/program/connections", *how]), text_of(done))
 
 
+def check_connected_commands(rdmalab, tally):
+    """The commands of the device without librdmacm: what a kernel refuses, and with which errno."""
+    for how in ([], ["--virtual"]):
+        done = rdmalab.run("exec", *how, "h1", "--", str(ROOT / "tests/program/commands.py"), timeout=120)
+        counts = re.search(r"^(\d+) passed, (\d+) failed$", done.stdout, re.MULTILINE)
+        tally.expect(done.returncode == 0 and counts and int(counts[1]) > 150 and int(counts[2]) == 0,
+                     " ".join(["tests/program/commands.py", *how]), text_of(done))
+
+
 def check_connected_failures(rdmalab, tally):
     """What a client of rdma_cm sees if there is no server, and if there is no such host."""
     for address, says in (("10.0.0.1", "RDMA_CM_EVENT_REJECTED, error: 8"), ("10.0.0.77", "RDMA_CM_EVENT_ADDR_ERROR, error: -110")):
