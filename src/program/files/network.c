@@ -6,8 +6,8 @@
  * host to which it connects by rdma_cm.  So here
  *
  *	getaddrinfo(), gethostbyname()  know the names of the hosts of the lab
- *	connect(), bind()               take an address of a host
- *	getsockname(), getpeername(), accept(), accept4()
+ *	connect(), bind(), sendto()     take an address of a host
+ *	getsockname(), getpeername(), accept(), accept4(), recvfrom()
  *	                                return addresses of hosts
  *	getifaddrs()                    also lists the addresses of the program's host, because
  *	                                libfabric looks there for those that have an RDMA device
@@ -15,7 +15,9 @@
  * Each host has an address of this machine, in 127.77.0.0/16, in the place of its own ones.  The
  * lab writes all of them into a file beside its socket: "10.0.0.1 h1 127.77.0.1" in each line.
  *
- * SIMPLIFIED: a server that listens at any address can be reached by the addresses of all hosts.
+ * SIMPLIFIED: a server that listens at any address can be reached by the addresses of all hosts.  A
+ * connection to an IPv6 address of a host is one to its IPv4 address.  sendmsg() and recvmsg() of
+ * UDP, and gethostbyname_r(), do not know the hosts.
  *
  * bind() also sets SO_REUSEADDR.  A TCP connection that was closed keeps its port for a minute
  * (TIME_WAIT), at the end that closed it first, and bind() then refuses the port to a server that
@@ -48,7 +50,9 @@
     X(bind)                                                                                        \
     X(connect)                                                                                     \
     X(getsockname)                                                                                 \
-    X(getpeername) X(accept) X(accept4) X(getaddrinfo) X(gethostbyname) X(getifaddrs) X(freeifaddrs)
+    X(getpeername)                                                                                 \
+    X(accept) X(accept4) X(sendto) X(recvfrom) X(getaddrinfo) X(gethostbyname) X(getifaddrs)       \
+        X(freeifaddrs)
 FIND_AT_START(FOUND_AT_START)
 
 /* --- The hosts of the lab --------------------------------------------------------------------- */
@@ -90,7 +94,7 @@ static int open_hosts(void)
 static bool next_byte(int fd, struct hosts_piece *block, char *ret)
 {
     if (block->at == block->n) {
-        block->n = read(fd, block->bytes, sizeof(block->bytes));
+        block->n = syscall(SYS_read, fd, block->bytes, sizeof(block->bytes));
         block->at = 0;
     }
     if (block->n <= 0)
@@ -100,7 +104,8 @@ static bool next_byte(int fd, struct hosts_piece *block, char *ret)
 }
 
 /* Looks through the file.  Returns true if a line is wanted.  It is called in connect(), which may
- * be called in a signal handler: so there is no memory of malloc().
+ * be called in a signal handler: so there is no memory of malloc().  read() and close() would be
+ * points at which a thread is cancelled, and getsockname() is none.
  */
 static bool search(is_wanted *wanted, void *ctx)
 {
@@ -121,7 +126,7 @@ static bool search(is_wanted *wanted, void *ctx)
         found = read_line(text, &line) && wanted(&line, ctx);
     }
     if (fd >= 0)
-        close(fd);
+        (void)syscall(SYS_close, fd);
     errno = before;
     return found;
 }
@@ -223,13 +228,19 @@ static bool is_own(const struct host_line *line, void *ctx)
     return host && strcmp(line->name, host) == 0 && inet_pton(AF_INET, line->here, &k->found) == 1;
 }
 
-/* Puts the address of this machine in the place of that of a host.  Returns false if @a is none. */
-static bool go_home(union ip_address *a)
+/* Puts the address of this machine in the place of that of a host, for socket @fd.  Returns false
+ * if
+ * @a is none.
+ */
+static bool go_home(int fd, union ip_address *a)
 {
     struct looked_up k = {.a = a};
+    const int off = 0;
 
     if (!search(is_of_host, &k))
         return false;
+    if (a->head.sa_family == AF_INET6) /* the address is one of IPv4 in the place of one of IPv6 */
+        (void)setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off));
     set_ipv4(a, k.found);
     return true;
 }
@@ -280,7 +291,7 @@ PUBLIC int bind(int fd, const struct sockaddr *address, socklen_t n)
     if (is_on_host() && is_ip(fd, &type)) {
         if (type == SOCK_STREAM)
             (void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
-        if (copy(address, n, &a) && go_home(&a))
+        if (copy(address, n, &a) && go_home(fd, &a))
             address = &a.head;
     }
     errno = before;
@@ -297,7 +308,7 @@ PUBLIC int connect(int fd, const struct sockaddr *address, socklen_t n)
 
     if (!real)
         return -1;
-    if (is_on_host() && is_ip(fd, &type) && copy(address, n, &a) && go_home(&a)) {
+    if (is_on_host() && is_ip(fd, &type) && copy(address, n, &a) && go_home(fd, &a)) {
         bind_own(fd, a.head.sa_family);
         address = &a.head;
     }
@@ -351,6 +362,38 @@ PUBLIC int accept4(int fd, struct sockaddr *address, socklen_t *n, int flags)
     return result;
 }
 
+/* sendto(2) */
+PUBLIC ssize_t sendto(int fd, const void *bytes, size_t n, int flags, const struct sockaddr *to,
+                      socklen_t to_n)
+{
+    const int before = errno;
+    union ip_address a;
+    int type;
+    REAL(sendto, ssize_t, int, const void *, size_t, int, const struct sockaddr *, socklen_t);
+
+    if (!real)
+        return -1;
+    if (is_on_host() && copy(to, to_n, &a) && is_ip(fd, &type) && go_home(fd, &a)) {
+        bind_own(fd, a.head.sa_family);
+        to = &a.head;
+    }
+    errno = before;
+    return real(fd, bytes, n, flags, to, to_n);
+}
+
+/* recvfrom(2) */
+PUBLIC ssize_t recvfrom(int fd, void *bytes, size_t n, int flags, struct sockaddr *from,
+                        socklen_t *from_n)
+{
+    const socklen_t room = from && from_n ? *from_n : 0;
+    REAL(recvfrom, ssize_t, int, void *, size_t, int, struct sockaddr *, socklen_t *);
+    const ssize_t result = real ? real(fd, bytes, n, flags, from, from_n) : -1;
+
+    if (result >= 0)
+        go_abroad(from, filled_in(from, from_n, room));
+    return result;
+}
+
 /* --- Names ------------------------------------------------------------------------------------ */
 
 /* A name, and its address of @family as text. */
@@ -387,7 +430,8 @@ PUBLIC int getaddrinfo(const char *name, const char *service, const struct addri
 
     if (!real)
         return EAI_SYSTEM;
-    if (look_up(name, hints ? hints->ai_family : AF_UNSPEC, &host))
+    if (!(hints && hints->ai_flags & AI_NUMERICHOST) &&
+        look_up(name, hints ? hints->ai_family : AF_UNSPEC, &host))
         name = host.address;
     return real(name, service, hints, ret);
 }

@@ -81,6 +81,14 @@ def check_connected_commands(rdmalab, tally):
                      " ".join(["tests/program/commands.py", *how]), text_of(done))
 
 
+def check_connected_addresses(rdmalab, tally):
+    """Names and addresses of hosts in calls of sockets."""
+    rdmalab.file("two.lab").write_text("host h1 h2\nlink h1 h2\n")
+    done = rdmalab.run("exec", "--lab", "two.lab", "h1", "--", str(ROOT / "tests/program/addresses.py"))
+    counts = re.search(r"^(\d+) passed, (\d+) failed$", done.stdout, re.MULTILINE)
+    tally.expect(done.returncode == 0 and counts and int(counts[1]) > 40 and int(counts[2]) == 0, "tests/program/addresses.py", text_of(done))
+
+
 def check_connected_failures(rdmalab, tally):
     """What a client of rdma_cm sees if there is no server, and if there is no such host."""
     for address, says in (("10.0.0.1", "RDMA_CM_EVENT_REJECTED, error: 8"), ("10.0.0.77", "RDMA_CM_EVENT_ADDR_ERROR, error: -110")):
