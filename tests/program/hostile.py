@@ -17,6 +17,8 @@ import struct
 import sys
 import time
 
+import commands
+
 MAGIC, VERSION = 0x504C4452, 3
 HELLO = struct.Struct("<II24s")
 CALL_BYTES, AT_MAKER = 152, 128
@@ -64,11 +66,40 @@ def greet(r, s):
 
 # A command of rdma_cm is read in the memory of this process, and its response is written there.
 COMMANDS, COMMAND_BYTES = 23, 400
+USUAL = [*commands.WITH_ID, commands.LEAVE_MCAST, commands.MIGRATE_ID, *[commands.CREATE_ID] * 4, *[commands.GET_EVENT] * 6,
+         *[commands.BIND, commands.RESOLVE_ADDR, commands.RESOLVE_ROUTE, commands.CONNECT, commands.LISTEN, commands.ACCEPT] * 2]
 command, response = ctypes.create_string_buffer(COMMAND_BYTES), ctypes.create_string_buffer(COMMAND_BYTES)
+
+# A page that can only be read, and nothing behind it.
+libc = ctypes.CDLL(None)
+libc.mmap.restype = ctypes.c_void_p
+read_only = libc.mmap(None, ctypes.c_size_t(2 * mmap.PAGESIZE), mmap.PROT_READ, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, -1, ctypes.c_long(0))
+libc.munmap(ctypes.c_void_p(read_only + mmap.PAGESIZE), ctypes.c_size_t(mmap.PAGESIZE))
+
+
+def sound_command(r):
+    """Fills the buffer with a command of a program that connects to its own host, with a few wrong bytes at times."""
+    at = r.choice([ctypes.addressof(response)] * 12 + [8, 1 << 63, read_only, read_only + mmap.PAGESIZE - 2])
+    kind = r.choice(USUAL)
+    if kind == commands.CREATE_ID:
+        kind, body = commands.create(r.choice([commands.TCP] * 3 + [commands.UDP, commands.IB]), r.choice([0, 1, 2]), at)
+    elif kind == commands.GET_EVENT:
+        body = struct.pack("<Q", at)
+    elif kind in (commands.LEAVE_MCAST, commands.MIGRATE_ID):
+        body = struct.pack("<QII", at, r.randrange(6), 0)
+    else:
+        kind, body = commands.of(kind, r.randrange(6), at)
+    body = bytearray(body)
+    for _ in range(r.choice([0, 0, 0, 1, 4])):
+        body[r.randrange(len(body))] = r.choice([0, 1, 0x7f, 0xff, r.randrange(256)])
+    command.raw = struct.pack("<IHH", kind, len(body), COMMAND_BYTES) + bytes(body).ljust(COMMAND_BYTES - 8, b"\0")
+    return ctypes.addressof(command), 8 + len(body)
 
 
 def write_command(r):
     """Fills the buffer with a command, which could succeed if its numbers fit.  Its address and length."""
+    if r.random() < 0.7:
+        return sound_command(r)
     body = bytearray(r.choice([bytes(COMMAND_BYTES - 8), r.randbytes(COMMAND_BYTES - 8)]))
     kind, address = r.randrange(COMMANDS + 1), struct.pack("<HH4B", 2, r.randrange(65536), 10, 0, 0, r.randrange(1, 4))
     if kind in (0, 1, 5, 11, 12, 16, 17, 18, 19, 22):  # the others have no response
@@ -121,7 +152,7 @@ def mapped():
 
 
 def call_bytes(r, serial, made):
-    op = r.randrange(OPS) if r.random() < 0.95 else r.getrandbits(32)
+    op = CM_WRITE if CM_OPEN in made and r.random() < 0.5 else r.randrange(OPS) if r.random() < 0.9 else r.getrandbits(32)
     body = bytearray(sound_call(r, op, made).ljust(CALL_BYTES - 8, b"\0"))
     struct.pack_into("<IIQQ", body, AT_MAKER - 8, r.choice([0, r.randrange(MAKERS + 1), r.getrandbits(32)]), 0,
                      r.choice([0, 1, (1 << 64) - 1, r.choice(mapped()), r.getrandbits(47)]), r.getrandbits(64))
@@ -184,12 +215,15 @@ def misbehave(r, s, fds):
 
 
 heard = {}
+stay = []
 
 
 def main():
     r = random.Random(int(sys.argv[1]))
-    for _ in range(CONNECTIONS):
+    for i in range(CONNECTIONS):
         with connect() as s:
+            if i % 4 == 0:  # some stay, with all that they have
+                stay.append(s.dup())
             fds = greet(r, s)
             try:
                 if len(fds) == 3:
