@@ -6,8 +6,8 @@
  * commands.  Our libibverbs passes them on (src/program/ibverbs/rdma_cm.c).  The lab reads a
  * command in the program's memory, and writes the response there, as the kernel does.
  *
- * SIMPLIFIED: it writes a response also into memory that the program itself can only read, where the
- * kernel would return EFAULT.  librdmacm has all responses on its stack.
+ * SIMPLIFIED: it writes a response also into memory that the program itself can only read, where
+ * the kernel would return EFAULT.  librdmacm has all responses on its stack.
  *
  * The descriptor in the program is one end of a pair of sockets.  It can be read exactly while the
  * file has events: then there is one byte in it.  The lab has the other end, and another descriptor

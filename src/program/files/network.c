@@ -51,8 +51,8 @@
     X(connect)                                                                                     \
     X(getsockname)                                                                                 \
     X(getpeername)                                                                                 \
-    X(accept) X(accept4) X(sendto) X(recvfrom) X(getaddrinfo) X(gethostbyname) X(getifaddrs)       \
-        X(freeifaddrs)
+    X(accept)                                                                                      \
+    X(accept4) X(sendto) X(recvfrom) X(getaddrinfo) X(gethostbyname) X(getifaddrs) X(freeifaddrs)
 FIND_AT_START(FOUND_AT_START)
 
 /* --- The hosts of the lab --------------------------------------------------------------------- */

@@ -235,7 +235,7 @@ void call_init_by(struct program_call *call, enum program_op op, const struct ma
     memcpy(call->callers, m->callers, sizeof(call->callers));
 }
 
-/* How a WAIT is interrupted. */
+/* The interruption of a WAIT. */
 struct wait {
     const sigset_t *mask; /* of the signals that do not interrupt it; NULL: that of the thread */
     bool is_interrupted;

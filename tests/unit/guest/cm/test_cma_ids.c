@@ -198,6 +198,28 @@ static void a_queue_pair_without_connection_has_no_access(void **state)
     assert_int_equal(attr.access, 0);
 }
 
+/* So many are chosen that dozens of them would be alike by chance.  IDs go in any order. */
+static void chosen_ports_differ(void **state)
+{
+    struct hosts *h = *state;
+    struct cma_id *ids[1024];
+    bool seen[65536] = {false};
+
+    for (size_t i = 0; i < 1024; i++) {
+        const struct rdl_cm_addr any = any_address(0);
+
+        ids[i] = new_id(h, B, PORT_SPACE_TCP);
+        assert_int_equal(cma_bind(ids[i], &any), 0);
+        assert_true(ids[i]->local.port >= 32768 && ids[i]->local.port < 61000);
+        assert_false(seen[ids[i]->local.port]);
+        seen[ids[i]->local.port] = true;
+    }
+    for (size_t i = 0; i < 1024; i++)
+        cma_destroy(ids[i * 37 % 1024]);
+    assert_null(h->host[B].cma.ids);
+    assert_int_equal(h->host[B].cma.n_ids, 0);
+}
+
 static void listeners_of_a_port_share_it(void **state)
 {
     struct hosts *h = *state;
@@ -282,6 +304,7 @@ int main(void)
         RIGGED(an_id_moves_to_another_channel_with_its_events),
         RIGGED(addresses_are_resolved_or_not),
         RIGGED(ports_are_used_once),
+        RIGGED(chosen_ports_differ),
         RIGGED(calls_out_of_order_are_refused),
         RIGGED(private_data_that_does_not_fit_is_refused),
         RIGGED(private_data_of_an_answer_that_does_not_fit_is_refused),
