@@ -13,6 +13,7 @@
 #include <pthread.h>
 #include <rdma/rdma_cma.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -287,8 +288,11 @@ static void test_migration(void)
     rdma_destroy_event_channel(ch);
 }
 
+static atomic_int waiting; /* the number of the thread that is about to wait; 0: not yet */
+
 static void *wait_for_ever(void *channel)
 {
+    waiting = gettid();
     return (void *)(intptr_t)next_event(channel, NULL, NULL);
 }
 
@@ -297,11 +301,25 @@ static void on_signal(int number)
     (void)number;
 }
 
+/* Waits until the thread of wait_for_ever() sleeps, however busy the machine is, and a while more.
+ */
 static void wait_until_it_sleeps(void)
 {
-    const struct timespec t = {.tv_nsec = 50000000};
+    const struct timespec t = {.tv_nsec = 10000000};
+    char path[64], state = 0;
+    FILE *stat;
 
+    while (state != 'S') {
+        nanosleep(&t, NULL);
+        snprintf(path, sizeof(path), "/proc/self/task/%d/stat", waiting);
+        stat = waiting ? fopen(path, "r") : NULL;
+        if (stat && fscanf(stat, "%*d (%*[^)]) %c", &state) != 1)
+            state = 0;
+        if (stat)
+            fclose(stat);
+    }
     nanosleep(&t, NULL);
+    waiting = 0;
 }
 
 /* A thread that waits gets an event, is cancelled, is interrupted. */
@@ -477,10 +495,11 @@ static void test_two_wait(void)
     pthread_t threads[2];
     void *result;
 
-    for (int i = 0; i < 2; i++)
-        CHECK(pthread_create(&threads[i], NULL, wait_for_ever, ch) == 0);
     for (int i = 0; i < 2; i++) {
+        CHECK(pthread_create(&threads[i], NULL, wait_for_ever, ch) == 0);
         wait_until_it_sleeps();
+    }
+    for (int i = 0; i < 2; i++) {
         CHECK(rdma_resolve_addr(ids[i], NULL, (struct sockaddr *)&host, RESOLVE_MS) == 0);
     }
     for (int i = 0; i < 2; i++) {
