@@ -293,10 +293,13 @@ static int exchange(struct lab_connection *c, const struct program_call *call,
     return is_answer ? 0 : EIO;
 }
 
-/* Makes a call.  The caller has call_lock, with which a thread must not be cancelled. */
+/* Makes a call.  The caller has call_lock, with which a thread must not be cancelled.  On success
+ * errno stays that of the program: librdmacm makes calls after the one that has failed.
+ */
 static int call_locked(struct lab_connection *c, struct program_call *call,
                        struct program_answer *ret, int *fd, struct wait *wait)
 {
+    const int errno_before = errno;
     int error, before;
 
     call->serial = ++c->serial;
@@ -305,6 +308,8 @@ static int call_locked(struct lab_connection *c, struct program_call *call,
     pthread_setcancelstate(before, NULL);
     if (error)
         atomic_store(&c->over, 1);
+    else
+        errno = errno_before;
     return error;
 }
 
