@@ -93,8 +93,15 @@ static void tell_running(const struct running *g, const char *what)
     struct live_exec_info info;
 
     for (uint32_t i = 0; program_at(g, i, &info); i++) {
-        if (info.runs)
-            fprintf(stderr, "rdmalab: %s %s\n", SHOWN_NAME(info.name), what);
+        if (!info.runs)
+            continue;
+        fprintf(stderr, "rdmalab: %s %s\n", SHOWN_NAME(info.name), what);
+        if (info.awaited)
+            fprintf(
+                stderr,
+                "  its last call is rdma_destroy_id(), which waits until rdma_ack_cm_event() has "
+                "acknowledged each event of the ID: %" PRIu32 "\n",
+                info.awaited);
     }
 }
 

@@ -11,6 +11,7 @@
 #include "cli/cmd/verb.h"
 #include "emu/base/assert.h"
 #include "emu/base/text.h"
+#include "emu/facts/cma_calls.h"
 #include "emu/facts/enum/cma_state.h"
 #include "emu/facts/enum/port_space.h"
 #include "emu/facts/enum/qp_attr.h"
@@ -21,7 +22,8 @@
 #include "emu/wire/mad.h"
 #include "rdmalab/cm.h"
 
-#define RANGE_BYTES 256u /* text about a value that is out of range */
+#define RANGE_BYTES  256u /* text about a value that is out of range */
+#define REMEDY_BYTES 256u
 
 #define NOT_IN_IPV6 524 /* [Linux, ENOTSUPP, which is not in errno.h] */
 
@@ -46,9 +48,54 @@ static const struct {
     {ENOMEM, "ENOMEM", "the kernel has no memory left", "give the host more ram="},
 };
 
+/* Tells in s->diag what helps if the ID of @st is in @state, and the command needs another one.
+ * Returns false.
+ */
+static bool say_remedy(struct session *s, const struct step *st, uint32_t state)
+{
+    const struct cma_step *next = cma_step(state);
+    const char *id = step_text(st, "id"), *command = st->cmd->name;
+    const bool answers = strcmp(command, "rdma_accept") == 0 || strcmp(command, "rdma_reject") == 0;
+    char buf[REMEDY_BYTES];
+    struct text t = text_on(buf, sizeof(buf));
+
+    if (answers && state != CMA_CONNECT)
+        return diag_remedy(&s->diag, "an ID to answer comes with the event CONNECT_REQUEST: "
+                                     "rdma_get_cm_event CHANNEL as NAME");
+    if (state == CMA_ADDR_QUERY || answers || strcmp(command, "rdma_notify") == 0)
+        return diag_remedy(&s->diag, "\"why not %s\" tells more", id);
+    if (!next)
+        return diag_remedy(&s->diag, "an ID listens, or has one connection: rdma_create_id creates "
+                                     "another one");
+    text_addf(&t, next->command, id);
+    return diag_remedy(&s->diag, "next: %s", buf);
+}
+
+/* Fails because the ID of @st is not in a state for the command, if that is so.  Returns true if it
+ * is not.
+ */
+static bool state_allows(struct session *s, const struct step *st)
+{
+    struct rdl_cm_id_info info;
+    char buf[DIAG_MESSAGE_BYTES];
+    struct text t = text_on(buf, sizeof(buf));
+    struct home home;
+    rdl_cm_id id;
+
+    if (!cma_call_needs_state(st->cmd->name) || !cm_find_id(s, st, &id, &home) ||
+        rdl_cm_id_info(s->lab, id, &info) != RDL_OK ||
+        !cma_call_is_early_or_late(st->cmd->name, info.state, info.ib_state))
+        return true;
+    cma_call_add_reason(&t, st->cmd->name, step_text(st, "id"), info.state, info.ib_state);
+    session_fail(s, st->at, "%s: EINVAL: %s", st->cmd->name, buf);
+    return say_remedy(s, st, info.state);
+}
+
 /* Fails because of the errno of the kernel.  Returns false. */
 static bool fail_errno(struct session *s, const struct step *st, int error)
 {
+    if (error == EINVAL && !state_allows(s, st))
+        return false;
     for (size_t i = 0; i < ARRAY_LEN(errors); i++) {
         if (errors[i].error != error)
             continue;
@@ -366,6 +413,11 @@ bool run_rdma_create_qp(struct session *s, const struct step *st)
         session_fail(s, st->at, "%s has a queue pair already", step_text(st, "id"));
         return diag_remedy(&s->diag, "rdma_destroy_qp destroys it");
     }
+    if (info.state == CMA_LISTEN) {
+        session_fail(s, st->at, "%s listens, and has no connection", step_text(st, "id"));
+        return diag_remedy(&s->diag, "the ID that needs a queue pair comes with the event "
+                                     "CONNECT_REQUEST: rdma_get_cm_event CHANNEL as NAME");
+    }
     if (!info.has_device) {
         session_fail(s, st->at, "%s has no device yet", step_text(st, "id"));
         return diag_remedy(&s->diag, "rdma_resolve_addr finds one, and so does an address of the "
@@ -402,13 +454,6 @@ bool run_rdma_destroy_qp(struct session *s, const struct step *st)
 
 /* --- Connections ------------------------------------------------------------------------------ */
 
-/* Bytes of a program in the private data of a message.  rdma_cm has a header of its own in
- * requests.
- */
-#define DATA_BYTES(message) sizeof(((const struct cm_##message *)0)->private_data)
-#define REQ_DATA_BYTES      (DATA_BYTES(req) - RDMA_CM_BYTES)
-#define SIDR_REQ_DATA_BYTES (DATA_BYTES(sidr_req) - RDMA_CM_BYTES)
-
 /* Fails if the private data is longer than its field in the message. */
 static bool data_fits(struct session *s, const struct step *st, const char *data, size_t most)
 {
@@ -434,6 +479,8 @@ static bool read_param(struct session *s, const struct step *st, const struct rd
         .rnr_retry_count = (uint32_t)step_number(st, "rnr_retry_count"),
     };
     if (!cm_has_qp(s, info, &ret->qpn)) {
+        if (!state_allows(s, st))
+            return false;
         session_fail(s, st->at, "%s has no queue pair", step_text(st, "id"));
         return diag_remedy(&s->diag, "rdma_create_qp creates it");
     }
@@ -454,7 +501,8 @@ bool run_rdma_connect(struct session *s, const struct step *st)
 
     if (!look_up_id(s, st, &id, &home, &info) ||
         !read_param(s, st, &info,
-                    info.space == PORT_SPACE_UDP ? SIDR_REQ_DATA_BYTES : REQ_DATA_BYTES, &param))
+                    info.space == PORT_SPACE_UDP ? CM_SIDR_REQ_DATA_BYTES : CM_REQ_DATA_BYTES,
+                    &param))
         return false;
     param.retry_count = (uint32_t)step_number(st, "retry_count");
     status = rdl_cm_connect(s->lab, id, &param, &error);
@@ -472,10 +520,13 @@ bool run_rdma_accept(struct session *s, const struct step *st)
 
     if (!look_up_id(s, st, &id, &home, &info) ||
         !read_param(s, st, &info,
-                    info.space == PORT_SPACE_UDP ? DATA_BYTES(sidr_rep) : DATA_BYTES(rep), &param))
+                    info.space == PORT_SPACE_UDP ? CM_DATA_BYTES(sidr_rep) : CM_DATA_BYTES(rep),
+                    &param))
         return false;
-    if (info.space != PORT_SPACE_UDP && !cm_move_to_rts(s, st, &home, id, info.qp, &param))
+    if (info.space != PORT_SPACE_UDP && !cm_move_to_rts(s, st, &home, id, info.qp, &param)) {
+        (void)!state_allows(s, st); /* a second accept fails at the queue pair */
         return false;
+    }
     status = rdl_cm_accept(s->lab, id, &param, &error);
     return cm_called(s, st, status, error);
 }
@@ -488,7 +539,7 @@ bool run_rdma_reject(struct session *s, const struct step *st)
     rdl_cm_id id;
     int error;
 
-    if (!cm_find_id(s, st, &id, &home) || !data_fits(s, st, data, DATA_BYTES(rej)))
+    if (!cm_find_id(s, st, &id, &home) || !data_fits(s, st, data, CM_DATA_BYTES(rej)))
         return false;
     status = rdl_cm_reject(s->lab, id, data, strlen(data), &error);
     return cm_called(s, st, status, error);

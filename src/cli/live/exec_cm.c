@@ -175,6 +175,15 @@ bool exec_cm_listens(const struct exec_server *s, uint32_t rank)
     return false;
 }
 
+uint32_t exec_cm_awaited(const struct exec_server *s, uint32_t rank)
+{
+    for (const struct exec_client *c = s->clients; c; c = c->next) {
+        if (c->rank == rank && c->cm && c->cm->destroyed_at == c->n_calls)
+            return c->cm->destroyed_events;
+    }
+    return 0;
+}
+
 void exec_cm_done(struct exec_client *c)
 {
     if (!c->cm)

@@ -57,6 +57,8 @@ struct exec_cm {
     size_t n_files, n_ids, n_groups;
     size_t ids_from; /* entries of @ids below this index are used */
     uint64_t n_opened;
+    /* exec_client.n_calls at the last rdma_destroy_id(), and the events that its ID has had. */
+    uint32_t destroyed_at, destroyed_events;
 };
 
 /* A command, as it came. */
@@ -106,6 +108,11 @@ bool exec_cm_tell(struct exec_client *c);
 
 /* Returns true if a program with @rank has an ID that listens. */
 bool exec_cm_listens(const struct exec_server *s, uint32_t rank);
+
+/* Returns the number of events of the ID that rdma_destroy_id() destroys in a program with @rank,
+ * if this is the program's last call.  librdmacm waits there until all are acknowledged.
+ */
+uint32_t exec_cm_awaited(const struct exec_server *s, uint32_t rank);
 
 /* Closes all descriptors, and frees what is known of files and IDs, which stay in the lab. */
 void exec_cm_done(struct exec_client *c);

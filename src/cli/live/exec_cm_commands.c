@@ -12,12 +12,15 @@
 #include "cli/live/exec_memory.h"
 #include "cli/live/exec_refused.h"
 #include "emu/base/assert.h"
+#include "emu/facts/cma_calls.h"
 #include "emu/facts/enum/cm_option.h"
 #include "emu/facts/enum/port_space.h"
 #include "emu/facts/enum/rdma_cm_event.h"
+#include "emu/wire/mad.h"
 
 #define COMM_EST        4u /* [libibverbs, IBV_EVENT_COMM_EST] */
 #define CONSUMER        28u
+#define ID_NONE         UINT32_MAX /* no number of an ID */
 #define NS_PER_MS       1000000ull
 #define EVENT_BYTES_MIN offsetof(struct rdma_ucm_event_resp, reserved)
 
@@ -80,6 +83,8 @@ static int destroy_id(struct exec_client *c, const struct exec_cm_command *cmd)
     if (error)
         return error;
     out.events_reported = id->events;
+    c->cm->destroyed_at = c->n_calls;
+    c->cm->destroyed_events = id->events;
     exec_cm_destroy_id(c, id);
     return exec_cm_respond(c, cmd, in->response, &out, sizeof(out));
 }
@@ -570,6 +575,60 @@ static int read_command(const struct exec_client *c, struct exec_cm_command *cmd
     return exec_memory_read(c->memory, at + head, &cmd->u, n) ? 0 : EFAULT;
 }
 
+/* Returns the number of the ID that a command is about; ID_NONE: it is about none that can be in a
+ * wrong state.
+ */
+static uint32_t number_of(const struct exec_cm_command *cmd)
+{
+    switch (cmd->head.cmd) {
+    case RDMA_USER_CM_CMD_BIND_IP:
+        return cmd->u.bind_ip.id;
+    case RDMA_USER_CM_CMD_BIND:
+        return cmd->u.bind.id;
+    case RDMA_USER_CM_CMD_RESOLVE_IP:
+        return cmd->u.resolve_ip.id;
+    case RDMA_USER_CM_CMD_RESOLVE_ADDR:
+        return cmd->u.resolve_addr.id;
+    case RDMA_USER_CM_CMD_RESOLVE_ROUTE:
+        return cmd->u.resolve_route.id;
+    case RDMA_USER_CM_CMD_LISTEN:
+        return cmd->u.listen.id;
+    case RDMA_USER_CM_CMD_CONNECT:
+        return cmd->u.connect.id;
+    case RDMA_USER_CM_CMD_ACCEPT:
+        return cmd->u.accept.id;
+    case RDMA_USER_CM_CMD_REJECT:
+        return cmd->u.reject.id;
+    case RDMA_USER_CM_CMD_DISCONNECT:
+        return cmd->u.disconnect.id;
+    default:
+        return ID_NONE;
+    }
+}
+
+/* Notes that a command was refused with @error, and why. */
+static void note_refusal(struct exec_client *c, const struct exec_cm_command *cmd, int error)
+{
+    const char *function = commands[cmd->head.cmd].function;
+    char reason[EXEC_REFUSED_BYTES];
+    struct text t = text_on(reason, sizeof(reason));
+    const uint32_t bytes = cmd->u.connect.conn_param.private_data_len;
+    struct rdl_cm_id_info info;
+    rdl_cm_id id = {0};
+
+    if (function && error == EINVAL && find(c, cmd, number_of(cmd), &id) == 0 &&
+        rdl_cm_id_info(c->lab, id, &info) == RDL_OK) {
+        const size_t most =
+            info.space == PORT_SPACE_UDP ? CM_SIDR_REQ_DATA_BYTES : CM_REQ_DATA_BYTES;
+
+        if (cma_call_is_early_or_late(function, info.state, info.ib_state))
+            cma_call_add_reason(&t, function, "the ID", info.state, info.ib_state);
+        else if (cmd->head.cmd == RDMA_USER_CM_CMD_CONNECT && bytes > most)
+            text_addf(&t, "private_data_len is %u, and must be at most %zu", bytes, most);
+    }
+    exec_refused_command(c, function, error, reason);
+}
+
 int exec_cm_write(struct exec_client *c)
 {
     struct exec_cm_command cmd;
@@ -578,7 +637,7 @@ int exec_cm_write(struct exec_client *c)
     if (!error)
         error = commands[cmd.head.cmd].run(c, &cmd);
     if (error && error != EAGAIN && cmd.head.cmd < ARRAY_LEN(commands))
-        exec_refused_command(c, commands[cmd.head.cmd].function, error);
+        note_refusal(c, &cmd, error);
     (void)exec_cm_tell(c);
     return error;
 }

@@ -172,12 +172,13 @@ void exec_refused_note(struct exec_client *c, enum rdl_status st, const struct r
         add_reason(&t, c, st);
 }
 
-void exec_refused_command(struct exec_client *c, const char *function, int error)
+void exec_refused_command(struct exec_client *c, const char *function, int error,
+                          const char *reason)
 {
     struct text t;
 
     if (!c->refused || !function)
         return;
     t = text_on(c->refused, EXEC_REFUSED_BYTES);
-    text_addf(&t, "%s(): %s", function, strerror(error));
+    text_addf(&t, "%s(): %s%s%s", function, strerror(error), reason[0] ? "; " : "", reason);
 }

@@ -12,8 +12,9 @@
 void exec_refused_note(struct exec_client *c, enum rdl_status st, const struct rdl_response *rsp);
 
 /* The same for a command of rdma_cm: @function is that of librdmacm, NULL: none is refused by it
- * alone.
+ * alone; @reason is what the errno does not tell, or "".
  */
-void exec_refused_command(struct exec_client *c, const char *function, int error);
+void exec_refused_command(struct exec_client *c, const char *function, int error,
+                          const char *reason);
 
 #endif

@@ -119,6 +119,7 @@ struct live_exec_info {
     bool runs;        /* it has not ended, or its output was not read to the end */
     bool failed;      /* it has ended with a status that is a failure */
     int status;       /* if it has ended: exit status, or 128 plus the number of the signal */
+    uint32_t awaited; /* events of the ID in rdma_destroy_id(), its last call; 0: another call */
     struct live_exec_usage usage;
 };
 

@@ -6,6 +6,7 @@
 
 #include "cli/why/why_not_answer.h"
 #include "emu/base/assert.h"
+#include "emu/facts/cma_calls.h"
 #include "emu/facts/enum/cm_message.h"
 #include "emu/facts/enum/cm_reason.h"
 #include "emu/facts/enum/cm_state.h"
@@ -54,18 +55,6 @@ static const struct {
     {CMS_DREQ_RCVD, "knows that its peer disconnects, and its program has not done so",
      "rdma_disconnect %s"},
     {CMS_SIDR_REQ_RCVD, "has the request, and its program has not answered", "rdma_accept %s"},
-};
-
-/* States of an ID without a connection: the next call. */
-static const struct {
-    enum cma_state state;
-    const char *text, *command;
-} calls[] = {
-    {CMA_IDLE, "has no address yet", "rdma_resolve_addr %s dst=HOST port=N, or rdma_bind_addr"},
-    {CMA_ADDR_BOUND, "has an address, and neither listens nor asks for a peer",
-     "rdma_listen %s, or rdma_resolve_addr"},
-    {CMA_ADDR_RESOLVED, "knows its peer's address, and no route", "rdma_resolve_route %s"},
-    {CMA_ROUTE_RESOLVED, "knows the way to its peer, and has not asked it", "rdma_connect %s"},
 };
 
 static bool read_id(const struct why_not *w, const char *path, struct cm_view *ret)
@@ -222,11 +211,14 @@ static bool say_todo(struct why_not *w, const struct cm_view *v)
 
 static bool say_call(struct why_not *w, const struct cm_view *v)
 {
-    for (size_t i = 0; i < ARRAY_LEN(calls); i++) {
-        if (v->info.state != (uint32_t)calls[i].state)
-            continue;
-        why_not_say(w, "%s %s.", v->path, calls[i].text);
-        why_not_try(w, calls[i].command, v->path);
+    const struct cma_step *step = cma_step(v->info.state);
+
+    if (step) {
+        why_not_say(w, "%s %s.", v->path, step->text);
+        if (v->info.state == CMA_ROUTE_RESOLVED && v->info.qp.raw == 0)
+            why_not_try(w, "rdma_create_qp %s ..., then rdma_connect %s", v->path, v->path);
+        else
+            why_not_try(w, step->command, v->path);
         return true;
     }
     if (v->info.state != CMA_ADDR_QUERY)

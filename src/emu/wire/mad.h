@@ -55,6 +55,13 @@ MAD_STRUCT(rdma_cm_header, RDMA_CM_FIELDS)
 
 #define RDMA_CM_BYTES 36u
 
+/* Bytes of a program in the private data of a message.  rdma_cm has a header of its own in
+ * requests.
+ */
+#define CM_DATA_BYTES(message) sizeof(((const struct cm_##message *)0)->private_data)
+#define CM_REQ_DATA_BYTES      (CM_DATA_BYTES(req) - RDMA_CM_BYTES)
+#define CM_SIDR_REQ_DATA_BYTES (CM_DATA_BYTES(sidr_req) - RDMA_CM_BYTES)
+
 /* A MAD.  The member of @u is that of the message head.attr_id, an enum cm_message. */
 struct mad {
     struct mad_header head;

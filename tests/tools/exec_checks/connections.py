@@ -100,6 +100,26 @@ def check_connected_failures(rdmalab, tally):
                  "  the lab had refused rdma_bind_addr(): Cannot assign requested address\n" in done.stderr, "why a call was refused", text_of(done))
 
 
+# The mistakes that tests/program/cm_mistakes.c can make, and the words of the lab on each.
+SAID_OF_MISTAKES = {
+    "route": "the ID is in state ADDR_RESOLVED (the peer's address is known), and must be in ROUTE_RESOLVED",
+    "data": "private_data_len is 100, and must be at most 56",
+    "again": "the ID is in state CONNECT (connecting, or connected), and must be in ROUTE_RESOLVED",
+}
+
+
+def check_connected_mistakes(rdmalab, tally):
+    """A program learns EINVAL, or hangs; rdmalab tells what was wrong."""
+    program = str(rdmalab.built("tests/program/cm_mistakes"))
+    for mistake, says in SAID_OF_MISTAKES.items():
+        done = rdmalab.run("exec", "--virtual", "h1", "--", program, mistake)
+        tally.expect(done.returncode == 3 and done.stderr == "rdmalab: h1 cm_mistakes ended with status 3\n"
+                     f"  the lab had refused rdma_connect(): Invalid argument; {says}\n", f"the mistake {mistake}", text_of(done))
+    done = rdmalab.run("exec", "--virtual", "--timeout", "1", "h1", "--", program, "unacknowledged")
+    tally.expect(done.returncode == 124 and "its last call is rdma_destroy_id(), which waits until rdma_ack_cm_event() has "
+                 "acknowledged each event of the ID: 1\n" in done.stderr, "an event that was not acknowledged", text_of(done))
+
+
 LOSSY = """host h1 h2 on_demand ram=256m max_qp=64 max_cq=64
 link h1 h2
 drop the 1st REQ from h2
