@@ -8,14 +8,15 @@
 #include "cli/exec/executing.h"
 #include "emu/base/assert.h"
 #include "emu/base/text.h"
+#include "emu/facts/enum/cma_state.h"
 #include "emu/facts/enum/object.h"
+#include "rdmalab/cm.h"
 #include "rdmalab/inspect.h"
 
 #define LINE_BYTES 256u
 
 /* The steps.  C is the client's host, S the server's, P the port, I and Q the names of ID and queue
- * pair.  A step that makes an object
- * for which there is one already is left out.
+ * pair.  A step that makes an object for which there is one already is left out.
  */
 static const struct {
     char at;             /* C or S: where the object is made; 0: the step makes none to look for */
@@ -101,6 +102,84 @@ static bool is_left_out(const struct session *s, const struct dialled *d, size_t
     return *ret_listens && strstr(steps[i].text, "S.listener") != NULL;
 }
 
+/* --- What prevents a connection --------------------------------------------------------------- */
+
+/* Returns false with an error if @host has something that is called @name. */
+static bool name_is_free(struct session *s, const struct step *st, const char *host,
+                         const char *name, const char *param)
+{
+    char path[RDL_PATH_BYTES];
+    struct text t = text_on(path, sizeof(path));
+    struct rdl_value v;
+    size_t at;
+
+    text_addf(&t, "%s.%s", host, name);
+    if (rdl_inspect(s->lab, path, &v, &at) != RDL_OK)
+        return true;
+    session_fail(s, step_has(st, param) ? step_span(st, param, 0) : st->at,
+                 "%s already has a \"%s\"", host, name);
+    return diag_remedy(&s->diag, "choose another name: %s=NAME", param);
+}
+
+/* Returns false with an error if the channel of @host has an event already: the steps would take it
+ * for that of their own connection.
+ */
+static bool channel_is_empty(struct session *s, const struct step *st, const char *host)
+{
+    char path[RDL_PATH_BYTES];
+    struct text t = text_on(path, sizeof(path));
+    rdl_cm_channel ch;
+
+    text_addf(&t, "%s.ch", host);
+    if (rdl_find(s->lab, path, OBJ_EVENT_CHANNEL, &ch.raw) != RDL_OK ||
+        rdl_cm_pending(s->lab, ch) == 0)
+        return true;
+    session_fail(s, st->at, "%s has an event of something else that no program has taken", path);
+    return diag_remedy(&s->diag, "rdma_get_cm_event %s; rdma_ack_cm_event %s", path, path);
+}
+
+/* Returns false with an error if the server's `listener` does not listen at the port. */
+static bool listener_fits(struct session *s, const struct step *st, const struct dialled *d)
+{
+    char path[RDL_PATH_BYTES];
+    struct text t = text_on(path, sizeof(path));
+    struct rdl_cm_id_info info;
+    rdl_cm_id id;
+
+    text_addf(&t, "%s.listener", d->server);
+    if (rdl_find(s->lab, path, OBJ_CM_ID, &id.raw) != RDL_OK ||
+        rdl_cm_id_info(s->lab, id, &info) != RDL_OK)
+        return true;
+    if (info.state != CMA_LISTEN) {
+        session_fail(s, st->at, "%s does not listen", path);
+        return diag_remedy(&s->diag, "rdma_listen %s, or destroy it", path);
+    }
+    if (info.local.port == d->port)
+        return true;
+    session_fail(s, step_has(st, "port") ? step_span(st, "port", 0) : st->at,
+                 "%s listens at port %u", path, (unsigned)info.local.port);
+    return diag_remedy(&s->diag, "dial %s %s port=%u", d->client, d->server,
+                       (unsigned)info.local.port);
+}
+
+/* Returns false with an error if a step would fail, or take an event of another connection. */
+static bool can_dial(struct session *s, const struct step *st, const struct dialled *d)
+{
+    if (strcmp(d->client, d->server) == 0) {
+        session_fail(s, step_span(st, "server", 0),
+                     "the names are the same on both sides, so that "
+                     "two hosts are needed");
+        return diag_remedy(&s->diag, "take the steps one by one: \"help cm\"");
+    }
+    return name_is_free(s, st, d->client, d->id, "id") &&
+           name_is_free(s, st, d->server, d->id, "id") &&
+           name_is_free(s, st, d->client, d->qp, "qp") &&
+           name_is_free(s, st, d->server, d->qp, "qp") && channel_is_empty(s, st, d->client) &&
+           channel_is_empty(s, st, d->server) && listener_fits(s, st, d);
+}
+
+/* --- The command ------------------------------------------------------------------------------ */
+
 bool run_dial(struct session *s, const struct step *st)
 {
     const struct dialled d = {step_text(st, "client"), step_text(st, "server"),
@@ -109,6 +188,8 @@ bool run_dial(struct session *s, const struct step *st)
                               (uint32_t)step_number(st, "port")};
     bool listens = false;
 
+    if (!can_dial(s, st, &d))
+        return false;
     for (size_t i = 0; i < ARRAY_LEN(steps); i++) {
         char line[LINE_BYTES];
         struct text t = text_on(line, sizeof(line));
