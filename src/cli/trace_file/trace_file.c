@@ -333,6 +333,12 @@ static uint64_t unknown_fields(enum ev_kind kind, const cJSON *j)
     return n;
 }
 
+/* Returns true if an event has no word for field @f that is not set: it is left out then. */
+static bool may_be_left_out(const struct ev_field *f)
+{
+    return f->print == EVP_ENUM && !ev_field_takes_any(f) && !enum_by_value(*f->words, 0);
+}
+
 /* Reads the fields of the event's kind.  *@ret_known: see read_field(). */
 static enum rdl_status read_fields(struct trace_file_reader *rd, struct ev *e, const cJSON *j,
                                    bool *ret_known)
@@ -346,7 +352,7 @@ static enum rdl_status read_fields(struct trace_file_reader *rd, struct ev *e, c
         const struct ev_field *f = &schema->fields[i];
         const cJSON *v = cJSON_GetObjectItemCaseSensitive(j, f->name);
 
-        missing |= (uint32_t)(v == NULL) << i;
+        missing |= (uint32_t)(v == NULL && !may_be_left_out(f)) << i;
         if (v)
             st = read_field(rd, e, f, v, ret_known);
         else if (f->print == EVP_HOST)

@@ -296,7 +296,9 @@ void ev_add_json(struct text *t, const struct ev *e, const struct ev_names *name
         const uint64_t v = ev_field_number(e, f);
         const bool any = ev_field_takes_any(f) && v == EV_ANY;
 
-        /* A value that a trace file has lost is left out again. */
+        /* A word that there is not, such as the message of a frame without one, or a value that a
+         * trace file has lost.
+         */
         if (f->print == EVP_ENUM && !any && !enum_by_value(*f->words, (uint32_t)v))
             continue;
         text_addf(t, ",\"%s\":", f->name);
