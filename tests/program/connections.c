@@ -144,6 +144,20 @@ static void test_descriptor(void)
     rdma_destroy_event_channel(ch);
 }
 
+/* The attributes with which librdmacm moved the queue pair of test_connection(). */
+static void check_attributes(struct rdma_cm_id *id)
+{
+    struct ibv_qp_attr attr = {.qp_state = IBV_QPS_RTR};
+    int mask = 0;
+
+    CHECK(rdma_init_qp_attr(id, &attr, &mask) == 0);
+    CHECK((mask & IBV_QP_AV) && attr.ah_attr.is_global == 1 && attr.ah_attr.grh.hop_limit == 64);
+    CHECK(attr.max_dest_rd_atomic == 3);
+    attr.qp_state = IBV_QPS_RTS;
+    CHECK(rdma_init_qp_attr(id, &attr, &mask) == 0);
+    CHECK(attr.retry_cnt == 5);
+}
+
 /* Everything from the first call to TIMEWAIT_EXIT.  Both sides are in one channel. */
 static void test_connection(void)
 {
@@ -156,6 +170,8 @@ static void test_connection(void)
 
     param.responder_resources = 3;
     param.initiator_depth = 2;
+    param.retry_count = 5;
+    param.rnr_retry_count = 3;
     CHECK(new_qp(active) == 0);
     CHECK(rdma_connect(active, &param) == 0);
     CHECK(rdma_get_cm_event(ch, &e) == 0);
@@ -163,6 +179,7 @@ static void test_connection(void)
     CHECK(e->param.conn.private_data_len == REQUEST_DATA);
     CHECK(memcmp(e->param.conn.private_data, "hi\0", 3) == 0);
     CHECK(e->param.conn.responder_resources == 2 && e->param.conn.initiator_depth == 3);
+    CHECK(e->param.conn.retry_count == 5 && e->param.conn.rnr_retry_count == 3);
     passive = e->id;
     CHECK(rdma_ack_cm_event(e) == 0);
     CHECK(rdma_get_dst_port(active) == rdma_get_src_port(listener));
@@ -176,6 +193,7 @@ static void test_connection(void)
     for (int i = 0; i < 2; i++)
         n_established += next_event(ch, NULL, NULL) == RDMA_CM_EVENT_ESTABLISHED;
     CHECK(n_established == 2);
+    check_attributes(active);
     CHECK(rdma_disconnect(active) == 0);
     CHECK(next_event(ch, &passive, NULL) == RDMA_CM_EVENT_DISCONNECTED && passive != active);
     CHECK(rdma_disconnect(passive) == 0);
@@ -342,11 +360,9 @@ static void test_waiting(void)
     CHECK(sigaction(SIGUSR1, &action, NULL) == 0); /* without SA_RESTART */
     for (int i = 0; i < SIGNALS; i++) {
         CHECK(pthread_create(&thread, NULL, wait_for_ever, ch) == 0);
-        do { /* a signal that comes before the thread waits is lost */
-            wait_until_it_sleeps();
-            CHECK(pthread_kill(thread, SIGUSR1) == 0);
-        } while (pthread_tryjoin_np(thread, &result) != 0);
-        CHECK((intptr_t)result == -1);
+        wait_until_it_sleeps();
+        CHECK(pthread_kill(thread, SIGUSR1) == 0);
+        CHECK(pthread_join(thread, &result) == 0 && (intptr_t)result == -1);
     }
     CHECK(rdma_destroy_id(id) == 0); /* and the channel still works */
     rdma_destroy_event_channel(ch);
@@ -487,26 +503,36 @@ static void test_no_descriptor(void)
     rdma_destroy_event_channel(ch);
 }
 
-/* Two threads wait for events of one channel. */
-static void test_two_wait(void)
+static void *take_share(void *channel)
+{
+    intptr_t good = 0;
+
+    waiting = gettid();
+    for (int i = 0; i < IDS; i++)
+        good += next_event(channel, NULL, NULL) == RDMA_CM_EVENT_ADDR_RESOLVED;
+    return (void *)good;
+}
+
+/* Threads wait for events of one channel, and each gets as many as it waits for. */
+static void test_shared_channel(void)
 {
     struct rdma_event_channel *ch = rdma_create_event_channel();
-    struct rdma_cm_id *ids[2] = {new_id(ch), new_id(ch)};
-    pthread_t threads[2];
+    struct rdma_cm_id *ids[THREADS * IDS];
+    pthread_t threads[THREADS];
     void *result;
 
-    for (int i = 0; i < 2; i++) {
-        CHECK(pthread_create(&threads[i], NULL, wait_for_ever, ch) == 0);
-        wait_until_it_sleeps();
-    }
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < THREADS; i++)
+        CHECK(pthread_create(&threads[i], NULL, take_share, ch) == 0);
+    wait_until_it_sleeps();
+    for (int i = 0; i < THREADS * IDS; i++) {
+        ids[i] = new_id(ch);
         CHECK(rdma_resolve_addr(ids[i], NULL, (struct sockaddr *)&host, RESOLVE_MS) == 0);
     }
-    for (int i = 0; i < 2; i++) {
-        CHECK(pthread_join(threads[i], &result) == 0);
-        CHECK((intptr_t)result == RDMA_CM_EVENT_ADDR_RESOLVED);
+    for (int i = 0; i < THREADS; i++)
+        CHECK(pthread_join(threads[i], &result) == 0 && (intptr_t)result == IDS);
+    CHECK(!is_readable(ch->fd, 0));
+    for (int i = 0; i < THREADS * IDS; i++)
         CHECK(rdma_destroy_id(ids[i]) == 0);
-    }
     rdma_destroy_event_channel(ch);
 }
 
@@ -536,7 +562,7 @@ int main(void)
     test_number_again();
     test_duplicate();
     test_no_descriptor();
-    test_two_wait();
+    test_shared_channel();
     rdma_destroy_event_channel(ch);
     printf("%d passed, %d failed\n", n_passed, n_failed);
     return n_failed != 0;

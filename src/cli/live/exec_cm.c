@@ -89,11 +89,14 @@ void exec_cm_destroy_id(const struct exec_client *c, struct exec_cm_id *id)
 
 /* --- Opening and closing ---------------------------------------------------------------------- */
 
+/* A pair of sockets of the type SOCK_STREAM: a byte wakes all threads that wait.  One of the type
+ * SOCK_DGRAM wakes one of them, and the others sleep on while there are events for them.
+ */
 static bool open_ends(struct exec_cm_file *f)
 {
     int ends[2];
 
-    if (socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, ends) != 0)
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
         return false;
     f->near = ends[0];
     f->far = ends[1];
