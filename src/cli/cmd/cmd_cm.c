@@ -36,8 +36,9 @@ static const struct {
 } errors[] = {
     {EADDRINUSE, "EADDRINUSE", "another ID has this port",
      "choose another port; \"show cm\" lists those that are taken"},
-    {EADDRNOTAVAIL, "EADDRNOTAVAIL", "the host has no such address",
-     "\"show HOST\" lists its addresses"},
+    {EADDRNOTAVAIL, "EADDRNOTAVAIL",
+     "the host has no such address, or an ID with an address that stands for all has this port",
+     "\"show HOST\" lists its addresses, \"show cm\" the ports that are taken"},
     {EINVAL, "EINVAL", "the ID is not in a state for this call, or a value is out of range",
      "\"show cm\" shows the state"},
     {ENETUNREACH, "ENETUNREACH", "the address cannot be asked for",

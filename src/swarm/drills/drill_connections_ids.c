@@ -90,26 +90,27 @@ struct conn_id *conn_create(struct drill *d)
     return id;
 }
 
-/* Two listeners can share a port if one is at the IPv6 address of the host, and the other one is of
- * IPv4.
- */
-static bool are_apart(enum conn_form a, enum conn_form b)
+/* Returns the errno of two listeners with one port; 0: they can share it. */
+static int conflict_of(enum conn_form a, enum conn_form b)
 {
-    return (a == CONN_OWN6 && (b == CONN_ANY4 || b == CONN_OWN4)) ||
-           (b == CONN_OWN6 && (a == CONN_ANY4 || a == CONN_OWN4));
+    if (a < CONN_OWN4 || b < CONN_OWN4)
+        return EADDRNOTAVAIL; /* at least one stands for all addresses */
+    return a == b ? EADDRINUSE : 0;
 }
 
-static bool is_taken(const struct connections *s, const struct conn_id *id, uint16_t port,
-                     enum conn_form form)
+static int error_of(const struct connections *s, const struct conn_id *id, uint16_t port,
+                    enum conn_form form)
 {
-    for (uint32_t i = 0; i < CONN_IDS; i++) {
+    int error = 0;
+
+    for (uint32_t i = 0; i < CONN_IDS && !error; i++) {
         const struct conn_id *o = &s->ids[i];
 
         if (o->is_used && o != id && o->host == id->host && o->step == STEP_LISTEN &&
-            o->space == id->space && o->port == port && !are_apart(o->form, form))
-            return true;
+            o->space == id->space && o->port == port)
+            error = conflict_of(o->form, form);
     }
-    return false;
+    return error;
 }
 
 /* Draws the address of a listener, mostly one that clients find. */
@@ -141,7 +142,7 @@ void conn_do_listen(struct drill *d)
     if (!id || !draw_form(d, id->host, &at, &form))
         return;
     at.port = (uint16_t)(FIRST_PORT + drill_below(d, PORTS));
-    want = is_taken(s, id, at.port, form) ? EADDRINUSE : 0;
+    want = error_of(s, id, at.port, form);
     if (!conn_is_errno(d, rdl_cm_bind(d->lab, id->id, &at, &error), &error, want,
                        "a port is given once"))
         return;

@@ -64,17 +64,10 @@ uint64_t cma_service_id(enum port_space space, uint16_t port)
 
 /* --- Ports ------------------------------------------------------------------------------------ */
 
-/* Two IDs may have the same port if their addresses differ, or if both have REUSEADDR and none of
- * them listens.  [Linux, cma_check_port()]
- */
-static bool are_apart(const struct cma_id *a, const struct cma_id *b)
+/* An ID with an IPv4 address, and one that said so, is none of IPv6. */
+static bool is_of_one_version(const struct cma_id *id)
 {
-    if (a->reuses && b->reuses && a->state != CMA_LISTEN && b->state != CMA_LISTEN)
-        return true;
-    if (a->local.version != b->local.version)
-        return a->local.version == 6 ? a->v6_only || !cma_is_any(&a->local)
-                                     : b->v6_only || !cma_is_any(&b->local);
-    return !cma_is_any(&a->local) && !cma_is_any(&b->local) && !is_same(&a->local, &b->local);
+    return id->local.version == 4 || id->v6_only;
 }
 
 #define AT_PORT(node)                                                                              \
@@ -101,14 +94,31 @@ static bool has_port(const struct cma_id *id, enum port_space space, uint16_t po
     return id->space == space && id->local.port == port;
 }
 
-/* Returns true if @port is free for @id, which has its address already. */
-static bool is_free(const struct cma_id *id, uint16_t port)
+/* Returns the errno of two IDs with the same port; 0: their addresses differ, or both have
+ * REUSEADDR and none of them listens.  An address that stands for all is taken, and not in use.
+ * [Linux, cma_check_port()]
+ */
+static int conflict_of(const struct cma_id *a, const struct cma_id *b)
 {
-    for (const struct cma_id *o = first_at(id->cma, id->space, port); o; o = next_at(o)) {
-        if (o != id && has_port(o, id->space, port) && !are_apart(o, id))
-            return false;
+    if (a->reuses && b->reuses && a->state != CMA_LISTEN && b->state != CMA_LISTEN)
+        return 0;
+    if (is_of_one_version(a) && is_of_one_version(b) && a->local.version != b->local.version)
+        return 0;
+    if (cma_is_any(&a->local) || cma_is_any(&b->local))
+        return EADDRNOTAVAIL;
+    return is_same(&a->local, &b->local) ? EADDRINUSE : 0;
+}
+
+/* Returns 0 if @port is free for @id, which has its address already, or the errno. */
+static int check_port(const struct cma_id *id, uint16_t port)
+{
+    int error = 0;
+
+    for (const struct cma_id *o = first_at(id->cma, id->space, port); o && !error; o = next_at(o)) {
+        if (o != id && has_port(o, id->space, port))
+            error = conflict_of(o, id);
     }
-    return true;
+    return error;
 }
 
 static int set_port(struct cma_id *id, uint16_t port)
@@ -123,14 +133,17 @@ static int set_port(struct cma_id *id, uint16_t port)
 static int take_port(struct cma_id *id, uint16_t port)
 {
     uint32_t at;
+    int error;
 
-    if (port != 0)
-        return is_free(id, port) ? set_port(id, port) : EADDRINUSE;
+    if (port != 0) {
+        error = check_port(id, port);
+        return error ? error : set_port(id, port);
+    }
     at = (uint32_t)prng_below(&id->cma->rng, PORTS);
     for (uint32_t i = 0; i < PORTS; i++) {
         const uint16_t next = (uint16_t)(PORT_FIRST + (at + i) % PORTS);
 
-        if (is_free(id, next))
+        if (check_port(id, next) == 0)
             return set_port(id, next);
     }
     return EADDRNOTAVAIL;
@@ -214,11 +227,9 @@ int cma_listen(struct cma_id *id, uint32_t backlog)
     if (id->state != CMA_ADDR_BOUND)
         return EINVAL;
     id->state = CMA_LISTEN;
-    if (!is_free(id, id->local.port)) {
-        id->state = CMA_ADDR_BOUND;
-        return EADDRINUSE;
-    }
-    error = open_service(id->cma, cma_service_id(id->space, id->local.port));
+    error = check_port(id, id->local.port);
+    if (!error)
+        error = open_service(id->cma, cma_service_id(id->space, id->local.port));
     if (error) {
         id->state = CMA_ADDR_BOUND;
         return error;
