@@ -2,6 +2,7 @@
 """What is tried: each case is one run of a program between rxe and the lab."""
 from dataclasses import dataclass
 
+import connections
 import verbs_random
 
 SIZES = [1, 64, 4095, 4096, 65536, 1 << 20]
@@ -47,7 +48,7 @@ MESSAGE_PACKETS_MAX = {0: 4096, 1: 4096, 10: 1024}
 
 @dataclass(frozen=True)
 class Case:
-    program: str  # rc_pingpong, uc_pingpong, ud_pingpong, srq_pingpong, verbs, random, ping, speed, an unmodified one
+    program: str  # rc_pingpong, uc_pingpong, ud_pingpong, srq_pingpong, verbs, random, ping, speed, rdmacm, an unmodified one
     client: str
     ip: str
     size: int = 0
@@ -109,6 +110,10 @@ class Case:
     def is_perftest(self):
         return self.program in PERFTEST
 
+    def is_connection(self):
+        """Programs of rdma_cm: a row of connections.py."""
+        return self.program == connections.PROGRAM
+
     def packets(self):
         """Without retransmissions and ACKs, both directions."""
         return 2 * self.iterations * -(-self.size // self.mtu)
@@ -164,6 +169,8 @@ def with_truth(cases):
     for case in cases:
         if case.program == "random":
             yield random_truth(case)
+        if case.is_connection():
+            yield connection_truth(case)
         yield case
 
 
@@ -303,10 +310,22 @@ def verbs_executed():
                 yield verbs(client, IPS[(i + j) % 2], MTUS[2 + (i + j) % 3], loss, profile, executed=True)
 
 
+def connected():
+    """Programs that connect by rdma_cm, each row between two programs on one rxe device first."""
+    for row, client, ip, baseline in connections.combinations():
+        yield Case(connections.PROGRAM, client, ip, options=row.name, baseline=baseline, executed=True, profile="rxe")
+
+
+def connection_truth(case):
+    """The same two programs on one rxe device: what they print there, the case has to print."""
+    return Case(connections.PROGRAM, "rxe", "ipv4", options=case.options, baseline=True, executed=True, profile="rxe")
+
+
 def unmodified():
     """Programs on libibverbs that run unchanged: on rxe, and by `rdmalab exec` on a host of the lab."""
     yield from examples()
     yield from perftests()
+    yield from connected()
     yield from verbs_executed()
 
 

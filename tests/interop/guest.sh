@@ -101,16 +101,23 @@ pair() {
     echo "$1: server, client, time/10ms: $(cat "$dir/status")"
 }
 
-# calibrated NAME ...: as pair, of perftest.  It measures the clock of its processor first, and ends with status 1 if other
-# programs of the machine have made that inaccurate; then once more.
-calibrated() {
-    local tries
+# again_if PATTERN NAME ...: as pair, and once more if a line matches that says only how busy the machine is.
+again_if() {
+    local tries pattern=$1
+    shift
     for tries in 1 2 3 4; do
-        rm -rf "/out/$1"
+        rm -rf "/out/$1" $SERVING $SERVED $ENDED
         pair "$@"
-        grep -q '^Correlation coefficient' "/out/$1/server" "/out/$1/client" 2>/dev/null || return 0
+        grep -q "$pattern" "/out/$1/server" "/out/$1/client" 2>/dev/null || return 0
     done
 }
+
+# calibrated NAME ...: as pair, of perftest.  It measures the clock of its processor first, and ends with status 1 if other
+# programs of the machine have made that inaccurate.
+calibrated() { again_if '^Correlation coefficient' "$@"; }
+
+# connected NAME ...: as pair, of programs of rdma_cm.  `exec` waits a second until a server listens.
+connected() { again_if 'nothing is called "h1.id1' "$@"; }
 
 # said FILE: the lines of a transcript of verbs_peer, as transcripts.py has them.
 said() { grep -E '^((section|check|digest|refused) |[a-z0-9_]+: qp=|end$)' "$1"; }
@@ -130,12 +137,113 @@ forget_if_same() {
     done
 }
 
-# traffic CASE FILE: of the lab's trace in the CASE only frames and completions are kept; the file "lost" says how many
+# traffic CASE FILE: of the lab's trace in the CASE only frames, completions and events of rdma_cm are kept; the file "lost" says how many
 # frames were lost.
 traffic() {
     local dir=/out/$1
     [ -e "$dir/$2" ] || return 0
-    grep -E '^\{"format"|"ev":"(tx|rx|cqe|lost)"' "$dir/$2" >"$dir/$2.kept"
+    grep -E '^\{"format"|"ev":"(tx|rx|cqe|lost|cm_event)"' "$dir/$2" >"$dir/$2.kept"
     mv "$dir/$2.kept" "$dir/$2"
     echo "lost $(grep -c '"ev":"lost"' "$dir/$2")" >"$dir/lost"
+}
+
+# --- Programs of rdma_cm, on either side ---------------------------------------------------------
+
+# cm_listening: does a program of this machine's kernel wait for connections of rdma_cm?
+cm_listening() { rdma resource show cm_id | grep -q 'state LISTEN'; }
+
+# cm_grouped INTERFACE: has the interface joined the multicast group 239.0.0.1?
+cm_grouped() { ip maddr show dev "$1" | grep -q 01:00:5e:00:00:01; }
+
+# address6 INTERFACE ADDRESS DEVICE: the interface has that address, and the rxe device its GID.
+address6() {
+    ip -6 address replace "$2/64" dev "$1" nodad
+    until grep -q '^2001:0db8:' "/sys/class/infiniband/$3/ports/1/gids/"* 2>/dev/null; do usleep 20000; done
+}
+
+# Files by which the two sides of a case know about each other: the server can be reached; the client, the server has ended.
+SERVING=/tmp/serving SERVED=/tmp/served ENDED=/tmp/ended
+
+# side MINE OTHER COMMAND...: one side.  Its machine stays until the other one has ended, so that it answers what is sent again.
+side() {
+    local mine=$1 other=$2 status tries=0
+    shift 2
+    "$@"
+    status=$?
+    eval "touch \$$mine"
+    until [ $status != 0 ] || eval "[ -e \$$other ]" || [ $tries -gt 1500 ]; do
+        usleep 20000
+        tries=$((tries + 1))
+    done
+    exit $status
+}
+
+# ends STATUS,... COMMAND...: succeeds if COMMAND ends with one of them.
+ends() {
+    local wanted=$1 got
+    shift
+    "$@"
+    got=$?
+    case ,$wanted, in
+    *,$got,*) ;;
+    *) echo "ended with status $got instead of $wanted" && return 1 ;;
+    esac
+}
+
+# until_served COMMAND...: a server that never ends.  It is killed when its clients have ended, and must have lived until then.
+until_served() {
+    local server
+    "$@" &
+    server=$!
+    trap 'kill -KILL $server; exit 143' TERM
+    until [ -e $SERVED ]; do
+        readlink "/proc/$server/exe" >/dev/null || return 1
+        usleep 20000
+    done
+    [ ! "${taken-}" ] || ends 255 "$@" || return
+    kill -KILL $server
+    ends 137 wait $server
+}
+
+# also_taken COMMAND...: as until_served.  In the end another COMMAND is refused, as its port is taken.
+also_taken() {
+    local taken=yes
+    until_served "$@"
+}
+
+# in_turn N SECONDS COMMAND...: COMMAND N times, one after the other; the last one after a pause.
+in_turn() {
+    local left=$1 pause=$2
+    shift 2
+    while [ "$left" -gt 0 ]; do
+        [ "$left" != 1 ] || sleep "$pause"
+        "$@" || return
+        left=$((left - 1))
+    done
+}
+
+# calm COMMAND...: a client of rping.  It may end with 255 behind its work, as it closes its channel while its thread waits there.
+calm() {
+    local status
+    "$@" >/tmp/calm 2>&1
+    status=$?
+    cat /tmp/calm
+    [ $status != 255 ] || ! grep -q '^rdma_get_cm_event: Bad file descriptor' /tmp/calm || status=0
+    return $status
+}
+
+# quietly COMMAND...: without its output, but if it fails.
+quietly() {
+    "$@" >/tmp/quietly 2>&1 || { cat /tmp/quietly && return 1; }
+}
+
+# leaks NAME: the file "leaked" of the case has what rxe has left since @RESOURCES was written.
+RESOURCES=/tmp/resources
+leaks() {
+    local tries=0
+    until rdma resource show | cmp -s - $RESOURCES; do
+        tries=$((tries + 1))
+        [ $tries -lt 50 ] || { rdma resource show >"/out/$1/leaked" && return 0; }
+        usleep 20000
+    done
 }

@@ -9,10 +9,12 @@ import re
 import shlex
 from dataclasses import dataclass
 
+import connections
 import verbs_lab
 import verbs_likes
 import verbs_lines
 import verbs_random
+import cases
 from cases import DEVICE_MTU, EXAMPLES, PERFTEST, random_truth
 from unmodified import TCP_ADDRESS, joined, words
 
@@ -53,6 +55,12 @@ class Station:
     mac: str
     ipv4: str
     ipv6: str  # link-local, made from the MAC
+    wide: str = ""  # IPv6 address for programs of rdma_cm, which a program can use without a scope
+    nobody: str = ""  # an address of its network that nobody has
+
+    def address(self, ip):
+        """The address for programs of rdma_cm."""
+        return self.ipv4 if ip == "ipv4" else self.wide
 
 
 class Rxe:
@@ -137,7 +145,7 @@ class SecondRxe(Rxe):
     def __init__(self, like="rxe"):
         """@like: the profile of the rxe that runs here."""
         self.like = like
-        one = Station("02:00:00:00:01:01", "10.0.1.1", "fe80::ff:fe00:101")
+        one = Station("02:00:00:00:01:01", "10.0.1.1", "fe80::ff:fe00:101", nobody="10.0.1.77")
         two = Station("02:00:00:00:01:02", "10.0.1.2", "fe80::ff:fe00:102")
         super().__init__("rxe2", "wire2", two, one)
         self.rxe = Rxe("rxe1", "wire1", one, two)
@@ -179,10 +187,10 @@ class Lab:
     title = "rdmalab"
     can = verbs_lab.CAN
     programs = {"rc_pingpong", "uc_pingpong", "ud_pingpong", "srq_pingpong", "verbs", "random", "speed", "ping",
-                *EXAMPLES, *PERFTEST}
+                *EXAMPLES, *PERFTEST, connections.PROGRAM}
     TAP = "rdl0"
     TRACE, FRAMES = "lab.ndjson", "lab.pcapng"  # of random programs; kept where the transcripts differ
-    STATION = Station("02:00:00:00:00:01", "10.0.0.1", "fe80::ff:fe00:1")  # what the first host gets
+    STATION = Station("02:00:00:00:00:01", "10.0.0.1", "fe80::ff:fe00:1", "2001:db8::1")  # what the first host gets
     GID_INDEX = {"ipv4": 0, "ipv6": 1}
 
     # What the lab is told.  `run` ends with the program, which answers retransmissions for a while
@@ -223,7 +231,7 @@ port tap {tap} s1
     def __init__(self, like="rxe"):
         """@like: the profile of the rxe that runs here."""
         self.like = like
-        me = Station("02:00:00:00:01:00", "10.0.0.100", "fe80::ff:fe00:100")
+        me = Station("02:00:00:00:01:00", "10.0.0.100", "fe80::ff:fe00:100", "2001:db8::100", "10.0.0.77")
         self.rxe = Rxe("rxe0", self.TAP, me, self.STATION)
 
     def setup(self):
@@ -304,6 +312,34 @@ port tap {tap} s1
                                   profile=f" profile={self.profile(case)}" if case.profile else "", tap=self.TAP, lossy=lossy,
                                   action=action, end=end)
 
+    # Of programs of rdma_cm.  A host of its own for each case: Linux remembers the queue pairs of a GUID for a while.
+    CONNECTED = """\
+record keep=512k
+host h1 mac={mac} ip={station.ipv4} ip6={station.wide} profile={profile} on_demand ram=256m max_qp=2048 max_cq=4096
+switch s1
+link h1 s1
+port tap {tap} s1
+{faults}{settle}
+{action}
+show cm
+show h1
+"""
+    CONNECTED_SERVER = "exec h1 sh /tmp/server.sh &\n{ready}\nexec h1 touch /tmp/serving\nuntil program1.done timeout={seconds}s"
+    CONNECTED_CLIENT = "exec h1 sh /tmp/client.sh"
+    # The kernel of a host sets QPN 1 up when a program opens an event channel.  There is no h1.id1 before.
+    READY = {"listening": "until count(qp_state, host==h1, to==RTS) >= 1 timeout=20s\nrun 200ms\nuntil h1.id1.state == LISTEN timeout=10s",
+             "grouped": "until count(cm_event, event==MULTICAST_JOIN) >= 1 timeout=10s\nrun 300ms"}
+
+    def connected_script(self, case):
+        """A row of connections.py."""
+        n = [c.name() for c in cases.connected()].index(case.name())
+        node = {"lab": "h1", "rxe": self.TAP}
+        action = self.CONNECTED_CLIENT if case.client == "lab" else self.CONNECTED_SERVER.format(
+            ready=self.READY[connections.row_of(case).ready], seconds=case.seconds_max())
+        return self.CONNECTED.format(mac=f"02:00:00:00:02:{n:02x}", station=self.STATION, profile=self.profile(case), tap=self.TAP,
+                                     faults=connections.faults_of(case, node[case.server()], node[case.client]),
+                                     settle=self.SETTLE, action=action)
+
     @staticmethod
     def faults(case):
         """Of a random program: some frames of either side come twice, and some late."""
@@ -336,10 +372,41 @@ port tap {tap} s1
 
 def shell_of(case, lab, baseline):
     """The shell text of one case between @lab and its peer, or between the devices of @baseline."""
+    if case.is_connection():
+        return connected_of(case, lab, baseline)
     if case.is_example():
         return example_of(case, lab, baseline)
     lab = baseline if case.baseline else lab
     return between(case, lab, {"rxe": lab.rxe, "lab": lab})
+
+
+def written(path, text):
+    """Shell text that writes @text to the file @path."""
+    return f"cat >{path} <<'END'\n{text}END\n"
+
+
+def connected_of(case, lab, baseline):
+    """Programs of rdma_cm.  Two on rxe are on two devices, if the client binds its address; else it stays on that of the server."""
+    rxe = baseline.rxe if case.baseline else lab.rxe
+    stations = {"lab": rxe.me, "rxe": baseline.me} if case.baseline else {"lab": lab.STATION, "rxe": rxe.me}
+    address = stations[case.server()].address(case.ip)
+    server, client = (connections.Place(address, stations[who].address(case.ip), rxe.me.nobody, case.ip)
+                      for who in (case.server(), case.client))
+    text = f"ip neighbour flush dev {rxe.interface}\n"
+    if not case.baseline:
+        text += f"address6 {rxe.interface} {rxe.me.wide} {rxe.device}\n"
+    text += "".join(written(f"/tmp/{role}.sh", script) for role, script in connections.scripts(case, server, client))
+    commands = {role: f"sh /tmp/{role}.sh" for role in ("server", "client")}
+    ready = {"listening": "cm_listening", "grouped": f"cm_grouped {rxe.interface}"}[connections.row_of(case).ready]
+    if not case.baseline:
+        text += written("/tmp/case.lab", lab.connected_script(case))
+        commands["client" if case.client == "lab" else "server"] = (
+            f"rdmalab run /tmp/case.lab --no-sandbox --events /out/{case.name()}/{lab.TRACE}")
+    if not case.baseline and case.client == "rxe":
+        ready = "[ -e $SERVING ]"
+    call = " ".join(shlex.quote(word) for word in ("connected", case.name(), str(case.seconds_max()), ready, *commands.values()))
+    return (text + "rdma resource show >$RESOURCES\n" + call + f"\nleaks {case.name()}\n" +
+            (f"traffic {case.name()} {lab.TRACE}\n" if not case.baseline else ""))
 
 
 def example_of(case, lab, baseline):

@@ -30,4 +30,4 @@ def shim(library):
 
 def example(program):
     """Compiles the file of examples that has the name of @program, as examples/README.md says."""
-    return compiled(program, "-D_DEFAULT_SOURCE", TOP / f"examples/{program.name}.c", "-libverbs")
+    return compiled(program, "-D_DEFAULT_SOURCE", TOP / f"examples/{program.name}.c", "-lrdmacm", "-libverbs")

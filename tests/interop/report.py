@@ -3,6 +3,7 @@
 import datetime
 import json
 
+import connections
 import transcripts
 import verbs_lines
 from cases import CLIENTS, DATAGRAM_SIZES, MTUS, SIZES
@@ -110,6 +111,20 @@ def unmodified_text(results):
                  for (program, loss), by in rows.items()])
 
 
+def connections_text(results):
+    """The programs that connect by rdma_cm; one row for each of connections.py."""
+    rows = {}
+    for r in results:
+        who = "baseline" if r.case.baseline else r.case.client
+        rows.setdefault(r.case.options, {}).setdefault(who, []).append(r)
+    return ["## Connections by rdma_cm", "",
+            "Programs of Debian's rdmacm-utils and `examples/connection.c`: the rows of `tests/interop/connections.py`. They print what",
+            "they print with rxe on both sides, and leave nothing on either side.", ""] + table(
+                ["row", "server", "client", *WHO.values()],
+                [[name, f"`{connections.BY_NAME[name].server}`", f"`{connections.BY_NAME[name].client}`",
+                  *[", ".join(f"{r.case.ip} {verdict(r)}" for r in by.get(who, [])) for who in WHO]] for name, by in rows.items()])
+
+
 LAB_ONLY = ["REG_MR", "invalidation of ordinary regions", "`rereg_mr`", "LAST_WQE_REACHED", "P_Keys other than 0xFFFF",
             "the privileged bit of a Q_Key", "RDMA_READ_WITH_INV", "end-to-end credits"]
 
@@ -147,7 +162,8 @@ def markdown(results, title, versions):
     verbs = [r for r in results if r.case.program == "verbs" and not r.case.executed]
     unmodified = [r for r in results if r.case.is_example() or r.case.is_perftest()]
     special = [r for r in results if not is_regular(r.case) and r not in unmodified and
-               r.case.program not in ("speed", "verbs", "random")]
+               r.case.program not in ("speed", "verbs", "random", connections.PROGRAM)]
+    connected = [r for r in results if r.case.is_connection()]
     random = [r for r in results if r.case.program == "random"]
     speed = list(speed_rows(results))
     lines = [
@@ -170,6 +186,8 @@ def markdown(results, title, versions):
         lines += random_text(random)
     if unmodified:
         lines += unmodified_text(unmodified)
+    if connected:
+        lines += connections_text(connected)
     if executed := [r for r in results if r.case.program == "verbs" and r.case.executed]:
         lines += ["verbs_peer on libibverbs, on both sides:", ""] + table(
             ["case", "result"], [[r.case.name(), verdict(r)] for r in executed])

@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass, replace
 
 import cases
+import connections
 import random_judge
 import transcripts
 import unmodified
@@ -100,6 +101,11 @@ def judge(case, directory, can=None, likes=None):
     if case.program == "random":
         truth = directory.parent / cases.random_truth(case).name()
         wrong += random_judge.wrong(case, text, {role: read(truth / role) for role in ("server", "client")})
+        return Result(case, wrong, text, int(status[2]) / 100)
+    if case.is_connection():
+        text["leaked"] = read(directory / "leaked")
+        truth = directory.parent / cases.connection_truth(case).name()
+        wrong += connections.wrong(case, text, directory, {role: read(truth / role) for role in ("server", "client")})
         return Result(case, wrong, text, int(status[2]) / 100)
     if case.is_example() or case.is_perftest():
         if not wrong:

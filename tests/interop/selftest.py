@@ -4,6 +4,7 @@ import pathlib
 import subprocess
 import tempfile
 
+import connections_selftest
 import random_judge
 import transcripts
 import unmodified_selftest
@@ -323,7 +324,8 @@ def main():
                   messages_have_their_order(), all_messages_lost(), numbers_become_general(),
                   table_and_lines_are_of_the_same_sections(), random_programs_are_held_against_rxe(),
                   random_programs_are_the_same_each_time(),
-                  speeds_are_held_against_their_baselines(), *unmodified_selftest.missed()):
+                  speeds_are_held_against_their_baselines(), *unmodified_selftest.missed(),
+                  *connections_selftest.missed()):
         passed, failed = passed + (not wrong), failed + bool(wrong)
         if wrong:
             print(f"MISSED: {wrong}")
