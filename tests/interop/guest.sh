@@ -232,11 +232,6 @@ calm() {
     return $status
 }
 
-# quietly COMMAND...: without its output, but if it fails.
-quietly() {
-    "$@" >/tmp/quietly 2>&1 || { cat /tmp/quietly && return 1; }
-}
-
 # leaks NAME: the file "leaked" of the case has what rxe has left since @RESOURCES was written.
 RESOURCES=/tmp/resources
 leaks() {

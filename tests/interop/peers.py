@@ -321,6 +321,7 @@ link h1 s1
 port tap {tap} s1
 {faults}{settle}
 {action}
+run 300ms
 show cm
 show h1
 """

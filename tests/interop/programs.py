@@ -28,6 +28,11 @@ def shim(library):
     return compiled(library, "-shared", "-fPIC", HERE / "shim.c")
 
 
+def connect_many(program):
+    """Compiles connect_many.c."""
+    return compiled(program, "-D_GNU_SOURCE", HERE / "connect_many.c", "-lrdmacm", "-libverbs")
+
+
 def example(program):
     """Compiles the file of examples that has the name of @program, as examples/README.md says."""
     return compiled(program, "-D_DEFAULT_SOURCE", TOP / f"examples/{program.name}.c", "-lrdmacm", "-libverbs")
