@@ -20,6 +20,7 @@ EXAMPLES = ["rc_message", "one_sided", "datagram", "shared_receives", "events"]
 PERFTEST = ["ib_send_bw", "ib_write_bw", "ib_read_bw", "ib_atomic_bw",
             "ib_send_lat", "ib_write_lat", "ib_read_lat", "ib_atomic_lat"]
 UNMODIFIED_SECONDS_MAX = 120
+CONNECTED_SECONDS_MAX = 300
 UNMODIFIED_LOSS = 1
 UNMODIFIED_ITERATIONS = 100
 UNMODIFIED_ITERATIONS_LOSSY = 30  # of messages of many packets
@@ -124,6 +125,8 @@ class Case:
             return VERBS_SECONDS_MAX
         if self.program == "random":
             return RANDOM_SECONDS_MAX + 5 * len(self.seeds)
+        if self.is_connection():
+            return CONNECTED_SECONDS_MAX
         if self.executed:
             return UNMODIFIED_SECONDS_MAX
         return 15 + self.packets() * {0: 2, 1: 5, 10: 20}[self.loss] // 1000

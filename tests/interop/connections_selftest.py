@@ -15,12 +15,13 @@ def case_of(name, client):
     return Case(connections.PROGRAM, client, "ipv4", options=name, executed=True, profile="rxe")
 
 
-SERVES, ASKS, LOSES, WRONG, KILLED = (case_of(*words) for words in (
-    ("rdma_client", "rxe"), ("rdma_client", "lab"), ("ud_lost_messages", "rxe"), ("wrong_port", "lab"), ("client_killed", "rxe")))
+SERVES, ASKS, LOSES, WRONG, KILLED, SENDS = (case_of(*words) for words in (
+    ("rdma_client", "rxe"), ("rdma_client", "lab"), ("ud_lost_messages", "rxe"), ("wrong_port", "lab"), ("client_killed", "rxe"), ("mckey", "lab")))
 SAID = {  # what the programs print
     "rdma_client": {"server": "rdma_server: start\nrdma_server: end 0\n", "client": "rdma_client: start\nrdma_client: end 0\n"},
     "ud_lost_messages": {"server": "test complete\nreturn status 0\n", "client": "test complete\nreturn status 0\n"},
     "wrong_port": {"server": "Killed\n", "client": "cma event RDMA_CM_EVENT_REJECTED, error 8\nconnect error -1\n"},
+    "mckey": {"server": "return status 0\n", "client": "return status 0\n"},
     "client_killed": {"server": "server DISCONNECT EVENT...\n", "client": "Killed\n"},
 }
 
@@ -36,6 +37,7 @@ def trace(case):
         events += n * [{"ev": "cqe", "host": "h1", "qpn": 2, "op": op, "status": "SUCCESS"}]
     events += [{"ev": "cqe", "host": "h1", "qpn": 1, "op": "SEND", "status": "SUCCESS"},
                {"ev": "cqe", "host": "h1", "qpn": 2, "op": "RECV", "status": "WR_FLUSH_ERR"}]
+    events += row.datagrams.get(role, 0) * [{"ev": "tx", "host": "h1", "qpn": 2, "opcode": "UD_SEND_ONLY_WITH_IMM"}]
     return events + len(row.faults) * [{"ev": "lost", "host": "h1"}]
 
 
@@ -56,7 +58,7 @@ def same(events):
 
 
 PLANTS = [  # case; what has happened to the trace; side, text -> other text; what must be said ("" for nothing)
-    *[(case, same, "server", "", "", "") for case in (SERVES, ASKS, LOSES, WRONG, KILLED)],
+    *[(case, same, "server", "", "", "") for case in (SERVES, ASKS, LOSES, WRONG, KILLED, SENDS)],
     (SERVES, without(event="ESTABLISHED"), "server", "", "", "the events {'CONNECT_REQUEST': 1, 'DISCONNECTED': 1} instead of"),
     (SERVES, more(ev="cm_event", event="REJECTED"), "server", "", "", "'REJECTED': 1"),
     (ASKS, without(event="CONNECT_RESPONSE"), "server", "", "", "instead of {'ADDR_RESOLVED': 1"),
@@ -64,6 +66,7 @@ PLANTS = [  # case; what has happened to the trace; side, text -> other text; wh
     (SERVES, without(op="SEND", qpn=2), "server", "", "", "the completions {'RECV': 1} instead of {'SEND': 1, 'RECV': 1}"),
     (SERVES, more(ev="cqe", qpn=2, op="RECV", status="SUCCESS"), "server", "", "", "the completions {'SEND': 1, 'RECV': 2}"),
     (KILLED, lambda events: [e for e in events if e["ev"] != "cqe"], "server", "", "", "the completions {} instead of some"),
+    (SENDS, without(ev="tx"), "server", "", "", "the lab has sent 9 datagrams instead of 10"),
     (LOSES, without(ev="lost"), "server", "", "", "0 frames were lost instead of 1"),
     (SERVES, more(ev="lost"), "server", "", "", "1 frames were lost instead of 0"),
     (SERVES, same, "client", "end 0", "end -1", "the client did not print 'rdma_client: end 0'"),
