@@ -2,6 +2,7 @@
 #define _GNU_SOURCE /* SYS_* */ /* NOLINT(bugprone-reserved-identifier): glibc's own name */
 #include "cli/live/exec_waits.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -120,6 +121,19 @@ struct threads {
     bool one_computes, one_asks;
 };
 
+/* Returns true if the thread waits as our libibverbs does for the lab.  [proc(5): the number of the
+ * call, and its arguments in hexadecimal digits]
+ */
+static bool asks(const char *text)
+{
+    const long call = strtol(text, NULL, 10);
+    unsigned long long n_fds, timeout;
+
+    if (call != SYS_ppoll)
+        return call == SYS_recvmsg;
+    return sscanf(text, "%*d %*x %llx %llx", &n_fds, &timeout) == 2 && n_fds == 1 && timeout == 0;
+}
+
 static bool note_thread(void *ctx, int dir)
 {
     struct threads *t = ctx;
@@ -129,7 +143,7 @@ static bool note_thread(void *ctx, int dir)
     if (!thread_waits(&k, dir))
         t->one_computes = true;
     else if (exec_proc_read(dir, "syscall", text, sizeof(text)))
-        t->one_asks = t->one_asks || strtol(text, NULL, 10) == SYS_recvmsg;
+        t->one_asks = t->one_asks || asks(text);
     return true;
 }
 

@@ -263,13 +263,18 @@ static void nudge(struct lab_connection *c)
 }
 
 /* Waits for the answer of a WAIT, and ends it if a signal comes that @mask does not block; NULL:
- * that the thread does not block.  Returns true if one came.
+ * that the thread does not block.  Returns true if one came.  The lab knows by recvmsg() and by
+ * ppoll() that a thread waits for it: see exec_may_spin().
  */
 static bool is_interrupted(struct lab_connection *c, const sigset_t *mask)
 {
     struct pollfd p = {.fd = c->fd, .events = POLLIN};
+    char byte;
+    struct iovec part = {&byte, sizeof(byte)};
+    struct msghdr m = {.msg_iov = &part, .msg_iovlen = 1};
+    const ssize_t got = mask ? ppoll(&p, 1, NULL, mask) : recvmsg(c->fd, &m, MSG_PEEK);
 
-    if (ppoll(&p, 1, NULL, mask) >= 0 || errno != EINTR)
+    if (got >= 0 || errno != EINTR)
         return false;
     nudge(c);
     return true;
