@@ -34,6 +34,21 @@ static void add_turns(int dir, struct look *k)
         k->n_turns += n;
 }
 
+/* Returns true if @text, a line of /proc/PID/syscall, is a call by which libibverbs waits for the
+ * lab: recvmsg(), or ppoll() of one descriptor with a mask of signals and without an end.  A thread
+ * may wait for a message of another program in the same way.
+ */
+static bool awaits_message(const char *text)
+{
+    const long call = strtol(text, NULL, 10);
+    unsigned long long n_fds, timeout, mask;
+
+    if (call != SYS_ppoll)
+        return call == SYS_recvmsg;
+    return sscanf(text, "%*d %*x %llx %llx %llx", &n_fds, &timeout, &mask) == 3 && n_fds == 1 &&
+           timeout == 0 && mask != 0;
+}
+
 /* A thread that has ended meanwhile waits.  [proc(5): /proc/PID/stat, /proc/PID/syscall] */
 static bool thread_waits(void *ctx, int dir)
 {
@@ -59,7 +74,8 @@ static bool thread_waits(void *ctx, int dir)
     if (strncmp(text, "running", 7) == 0)
         return false;
     call = strtol(text, NULL, 10);
-    k->elsewhere = k->elsewhere || (call != SYS_recvmsg && call != SYS_wait4 && call != SYS_futex);
+    k->elsewhere =
+        k->elsewhere || (!awaits_message(text) && call != SYS_wait4 && call != SYS_futex);
     return call != SYS_nanosleep && call != SYS_clock_nanosleep;
 }
 
@@ -118,21 +134,8 @@ bool exec_all_wait(const int *pids, size_t n)
 
 /* The threads of a process. */
 struct threads {
-    bool one_computes, one_asks;
+    bool one_computes, one_awaits;
 };
-
-/* Returns true if the thread waits as our libibverbs does for the lab.  [proc(5): the number of the
- * call, and its arguments in hexadecimal digits]
- */
-static bool asks(const char *text)
-{
-    const long call = strtol(text, NULL, 10);
-    unsigned long long n_fds, timeout;
-
-    if (call != SYS_ppoll)
-        return call == SYS_recvmsg;
-    return sscanf(text, "%*d %*x %llx %llx", &n_fds, &timeout) == 2 && n_fds == 1 && timeout == 0;
-}
 
 static bool note_thread(void *ctx, int dir)
 {
@@ -143,7 +146,7 @@ static bool note_thread(void *ctx, int dir)
     if (!thread_waits(&k, dir))
         t->one_computes = true;
     else if (exec_proc_read(dir, "syscall", text, sizeof(text)))
-        t->one_asks = t->one_asks || asks(text);
+        t->one_awaits = t->one_awaits || awaits_message(text);
     return true;
 }
 
@@ -152,5 +155,5 @@ bool exec_may_spin(int pid)
     struct threads t = {false, false};
 
     (void)exec_proc_threads(pid, note_thread, &t);
-    return t.one_computes && t.one_asks;
+    return t.one_computes && t.one_awaits;
 }

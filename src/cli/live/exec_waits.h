@@ -13,8 +13,9 @@
  */
 bool exec_all_wait(const int *pids, size_t n);
 
-/* Returns true if a thread of process @pid waits for the lab, while another one does not wait.  It
- * may wait for the first one after all, without the help of the kernel, as for a spinlock.
+/* Returns true if a thread of process @pid waits for the lab, or for a message of another program,
+ * while another one does not wait.  That may wait for the first one after all, without the help of
+ * the kernel, as for a spinlock.
  */
 bool exec_may_spin(int pid);
 

@@ -263,8 +263,8 @@ static void nudge(struct lab_connection *c)
 }
 
 /* Waits for the answer of a WAIT, and ends it if a signal comes that @mask does not block; NULL:
- * that the thread does not block.  Returns true if one came.  The lab knows by recvmsg() and by
- * ppoll() that a thread waits for it: see exec_may_spin().
+ * that the thread does not block.  Returns true if one came.  The lab sees in both calls
+ * that the thread waits for it: awaits_message() in exec_waits.c.
  */
 static bool is_interrupted(struct lab_connection *c, const sigset_t *mask)
 {
