@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a program can ask of rdma_cm, on one host, which connects to itself.
+/* All requests of a program to rdma_cm, on one host, which connects to itself.
  *
  * usage: rdmalab exec HOST -- connections
  *

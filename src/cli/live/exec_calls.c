@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/live/exec_calls.h"
 #include "cli/live/exec_client.h"
 #include "cli/live/exec_cm.h"
 #include "cli/live/exec_limits.h"
@@ -46,8 +47,7 @@ int exec_error(enum rdl_status st, const struct rdl_response *rsp)
     }
 }
 
-/* Records that a call to the lab about @made, which returned @st, has an answer of the device. */
-static enum rdl_status asked(struct exec_client *c, enum rdl_status st, uint64_t made)
+enum rdl_status exec_asked(struct exec_client *c, enum rdl_status st, uint64_t made)
 {
     c->asks = st == RDL_OK;
     c->made = made;
@@ -56,16 +56,11 @@ static enum rdl_status asked(struct exec_client *c, enum rdl_status st, uint64_t
 
 /* --- Queries ---------------------------------------------------------------------------------- */
 
-/* Calls the lab.  Sets c->asks if the answer of the device follows. */
-typedef enum rdl_status begin(struct exec_client *c);
-/* Completes the answer, when the device has answered, or at once. */
-typedef enum rdl_status finish(struct exec_client *c, struct program_answer *a);
-
 static enum rdl_status query_port(struct exec_client *c)
 {
     if (c->call.u.query_port.port != 1)
         return RDL_ERR_INVAL;
-    return asked(c, rdl_query_port(c->lab, c->host), 0);
+    return exec_asked(c, rdl_query_port(c->lab, c->host), 0);
 }
 
 static enum rdl_status queried_port(struct exec_client *c, struct program_answer *a)
@@ -90,7 +85,7 @@ static enum rdl_status query_gid(struct exec_client *c, struct program_answer *a
 
 static enum rdl_status query_pkey(struct exec_client *c)
 {
-    return asked(c, rdl_query_pkey(c->lab, c->host, c->call.u.query_pkey.index), 0);
+    return exec_asked(c, rdl_query_pkey(c->lab, c->host, c->call.u.query_pkey.index), 0);
 }
 
 static enum rdl_status queried_pkey(struct exec_client *c, struct program_answer *a)
@@ -109,7 +104,7 @@ static enum rdl_status alloc_pd(struct exec_client *c)
     rdl_pd made = {0};
     const enum rdl_status st = rdl_alloc_pd(c->lab, c->host, NULL, &made);
 
-    return asked(c, st, made.raw);
+    return exec_asked(c, st, made.raw);
 }
 
 static enum rdl_status give_handle(struct exec_client *c, struct program_answer *a)
@@ -126,7 +121,7 @@ static enum rdl_status reg_mr(struct exec_client *c)
     const enum rdl_status st = rdl_reg_mr_iova(c->lab, (rdl_pd){c->call.u.reg_mr.pd}, &range,
                                                c->call.u.reg_mr.access & ACCESS_MASK, NULL, &made);
 
-    return asked(c, st, made.raw);
+    return exec_asked(c, st, made.raw);
 }
 
 static enum rdl_status reged_mr(struct exec_client *c, struct program_answer *a)
@@ -151,8 +146,8 @@ static enum rdl_status rereg_mr(struct exec_client *c)
         .range = {c->call.u.rereg_mr.addr, c->call.u.rereg_mr.length, c->call.u.rereg_mr.addr},
     };
 
-    return asked(c, rdl_rereg_mr(c->lab, (rdl_mr){c->call.u.rereg_mr.mr}, &change),
-                 c->call.u.rereg_mr.mr);
+    return exec_asked(c, rdl_rereg_mr(c->lab, (rdl_mr){c->call.u.rereg_mr.mr}, &change),
+                      c->call.u.rereg_mr.mr);
 }
 
 static enum rdl_status alloc_mw(struct exec_client *c)
@@ -161,7 +156,7 @@ static enum rdl_status alloc_mw(struct exec_client *c)
     const enum rdl_status st =
         rdl_alloc_mw(c->lab, (rdl_pd){c->call.u.alloc_mw.pd}, c->call.u.alloc_mw.type, NULL, &made);
 
-    return asked(c, st, made.raw);
+    return exec_asked(c, st, made.raw);
 }
 
 static enum rdl_status alloced_mw(struct exec_client *c, struct program_answer *a)
@@ -209,7 +204,7 @@ static enum rdl_status create_cq(struct exec_client *c)
         channel ? rdl_create_cq_on(c->lab, (rdl_channel){channel}, cqe, NULL, &made)
                 : rdl_create_cq(c->lab, c->host, cqe, NULL, &made);
 
-    return asked(c, st, made.raw);
+    return exec_asked(c, st, made.raw);
 }
 
 /* Maps a ring for @cqe completions.  Its descriptor goes with the answer. */
@@ -278,7 +273,7 @@ static enum rdl_status resize_cq(struct exec_client *c)
     if (program_ring_entries(cqe) == 0 ||
         (must_grow_ring(q, cqe) && q->next.entries < program_ring_entries(cqe)))
         return RDL_ERR_INVAL;
-    return asked(c, rdl_resize_cq(c->lab, (rdl_cq){q->handle}, cqe), q->handle);
+    return exec_asked(c, rdl_resize_cq(c->lab, (rdl_cq){q->handle}, cqe), q->handle);
 }
 
 /* Moves the completions that were not polled to the larger ring q->next. */
@@ -312,13 +307,13 @@ static enum rdl_status resized_cq(struct exec_client *c, struct program_answer *
 
 static enum rdl_status arm_cq(struct exec_client *c)
 {
-    return asked(c,
-                 rdl_req_notify_cq(c->lab, (rdl_cq){c->call.u.arm_cq.cq},
-                                   c->call.u.arm_cq.solicited_only != 0),
-                 0);
+    return exec_asked(c,
+                      rdl_req_notify_cq(c->lab, (rdl_cq){c->call.u.arm_cq.cq},
+                                        c->call.u.arm_cq.solicited_only != 0),
+                      0);
 }
 
-/* --- Queue pairs and shared receive queues ---------------------------------------------------- */
+/* --- Shared receive queues -------------------------------------------------------------------- */
 
 static enum rdl_status create_srq(struct exec_client *c)
 {
@@ -329,7 +324,7 @@ static enum rdl_status create_srq(struct exec_client *c)
 
     if (!exec_limit_exceeded(c).name)
         st = rdl_create_srq(c->lab, (rdl_pd){c->call.u.create_srq.pd}, &attr, NULL, &made);
-    return asked(c, st, made.raw);
+    return exec_asked(c, st, made.raw);
 }
 
 static enum rdl_status created_srq(struct exec_client *c, struct program_answer *a)
@@ -355,16 +350,16 @@ static enum rdl_status modify_srq(struct exec_client *c)
     const struct rdl_srq_attr attr = {.max_wr = c->call.u.modify_srq.max_wr,
                                       .limit = c->call.u.modify_srq.limit};
 
-    return asked(c,
-                 rdl_modify_srq(c->lab, (rdl_srq){c->call.u.modify_srq.srq}, &attr,
-                                c->call.u.modify_srq.mask),
-                 0);
+    return exec_asked(c,
+                      rdl_modify_srq(c->lab, (rdl_srq){c->call.u.modify_srq.srq}, &attr,
+                                     c->call.u.modify_srq.mask),
+                      0);
 }
 
 static enum rdl_status query_srq(struct exec_client *c)
 {
-    return asked(c, rdl_query_srq(c->lab, (rdl_srq){c->call.u.query_srq.srq}),
-                 c->call.u.query_srq.srq);
+    return exec_asked(c, rdl_query_srq(c->lab, (rdl_srq){c->call.u.query_srq.srq}),
+                      c->call.u.query_srq.srq);
 }
 
 static enum rdl_status queried_srq(struct exec_client *c, struct program_answer *a)
@@ -380,198 +375,11 @@ static enum rdl_status queried_srq(struct exec_client *c, struct program_answer 
     return st;
 }
 
-/* The lab's own word for none; 0 would ask for its default. */
-static uint32_t size_or_none(uint32_t n)
-{
-    return n ? n : RDL_QP_NONE;
-}
-
-/* Programs ask for no room for inline data and use it: adapters give what their queue entries have,
- * which is the room for SGEs.  So does Linux rxe, rxe_qp_init_req().
- */
-static uint32_t inline_room(const struct exec_client *c, const struct program_cap *cap)
-{
-    const uint32_t sges = cap->max_send_sge * (uint32_t)sizeof(struct program_sge);
-    struct rdl_device_attr d;
-
-    if (cap->max_inline_data >= sges || rdl_device_attr(c->lab, c->host, &d) != RDL_OK)
-        return cap->max_inline_data;
-    return sges < d.max_inline_data ? sges : d.max_inline_data;
-}
-
-static enum rdl_status create_qp(struct exec_client *c)
-{
-    const struct program_cap *cap = &c->call.u.create_qp.cap;
-    const struct rdl_qp_config config = {
-        .pd = {c->call.u.create_qp.pd},
-        .type = c->call.u.create_qp.type,
-        .send_cq = {c->call.u.create_qp.send_cq},
-        .recv_cq = {c->call.u.create_qp.recv_cq},
-        .srq = {c->call.u.create_qp.srq},
-        .max_send_wr = size_or_none(cap->max_send_wr),
-        .max_recv_wr = size_or_none(cap->max_recv_wr),
-        .max_send_sge = size_or_none(cap->max_send_sge),
-        .max_recv_sge = size_or_none(cap->max_recv_sge),
-        .max_inline_data = inline_room(c, cap),
-        .sq_sig_all = c->call.u.create_qp.sq_sig_all != 0,
-        .block_self_mcast_lb = c->call.u.create_qp.block_self_mcast_lb != 0,
-    };
-    rdl_qp made = {0};
-    enum rdl_status st = RDL_ERR_INVAL;
-
-    if (!exec_limit_exceeded(c).name)
-        st = rdl_create_qp(c->lab, &config, NULL, &made);
-    return asked(c, st, made.raw);
-}
-
-static struct program_cap cap_of(const struct rdl_qp_info *info)
-{
-    return (struct program_cap){
-        .max_send_wr = info->max_send_wr,
-        .max_recv_wr = info->max_recv_wr,
-        .max_send_sge = info->max_send_sge,
-        .max_recv_sge = info->max_recv_sge,
-        .max_inline_data = info->max_inline_data,
-    };
-}
-
-static enum rdl_status created_qp(struct exec_client *c, struct program_answer *a)
-{
-    struct exec_queue *q = exec_new_queue(c);
-    struct rdl_qp_info info;
-    const enum rdl_status st = rdl_qp_info(c->lab, (rdl_qp){c->made}, &info);
-
-    if (st != RDL_OK || !q)
-        return st == RDL_OK ? RDL_ERR_LIMIT : st;
-    *q = (struct exec_queue){.handle = c->made};
-    a->u.create_qp.handle = c->made;
-    a->u.create_qp.cap = cap_of(&info);
-    a->u.create_qp.qpn = info.qpn;
-    a->u.create_qp.slot = (uint32_t)(q - c->queues);
-    atomic_store(&c->page->queues[q - c->queues].sends_over, 0);
-    atomic_store(&c->page->queues[q - c->queues].receives_over, 0);
-    return RDL_OK;
-}
-
-static struct rdl_ah_attr av_in(const struct program_av *av)
-{
-    struct rdl_ah_attr ah = {
-        .sgid_index = av->sgid_index,
-        .hop_limit = av->hop_limit,
-        .traffic_class = av->traffic_class,
-        .sl = av->sl,
-        .flow_label = av->flow_label & 0xfffffu, /* the kernel takes 20 bits of it, too */
-        .static_rate = av->static_rate,
-        .port = av->port,
-    };
-
-    memcpy(ah.dgid, av->dgid, sizeof(ah.dgid));
-    return ah;
-}
-
-static struct program_av av_out(const struct rdl_ah_attr *ah, uint32_t port)
-{
-    struct program_av av = {
-        .flow_label = ah->flow_label,
-        .sgid_index = ah->sgid_index,
-        .hop_limit = ah->hop_limit,
-        .traffic_class = ah->traffic_class,
-        .sl = ah->sl,
-        .static_rate = ah->static_rate,
-        .port = (uint8_t)port,
-        .is_global = 1,
-    };
-
-    memcpy(av.dgid, ah->dgid, sizeof(av.dgid));
-    return av;
-}
-
-static enum rdl_status modify_qp(struct exec_client *c)
-{
-    const struct program_qp_attr *p = &c->call.u.modify_qp.attr;
-    const struct rdl_qp_attr attr = {
-        .state = p->state,
-        .cur_state = p->cur_state,
-        .path_mtu = p->path_mtu,
-        .access = p->access,
-        .pkey_index = p->pkey_index,
-        .port = p->port,
-        .qkey = p->qkey,
-        .dest_qpn = p->dest_qpn,
-        .rq_psn = p->rq_psn,
-        .sq_psn = p->sq_psn,
-        .max_rd_atomic = p->max_rd_atomic,
-        .max_dest_rd_atomic = p->max_dest_rd_atomic,
-        .min_rnr_timer = p->min_rnr_timer,
-        .timeout = p->timeout,
-        .retry_cnt = p->retry_cnt,
-        .rnr_retry = p->rnr_retry,
-        .en_sqd_async_notify = p->en_sqd_async_notify,
-        .ah = av_in(&p->av),
-    };
-
-    c->modify_error = (struct rdl_modify_error){0};
-    return asked(c,
-                 rdl_modify_qp(c->lab, (rdl_qp){c->call.u.modify_qp.qp}, &attr,
-                               c->call.u.modify_qp.mask, false, &c->modify_error),
-                 0);
-}
-
-static enum rdl_status query_qp(struct exec_client *c)
-{
-    return asked(c, rdl_query_qp(c->lab, (rdl_qp){c->call.u.query_qp.qp}), c->call.u.query_qp.qp);
-}
-
-static enum rdl_status queried_qp(struct exec_client *c, struct program_answer *a)
-{
-    struct program_qp_attr *p = &a->u.query_qp.attr;
-    const struct rdl_qp_attr *q;
-    struct rdl_qp_info info;
-    const enum rdl_status st = rdl_qp_info(c->lab, (rdl_qp){c->made}, &info);
-
-    if (st != RDL_OK)
-        return st;
-    q = &info.attr;
-    *p = (struct program_qp_attr){
-        .state = q->state,
-        .cur_state = q->state,
-        .path_mtu = q->path_mtu,
-        .access = q->access,
-        .pkey_index = q->pkey_index,
-        .port = q->port,
-        .qkey = q->qkey,
-        .dest_qpn = q->dest_qpn,
-        .rq_psn = q->rq_psn,
-        .sq_psn = q->sq_psn,
-        .max_rd_atomic = q->max_rd_atomic,
-        .max_dest_rd_atomic = q->max_dest_rd_atomic,
-        .min_rnr_timer = q->min_rnr_timer,
-        .timeout = q->timeout,
-        .retry_cnt = q->retry_cnt,
-        .rnr_retry = q->rnr_retry,
-        .en_sqd_async_notify = q->en_sqd_async_notify,
-        .sq_draining = q->sq_draining,
-        .av = av_out(&q->ah, q->port),
-    };
-    a->u.query_qp.cap = cap_of(&info);
-    return RDL_OK;
-}
-
-/* --- Address handles and groups --------------------------------------------------------------- */
-
-static enum rdl_status create_ah(struct exec_client *c)
-{
-    const struct rdl_ah_attr ah = av_in(&c->call.u.create_ah.av);
-    rdl_ah made = {0};
-    const enum rdl_status st =
-        rdl_create_ah(c->lab, (rdl_pd){c->call.u.create_ah.pd}, &ah, NULL, &made);
-
-    return asked(c, st, made.raw);
-}
+/* --- Groups ----------------------------------------------------------------------------------- */
 
 static enum rdl_status attach_mcast(struct exec_client *c)
 {
-    return asked(
+    return exec_asked(
         c,
         rdl_attach_mcast(c->lab, (rdl_qp){c->call.u.attach_mcast.qp}, c->call.u.attach_mcast.gid),
         0);
@@ -606,7 +414,7 @@ static enum rdl_status attached_mcast(struct exec_client *c, struct program_answ
 
 static enum rdl_status detach_mcast(struct exec_client *c)
 {
-    return asked(
+    return exec_asked(
         c,
         rdl_detach_mcast(c->lab, (rdl_qp){c->call.u.detach_mcast.qp}, c->call.u.detach_mcast.gid),
         0);
@@ -626,7 +434,7 @@ static enum rdl_status detached_mcast(struct exec_client *c, struct program_answ
 
 static enum rdl_status destroy(struct exec_client *c)
 {
-    return asked(c, exec_destroy(c->lab, c->call.u.destroy.kind, c->call.u.destroy.handle), 0);
+    return exec_asked(c, exec_destroy(c->lab, c->call.u.destroy.kind, c->call.u.destroy.handle), 0);
 }
 
 static enum rdl_status destroyed(struct exec_client *c, struct program_answer *a)
@@ -669,8 +477,8 @@ static enum rdl_status cm_write(struct exec_client *c, struct program_answer *a)
  * that what was polled has left the queue, and events of an object precede its end.
  */
 static const struct {
-    begin *begin;
-    finish *finish;
+    exec_begin *begin;
+    exec_finish *finish;
     bool after_work;
 } calls[PROGRAM_OP_COUNT] = {
     [PROGRAM_QUERY_PORT] = {query_port, queried_port, false},
@@ -688,10 +496,10 @@ static const struct {
     [PROGRAM_CREATE_SRQ] = {create_srq, created_srq, false},
     [PROGRAM_MODIFY_SRQ] = {modify_srq, NULL, false},
     [PROGRAM_QUERY_SRQ] = {query_srq, queried_srq, false},
-    [PROGRAM_CREATE_QP] = {create_qp, created_qp, false},
-    [PROGRAM_MODIFY_QP] = {modify_qp, NULL, false},
-    [PROGRAM_QUERY_QP] = {query_qp, queried_qp, false},
-    [PROGRAM_CREATE_AH] = {create_ah, give_handle, false},
+    [PROGRAM_CREATE_QP] = {exec_create_qp, exec_created_qp, false},
+    [PROGRAM_MODIFY_QP] = {exec_modify_qp, NULL, false},
+    [PROGRAM_QUERY_QP] = {exec_query_qp, exec_queried_qp, false},
+    [PROGRAM_CREATE_AH] = {exec_create_ah, give_handle, false},
     [PROGRAM_ATTACH_MCAST] = {attach_mcast, attached_mcast, false},
     [PROGRAM_DETACH_MCAST] = {detach_mcast, detached_mcast, false},
     [PROGRAM_DESTROY] = {destroy, destroyed, true},

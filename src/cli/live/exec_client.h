@@ -2,7 +2,7 @@
 /* One connection of a program to the lab: what ibv_open_device() has opened.
  *
  *   exec_client.c   its beginning and its end, and its calls one after the other
- *   exec_calls.c    what each call does
+ *   exec_calls.c    what each call does; exec_calls_qp.c: those of queue pairs
  *   exec_objects.c  what it has
  *   exec_maker.c    how an object was made
  *   exec_work.c     posts, completions, events: what passes through shared memory and pipes

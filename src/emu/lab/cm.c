@@ -220,30 +220,35 @@ enum rdl_status rdl_cm_group_at(const struct rdl_lab *lab, rdl_cm_id id, uint32_
     return RDL_OK;
 }
 
+/* Finds a membership of ID @id.  Returns RDL_OK, RDL_ERR_STALE or RDL_ERR_NOT_FOUND. */
+static enum rdl_status membership_of(const struct rdl_lab *lab, rdl_cm_id id, uint32_t number,
+                                     struct guest_cm_object **ret, struct cma_group **ret_group)
+{
+    *ret = object_of(lab, id);
+    *ret_group = *ret ? cma_group_of((*ret)->part, number) : NULL;
+    return !*ret ? RDL_ERR_STALE : !*ret_group ? RDL_ERR_NOT_FOUND : RDL_OK;
+}
+
 enum rdl_status rdl_cm_set_attached(struct rdl_lab *lab, rdl_cm_id id, uint32_t membership)
 {
-    struct guest_cm_object *o = object_of(lab, id);
-    struct cma_group *g = o ? cma_group_of(o->part, membership) : NULL;
+    struct guest_cm_object *o;
+    struct cma_group *g;
+    const enum rdl_status st = membership_of(lab, id, membership, &o, &g);
 
-    if (!o)
-        return RDL_ERR_STALE;
-    if (!g)
-        return RDL_ERR_NOT_FOUND;
-    g->is_attached = true;
-    return RDL_OK;
+    if (st == RDL_OK)
+        g->is_attached = true;
+    return st;
 }
 
 enum rdl_status rdl_cm_leave(struct rdl_lab *lab, rdl_cm_id id, uint32_t membership)
 {
-    struct guest_cm_object *o = object_of(lab, id);
-    struct cma_group *g = o ? cma_group_of(o->part, membership) : NULL;
+    struct guest_cm_object *o;
+    struct cma_group *g;
+    const enum rdl_status st = membership_of(lab, id, membership, &o, &g);
 
-    if (!o)
-        return RDL_ERR_STALE;
-    if (!g)
-        return RDL_ERR_NOT_FOUND;
-    cma_leave(o->part, g);
-    return RDL_OK;
+    if (st == RDL_OK)
+        cma_leave(o->part, g);
+    return st;
 }
 
 enum rdl_status rdl_cm_notify(struct rdl_lab *lab, rdl_cm_id id, int *reterr)

@@ -292,7 +292,7 @@ static void the_objects_of_the_kernel_stay(void **state)
     }
 }
 
-/* What librdmacm makes of an event is what the program acknowledges; it tells no end after that. */
+/* A program acknowledges the event as librdmacm has changed it, and is told no end after that. */
 static void no_end_is_told_after_a_connect_error(void **state)
 {
     struct cm_lab *l = *state;

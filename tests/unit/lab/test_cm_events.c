@@ -212,7 +212,7 @@ static void cut(struct cm_lab *l)
     assert_int_equal(rdl_link_raise(l->r.lab, l->r.link, false), RDL_OK);
 }
 
-/* What a fault does to messages of @side from now on: the first @n of them. */
+/* Adds a fault that the next @n messages of @side meet. */
 static void disturb(struct cm_lab *l, unsigned side, enum fault_kind kind, uint32_t n,
                     uint64_t delay_ns)
 {

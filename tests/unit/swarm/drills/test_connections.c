@@ -21,7 +21,7 @@ static const char *const rules[] = {
 #undef CM_RULE
 };
 
-/* What rdma_cm leads to nowhere, and what tests it instead. */
+/* Rules to which no call of rdma_cm leads, and the tests that they have instead. */
 static const struct {
     const char *rule, *why;
 } cannot[] = {
