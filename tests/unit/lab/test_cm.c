@@ -9,7 +9,6 @@
 
 #include "emu/facts/enum/cm_state.h"
 #include "emu/facts/enum/cma_state.h"
-#include "emu/facts/enum/mtu.h"
 #include "emu/facts/enum/object.h"
 #include "emu/facts/enum/port_space.h"
 #include "emu/facts/enum/qp_attr.h"
@@ -19,9 +18,9 @@
 #include "emu/facts/enum/wc_status.h"
 #include "emu/lab/lab_state.h"
 #include "emu/trace/event.h"
+#include "lab/cm_testbed.h"
 #include "rdmalab/cm.h"
 #include "rdmalab/trace.h"
-#include "testbed/testbed.h"
 
 #define PORT 7471u
 
@@ -38,14 +37,8 @@ struct cm_lab {
 static int set_up(void **state)
 {
     struct cm_lab *l = test_calloc(1, sizeof(*l));
-    const struct testbed_config c = {.seed = 4,
-                                     .check_invariants = true,
-                                     .mr_bytes = 4096,
-                                     .max_wr = 16,
-                                     .path_mtu = MTU_1024,
-                                     .latency_ns = 1000};
 
-    assert_int_equal(testbed_init(&l->r, &c), RDL_OK);
+    assert_int_equal(testbed_init(&l->r, &cm_testbed), RDL_OK);
     *state = l;
     return 0;
 }
