@@ -45,6 +45,7 @@ struct rdl_cm_addr {
 };
 
 #define RDL_CM_PRIVATE_MAX 224u
+#define RDL_CM_ENOTSUPP    524 /* an errno of Linux that is not in errno.h: ENOTSUPP */
 
 /* The parameters of a connection.  [librdmacm, rdma_conn_param] */
 struct rdl_cm_param {
@@ -186,7 +187,8 @@ RDL_MUST_CHECK enum rdl_status rdl_cm_get_event(struct rdl_lab *lab, rdl_cm_chan
 
 /* Makes the event that was taken last from @channel one of kind @kind with @status, as librdmacm
  * does with CONNECT_RESPONSE.  After a CONNECT_ERROR, events REJECTED and DISCONNECTED of its ID
- * are not told any more.  Returns RDL_ERR_STATE if no event waits to be acknowledged.
+ * are not told any more.  Returns RDL_ERR_STATE if no event waits to be acknowledged, RDL_ERR_INVAL
+ * for an event that is no CONNECT_RESPONSE.
  */
 RDL_MUST_CHECK enum rdl_status rdl_cm_turn_event(struct rdl_lab *lab, rdl_cm_channel channel,
                                                  uint32_t kind, int status);

@@ -5,11 +5,10 @@
 #include "emu/facts/aeth.h"
 #include "watcher/wire_end.h"
 
-#define RETRY_MAX 7u /* rnr_retry with this value is endless */
-#define FIRST_MISSING_MAX                                                                          \
-    65536             /* how far the first PSN that comes may be above the expected one            \
-                       */
-#define LATE_TIMES 3u /* a device may take four times the ACK timeout [IBTA1 9.7.6.1.3] */
+/* The most by which the first PSN that comes may be above the expected one. */
+#define FIRST_MISSING_MAX 65536
+#define RETRY_MAX         7u /* rnr_retry with this value is endless */
+#define LATE_TIMES        3u /* a device may take four times the ACK timeout [IBTA1 9.7.6.1.3] */
 
 /* A kind of requester.  A capture does not tell of which kind an end is. */
 struct requester_kind {
@@ -169,9 +168,6 @@ static void judge_by(const struct capture_record *r, uint32_t from, const struct
     report_last_retry(r, from, last, &e, found);
 }
 
-/* The end is taken for the kind of requester whose rules it breaks least: what it does is an error
- * only if no kind does it.
- */
 /* Returns @limits with what the messages of the connection manager tell in addition. */
 static struct exact_limits with_agreed(const struct capture_record *r, uint32_t from,
                                        const struct exact_limits *limits)
@@ -190,6 +186,9 @@ static struct exact_limits with_agreed(const struct capture_record *r, uint32_t 
     return l;
 }
 
+/* The end is taken for the kind of requester whose rules it breaks least: what it does is an error
+ * only if no kind does it.
+ */
 bool exact_judge(const struct capture_record *r, uint32_t from, const struct exact_limits *limits,
                  struct found_list *found)
 {

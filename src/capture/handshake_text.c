@@ -4,6 +4,7 @@
 
 #include "capture/check.h"
 #include "emu/base/quantity.h"
+#include "emu/facts/aeth.h"
 #include "emu/facts/enum/cm_reason.h"
 #include "emu/facts/enum/sidr_status.h"
 #include "print/show_text.h"
@@ -182,7 +183,10 @@ static void print_agreed(FILE *out, const struct check *c, const struct handshak
     add_known(&t, " and ", b.max_rd_atomic);
     if (b.timeout != AGREED_UNKNOWN) {
         text_add(&t, ", ACK timeout of the passive side ");
-        quantity_add_time_short(&t, UINT64_C(4096) << b.timeout);
+        if (b.timeout == 0)
+            text_add(&t, "never");
+        else
+            quantity_add_time_short(&t, ack_timeout_ns((uint8_t)b.timeout));
     }
     show_wrap(out, INDENT, buf);
 }

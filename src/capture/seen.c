@@ -7,12 +7,12 @@
 #include "emu/base/cursor.h"
 #include "emu/base/fnv.h"
 #include "emu/facts/enum/op_header.h"
+#include "emu/facts/roce.h"
 #include "emu/wire/icrc.h"
 #include "emu/wire/parse.h"
 
 #define ATOMIC_BYTES    8u
 #define ECN_CE          3u
-#define CM_QPN          1u
 #define FRAME_BYTES_MAX (ETH_BYTES + 65535u + IPV6_BYTES)
 
 static void add(struct seen_faults *to, struct seen_fault fault)
@@ -125,7 +125,7 @@ static void fill(struct seen *ret, const struct packet *p)
 /* Decodes the management datagram in @p, if it is one for the connection manager. */
 static void take_mad(const struct packet *p, unsigned flags, struct seen_mad *ret)
 {
-    if (p->op->service != OPS_UD || p->bth.dest_qpn != CM_QPN)
+    if (p->op->service != OPS_UD || p->bth.dest_qpn != QPN_GSI)
         return;
     ret->is_cut = (flags & SEEN_CUT) != 0;
     ret->is_there =

@@ -24,8 +24,8 @@ bool cm_read_address(struct session *s, const struct step *st, const char *param
 bool cm_find_channel(struct session *s, const struct step *st, rdl_cm_channel *ret,
                      struct home *home);
 
-/* Returns true if the ID has a queue pair, whose number is *@ret_qpn. */
-bool cm_has_qp(const struct session *s, const struct rdl_cm_id_info *info, uint32_t *ret_qpn);
+/* Returns true if the ID has a queue pair. */
+bool cm_has_qp(const struct session *s, const struct rdl_cm_id_info *info);
 
 /* Moves the queue pair of @id to RTS with the attributes that the kernel tells.  librdmacm repeats
  * INIT first, because the kernel knows only now what the peer may do.  @own, if not NULL, takes the
@@ -34,7 +34,10 @@ bool cm_has_qp(const struct session *s, const struct rdl_cm_id_info *info, uint3
 bool cm_move_to_rts(struct session *s, const struct step *st, const struct home *home, rdl_cm_id id,
                     rdl_qp qp, const struct rdl_cm_param *own);
 
-/* Moves a queue pair to ERR; librdmacm does not ask the kernel for this move. */
-bool cm_move_to_err(struct session *s, const struct step *st, const struct home *home, rdl_qp qp);
+/* Moves the queue pair of the ID to ERR, if it has one of a connection; librdmacm does not ask the
+ * kernel for this move.  Returns false with the error in s->diag.
+ */
+bool cm_move_to_err(struct session *s, const struct step *st, const struct home *home,
+                    const struct rdl_cm_id_info *info);
 
 #endif

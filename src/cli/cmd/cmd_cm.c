@@ -25,8 +25,6 @@
 #define RANGE_BYTES  256u /* text about a value that is out of range */
 #define REMEDY_BYTES 256u
 
-#define NOT_IN_IPV6 524 /* [Linux, ENOTSUPP, which is not in errno.h] */
-
 /* --- Errors ----------------------------------------------------------------------------------- */
 
 /* Errors of the kernel, and what helps. */
@@ -44,7 +42,7 @@ static const struct {
     {ENETUNREACH, "ENETUNREACH", "the address cannot be asked for",
      "link both hosts, and use an address that a host owns"},
     {EISCONN, "EISCONN", "the connection is established already", "\"show cm\" shows the state"},
-    {NOT_IN_IPV6, "ENOTSUPP", "Linux knows no groups of IPv6 on RoCEv2",
+    {RDL_CM_ENOTSUPP, "ENOTSUPP", "Linux knows no groups of IPv6 on RoCEv2",
      "take an address of 224.0.0.0 to 239.255.255.255"},
     {ENOMEM, "ENOMEM", "the kernel has no memory left", "give the host more ram="},
 };
@@ -355,34 +353,38 @@ static bool move(struct session *s, const struct step *st, const struct home *ho
     if (own && to == QPS_RTS)
         attr.max_rd_atomic = own->initiator_depth;
     status = rdl_modify_qp(s->lab, qp, &attr, mask, false, &why);
-    if (!own && status == RDL_ERR_INVAL && why.n_ranges > 0) {
-        qp_moves_add_range(&range, &why.range[0]);
-        return session_fail(s, st->at, "the queue pair cannot move to %s: %s",
-                            enum_name(&enum_qp_state, to), text);
-    }
-    if (own && status == RDL_ERR_INVAL && why.n_ranges > 0)
+    if (status != RDL_ERR_INVAL || why.n_ranges == 0)
+        return verb_finish(s, st, home, status);
+    if (own)
         return fail_range(s, st, to == QPS_RTR ? "responder_resources" : "initiator_depth", &why);
-    return verb_finish(s, st, home, status);
+    qp_moves_add_range(&range, &why.range[0]);
+    return session_fail(s, st->at, "the queue pair cannot move to %s: %s",
+                        enum_name(&enum_qp_state, to), text);
 }
 
-bool cm_move_to_rts(struct session *s, const struct step *st, const struct home *home, rdl_cm_id id,
-                    rdl_qp qp, const struct rdl_cm_param *own)
+/* Moves the queue pair from state to state, of which the last one is @last. */
+static bool move_through(struct session *s, const struct step *st, const struct home *home,
+                         rdl_cm_id id, rdl_qp qp, enum qp_state last,
+                         const struct rdl_cm_param *own)
 {
-    for (uint32_t to = QPS_INIT; to <= QPS_RTS; to++) {
+    for (uint32_t to = QPS_INIT; to <= (uint32_t)last; to++) {
         if (!move(s, st, home, id, qp, (enum qp_state)to, own))
             return false;
     }
     return true;
 }
 
-bool cm_has_qp(const struct session *s, const struct rdl_cm_id_info *info, uint32_t *ret_qpn)
+bool cm_move_to_rts(struct session *s, const struct step *st, const struct home *home, rdl_cm_id id,
+                    rdl_qp qp, const struct rdl_cm_param *own)
+{
+    return move_through(s, st, home, id, qp, QPS_RTS, own);
+}
+
+bool cm_has_qp(const struct session *s, const struct rdl_cm_id_info *info)
 {
     struct rdl_qp_info qp;
 
-    if (!info->qp.raw || rdl_qp_info(s->lab, info->qp, &qp) != RDL_OK)
-        return false;
-    *ret_qpn = qp.qpn;
-    return true;
+    return info->qp.raw && rdl_qp_info(s->lab, info->qp, &qp) == RDL_OK;
 }
 
 bool run_rdma_create_qp(struct session *s, const struct step *st)
@@ -398,7 +400,6 @@ bool run_rdma_create_qp(struct session *s, const struct step *st)
     };
     struct rdl_cm_id_info info;
     struct home home;
-    uint32_t qpn;
     rdl_cm_id id;
     rdl_qp qp;
 
@@ -410,7 +411,7 @@ bool run_rdma_create_qp(struct session *s, const struct step *st)
          !resolve_object(&rest, st, "srq", OBJ_SRQ, &config.srq.raw, &s->diag)) ||
         !cm_called(s, st, rdl_cm_id_info(s->lab, id, &info), 0))
         return false;
-    if (cm_has_qp(s, &info, &qpn)) {
+    if (cm_has_qp(s, &info)) {
         session_fail(s, st->at, "%s has a queue pair already", step_text(st, "id"));
         return diag_remedy(&s->diag, "rdma_destroy_qp destroys it");
     }
@@ -427,12 +428,8 @@ bool run_rdma_create_qp(struct session *s, const struct step *st)
     config.type = info.space == PORT_SPACE_UDP ? QPT_UD : QPT_RC;
     if (!verb_finish(s, st, &home, rdl_create_qp(s->lab, &config, st->as.text, &qp)) ||
         !cm_called(s, st, rdl_cm_set_qp(s->lab, id, qp), 0) ||
-        !move(s, st, &home, id, qp, QPS_INIT, NULL))
+        !move_through(s, st, &home, id, qp, config.type == QPT_UD ? QPS_RTS : QPS_INIT, NULL))
         return false;
-    for (uint32_t to = QPS_RTR; config.type == QPT_UD && to <= QPS_RTS; to++) {
-        if (!move(s, st, &home, id, qp, (enum qp_state)to, NULL))
-            return false;
-    }
     verb_own_name(s, OBJ_QP, qp.raw, name);
     session_made(s, home.name, "%s (%s)", name, config.type == QPT_UD ? "RTS" : "INIT");
     return true;
@@ -442,12 +439,11 @@ bool run_rdma_destroy_qp(struct session *s, const struct step *st)
 {
     struct rdl_cm_id_info info;
     struct home home;
-    uint32_t qpn;
     rdl_cm_id id;
 
     if (!look_up_id(s, st, &id, &home, &info))
         return false;
-    if (!cm_has_qp(s, &info, &qpn))
+    if (!cm_has_qp(s, &info))
         return session_fail(s, st->at, "%s has no queue pair", step_text(st, "id"));
     return verb_destroyed(s, st, "id", OBJ_QP, info.qp.raw, rdl_destroy_qp(s->lab, info.qp)) &&
            cm_called(s, st, rdl_cm_set_qp(s->lab, id, (rdl_qp){0}), 0);
@@ -472,6 +468,7 @@ static bool read_param(struct session *s, const struct step *st, const struct rd
                        size_t most, struct rdl_cm_param *ret)
 {
     const char *data = step_has(st, "data") ? step_text(st, "data") : "";
+    struct rdl_qp_info qp;
 
     *ret = (struct rdl_cm_param){
         .private_bytes = strlen(data),
@@ -479,7 +476,7 @@ static bool read_param(struct session *s, const struct step *st, const struct rd
         .initiator_depth = (uint32_t)step_number(st, "initiator_depth"),
         .rnr_retry_count = (uint32_t)step_number(st, "rnr_retry_count"),
     };
-    if (!cm_has_qp(s, info, &ret->qpn)) {
+    if (!info->qp.raw || rdl_qp_info(s->lab, info->qp, &qp) != RDL_OK) {
         if (!state_allows(s, st))
             return false;
         session_fail(s, st->at, "%s has no queue pair", step_text(st, "id"));
@@ -488,6 +485,7 @@ static bool read_param(struct session *s, const struct step *st, const struct rd
     if (!data_fits(s, st, data, most))
         return false;
     memcpy(ret->private_data, data, ret->private_bytes);
+    ret->qpn = qp.qpn;
     return true;
 }
 
@@ -546,12 +544,15 @@ bool run_rdma_reject(struct session *s, const struct step *st)
     return cm_called(s, st, status, error);
 }
 
-bool cm_move_to_err(struct session *s, const struct step *st, const struct home *home, rdl_qp qp)
+bool cm_move_to_err(struct session *s, const struct step *st, const struct home *home,
+                    const struct rdl_cm_id_info *info)
 {
     const struct rdl_qp_attr attr = {.state = QPS_ERR};
     struct rdl_modify_error why;
 
-    return verb_finish(s, st, home, rdl_modify_qp(s->lab, qp, &attr, QPA_STATE, false, &why));
+    if (info->space == PORT_SPACE_UDP || !cm_has_qp(s, info))
+        return true;
+    return verb_finish(s, st, home, rdl_modify_qp(s->lab, info->qp, &attr, QPA_STATE, false, &why));
 }
 
 bool run_rdma_disconnect(struct session *s, const struct step *st)
@@ -559,14 +560,10 @@ bool run_rdma_disconnect(struct session *s, const struct step *st)
     struct rdl_cm_id_info info;
     enum rdl_status status;
     struct home home;
-    uint32_t qpn;
     rdl_cm_id id;
     int error;
 
-    if (!look_up_id(s, st, &id, &home, &info))
-        return false;
-    if (info.space != PORT_SPACE_UDP && cm_has_qp(s, &info, &qpn) &&
-        !cm_move_to_err(s, st, &home, info.qp))
+    if (!look_up_id(s, st, &id, &home, &info) || !cm_move_to_err(s, st, &home, &info))
         return false;
     status = rdl_cm_disconnect(s->lab, id, &error);
     return cm_called(s, st, status, error);

@@ -76,10 +76,8 @@ static void give_up_qp(struct session *s, const struct step *st, const struct ho
                        const struct rdl_cm_id_info *info)
 {
     const struct diag before = s->diag;
-    uint32_t qpn;
 
-    if (info->space != PORT_SPACE_UDP && cm_has_qp(s, info, &qpn) &&
-        !cm_move_to_err(s, st, home, info->qp))
+    if (!cm_move_to_err(s, st, home, info))
         s->diag = before;
 }
 
@@ -115,9 +113,8 @@ static bool respond(struct session *s, const struct step *st, const struct home 
                     rdl_cm_channel ch, struct rdl_cm_event *e)
 {
     struct rdl_cm_id_info info;
-    uint32_t qpn;
 
-    if (rdl_cm_id_info(s->lab, e->id, &info) != RDL_OK || !cm_has_qp(s, &info, &qpn))
+    if (rdl_cm_id_info(s->lab, e->id, &info) != RDL_OK || !cm_has_qp(s, &info))
         return true;
     if (e->kind == RDMA_CM_EVENT_CONNECT_RESPONSE)
         return establish(s, st, home, ch, e, &info);

@@ -48,7 +48,6 @@ bool run_rdma_leave_multicast(struct session *s, const struct step *st)
     struct rdl_cm_group group;
     struct rdl_cm_addr to;
     struct home home;
-    uint32_t qpn;
     rdl_cm_id id;
 
     if (!cm_find_id(s, st, &id, &home) || !cm_read_address(s, st, "addr", 0, 0, &to) ||
@@ -56,7 +55,7 @@ bool run_rdma_leave_multicast(struct session *s, const struct step *st)
         return false;
     if (!find_group(s, id, &to, &group))
         return session_fail(s, st->at, "%s has not joined this group", step_text(st, "id"));
-    if (group.is_attached && cm_has_qp(s, &info, &qpn) &&
+    if (group.is_attached && cm_has_qp(s, &info) &&
         !verb_finish(s, st, &home, rdl_detach_mcast(s->lab, info.qp, to.gid)))
         return false;
     return cm_called(s, st, rdl_cm_leave(s->lab, id, group.number), 0);

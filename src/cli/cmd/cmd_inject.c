@@ -131,7 +131,7 @@ static bool read_bth(struct session *s, const struct step *st, struct packet *p)
         step_number_or(st, "opcode", is_mad ? (uint64_t)OP_UD_SEND_ONLY : OPCODE_NONE);
 
     if (opcode == OPCODE_NONE) {
-        session_fail(s, st->at, "which packet?");
+        session_fail(s, st->at, "a packet needs an opcode");
         return diag_remedy(&s->diag, "opcode=RC_SEND_ONLY, or cm=REJ for a message");
     }
     if (opcode > UINT8_MAX || !op_info((uint8_t)opcode)->name) {

@@ -43,18 +43,22 @@ static const struct {
     {CMS_SIDR_REQ_SENT, CM_SIDR_REQ, "a SIDR_REP", "UNREACHABLE"},
 };
 
-/* States in which a program has to act.  In @command, %s is the ID. */
+/* States in which a program has to act.  In @command, %s is the ID; with @needs_qp it needs a queue
+ * pair.
+ */
 static const struct {
     enum cm_state state;
     const char *text, *command;
+    bool needs_qp;
 } todo[] = {
-    {CMS_REQ_RCVD, "has the request, and its program has not answered", "rdma_accept %s"},
-    {CMS_MRA_REQ_SENT, "has the request, and its program has not answered", "rdma_accept %s"},
-    {CMS_REP_RCVD, "has the reply, and its program has not established", ""},
-    {CMS_MRA_REP_SENT, "has the reply, and its program has not established", ""},
+    {CMS_REQ_RCVD, "has the request, and its program has not answered", "rdma_accept %s", true},
+    {CMS_MRA_REQ_SENT, "has the request, and its program has not answered", "rdma_accept %s", true},
+    {CMS_REP_RCVD, "has the reply, and its program has not established", "", false},
+    {CMS_MRA_REP_SENT, "has the reply, and its program has not established", "", false},
     {CMS_DREQ_RCVD, "knows that its peer disconnects, and its program has not done so",
-     "rdma_disconnect %s"},
-    {CMS_SIDR_REQ_RCVD, "has the request, and its program has not answered", "rdma_accept %s"},
+     "rdma_disconnect %s", false},
+    {CMS_SIDR_REQ_RCVD, "has the request, and its program has not answered", "rdma_accept %s",
+     true},
 };
 
 static bool read_id(const struct why_not *w, const char *path, struct cm_view *ret)
@@ -162,6 +166,18 @@ static void say_event(struct why_not *w, const struct ev *e)
     why_not_try(w, "why %s", id);
 }
 
+/* Prints that the channel of the ID has events that no program has taken. */
+static void say_pending(struct why_not *w, const struct cm_view *v)
+{
+    const unsigned pending = rdl_cm_pending(w->lab, v->info.channel);
+
+    if (pending == 0)
+        return;
+    why_not_say(w, "%s has %u event%s that no program has taken.", v->channel, pending,
+                pending == 1 ? "" : "s");
+    why_not_try(w, "rdma_get_cm_event %s", v->channel);
+}
+
 /* --- The state of one side -------------------------------------------------------------------- */
 
 /* Prints that a message waits for its answer, and for how long.  Returns false if none does. */
@@ -200,7 +216,7 @@ static bool say_todo(struct why_not *w, const struct cm_view *v)
         why_not_say(w, "%s %s.", v->path, todo[i].text);
         if (rdl_cm_pending(w->lab, v->info.channel) > 0 || !todo[i].command[0])
             why_not_try(w, "rdma_get_cm_event %s", v->channel);
-        else if (i < 2 && v->info.qp.raw == 0)
+        else if (todo[i].needs_qp && v->info.qp.raw == 0)
             why_not_try(w, "rdma_create_qp %s ..., then rdma_accept %s", v->path, v->path);
         else
             why_not_try(w, todo[i].command, v->path);
@@ -262,11 +278,9 @@ static bool is_other_side(const struct cm_view *v, const struct cm_view *o)
 static void say_listener(const struct search *s)
 {
     struct cm_view l;
-    unsigned pending;
 
     if (!read_id(s->w, s->listener, &l))
         return;
-    pending = rdl_cm_pending(s->w->lab, l.info.channel);
     if (l.info.backlog == 0)
         why_not_say(s->w,
                     "%s listens there, and its backlog is full: the kernel of %s is silent until "
@@ -274,11 +288,7 @@ static void say_listener(const struct search *s)
                     l.path, s->host);
     else
         why_not_say(s->w, "%s listens there.", l.path);
-    if (pending == 0)
-        return;
-    why_not_say(s->w, "%s has %u event%s that no program has taken.", l.channel, pending,
-                pending == 1 ? "" : "s");
-    why_not_try(s->w, "rdma_get_cm_event %s", l.channel);
+    say_pending(s->w, &l);
 }
 
 /* Handles one object of a host that has the peer's address. */
@@ -395,12 +405,10 @@ void why_not_cm_id(struct why_not *w, const char *path, uint32_t event)
 {
     const struct ev *e;
     struct cm_view v;
-    unsigned pending;
 
     if (!read_id(w, path, &v))
         return;
     e = event == WHY_NOT_ANY_EVENT ? NULL : last_event(w, &v, event);
-    pending = rdl_cm_pending(w->lab, v.info.channel);
     if (e) {
         w->never = true;
         why_not_say(w, "It has come:");
@@ -411,11 +419,7 @@ void why_not_cm_id(struct why_not *w, const char *path, uint32_t event)
             why_not_say(w, "%s has had no %s.", path, enum_name(&enum_rdma_cm_event, event));
         say_state(w, &v);
     }
-    if (pending > 0) {
-        why_not_say(w, "%s has %u event%s that no program has taken.", v.channel, pending,
-                    pending == 1 ? "" : "s");
-        why_not_try(w, "rdma_get_cm_event %s", v.channel);
-    }
+    say_pending(w, &v);
 }
 
 static void say_id(void *ctx, const char *key, const struct rdl_value *value)

@@ -187,19 +187,23 @@ enum rdl_status rdl_cm_set_option(struct rdl_lab *lab, rdl_cm_id id, uint32_t op
     ACT(lab, o, told(cma_set_option(o->part, (enum cm_option)option, value), reterr));
 }
 
+/* Joins, and sets *@ret to the number of the membership. */
+static int join(struct cma_id *id, const struct rdl_cm_addr *to, bool sends_only, uint32_t *ret)
+{
+    struct cma_group *g = NULL;
+    const int error = cma_join(id, to, sends_only, &g);
+
+    if (!error)
+        *ret = g->number;
+    return error;
+}
+
 enum rdl_status rdl_cm_join(struct rdl_lab *lab, rdl_cm_id id, const struct rdl_cm_addr *to,
                             bool sends_only, uint32_t *ret, int *reterr)
 {
     struct guest_cm_object *o = object_of(lab, id);
-    struct cma_group *g = NULL;
-    enum rdl_status st;
 
-    if (!o)
-        return RDL_ERR_STALE;
-    st = told(cma_join(o->part, to, sends_only, &g), reterr);
-    if (st == RDL_OK)
-        *ret = g->number;
-    return st;
+    ACT(lab, o, told(join(o->part, to, sends_only, ret), reterr));
 }
 
 enum rdl_status rdl_cm_group_at(const struct rdl_lab *lab, rdl_cm_id id, uint32_t i,

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "emu/base/assert.h"
 #include "emu/facts/enum/rdma_cm_event.h"
 
 /* --- Events ----------------------------------------------------------------------------------- */
@@ -92,6 +93,7 @@ static bool take_event(struct drill *d, struct conn_channel *ch)
         return !d->wrong;
     memmove(ch->events, ch->events + 1, --ch->n * sizeof(ch->events[0]));
     /* A request is its listener's, which waits for the acknowledgement.  [librdmacm] */
+    RDL_ASSERT(ch->n_acks < CONN_EVENTS);
     ch->acks[ch->n_acks++] = id->is_told ? x.id : id->listener;
     s->ids[ch->acks[ch->n_acks - 1]].n_unacked++;
     return drill_expect(d,

@@ -14,13 +14,12 @@
 #define REPLY_NS (4096 * MS)           /* response timeout, code 20 */
 #define MRA_NS   ((65536 + 2048) * MS) /* service timeout, code 24, and that of the path */
 
-/* Bytes of private data that events have: the whole field. */
+/* Bytes of private data that events have: the whole field.  Events of a RTU, a DREQ or a DREP have
+ * none.
+ */
 #define REQ_BYTES      (92u - RDMA_CM_BYTES)
 #define REP_BYTES      196u
 #define REJ_BYTES      148u
-#define RTU_BYTES      224u
-#define DREQ_BYTES     220u
-#define DREP_BYTES     224u
 #define SIDR_REQ_BYTES (216u - RDMA_CM_BYTES)
 #define SIDR_REP_BYTES 136u
 
@@ -259,7 +258,7 @@ static void receive_rtu(struct drill *d, unsigned host, const struct cm_rtu *rtu
         return;
     id->state = CONN_UP;
     id->due_ns = 0;
-    conn_expect_event(d, id, RDMA_CM_EVENT_ESTABLISHED, 0)->private_bytes = RTU_BYTES;
+    (void)conn_expect_event(d, id, RDMA_CM_EVENT_ESTABLISHED, 0);
 }
 
 /* The timer runs longer, and the number of retries stays. */
@@ -349,7 +348,7 @@ static void receive_dreq(struct drill *d, unsigned host, const struct cm_dreq *d
     id->state = CONN_DREQ_RCVD;
     id->due_ns = 0;
     id->is_over = true;
-    conn_expect_event(d, id, RDMA_CM_EVENT_DISCONNECTED, 0)->private_bytes = DREQ_BYTES;
+    (void)conn_expect_event(d, id, RDMA_CM_EVENT_DISCONNECTED, 0);
 }
 
 static void receive_drep(struct drill *d, unsigned host, const struct cm_drep *drep)
@@ -362,7 +361,7 @@ static void receive_drep(struct drill *d, unsigned host, const struct cm_drep *d
     conn_enter_timewait(d, id);
     id->is_over = true;
     if (!is_told)
-        conn_expect_event(d, id, RDMA_CM_EVENT_DISCONNECTED, 0)->private_bytes = DREP_BYTES;
+        (void)conn_expect_event(d, id, RDMA_CM_EVENT_DISCONNECTED, 0);
 }
 
 void conn_receive(struct drill *d, unsigned host, const struct mad *m)

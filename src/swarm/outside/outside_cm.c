@@ -50,6 +50,14 @@ static void destroy(struct outside *o, uint32_t i)
     o->served[i] = o->served[--o->n_served];
 }
 
+/* Keeps the ID of a request, in the place of another one if there are many. */
+static void serve(struct outside *o, rdl_cm_id id)
+{
+    if (o->n_served == OUTSIDE_SERVED)
+        destroy(o, (uint32_t)prng_below(&o->rng, OUTSIDE_SERVED));
+    o->served[o->n_served++] = id;
+}
+
 /* The server accepts, rejects, or leaves the peer alone. */
 static void answer(struct outside *o, rdl_cm_id id)
 {
@@ -57,9 +65,7 @@ static void answer(struct outside *o, rdl_cm_id id)
     enum rdl_status st = RDL_OK;
     int error;
 
-    if (o->n_served == OUTSIDE_SERVED)
-        destroy(o, (uint32_t)prng_below(&o->rng, OUTSIDE_SERVED));
-    o->served[o->n_served++] = id;
+    serve(o, id);
     switch (prng_below(&o->rng, 4)) {
     case 0:
         st = rdl_cm_reject(o->testbed.lab, id, "no", 2, &error);
@@ -73,7 +79,7 @@ static void answer(struct outside *o, rdl_cm_id id)
     outside_expect(o, st == RDL_OK || st == RDL_ERR_ERRNO, "a request can be answered");
 }
 
-/* Takes an event of h1.  Returns false if there is none. */
+/* Takes an event of @side.  Returns false if there is none. */
 static bool take(struct outside *o, unsigned side, struct rdl_cm_event *ret)
 {
     struct rdl_lab *lab = o->testbed.lab;
@@ -156,7 +162,7 @@ static bool meet(struct outside *o, rdl_cm_id id)
             wait_for(o, 1, WAIT_NS, &e) && e.kind == RDMA_CM_EVENT_CONNECT_RESPONSE &&
             outside_works(o, rdl_cm_accept(lab, id, NULL, &error), "a reply is taken") &&
             wait_for(o, 0, WAIT_NS, &e) && e.kind == RDMA_CM_EVENT_ESTABLISHED;
-    o->served[o->n_served++] = server;
+    serve(o, server);
     return right;
 }
 

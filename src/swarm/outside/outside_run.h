@@ -43,9 +43,9 @@ struct outside {
     uint32_t posted, done; /* work requests of this batch on its RC queue pair: posted, completed */
     uint16_t echo_seq;     /* sequence number of the stranger's last ping */
     uint32_t echo_replies; /* replies to that ping */
-    uint8_t frame[HOSTILE_BYTES];         /* scratch memory for a frame */
-    rdl_cm_channel events[2];             /* of h1 and h2 */
-    rdl_cm_id served[OUTSIDE_SERVED + 1]; /* IDs of requests to h1 */
+    uint8_t frame[HOSTILE_BYTES];     /* scratch memory for a frame */
+    rdl_cm_channel events[2];         /* of h1 and h2 */
+    rdl_cm_id served[OUTSIDE_SERVED]; /* IDs of requests to h1 */
     uint32_t n_served;
     const char *wrong; /* the rule that was broken; NULL: none */
 };

@@ -342,7 +342,7 @@ int cma_resolve_route(struct cma_id *id)
 {
     if (id->state != CMA_ADDR_RESOLVED)
         return EINVAL;
-    id->path_mtu = id->cma->config.path_mtu;
+    cma_take_route(id);
     id->state = CMA_ROUTE_RESOLVED;
     cma_tell(id, RDMA_CM_EVENT_ROUTE_RESOLVED, 0);
     return 0;

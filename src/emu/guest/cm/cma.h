@@ -66,14 +66,17 @@ struct cma_id {
      */
     bool has_port;
     bool reuses, v6_only; /* options REUSEADDR, AFONLY */
-    uint8_t tos;
-    bool has_timeout; /* option ACK_TIMEOUT */
-    uint32_t timeout; /* code */
-    uint32_t psn;     /* that its peer begins to send with */
+    uint8_t tos;          /* option TOS */
+    bool has_timeout;     /* option ACK_TIMEOUT */
+    uint32_t timeout;     /* code */
+    uint32_t psn;         /* that its peer begins to send with */
     uint32_t qpn;
     bool srq;
     uint32_t responder_resources, initiator_depth, retry_count, rnr_retry_count;
-    uint32_t path_mtu; /* enum mtu */
+    /* The route: resolved, or that of the request. */
+    uint32_t path_mtu, packet_life; /* enum mtu; code */
+    uint8_t traffic_class;
+    uint32_t flow_label;
     uint32_t remote_qpn, remote_psn;
     uint32_t backlog;    /* of a listener: requests that may still wait */
     uint32_t n_requests; /* of a listener: those that wait */

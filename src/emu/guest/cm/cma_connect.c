@@ -21,18 +21,23 @@
 
 /* --- Asking ----------------------------------------------------------------------------------- */
 
-/* Linux spreads connections over UDP source ports by this.  [Linux, rdma_calc_flow_label()] */
-static uint32_t flow_label(const struct cma_id *id)
+/* Linux spreads connections over UDP source ports by the flow label.  Options that are set after
+ * this change nothing of the route.  [Linux, cma_resolve_iboe_route(), rdma_calc_flow_label()]
+ */
+void cma_take_route(struct cma_id *id)
 {
-    return (HASH_FACTOR * id->local.port + id->peer.port) & FLOW_LABEL_MASK;
+    id->path_mtu = id->cma->config.path_mtu;
+    id->packet_life = cma_packet_life(id);
+    id->traffic_class = id->tos;
+    id->flow_label = (HASH_FACTOR * id->local.port + id->peer.port) & FLOW_LABEL_MASK;
 }
 
 void cma_put_way(const struct cma_id *id, const uint8_t gid[GID_BYTES], struct rdl_ah_attr *ret)
 {
     memcpy(ret->dgid, gid, GID_BYTES);
     ret->hop_limit = HOPS;
-    ret->traffic_class = id->tos;
-    ret->flow_label = flow_label(id);
+    ret->traffic_class = id->traffic_class;
+    ret->flow_label = id->flow_label;
     ret->sgid_index = id->local.version == 4 ? 0 : 1;
     ret->port = 1;
 }
@@ -41,8 +46,8 @@ static void put_path(const struct cma_id *id, struct ib_cm_path *ret)
 {
     memcpy(ret->sgid, id->local.gid, GID_BYTES);
     memcpy(ret->dgid, id->peer.gid, GID_BYTES);
-    ret->flow_label = flow_label(id);
-    ret->traffic_class = id->tos;
+    ret->flow_label = id->flow_label;
+    ret->traffic_class = id->traffic_class;
     ret->hop_limit = HOPS;
 }
 
@@ -89,7 +94,7 @@ static enum rdl_status send_req(struct cma_id *id, const struct rdl_cm_param *p)
 {
     uint8_t data[sizeof(((struct cm_req *)0)->private_data)];
     struct ib_cm_req req = {.path_mtu = id->path_mtu,
-                            .packet_life = cma_packet_life(id),
+                            .packet_life = id->packet_life,
                             .service_id = cma_service_id(id->space, id->peer.port),
                             .qpn = id->qpn,
                             .starting_psn = id->psn,
@@ -304,8 +309,7 @@ static void tell(struct cma_id *id, enum rdma_cm_event kind, int status,
 
     if (!e)
         return;
-    if (p)
-        e->param = *p;
+    e->param = *p;
     cma_post(e);
 }
 
@@ -352,7 +356,6 @@ static struct cma_event *new_request(struct cma_id *listener, struct ib_cm_id *i
         return NULL;
     id->local = ends->local;
     id->peer = ends->peer;
-    id->tos = listener->tos;
     id->state = CMA_CONNECT;
     id->is_request = id->is_unaccepted = true;
     id->from = listener;
@@ -389,6 +392,8 @@ static void take_req(struct cma_event *e, const struct cm_req *req)
     id->remote_qpn = req->local_qpn;
     id->remote_psn = req->starting_psn;
     id->path_mtu = req->path_mtu;
+    id->traffic_class = (uint8_t)req->traffic_class; /* [Linux, cm_format_paths_from_req()] */
+    id->flow_label = req->flow_label;
     id->retry_count = req->retry_count;
     id->rnr_retry_count = req->rnr_retry_count;
 }
@@ -468,13 +473,15 @@ static void take_sidr_rep(struct cma_id *id, const struct cm_sidr_rep *rep)
     cma_post(e);
 }
 
-static void disconnected(struct cma_id *id, int status, const struct rdl_cm_param *p)
+static void disconnected(struct cma_id *id, int status)
 {
     id->state = CMA_DISCONNECT;
-    tell(id, RDMA_CM_EVENT_DISCONNECTED, status, p);
+    cma_tell(id, RDMA_CM_EVENT_DISCONNECTED, status);
 }
 
-/* An event about a connection, or a datagram service, of @id. */
+/* An event about a connection, or a datagram service, of @id.  Programs get the private data of a
+ * REP and of a REJ alone.  [Linux, cma_ib_handler()]
+ */
 static void take_event(struct cma_id *id, const struct ib_cm_event *ev)
 {
     const struct mad *m = ev->mad;
@@ -484,28 +491,21 @@ static void take_event(struct cma_id *id, const struct ib_cm_event *ev)
     case IB_CM_REQ_ERROR:
     case IB_CM_REP_ERROR:
     case IB_CM_SIDR_REQ_ERROR:
-        tell(id, RDMA_CM_EVENT_UNREACHABLE, -ETIMEDOUT, NULL);
+        cma_tell(id, RDMA_CM_EVENT_UNREACHABLE, -ETIMEDOUT);
         break;
     case IB_CM_REP_RECEIVED:
         take_rep(id, &m->u.rep);
         break;
     case IB_CM_RTU_RECEIVED:
-        COPY_PRIVATE(&p, m->u.rtu);
-        tell(id, RDMA_CM_EVENT_ESTABLISHED, 0, &p);
-        break;
     case IB_CM_USER_ESTABLISHED:
-        tell(id, RDMA_CM_EVENT_ESTABLISHED, 0, NULL);
+        cma_tell(id, RDMA_CM_EVENT_ESTABLISHED, 0);
         break;
     case IB_CM_DREQ_ERROR:
-        disconnected(id, -ETIMEDOUT, NULL);
+        disconnected(id, -ETIMEDOUT);
         break;
     case IB_CM_DREQ_RECEIVED:
-        COPY_PRIVATE(&p, m->u.dreq);
-        disconnected(id, 0, &p);
-        break;
     case IB_CM_DREP_RECEIVED:
-        COPY_PRIVATE(&p, m->u.drep);
-        disconnected(id, 0, &p);
+        disconnected(id, 0);
         break;
     case IB_CM_REJ_RECEIVED:
         COPY_PRIVATE(&p, m->u.rej);
@@ -515,7 +515,7 @@ static void take_event(struct cma_id *id, const struct ib_cm_event *ev)
         take_sidr_rep(id, &m->u.sidr_rep);
         break;
     case IB_CM_TIMEWAIT_EXIT:
-        tell(id, RDMA_CM_EVENT_TIMEWAIT_EXIT, 0, NULL);
+        cma_tell(id, RDMA_CM_EVENT_TIMEWAIT_EXIT, 0);
         break;
     case IB_CM_MRA_RECEIVED:
     case IB_CM_REQ_RECEIVED:

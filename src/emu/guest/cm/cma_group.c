@@ -11,8 +11,7 @@
 #include "emu/base/assert.h"
 #include "emu/guest/cm/cma_internal.h"
 
-#define GROUP_QPN   0xffffffu /* [IBTA, 10.5: the destination of multicast] */
-#define NOT_IN_IPV6 524       /* [Linux, ENOTSUPP, which is not in errno.h] */
+#define GROUP_QPN 0xffffffu /* [IBTA, 10.5: the destination of multicast] */
 
 static int join_event(struct cma_id *id, struct cma_group *g)
 {
@@ -39,7 +38,7 @@ int cma_join(struct cma_id *id, const struct rdl_cm_addr *to, bool sends_only,
         (id->state != CMA_ADDR_BOUND && id->state != CMA_ADDR_RESOLVED) || cma_is_any(to))
         return EINVAL;
     if (to->version != 4)
-        return NOT_IN_IPV6;
+        return RDL_CM_ENOTSUPP;
     g = arena_alloc(arena, sizeof(*g));
     if (!g)
         return ENOMEM;

@@ -48,4 +48,7 @@ static inline bool cma_is_datagram(const struct cma_id *id)
     return id->space == PORT_SPACE_UDP;
 }
 
+/* Takes the route to the peer, with the options that @id has now. */
+void cma_take_route(struct cma_id *id);
+
 #endif

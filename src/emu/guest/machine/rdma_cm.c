@@ -189,6 +189,8 @@ enum rdl_status rdma_cm_turn_event(struct guest_cm_object *ch, uint32_t kind, in
 
     if (!ch->taken)
         return RDL_ERR_STATE;
+    if (e->kind != RDMA_CM_EVENT_CONNECT_RESPONSE)
+        return RDL_ERR_INVAL;
     e->kind = (enum rdma_cm_event)kind;
     e->status = status;
     if (kind == RDMA_CM_EVENT_CONNECT_ERROR)

@@ -86,7 +86,7 @@ static void what_cannot_be_is_refused(void **state)
         {"drop where rej_reson == STALE_CONN", "a packet has no field \"rej_reson\""},
         {"drop where rej_reason == HUNGRY", "no reason of a REJ is called \"HUNGRY\""},
         {"forge next field=rep_starting_psn value=0x1000000", "out of range"},
-        {"inject from=h1 to=h2", "which packet?"},
+        {"inject from=h1 to=h2", "a packet needs an opcode"},
         {"inject from=h1 to=h2 opcode=RC_SEND_ONLY set=reason=3", "only a message has fields"},
         {"inject from=h1 to=h2 cm=REJ text=\"a\"", "a packet has one payload"},
         {"inject from=h1 to=h2 cm=LAP", "the fields of a LAP are not known"},

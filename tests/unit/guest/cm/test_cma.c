@@ -247,9 +247,11 @@ static void a_request_says_what_its_program_wants(void **state)
 
     p.retry_count = p.rnr_retry_count = 9;
     p.flow_control = p.srq = true;
-    id->has_timeout = true;
-    id->timeout = 15;
-    id->tos = 32;
+    id->has_timeout = true; /* too late: the route is resolved */
+    id->timeout = 20;
+    id->tos = 64;
+    id->packet_life = 14;
+    id->traffic_class = 32;
     assert_int_equal(cma_connect(id, &p), 0);
     req = sent_by(h, A).u.req;
     assert_int_equal(req.service_id, 0x01060000 | PORT);
@@ -273,19 +275,22 @@ static void a_request_says_what_its_program_wants(void **state)
 static void an_event_has_what_the_request_says(void **state)
 {
     struct hosts *h = *state;
-    struct cma_id *listener = new_listener(h, PORT_SPACE_TCP, 1);
+    struct cma_id *listener = new_listener(h, PORT_SPACE_TCP, 1), *active;
     struct rdl_cm_param p = param(17, "");
     struct cma_event e;
 
     p.flow_control = p.srq = true;
-    listener->tos = 8;
-    assert_int_equal(cma_connect(routed(h, PORT_SPACE_TCP), &p), 0);
+    listener->tos = 8; /* of its own packets, and not of those of its connections */
+    active = routed(h, PORT_SPACE_TCP);
+    active->traffic_class = 32;
+    assert_int_equal(cma_connect(active, &p), 0);
     pass(&h->rig, 1);
     e = event_of(h, B, RDMA_CM_EVENT_CONNECT_REQUEST, 0);
     assert_true(e.param.flow_control && e.param.srq);
     assert_int_equal(e.param.retry_count, 7);
     assert_int_equal(e.param.rnr_retry_count, 6);
-    assert_int_equal(e.id->tos, 8);
+    assert_int_equal(e.id->traffic_class, 32);
+    assert_int_equal(e.id->flow_label, active->flow_label);
     p = param(18, "");
     p.responder_resources = 3;
     p.initiator_depth = 4;
