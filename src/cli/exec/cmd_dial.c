@@ -10,6 +10,7 @@
 #include "emu/base/text.h"
 #include "emu/facts/enum/cma_state.h"
 #include "emu/facts/enum/object.h"
+#include "emu/facts/enum/port_space.h"
 #include "rdmalab/cm.h"
 #include "rdmalab/inspect.h"
 
@@ -142,8 +143,10 @@ static bool channel_is_empty(struct session *s, const struct step *st, const cha
 static bool listener_fits(struct session *s, const struct step *st, const struct dialled *d)
 {
     char path[RDL_PATH_BYTES];
-    struct text t = text_on(path, sizeof(path));
+    char channel[RDL_PATH_BYTES];
+    struct text t = text_on(path, sizeof(path)), c = text_on(channel, sizeof(channel));
     struct rdl_cm_id_info info;
+    uint64_t ch;
     rdl_cm_id id;
 
     text_addf(&t, "%s.listener", d->server);
@@ -153,6 +156,12 @@ static bool listener_fits(struct session *s, const struct step *st, const struct
     if (info.state != CMA_LISTEN) {
         session_fail(s, st->at, "%s does not listen", path);
         return diag_remedy(&s->diag, "rdma_listen %s, or destroy it", path);
+    }
+    text_addf(&c, "%s.ch", d->server);
+    if (info.space != PORT_SPACE_TCP ||
+        rdl_find(s->lab, channel, OBJ_EVENT_CHANNEL, &ch) != RDL_OK || ch != info.channel.raw) {
+        session_fail(s, st->at, "%s is not for connections, or not in %s", path, channel);
+        return diag_remedy(&s->diag, "rdma_destroy_id %s, and dial makes another one", path);
     }
     if (info.local.port == d->port)
         return true;
@@ -166,9 +175,7 @@ static bool listener_fits(struct session *s, const struct step *st, const struct
 static bool can_dial(struct session *s, const struct step *st, const struct dialled *d)
 {
     if (strcmp(d->client, d->server) == 0) {
-        session_fail(s, step_span(st, "server", 0),
-                     "the names are the same on both sides, so that "
-                     "two hosts are needed");
+        session_fail(s, step_span(st, "server", 0), "the client and the server are the same host");
         return diag_remedy(&s->diag, "take the steps one by one: \"help cm\"");
     }
     return name_is_free(s, st, d->client, d->id, "id") &&

@@ -132,6 +132,20 @@ bool exec_all_wait(const int *pids, size_t n)
     return look_at_all(pids, n, &second) && second.n_turns == first.n_turns;
 }
 
+static bool is_in_futex(void *ctx, int dir)
+{
+    char text[512];
+
+    (void)ctx;
+    return exec_proc_read(dir, "syscall", text, sizeof(text)) &&
+           strtol(text, NULL, 10) == SYS_futex;
+}
+
+bool exec_waits_for_itself(int pid)
+{
+    return exec_proc_threads(pid, is_in_futex, NULL);
+}
+
 /* The threads of a process. */
 struct threads {
     bool one_computes, one_awaits;

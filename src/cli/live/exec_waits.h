@@ -19,4 +19,9 @@ bool exec_all_wait(const int *pids, size_t n);
  */
 bool exec_may_spin(int pid);
 
+/* Returns true if each thread of process @pid waits for another one of the process: in futex(), as
+ * for a condition variable.
+ */
+bool exec_waits_for_itself(int pid);
+
 #endif

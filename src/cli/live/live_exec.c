@@ -517,9 +517,10 @@ bool live_exec_at(const struct live *l, uint32_t i, struct live_exec_info *ret)
         .runs = !p->process.over,
         .failed = has_failed(p),
         .status = (int)p->process.status,
-        .awaited = exec_cm_awaited(&l->exec->server, p->number),
         .usage = p->account.usage,
     };
+    if (ret->runs && exec_waits_for_itself(p->process.process.pid))
+        ret->awaited = exec_cm_awaited(&l->exec->server, p->number);
     exec_count_objects(&l->exec->server, p->number, &ret->usage);
     return true;
 }

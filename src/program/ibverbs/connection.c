@@ -321,12 +321,13 @@ static int call_locked(struct lab_connection *c, struct program_call *call,
 int connection_call(struct lab_connection *c, struct program_call *call, struct program_answer *ret,
                     int *ret_fd)
 {
-    int error = connection_state(c), fd = -1;
+    int error = connection_state(c), fd = -1, before;
 
     if (ret_fd)
         *ret_fd = -1;
     if (error)
         return error;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before); /* a lost caller would stop time */
     atomic_fetch_add(&c->n_callers, 1);
     if (atomic_load(&c->waits))
         nudge(c);
@@ -334,6 +335,7 @@ int connection_call(struct lab_connection *c, struct program_call *call, struct 
     error = call_locked(c, call, ret, &fd, NULL);
     pthread_mutex_unlock(&c->call_lock);
     atomic_fetch_sub(&c->n_callers, 1);
+    pthread_setcancelstate(before, NULL);
     if (error)
         return error;
     if (ret_fd)

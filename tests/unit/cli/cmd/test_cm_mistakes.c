@@ -46,7 +46,7 @@ static const struct {
     {LISTENS, "dial h1 h2 port=7472", "listens at port 7471", "dial h1 h2 port=7471"},
     {LISTENS "rdma_create_id h1.ch as listener\n", "dial h2 h1", "h1.listener does not listen",
      "rdma_listen h1.listener"},
-    {LISTENS, "dial h1 h1", "two hosts are needed", "help cm"},
+    {LISTENS, "dial h1 h1", "are the same host", "help cm"},
 };
 
 static void an_error_says_why_and_its_remedy_what_is_next(void **state)
