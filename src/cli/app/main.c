@@ -552,6 +552,8 @@ int main(int argc, char **argv)
     int status;
 
     std_files_hold();
+    /* Whole lines: programs on hosts may write to the same pipe between two pieces of one. */
+    setvbuf(stderr, NULL, _IOLBF, BUFSIZ);
     signals_start();
     json_use_memory();
     status = run_mode(argc, argv);

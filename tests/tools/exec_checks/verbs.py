@@ -5,6 +5,7 @@ import pathlib
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 
@@ -99,6 +100,18 @@ def check_refused(rdmalab, tally):
         tally.expect(done.returncode == 1 and says in done.stderr, f"{pair}: the wrong address vector", text_of(done))
     done = rdmalab.run("exec", "h1", "--", "sh", "-c", "ibv_devinfo >&2; exit 3")
     tally.expect(done.returncode == 3 and "had refused" not in done.stderr, "nothing was refused", text_of(done))
+
+
+def check_whole_lines(rdmalab, tally):
+    """Programs and the lab share the standard error, so the lab writes a line at once.  A packet of the socket is one write."""
+    reader, writer = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    with reader, writer:
+        process = rdmalab.start("exec", "h1", "--", str(rdmalab.built("tests/program/mistakes")), "long", stderr=writer)
+        writer.close()
+        packets = list(iter(lambda: reader.recv(65536).decode(), ""))
+        process.wait()
+    tally.expect(len(packets) >= 2 and all(packet.endswith("\n") for packet in packets), "each write ends a line", str(packets))
+    tally.expect(SAID_OF_MISTAKES["long"] in "".join(packets), "the reason is among them", str(packets))
 
 
 def state_of(pid):
