@@ -140,6 +140,26 @@ void conn_do_dial(struct drill *d)
         connect_one(d, id);
 }
 
+/* The peer of @id is refused, if it waits for an answer.  Returns what rdma_reject() does. */
+static int refuse(struct drill *d, struct conn_id *id)
+{
+    const bool is_ud = id->space == PORT_SPACE_UDP;
+
+    if (is_ud ? id->state != CONN_SIDR_REQUESTED
+              : id->state < CONN_ASKED || id->state > CONN_REPLIED)
+        return EINVAL;
+    if (is_ud)
+        conn_expect_sent(d, id->host, CM_SIDR_REP, SIDR_REJECT);
+    else
+        conn_expect_sent(d, id->host, CM_REJ, CM_REASON_CONSUMER_DEFINED);
+    if (id->state == CONN_REPLIED)
+        conn_enter_timewait(d, id);
+    else
+        conn_end(id);
+    return 0;
+}
+
+/* An answer that cannot be sent is a refusal.  [Linux, rdma_accept()] */
 bool conn_accept(struct drill *d, struct conn_id *id)
 {
     const bool is_ud = id->space == PORT_SPACE_UDP;
@@ -168,8 +188,8 @@ bool conn_accept(struct drill *d, struct conn_id *id)
         conn_await(d, id, CM_REP, id->timeout_ns);
     } else {
         p.qpn = id->qpn;
-        p.responder_resources = id->resources;
-        p.initiator_depth = id->depth;
+        if (id->step == STEP_CONNECT)
+            (void)refuse(d, id);
     }
     return conn_is_errno(d, rdl_cm_accept(d->lab, id->id, &p, &error), &error, want,
                          "only a request is accepted");
@@ -188,7 +208,7 @@ bool conn_establish(struct drill *d, struct conn_id *id)
     int error = 0, want = id->state == CONN_REPLIED_TO ? 0 : EINVAL;
 
     if (id->space == PORT_SPACE_UDP)
-        want = EINVAL;
+        return true; /* accepts without a queue pair, which conn_accept() shows */
     if (!want && id->has_qp && !id->is_rts && !id->is_err &&
         (!conn_move_qp(d, id, QPS_INIT) || !conn_move_qp(d, id, QPS_RTR) ||
          !conn_move_qp(d, id, QPS_RTS)))
@@ -198,6 +218,8 @@ bool conn_establish(struct drill *d, struct conn_id *id)
     if (!want) {
         id->state = CONN_UP;
         conn_expect_sent(d, id->host, CM_RTU, 0);
+    } else if (id->step == STEP_CONNECT) {
+        (void)refuse(d, id);
     }
     return conn_is_errno(d, rdl_cm_accept(d->lab, id->id, NULL, &error), &error, want,
                          "only a reply is established");
@@ -214,22 +236,11 @@ void conn_do_establish(struct drill *d)
 void conn_do_reject(struct drill *d)
 {
     struct conn_id *id = conn_pick_mostly(d, may_reject, any_id);
-    int error = 0, want = EINVAL;
+    int error = 0, want;
 
     if (!id)
         return;
-    if (id->space == PORT_SPACE_UDP) {
-        want = id->state == CONN_SIDR_REQUESTED ? 0 : EINVAL;
-        if (!want)
-            conn_expect_sent(d, id->host, CM_SIDR_REP, SIDR_REJECT);
-    } else if (id->state >= CONN_ASKED && id->state <= CONN_REPLIED) {
-        want = 0;
-        conn_expect_sent(d, id->host, CM_REJ, CM_REASON_CONSUMER_DEFINED);
-    }
-    if (!want && id->state == CONN_REPLIED)
-        conn_enter_timewait(d, id);
-    else if (!want)
-        conn_end(id);
+    want = refuse(d, id);
     conn_is_errno(d, rdl_cm_reject(d->lab, id->id, "no", 2, &error), &error, want,
                   "only an ID that has no connection yet rejects");
 }

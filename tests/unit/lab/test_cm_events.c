@@ -8,6 +8,7 @@
 #include <errno.h>
 
 #include "emu/facts/enum/cm_reason.h"
+#include "emu/facts/enum/qp_state.h"
 #include "emu/facts/enum/sidr_status.h"
 #include "emu/facts/enum_table.h"
 #include "lab/cm_programs.h"
@@ -301,6 +302,52 @@ static void a_datagram_service_rejects(struct cm_lab *l)
     reject(l, PASSIVE);
 }
 
+/* The peer is told, instead of being left to wait. */
+static void an_answer_has_too_much_data(struct cm_lab *l, enum port_space space)
+{
+    const struct rdl_cm_param p = {.qpn = PASSIVE_QPN, .private_bytes = RDL_CM_PRIVATE_MAX};
+    int error;
+
+    ask_listener(l, space);
+    assert_int_equal(rdl_cm_accept(l->r.lab, l->id[PASSIVE], &p, &error), RDL_ERR_ERRNO);
+    assert_int_equal(error, EINVAL);
+}
+
+static void the_reply_has_too_much_data(struct cm_lab *l)
+{
+    an_answer_has_too_much_data(l, PORT_SPACE_TCP);
+}
+
+static void the_answer_of_a_service_has_too_much_data(struct cm_lab *l)
+{
+    an_answer_has_too_much_data(l, PORT_SPACE_UDP);
+}
+
+static void the_server_accepts_twice(struct cm_lab *l)
+{
+    const struct rdl_cm_param p = {.qpn = PASSIVE_QPN + 1};
+    int error;
+
+    ask_listener(l, PORT_SPACE_TCP);
+    answer(l);
+    assert_int_equal(rdl_cm_accept(l->r.lab, l->id[PASSIVE], &p, &error), RDL_ERR_ERRNO);
+    assert_int_equal(error, EINVAL);
+}
+
+static void a_connected_server_accepts_again(struct cm_lab *l)
+{
+    const struct rdl_cm_param p = {.qpn = PASSIVE_QPN, .initiator_depth = 9};
+    struct rdl_qp_attr attr;
+    uint32_t mask;
+    int error;
+
+    connected(l);
+    assert_int_equal(rdl_cm_accept(l->r.lab, l->id[PASSIVE], &p, &error), RDL_ERR_ERRNO);
+    assert_int_equal(rdl_cm_qp_attr(l->r.lab, l->id[PASSIVE], QPS_RTS, &attr, &mask, &error),
+                     RDL_OK);
+    assert_int_equal(attr.max_rd_atomic, 0);
+}
+
 static void a_datagram_service_is_silent(struct cm_lab *l)
 {
     resolve(l, PORT_SPACE_UDP);
@@ -394,6 +441,15 @@ static const struct cause {
     {a_datagram_service_answers, {{RESOLVED, E(ESTABLISHED, 0), END}, {REQUESTED, END}}},
     {no_datagram_service_listens, {{RESOLVED, E(UNREACHABLE, SIDR_UNSUPPORTED), END}, {END}}},
     {a_datagram_service_rejects, {{RESOLVED, E(UNREACHABLE, SIDR_REJECT), END}, {REQUESTED, END}}},
+    {the_answer_of_a_service_has_too_much_data,
+     {{RESOLVED, E(UNREACHABLE, SIDR_REJECT), END}, {REQUESTED, END}}},
+    {the_reply_has_too_much_data,
+     {{RESOLVED, E(REJECTED, CM_REASON_CONSUMER_DEFINED), END}, {REQUESTED, END}}},
+    {the_server_accepts_twice, /* which takes the first reply back */
+     {{RESOLVED, E(CONNECT_RESPONSE, 0), E(REJECTED, CM_REASON_CONSUMER_DEFINED), END},
+      {REQUESTED, END}}},
+    {a_connected_server_accepts_again,
+     {{RESOLVED, E(CONNECT_RESPONSE, 0), END}, {REQUESTED, E(ESTABLISHED, 0), END}}},
     {a_datagram_service_is_silent, {{RESOLVED, E(UNREACHABLE, -ETIMEDOUT), END}, {END}}},
     {an_id_is_not_connected, {{RESOLVED, END}, {END}}},
     {a_group_is_joined, {{E(MULTICAST_JOIN, 0), END}, {END}}},

@@ -82,6 +82,7 @@ struct cma_id {
     uint32_t n_requests; /* of a listener: those that wait */
     bool is_request;     /* its CONNECT_REQUEST was not taken yet: it counts in the backlog */
     bool is_unaccepted;  /* it is from a request, and was not accepted: it gets no events */
+    bool hides_end;      /* it gets no REJECTED and no DISCONNECTED */
     struct cma_id *from; /* its listener, while @is_request; NULL: that has gone */
     struct ib_cm_id *ib; /* NULL: none */
     uint64_t timer;      /* of ADDR_QUERY; 0: none */
@@ -146,6 +147,11 @@ void cma_destroy(struct cma_id *id);
  * it, whose IDs move, too.  [Linux, ucma_migrate_id()]
  */
 void cma_migrate(struct cma_id *id, struct cma_channel *ch);
+
+/* From now on, the program gets no REJECTED and no DISCONNECTED of @id, nor those that wait:
+ * librdmacm keeps them to itself once it has told CONNECT_ERROR.  [librdmacm, rdma_get_cm_event()]
+ */
+void cma_hide_end(struct cma_id *id);
 
 /* EADDRINUSE, EADDRNOTAVAIL, EINVAL, ENOMEM. */
 int cma_bind(struct cma_id *id, const struct rdl_cm_addr *at);

@@ -153,47 +153,56 @@ int cma_connect(struct cma_id *id, const struct rdl_cm_param *p)
 
 /* --- Answering -------------------------------------------------------------------------------- */
 
-static int accept_datagrams(struct cma_id *id, const struct rdl_cm_param *p)
+static enum rdl_status accept_datagrams(struct cma_id *id, const struct rdl_cm_param *p)
 {
-    const enum rdl_status st =
-        p ? ib_cm_send_sidr_rep(id->ib, SIDR_SUCCESS, p->qpn, CMA_DATAGRAM_QKEY, p->private_data,
-                                p->private_bytes)
-          : RDL_ERR_INVAL;
-
-    return st == RDL_OK ? 0 : EINVAL;
+    return ib_cm_send_sidr_rep(id->ib, SIDR_SUCCESS, id->qpn, CMA_DATAGRAM_QKEY,
+                               p ? p->private_data : NULL, p ? p->private_bytes : 0);
 }
 
-static int accept_connection(struct cma_id *id, const struct rdl_cm_param *p)
+static enum rdl_status accept_connection(struct cma_id *id, const struct rdl_cm_param *p)
 {
-    const struct ib_cm_rep rep = {.qpn = p->qpn,
+    const struct ib_cm_rep rep = {.qpn = id->qpn,
                                   .starting_psn = id->psn,
                                   .responder_resources = p->responder_resources,
                                   .initiator_depth = p->initiator_depth,
                                   .rnr_retry_count = at_most(p->rnr_retry_count, RETRIES_MAX),
                                   .flow_control = p->flow_control,
-                                  .srq = p->srq,
+                                  .srq = id->srq,
                                   .private_data = p->private_data,
                                   .private_bytes = p->private_bytes};
+    const enum rdl_status st = ib_cm_send_rep(id->ib, &rep);
 
-    id->qpn = p->qpn;
-    id->srq = p->srq;
+    if (st != RDL_OK)
+        return st;
     id->responder_resources = p->responder_resources;
     id->initiator_depth = p->initiator_depth;
-    return ib_cm_send_rep(id->ib, &rep) == RDL_OK ? 0 : EINVAL;
+    return RDL_OK;
 }
 
+/* An answer that cannot be sent becomes a refusal, if the peer still waits for one.  A second
+ * rdma_accept() before the RTU so ends the connection.  [Linux, rdma_accept()]
+ */
 int cma_accept(struct cma_id *id, const struct rdl_cm_param *p)
 {
-    int error;
+    enum rdl_status st;
 
     if (id->state != CMA_CONNECT || !id->ib)
         return EINVAL;
-    if (!p && !cma_is_datagram(id))
-        return ib_cm_send_rtu(id->ib, NULL, 0) == RDL_OK ? 0 : EINVAL;
-    error = cma_is_datagram(id) ? accept_datagrams(id, p) : accept_connection(id, p);
-    if (!error)
+    if (p) {
+        id->qpn = p->qpn;
+        id->srq = p->srq;
+    }
+    if (cma_is_datagram(id))
+        st = accept_datagrams(id, p);
+    else
+        st = p ? accept_connection(id, p) : ib_cm_send_rtu(id->ib, NULL, 0);
+    if (st != RDL_OK) {
+        (void)!cma_reject(id, NULL, 0);
+        return EINVAL;
+    }
+    if (p || cma_is_datagram(id))
         id->is_unaccepted = false;
-    return error;
+    return 0;
 }
 
 int cma_reject(struct cma_id *id, const void *data, size_t bytes)

@@ -64,7 +64,7 @@ void cma_leave(struct cma_id *id, struct cma_group *g)
         at = &(*at)->next;
     RDL_ASSERT(*at);
     *at = g->next;
-    cma_forget_events(id, g);
+    cma_forget_group(id, g);
     arena_release(id->cma->config.arena, g, sizeof(*g));
 }
 

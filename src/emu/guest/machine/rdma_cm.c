@@ -131,24 +131,6 @@ static void await_ack(struct guest_cm_object *ch, struct cma_event *e)
     ch->last_taken = e;
 }
 
-/* Acknowledges events that librdmacm keeps to itself: the end of a connection whose program was
- * told CONNECT_ERROR.
- */
-static void skip_ends(struct guest_cm_object *ch)
-{
-    struct cma_channel *c = rdma_cm_channel_of(ch);
-    const struct cma_event *e;
-
-    while ((e = c->first)) {
-        const struct guest_cm_object *o = e->id->user;
-
-        if (!o || !o->connect_error ||
-            (e->kind != RDMA_CM_EVENT_REJECTED && e->kind != RDMA_CM_EVENT_DISCONNECTED))
-            return;
-        cma_ack(&agent_of(ch)->cma, cma_take(c));
-    }
-}
-
 enum rdl_status rdma_cm_get_event(struct guest_cm_object *ch, const char *name,
                                   struct rdl_cm_event *ret, size_t *ret_n)
 {
@@ -158,7 +140,6 @@ enum rdl_status rdma_cm_get_event(struct guest_cm_object *ch, const char *name,
     enum rdl_status st;
 
     *ret_n = 0;
-    skip_ends(ch);
     e = c->first;
     if (!e)
         return RDL_OK;
@@ -194,7 +175,7 @@ enum rdl_status rdma_cm_turn_event(struct guest_cm_object *ch, uint32_t kind, in
     e->kind = (enum rdma_cm_event)kind;
     e->status = status;
     if (kind == RDMA_CM_EVENT_CONNECT_ERROR)
-        ((struct guest_cm_object *)e->id->user)->connect_error = true;
+        cma_hide_end(e->id);
     return RDL_OK;
 }
 

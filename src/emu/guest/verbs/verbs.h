@@ -178,8 +178,7 @@ struct guest_cm_object {
     uint32_t number;
     void *part;                      /* struct cma_channel or struct cma_id */
     struct guest_cm_object *channel; /* an ID: where its events come */
-    uint64_t qp;        /* an ID: the handle of its queue pair, which may have gone; 0: none */
-    bool connect_error; /* an ID: librdmacm has told CONNECT_ERROR, and tells no end after it */
+    uint64_t qp; /* an ID: the handle of its queue pair, which may have gone; 0: none */
     struct cma_event *taken, *last_taken; /* a channel: events to be acknowledged, the oldest first
                                            */
 };

@@ -186,6 +186,10 @@ static void private_data_of_an_answer_that_does_not_fit_is_refused(void **state)
     assert_int_equal(cma_reject(b, data, 149), EINVAL);
     p.private_bytes = 197;
     assert_int_equal(cma_accept(b, &p), EINVAL);
+    pass(&h->rig, 1);
+    (void)event_of(h, A, RDMA_CM_EVENT_REJECTED, CM_REASON_CONSUMER_DEFINED);
+    (void)connect_to(h, PORT_SPACE_TCP);
+    b = event_of(h, B, RDMA_CM_EVENT_CONNECT_REQUEST, 0).id;
     p.private_bytes = 196;
     assert_int_equal(cma_accept(b, &p), 0);
 }
