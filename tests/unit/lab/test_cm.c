@@ -286,9 +286,17 @@ static void the_objects_of_the_kernel_stay(void **state)
 }
 
 /* A program acknowledges the event as librdmacm has changed it, and is told no end after that. */
-static void no_end_is_told_after_a_connect_error(void **state)
+static void refuse(struct cm_lab *l)
 {
-    struct cm_lab *l = *state;
+    int error;
+
+    assert_int_equal(rdl_cm_reject(l->r.lab, l->id[1], NULL, 0, &error), RDL_OK);
+    run_for(l, 1000000);
+}
+
+/* The server goes before, or after, the client's program is told that it cannot connect. */
+static void hide_end(struct cm_lab *l, bool comes_before)
+{
     struct rdl_cm_event e;
     int error;
     size_t n;
@@ -315,15 +323,28 @@ static void no_end_is_told_after_a_connect_error(void **state)
     run_for(l, 1000000);
     assert_int_equal(rdl_cm_get_event(l->r.lab, l->channel[0], NULL, &e, &n), RDL_OK);
     assert_int_equal(e.kind, RDMA_CM_EVENT_CONNECT_RESPONSE);
+    if (comes_before)
+        refuse(l);
+    assert_int_equal(rdl_cm_pending(l->r.lab, l->channel[0]), comes_before);
     assert_int_equal(rdl_cm_turn_event(l->r.lab, l->channel[0], RDMA_CM_EVENT_CONNECT_ERROR, -1),
                      RDL_OK);
     assert_int_equal(rdl_cm_ack_event(l->r.lab, l->channel[0]), RDL_OK);
-    assert_int_equal(rdl_cm_reject(l->r.lab, l->id[1], NULL, 0, &error), RDL_OK);
-    run_for(l, 1000000);
+    if (!comes_before)
+        refuse(l);
     assert_int_equal(rdl_cm_pending(l->r.lab, l->channel[0]), 0); /* no REJECTED */
     assert_int_equal(rdl_cm_get_event(l->r.lab, l->channel[0], NULL, &e, &n), RDL_OK);
     assert_int_equal(n, 0);
     assert_int_equal(rdl_cm_destroy_id(l->r.lab, l->id[0]), RDL_OK);
+}
+
+static void no_end_is_told_after_a_connect_error(void **state)
+{
+    hide_end(*state, false);
+}
+
+static void an_end_that_waits_is_not_told_after_a_connect_error(void **state)
+{
+    hide_end(*state, true);
 }
 
 static void an_id_moves_to_channels_of_its_host_alone(void **state)
@@ -398,6 +419,7 @@ int main(void)
         T(a_request_under_way_delays_the_start),
         T(the_objects_of_the_kernel_stay),
         T(no_end_is_told_after_a_connect_error),
+        T(an_end_that_waits_is_not_told_after_a_connect_error),
         T(an_id_moves_to_channels_of_its_host_alone),
         T(nothing_is_told_to_be_sent_that_cannot_be_posted),
         T(a_name_is_for_the_id_of_a_request),
