@@ -281,7 +281,8 @@ static bool run_modify_line(struct session *s, const struct step *st, const char
     struct step *made = NULL;
     bool ok;
 
-    session_say(s, "  %s\n", line);
+    if (!step_has(st, "quiet"))
+        session_say(s, "  %s\n", line);
     ok = line_next(&r, &made, &s->diag) == LINE_STEP;
     ok = ok && run_modify_qp(s, made);
     script_done(&script);

@@ -6,6 +6,7 @@
 
 #include "cli/exec/exec.h"
 #include "cli/exec/executing.h"
+#include "cli/exec/step_line.h"
 #include "emu/base/assert.h"
 #include "emu/base/text.h"
 #include "emu/facts/enum/cma_state.h"
@@ -200,17 +201,12 @@ bool run_dial(struct session *s, const struct step *st)
     for (size_t i = 0; i < ARRAY_LEN(steps); i++) {
         char line[LINE_BYTES];
         struct text t = text_on(line, sizeof(line));
-        struct source src;
 
         if (is_left_out(s, &d, i, &listens))
             continue;
         add_step(&t, &d, steps[i].text);
-        src = source_of(NULL, line);
-        if (!exec_lines(s, &src, false)) {
-            session_complain(s, s->config.err);
-            s->diag_src = (struct source){0};
-            return session_fail(s, st->at, "this step could not be done: %s", line);
-        }
+        if (!exec_step_line(s, st, line))
+            return false;
     }
     return true;
 }

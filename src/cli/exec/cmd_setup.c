@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/* Two hosts that can exchange messages at once, in one line: each step is executed, and shown, as
+ * the line of a file that is sourced.
+ */
+#include <string.h>
+
+#include "cli/exec/exec.h"
+#include "cli/exec/executing.h"
+#include "cli/exec/step_line.h"
+#include "emu/base/assert.h"
+#include "emu/base/text.h"
+#include "rdmalab/inspect.h"
+
+#define LINE_BYTES 512u
+
+static bool take_steps(struct session *s, const struct step *st, const char *a, const char *b)
+{
+    char line[LINE_BYTES];
+    struct text t = text_on(line, sizeof(line));
+
+    text_addf(&t, "host %s %s", a, b);
+    if (!exec_step_line(s, st, line))
+        return false;
+    t = text_on(line, sizeof(line));
+    text_addf(&t, "link %s %s", a, b);
+    if (!exec_step_line(s, st, line))
+        return false;
+    t = text_on(line, sizeof(line));
+    text_addf(&t,
+              "on %s,%s { alloc_pd as pd; reg_mr pd len=4k access=lw,rr,rw,ra as mr; "
+              "create_cq as cq; create_qp pd send_cq=cq recv_cq=cq as qp }",
+              a, b);
+    if (!exec_step_line(s, st, line))
+        return false;
+    t = text_on(line, sizeof(line));
+    text_addf(&t, "connect %s.qp %s.qp sq_psn=100 timeout=4%s", a, b,
+              step_has(st, "quiet") ? " quiet" : "");
+    RDL_ASSERT(!t.cut);
+    return exec_step_line(s, st, line);
+}
+
+static bool is_new(struct session *s, const struct step *st, const char *name, const char *param)
+{
+    struct rdl_value v;
+    size_t at;
+
+    if (rdl_inspect(s->lab, name, &v, &at) != RDL_OK)
+        return true;
+    session_fail(s, step_has(st, param) ? step_span(st, param, 0) : st->at,
+                 "%s is there already, and setup makes two new ones", name);
+    return diag_remedy(&s->diag, "choose other names: setup a b");
+}
+
+bool run_setup(struct session *s, const struct step *st)
+{
+    const char *a = step_has(st, "a") ? step_text(st, "a") : "h1";
+    const char *b = step_has(st, "b") ? step_text(st, "b") : "h2";
+    const bool is_verbose = s->config.verbose;
+    bool ok;
+
+    if (strcmp(a, b) == 0) {
+        session_fail(s, step_span(st, "b", 0), "two hosts need two names, and both are %s", a);
+        return diag_remedy(&s->diag, "setup %s %s2", a, a);
+    }
+    if (!is_new(s, st, a, "a") || !is_new(s, st, b, "b"))
+        return false;
+    s->config.verbose = is_verbose && !step_has(st, "quiet");
+    ok = take_steps(s, st, a, b);
+    s->config.verbose = is_verbose;
+    if (ok && step_has(st, "quiet"))
+        session_say(s,
+                    "%s and %s are linked; each has pd, mr (4096 bytes), cq, and qp, which is "
+                    "connected to the other's\n",
+                    a, b);
+    return ok;
+}
