@@ -11,27 +11,22 @@
 #define IN(state) (1u << CMA_##state)
 #define IB(state) (1u << CMS_##state)
 
-/* States in which the kernel does not refuse a call with EINVAL; ib_states 0: all.  [Linux, cma.c
- * and cm.c]
- */
-static const struct cma_call {
+static const struct cma_call_row {
     const char *function;
     unsigned states, ib_states; /* sets of enum cma_state and of enum cm_state */
 } calls[] = {
-    {"rdma_bind_addr", IN(IDLE), 0},
-    {"rdma_listen", IN(IDLE) | IN(ADDR_BOUND), 0},
-    {"rdma_resolve_addr", IN(IDLE) | IN(ADDR_BOUND), 0},
-    {"rdma_resolve_route", IN(ADDR_RESOLVED), 0},
-    {"rdma_connect", IN(ROUTE_RESOLVED), 0},
-    {"rdma_accept", IN(CONNECT),
-     IB(REQ_RCVD) | IB(MRA_REQ_SENT) | IB(REP_RCVD) | IB(MRA_REP_SENT) | IB(SIDR_REQ_RCVD)},
-    {"rdma_reject", IN(CONNECT), 0},
-    {"rdma_disconnect", IN(CONNECT) | IN(DISCONNECT), 0},
-    {"rdma_notify", IN(CONNECT) | IN(DISCONNECT), 0},
-    {"rdma_join_multicast", IN(ADDR_BOUND) | IN(ADDR_RESOLVED), 0},
+#define CMA_CALL(call, function, states, ib_states)                                                \
+    [CMA_CALL_##call] = {(function), (states), (ib_states)},
+#include "emu/facts/cma_calls.def"
+#undef CMA_CALL
 };
 
-static const struct cma_call *find(const char *function)
+bool cma_call_is_permitted(enum cma_call call, uint32_t state)
+{
+    return calls[call].states >> state & 1;
+}
+
+static const struct cma_call_row *find(const char *function)
 {
     for (size_t i = 0; i < ARRAY_LEN(calls); i++) {
         if (strcmp(calls[i].function, function) == 0)
@@ -62,7 +57,7 @@ bool cma_call_needs_state(const char *function)
 
 bool cma_call_is_early_or_late(const char *function, uint32_t state, uint32_t ib_state)
 {
-    const struct cma_call *c = find(function);
+    const struct cma_call_row *c = find(function);
 
     return c && (!(c->states >> state & 1) || (c->ib_states && !(c->ib_states >> ib_state & 1)));
 }
@@ -83,7 +78,7 @@ static void add_states(struct text *out, const struct enum_table *t, unsigned se
 void cma_call_add_reason(struct text *t, const char *function, const char *id, uint32_t state,
                          uint32_t ib_state)
 {
-    const struct cma_call *c = find(function);
+    const struct cma_call_row *c = find(function);
 
     if (!c)
         return;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The order of the calls of librdmacm: the states of an ID in which each is possible, and the next
- * call of an ID without a connection.  Errors tell from it why a call was refused.
+ * call of an ID without a connection.  rdma_cm of a guest refuses calls by it, and errors tell why.
  */
 #ifndef EMU_FACTS_CMA_CALLS_H
 #define EMU_FACTS_CMA_CALLS_H
@@ -9,6 +9,15 @@
 #include <stdint.h>
 
 #include "emu/base/text.h"
+
+enum cma_call {
+#define CMA_CALL(call, function, states, ib_states) CMA_CALL_##call,
+#include "emu/facts/cma_calls.def"
+#undef CMA_CALL
+};
+
+/* Returns true if an ID in @state, an enum cma_state, permits @call. */
+bool cma_call_is_permitted(enum cma_call call, uint32_t state);
 
 /* The next call of an ID.  In @command, %s is the ID. */
 struct cma_step {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "emu/base/assert.h"
+#include "emu/facts/cma_calls.h"
 #include "emu/guest/cm/cma_internal.h"
 
 #define PORT_FIRST  32768u /* of those that are chosen  [Linux, ip_local_port_range] */
@@ -153,7 +154,7 @@ int cma_bind(struct cma_id *id, const struct rdl_cm_addr *at)
 {
     int error;
 
-    if (id->state != CMA_IDLE || (at->version != 4 && at->version != 6))
+    if (!cma_call_is_permitted(CMA_CALL_BIND, id->state) || (at->version != 4 && at->version != 6))
         return EINVAL;
     if (!cma_is_any(at) && !cma_is_own(id->cma, at->gid))
         return EADDRNOTAVAIL;
@@ -220,12 +221,14 @@ static const struct rdl_cm_addr any_v4 = {.version = 4, .gid = {[10] = 0xff, [11
 /* Another ID with the port may have bound it without listening.  [Linux, cma_bind_listen()] */
 int cma_listen(struct cma_id *id, uint32_t backlog)
 {
-    int error = id->state == CMA_IDLE ? cma_bind(id, &any_v4) : 0;
+    int error = 0;
 
+    if (!cma_call_is_permitted(CMA_CALL_LISTEN, id->state))
+        return EINVAL;
+    if (id->state == CMA_IDLE)
+        error = cma_bind(id, &any_v4);
     if (error)
         return error;
-    if (id->state != CMA_ADDR_BOUND)
-        return EINVAL;
     id->state = CMA_LISTEN;
     error = check_port(id, id->local.port);
     if (!error)
@@ -288,7 +291,8 @@ int cma_resolve_addr(struct cma_id *id, const struct rdl_cm_addr *from,
     struct rdl_cm_addr at = {.version = to->version};
     int error = 0;
 
-    if (to->version != 4 && to->version != 6)
+    if (!cma_call_is_permitted(CMA_CALL_RESOLVE_ADDR, id->state) ||
+        (to->version != 4 && to->version != 6))
         return EINVAL;
     if (to->version == 4)
         at = any_v4;
@@ -298,7 +302,7 @@ int cma_resolve_addr(struct cma_id *id, const struct rdl_cm_addr *from,
         error = at.version == to->version ? cma_bind(id, &at) : EINVAL;
     if (error)
         return error;
-    if (id->state != CMA_ADDR_BOUND || id->local.version != to->version)
+    if (id->local.version != to->version)
         return EINVAL;
     id->peer = *to;
     if (cma_is_any(to)) /* this host */
@@ -340,7 +344,7 @@ void cma_resolved(struct cma *cma, const uint8_t gid[GID_BYTES], bool found)
 
 int cma_resolve_route(struct cma_id *id)
 {
-    if (id->state != CMA_ADDR_RESOLVED)
+    if (!cma_call_is_permitted(CMA_CALL_RESOLVE_ROUTE, id->state))
         return EINVAL;
     cma_take_route(id);
     id->state = CMA_ROUTE_RESOLVED;

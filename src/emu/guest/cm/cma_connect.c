@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "emu/base/assert.h"
+#include "emu/facts/cma_calls.h"
 #include "emu/facts/enum/access.h"
 #include "emu/facts/enum/cm_reason.h"
 #include "emu/facts/enum/qp_attr.h"
@@ -131,7 +132,7 @@ int cma_connect(struct cma_id *id, const struct rdl_cm_param *p)
 {
     enum rdl_status st;
 
-    if (id->state != CMA_ROUTE_RESOLVED)
+    if (!cma_call_is_permitted(CMA_CALL_CONNECT, id->state))
         return EINVAL;
     id->ib = ib_cm_create(id->cma->config.ib, id);
     if (!id->ib)
@@ -186,7 +187,7 @@ int cma_accept(struct cma_id *id, const struct rdl_cm_param *p)
 {
     enum rdl_status st;
 
-    if (id->state != CMA_CONNECT || !id->ib)
+    if (!cma_call_is_permitted(CMA_CALL_ACCEPT, id->state) || !id->ib)
         return EINVAL;
     if (p) {
         id->qpn = p->qpn;

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "emu/base/assert.h"
+#include "emu/facts/cma_calls.h"
 #include "emu/guest/cm/cma_internal.h"
 
 #define GROUP_QPN 0xffffffu /* [IBTA, 10.5: the destination of multicast] */
@@ -35,7 +36,7 @@ int cma_join(struct cma_id *id, const struct rdl_cm_addr *to, bool sends_only,
     int error;
 
     if (!cma_is_datagram(id) || !cma_has_device(id) ||
-        (id->state != CMA_ADDR_BOUND && id->state != CMA_ADDR_RESOLVED) || cma_is_any(to))
+        !cma_call_is_permitted(CMA_CALL_JOIN, id->state) || cma_is_any(to))
         return EINVAL;
     if (to->version != 4)
         return RDL_CM_ENOTSUPP;
