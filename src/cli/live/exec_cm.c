@@ -15,9 +15,8 @@
 #include "emu/facts/enum/rdma_cm_event.h"
 #include "emu/wire/addr.h"
 
-#define MAPPED_AT 12u /* of the IPv4 address in ::ffff:a.b.c.d */
-#define NS_PER_S  1000000000u
-#define HELD_NS   20000000u
+#define NS_PER_S 1000000000u
+#define HELD_NS  20000000u
 
 /* --- Finding ---------------------------------------------------------------------------------- */
 
@@ -298,7 +297,7 @@ size_t exec_cm_addr_size(const void *addr)
         return sizeof(struct sockaddr_in);
     case AF_INET6:
         return sizeof(struct sockaddr_in6);
-    case EXEC_CM_AF_IB:
+    case AF_IB:
         return EXEC_CM_IB_BYTES;
     default:
         return 0;
@@ -318,8 +317,8 @@ bool exec_cm_addr_in(const void *from, size_t bytes, struct rdl_cm_addr *ret)
     memcpy(&family, from, sizeof(family));
     if (family == AF_INET && bytes >= sizeof(v4)) {
         memcpy(&v4, from, sizeof(v4));
-        *ret = (struct rdl_cm_addr){.version = 4, .gid = {[10] = 0xff, [11] = 0xff}};
-        memcpy(ret->gid + MAPPED_AT, &v4.sin_addr, sizeof(v4.sin_addr));
+        ret->version = 4;
+        gid_from_ipv4(ret->gid, (const uint8_t *)&v4.sin_addr);
         ret->port = ntohs(v4.sin_port);
     } else if (family == AF_INET6 && bytes >= sizeof(v6)) {
         memcpy(&v6, from, sizeof(v6));
@@ -337,7 +336,7 @@ size_t exec_cm_addr_out(const struct rdl_cm_addr *from, struct __kernel_sockaddr
 
     memset(ret, 0, sizeof(*ret));
     if (from->version == 4) {
-        memcpy(&v4.sin_addr, from->gid + MAPPED_AT, sizeof(v4.sin_addr));
+        memcpy(&v4.sin_addr, from->gid + GID_IPV4_AT, sizeof(v4.sin_addr));
         memcpy(ret, &v4, sizeof(v4));
         return sizeof(v4);
     }

@@ -143,8 +143,7 @@ struct exec_cm_file *exec_cm_file_of(const struct exec_client *c, uint64_t handl
 int exec_cm_respond(const struct exec_client *c, const struct exec_cm_command *cmd,
                     uint64_t response, const void *from, size_t bytes);
 
-/* The family of addresses of InfiniBand, and the bytes of one.  [Linux, include/rdma/ib.h] */
-#define EXEC_CM_AF_IB    27u
+/* The bytes of an address of family AF_IB.  [Linux, include/rdma/ib.h] */
 #define EXEC_CM_IB_BYTES 48u
 
 /* Returns the bytes of the socket address @addr, by its family; 0: it is of none that the kernel's

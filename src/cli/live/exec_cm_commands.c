@@ -13,14 +13,14 @@
 #include "cli/live/exec_refused.h"
 #include "emu/base/assert.h"
 #include "emu/facts/cma_calls.h"
+#include "emu/facts/enum/async_event.h"
 #include "emu/facts/enum/cm_option.h"
+#include "emu/facts/enum/cm_reason.h"
 #include "emu/facts/enum/port_space.h"
 #include "emu/facts/enum/rdma_cm_event.h"
+#include "emu/wire/addr.h"
 #include "emu/wire/mad.h"
 
-#define COMM_EST        4u /* [libibverbs, IBV_EVENT_COMM_EST] */
-#define CONSUMER        28u
-#define ID_NONE         UINT32_MAX /* no number of an ID */
 #define NS_PER_MS       1000000ull
 #define EVENT_BYTES_MIN offsetof(struct rdma_ucm_event_resp, reserved)
 
@@ -152,7 +152,7 @@ static bool is_loopback(const struct rdl_cm_addr *a)
 {
     static const uint8_t v6[sizeof(a->gid)] = {[15] = 1};
 
-    return a->version == 4 ? a->gid[12] == 127 : memcmp(a->gid, v6, sizeof(v6)) == 0;
+    return a->version == 4 ? a->gid[GID_IPV4_AT] == 127 : memcmp(a->gid, v6, sizeof(v6)) == 0;
 }
 
 /* SIMPLIFIED: the loopback address stands for all addresses of the host.  The kernel would look for
@@ -170,7 +170,8 @@ static int bind_to(struct exec_client *c, const struct exec_cm_command *cmd, uin
     if (!exec_cm_addr_in(addr, bytes, &at))
         return EAFNOSUPPORT;
     if (is_loopback(&at))
-        memset(at.gid + (at.version == 4 ? 12 : 0), 0, at.version == 4 ? 4 : sizeof(at.gid));
+        memset(at.gid + (at.version == 4 ? GID_IPV4_AT : 0), 0,
+               at.version == 4 ? 4 : sizeof(at.gid));
     return exec_cm_errno(rdl_cm_bind(c->lab, id->id, &at, &error), &error);
 }
 
@@ -311,7 +312,7 @@ static int reject(struct exec_client *c, const struct exec_cm_command *cmd)
     rdl_cm_id id;
     int error = find(c, cmd, in->id, &id);
 
-    if (error || (in->reason && in->reason != CONSUMER))
+    if (error || (in->reason && in->reason != CM_REASON_CONSUMER_DEFINED))
         return error ? error : EINVAL;
     return exec_cm_errno(rdl_cm_reject(c->lab, id, in->private_data, in->private_data_len, &error),
                          &error);
@@ -324,7 +325,7 @@ static int disconnect(struct exec_client *c, const struct exec_cm_command *cmd)
 
 static int notify(struct exec_client *c, const struct exec_cm_command *cmd)
 {
-    if (cmd->u.notify.event != COMM_EST)
+    if (cmd->u.notify.event != ASE_COMM_EST)
         return EINVAL;
     return call(c, cmd, cmd->u.notify.id, rdl_cm_notify);
 }
@@ -517,24 +518,29 @@ static int get_event(struct exec_client *c, const struct exec_cm_command *cmd)
 
 typedef int run(struct exec_client *c, const struct exec_cm_command *cmd);
 
-/* Each command: the function of librdmacm, and the bytes that a program must take at least. */
+#define ID_AT(member) offsetof(struct exec_cm_command, u.member.id)
+
+/* Each command: the function of librdmacm, the bytes that a program must take at least, and the
+ * place of the number of an ID; 0: the command is about none that can be in a wrong state.
+ */
 static const struct {
     run *run;
     const char *function;
-    size_t response;
+    size_t response, id_at;
 } commands[] = {
     [RDMA_USER_CM_CMD_CREATE_ID] = {create_id, "rdma_create_id", sizeof(uint32_t)},
     [RDMA_USER_CM_CMD_DESTROY_ID] = {destroy_id, "rdma_destroy_id", sizeof(uint32_t)},
-    [RDMA_USER_CM_CMD_BIND_IP] = {bind_ip, "rdma_bind_addr", 0},
-    [RDMA_USER_CM_CMD_RESOLVE_IP] = {resolve_ip, "rdma_resolve_addr", 0},
-    [RDMA_USER_CM_CMD_RESOLVE_ROUTE] = {resolve_route, "rdma_resolve_route", 0},
+    [RDMA_USER_CM_CMD_BIND_IP] = {bind_ip, "rdma_bind_addr", 0, ID_AT(bind_ip)},
+    [RDMA_USER_CM_CMD_RESOLVE_IP] = {resolve_ip, "rdma_resolve_addr", 0, ID_AT(resolve_ip)},
+    [RDMA_USER_CM_CMD_RESOLVE_ROUTE] = {resolve_route, "rdma_resolve_route", 0,
+                                        ID_AT(resolve_route)},
     [RDMA_USER_CM_CMD_QUERY_ROUTE] = {exec_cm_query_route, NULL,
                                       offsetof(struct rdma_ucm_query_route_resp, ibdev_index)},
-    [RDMA_USER_CM_CMD_CONNECT] = {connect_to, "rdma_connect", 0},
-    [RDMA_USER_CM_CMD_LISTEN] = {listen_at, "rdma_listen", 0},
-    [RDMA_USER_CM_CMD_ACCEPT] = {accept_id, "rdma_accept", 0},
-    [RDMA_USER_CM_CMD_REJECT] = {reject, "rdma_reject", 0},
-    [RDMA_USER_CM_CMD_DISCONNECT] = {disconnect, "rdma_disconnect", 0},
+    [RDMA_USER_CM_CMD_CONNECT] = {connect_to, "rdma_connect", 0, ID_AT(connect)},
+    [RDMA_USER_CM_CMD_LISTEN] = {listen_at, "rdma_listen", 0, ID_AT(listen)},
+    [RDMA_USER_CM_CMD_ACCEPT] = {accept_id, "rdma_accept", 0, ID_AT(accept)},
+    [RDMA_USER_CM_CMD_REJECT] = {reject, "rdma_reject", 0, ID_AT(reject)},
+    [RDMA_USER_CM_CMD_DISCONNECT] = {disconnect, "rdma_disconnect", 0, ID_AT(disconnect)},
     [RDMA_USER_CM_CMD_INIT_QP_ATTR] = {exec_cm_init_qp_attr, "rdma_init_qp_attr",
                                        sizeof(struct ib_uverbs_qp_attr)},
     [RDMA_USER_CM_CMD_GET_EVENT] = {get_event, "rdma_get_cm_event", EVENT_BYTES_MIN},
@@ -544,8 +550,8 @@ static const struct {
     [RDMA_USER_CM_CMD_LEAVE_MCAST] = {leave_group, "rdma_leave_multicast", sizeof(uint32_t)},
     [RDMA_USER_CM_CMD_MIGRATE_ID] = {migrate_id, "rdma_migrate_id", sizeof(uint32_t)},
     [RDMA_USER_CM_CMD_QUERY] = {exec_cm_query, NULL, 0},
-    [RDMA_USER_CM_CMD_BIND] = {bind_addr, "rdma_bind_addr", 0},
-    [RDMA_USER_CM_CMD_RESOLVE_ADDR] = {resolve_addr, "rdma_resolve_addr", 0},
+    [RDMA_USER_CM_CMD_BIND] = {bind_addr, "rdma_bind_addr", 0, ID_AT(bind)},
+    [RDMA_USER_CM_CMD_RESOLVE_ADDR] = {resolve_addr, "rdma_resolve_addr", 0, ID_AT(resolve_addr)},
     [RDMA_USER_CM_CMD_JOIN_MCAST] = {join_any, "rdma_join_multicast", sizeof(uint32_t)},
 };
 
@@ -575,37 +581,6 @@ static int read_command(const struct exec_client *c, struct exec_cm_command *cmd
     return exec_memory_read(c->memory, at + head, &cmd->u, n) ? 0 : EFAULT;
 }
 
-/* Returns the number of the ID that a command is about; ID_NONE: it is about none that can be in a
- * wrong state.
- */
-static uint32_t number_of(const struct exec_cm_command *cmd)
-{
-    switch (cmd->head.cmd) {
-    case RDMA_USER_CM_CMD_BIND_IP:
-        return cmd->u.bind_ip.id;
-    case RDMA_USER_CM_CMD_BIND:
-        return cmd->u.bind.id;
-    case RDMA_USER_CM_CMD_RESOLVE_IP:
-        return cmd->u.resolve_ip.id;
-    case RDMA_USER_CM_CMD_RESOLVE_ADDR:
-        return cmd->u.resolve_addr.id;
-    case RDMA_USER_CM_CMD_RESOLVE_ROUTE:
-        return cmd->u.resolve_route.id;
-    case RDMA_USER_CM_CMD_LISTEN:
-        return cmd->u.listen.id;
-    case RDMA_USER_CM_CMD_CONNECT:
-        return cmd->u.connect.id;
-    case RDMA_USER_CM_CMD_ACCEPT:
-        return cmd->u.accept.id;
-    case RDMA_USER_CM_CMD_REJECT:
-        return cmd->u.reject.id;
-    case RDMA_USER_CM_CMD_DISCONNECT:
-        return cmd->u.disconnect.id;
-    default:
-        return ID_NONE;
-    }
-}
-
 /* Notes that a command was refused with @error, and why. */
 static void note_refusal(struct exec_client *c, const struct exec_cm_command *cmd, int error)
 {
@@ -613,10 +588,13 @@ static void note_refusal(struct exec_client *c, const struct exec_cm_command *cm
     char reason[EXEC_REFUSED_BYTES];
     struct text t = text_on(reason, sizeof(reason));
     const uint32_t bytes = cmd->u.connect.conn_param.private_data_len;
+    const size_t id_at = commands[cmd->head.cmd].id_at;
     struct rdl_cm_id_info info;
+    uint32_t number;
     rdl_cm_id id = {0};
 
-    if (function && error == EINVAL && find(c, cmd, number_of(cmd), &id) == 0 &&
+    memcpy(&number, (const uint8_t *)cmd + id_at, sizeof(number));
+    if (id_at && error == EINVAL && find(c, cmd, number, &id) == 0 &&
         rdl_cm_id_info(c->lab, id, &info) == RDL_OK) {
         const size_t most =
             info.space == PORT_SPACE_UDP ? CM_SIDR_REQ_DATA_BYTES : CM_REQ_DATA_BYTES;

@@ -75,7 +75,7 @@ static uint16_t put_gid(const struct rdl_cm_id_info *info, const struct rdl_cm_a
                         struct __kernel_sockaddr_storage *ret)
 {
     const uint64_t service = info->space ? (uint64_t)info->space << 16 | a->port : IB_PORT_SPACE;
-    struct address_ib ib = {.family = EXEC_CM_AF_IB, .service_mask = SERVICE_MASK};
+    struct address_ib ib = {.family = AF_IB, .service_mask = SERVICE_MASK};
 
     if (info->has_device)
         ib.pkey = htons(DEFAULT_PKEY);
