@@ -112,6 +112,121 @@ static void addresses_are_resolved_or_not(void **state)
     assert_memory_equal(own->peer.gid, gids[A], GID_BYTES);
 }
 
+/* One answer is for all that wait for the neighbour. */
+static void all_ids_that_wait_for_a_neighbour_learn_it(void **state)
+{
+    struct hosts *h = *state;
+    const struct rdl_cm_addr to = address(B, PORT);
+    struct cma_id *ids[3];
+
+    h->host[A].resolve = EAGAIN;
+    for (size_t i = 0; i < 3; i++) {
+        ids[i] = new_id(h, A, PORT_SPACE_TCP);
+        assert_int_equal(cma_resolve_addr(ids[i], NULL, &to, 2000 * MS), 0);
+    }
+    cma_resolved(&h->host[A].cma, gids[A], true); /* another one */
+    assert_quiet(h);
+    cma_resolved(&h->host[A].cma, gids[B], true);
+    assert_int_equal(h->host[A].ch->n_events, 3);
+    for (size_t i = 0; i < 3; i++)
+        assert_int_equal(ids[i]->state, CMA_ADDR_RESOLVED);
+}
+
+/* Nobody is asked for the MAC of a group, nor for that of this host. */
+static void groups_and_own_addresses_need_no_neighbour(void **state)
+{
+    struct hosts *h = *state;
+    const struct rdl_cm_addr to[] = {
+        {.version = 4, .gid = {[10] = 0xff, [11] = 0xff, [12] = 239, [15] = 1}, .port = PORT},
+        any_address(PORT),
+        {.version = 6, .port = PORT}, /* :: */
+    };
+
+    h->host[A].resolve = EAGAIN;
+    for (size_t i = 0; i < ARRAY_LEN(to); i++) {
+        struct cma_id *id = new_id(h, A, PORT_SPACE_UDP);
+
+        assert_int_equal(cma_resolve_addr(id, NULL, &to[i], 2000 * MS), 0);
+        (void)event_of(h, A, RDMA_CM_EVENT_ADDR_RESOLVED, 0);
+        if (i > 0)
+            assert_memory_equal(id->peer.gid, h->host[A].cma.config.gid[i - 1], GID_BYTES);
+    }
+}
+
+/* Each row: an option, its value, the state of the ID, and the result. */
+static void options_are_refused_when_they_are_late(void **state)
+{
+    static const struct {
+        enum cm_option option;
+        uint32_t value;
+        enum cma_state in;
+        int error;
+    } rows[] = {
+        {CM_OPTION_TOS, 255, CMA_CONNECT, 0},
+        {CM_OPTION_TOS, 256, CMA_IDLE, EINVAL},
+        {CM_OPTION_REUSEADDR, 0, CMA_IDLE, 0},
+        {CM_OPTION_REUSEADDR, 1, CMA_ADDR_BOUND, 0},
+        {CM_OPTION_REUSEADDR, 0, CMA_ADDR_BOUND, EINVAL},
+        {CM_OPTION_REUSEADDR, 1, CMA_LISTEN, EINVAL},
+        {CM_OPTION_AFONLY, 1, CMA_ADDR_BOUND, 0},
+        {CM_OPTION_AFONLY, 1, CMA_LISTEN, EINVAL},
+        {CM_OPTION_AFONLY, 1, CMA_ADDR_RESOLVED, EINVAL},
+        {CM_OPTION_ACK_TIMEOUT, 31, CMA_ROUTE_RESOLVED, 0},
+        {CM_OPTION_ACK_TIMEOUT, 32, CMA_IDLE, EINVAL},
+    };
+    struct hosts *h = *state;
+
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct cma_id *id = new_id(h, A, PORT_SPACE_TCP);
+
+        id->state = rows[i].in;
+        assert_int_equal(cma_set_option(id, rows[i].option, rows[i].value), rows[i].error);
+    }
+    assert_int_equal(cma_set_option(new_id(h, A, PORT_SPACE_UDP), CM_OPTION_ACK_TIMEOUT, 14),
+                     EINVAL);
+}
+
+/* The route has a packet life of one less than the timeout.  A timeout of 0, which is "never", is
+ * none of a route.
+ */
+static void an_ack_timeout_of_0_leaves_the_route_as_it_is(void **state)
+{
+    struct hosts *h = *state;
+    struct cma_id *id = new_id(h, A, PORT_SPACE_TCP);
+
+    assert_int_equal(cma_packet_life(id), 18);
+    assert_int_equal(cma_set_option(id, CM_OPTION_ACK_TIMEOUT, 14), 0);
+    assert_int_equal(cma_packet_life(id), 13);
+    assert_int_equal(cma_set_option(id, CM_OPTION_ACK_TIMEOUT, 0), 0);
+    assert_int_equal(cma_packet_life(id), 18);
+}
+
+/* The events that stay are in their order, and later ones follow. */
+static void a_group_that_is_left_takes_its_event_alone(void **state)
+{
+    struct hosts *h = *state;
+    struct rdl_cm_addr at = address(A, 0),
+                       group = {.version = 4, .gid = {[10] = 0xff, [11] = 0xff, [12] = 239}};
+    struct cma_id *id = new_id(h, A, PORT_SPACE_UDP);
+    struct cma_group *groups[4];
+
+    assert_int_equal(cma_join(id, &group, false, &groups[0]), EINVAL);
+    assert_int_equal(cma_bind(id, &at), 0);
+    for (size_t i = 0; i < 3; i++)
+        assert_int_equal(cma_join(id, &group, false, &groups[i]), 0);
+    cma_leave(id, groups[2]);
+    assert_int_equal(cma_join(id, &group, false, &groups[3]), 0);
+    for (size_t i = 0; i < 3; i++)
+        assert_ptr_equal(event_of(h, A, RDMA_CM_EVENT_MULTICAST_JOIN, 0).group,
+                         groups[i < 2 ? i : 3]);
+    assert_quiet(h);
+    at = address(B, PORT);
+    assert_int_equal(cma_resolve_addr(id, NULL, &at, MS), 0);
+    assert_int_equal(cma_join(id, &group, false, &groups[0]), 0);
+    assert_int_equal(cma_resolve_route(id), 0);
+    assert_int_equal(cma_join(id, &group, false, &groups[0]), EINVAL); /* it has a route */
+}
+
 static void ports_are_used_once(void **state)
 {
     struct hosts *h = *state;
@@ -138,6 +253,8 @@ static void ports_are_used_once(void **state)
     cma_destroy(second);
     assert_int_equal(cma_listen(first_id, 1), 0);
     second = new_id(h, B, PORT_SPACE_TCP);
+    second->reuses = true; /* a listener shares its port with nobody */
+    assert_int_equal(cma_bind(second, &here), EADDRNOTAVAIL);
     assert_int_equal(cma_bind(second, &none), 0);
     assert_true(second->local.port >= 32768 && second->local.port < 61000);
     assert_int_equal(cma_listen(second, 0), 0);
@@ -332,6 +449,11 @@ int main(void)
         RIGGED(a_listener_that_goes_takes_its_requests_with_it),
         RIGGED(an_id_moves_to_another_channel_with_its_events),
         RIGGED(addresses_are_resolved_or_not),
+        RIGGED(all_ids_that_wait_for_a_neighbour_learn_it),
+        RIGGED(groups_and_own_addresses_need_no_neighbour),
+        RIGGED(options_are_refused_when_they_are_late),
+        RIGGED(an_ack_timeout_of_0_leaves_the_route_as_it_is),
+        RIGGED(a_group_that_is_left_takes_its_event_alone),
         RIGGED(ports_are_used_once),
         RIGGED(chosen_ports_differ),
         RIGGED(calls_out_of_order_are_refused),

@@ -101,6 +101,44 @@ static void a_rej_names_what_it_rejects(void **state)
     assert_int_equal(b->state, CMS_IDLE);
 }
 
+/* A MRA changes neither what is rejected nor what follows: both sides still know the REP. */
+static void a_rej_behind_a_mra_is_as_one_without(void **state)
+{
+    struct rig *r = *state;
+    struct ib_cm_id *a, *b;
+
+    listen_at(r, B);
+    for (unsigned side = A; side <= B; side++) {
+        (void)request(r, A, 17 + side);
+        pass(r, 1);
+        b = last(r, B)->id;
+        reply(b, 27 + side);
+        pass(r, 1);
+        a = last(r, A)->id;
+        assert_int_equal(ib_cm_prepare_mra(a, 24), RDL_OK);
+        pass(r, 4096 + 2); /* the REP is repeated, and answered with a MRA */
+        assert_int_equal(b->state, CMS_MRA_REP_RCVD);
+        assert_int_equal(
+            ib_cm_send_rej(side == A ? a : b, CM_REASON_CONSUMER_DEFINED, NULL, 0, NULL, 0),
+            RDL_OK);
+        assert_int_equal(side == A ? a->state : b->state, side == A ? CMS_IDLE : CMS_TIMEWAIT);
+        pass(r, 1);
+        assert_int_equal(heard(r, side)->u.rej.answered,
+                         side == A ? CM_ANSWERED_REP : CM_ANSWERED_OTHER);
+    }
+}
+
+/* The ACK timeout of the active side is that of the path and of its peer's delay. */
+static void a_rep_says_how_long_its_sender_delays(void **state)
+{
+    struct rig *r = *state;
+
+    r->ends[B]->cm.config.ack_delay = 20;
+    (void)connect_them(r);
+    assert_int_equal(last(r, A)->id->ack_timeout, ib_cm_ack_timeout(20, LIFE));
+    assert_int_not_equal(last(r, A)->id->ack_timeout, ib_cm_ack_timeout(ACK_DELAY, LIFE));
+}
+
 static void a_mra_says_what_it_answers(void **state)
 {
     struct rig *r = *state;
@@ -284,6 +322,8 @@ int main(void)
         RIGGED(a_req_for_another_address_is_rejected),
         RIGGED(calls_out_of_order_are_refused),
         RIGGED(a_rej_names_what_it_rejects),
+        RIGGED(a_rej_behind_a_mra_is_as_one_without),
+        RIGGED(a_rep_says_how_long_its_sender_delays),
         RIGGED(a_mra_says_what_it_answers),
         RIGGED(forged_messages_are_ignored),
         RIGGED(a_reply_goes_to_the_address_of_the_request),
