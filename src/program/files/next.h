@@ -10,23 +10,15 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "program/protocol.h"
+#include "program/on_host.h"
 
 #ifndef RTLD_NEXT /* glibc declares it for _GNU_SOURCE alone */
 #define RTLD_NEXT ((void *)-1L)
 #endif
 
 #define PUBLIC __attribute__((visibility("default")))
-
-static inline bool is_on_host(void)
-{
-    const char *socket = getenv(PROGRAM_ENV_SOCKET);
-
-    return socket && socket[0];
-}
 
 /* Finds the next function @name, or returns NULL and sets errno. */
 static inline void *next_of(_Atomic(void *) *known, const char *name)

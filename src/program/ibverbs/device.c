@@ -9,6 +9,7 @@
 
 #include "program/ibverbs/internal.h"
 #include "program/ibverbs/redirect.h"
+#include "program/on_host.h"
 
 #define DEVICE_NAME "rdl0"
 #define UVERBS_NAME "uverbs0"
@@ -64,13 +65,12 @@ static struct context *context_new(void)
 struct ibv_device **ibv_get_device_list(int *num_devices)
 {
     struct ibv_device **list = calloc(2, sizeof(*list));
-    const char *path = getenv(PROGRAM_ENV_SOCKET);
 
     if (num_devices)
         *num_devices = 0;
     if (!list)
         return null_because(ENOMEM);
-    if (!path || !path[0])
+    if (!is_on_host())
         return list;
     redirect_librdmacm();
     pthread_mutex_lock(&device_lock);

@@ -30,6 +30,7 @@
 
 #include "program/ibverbs/internal.h"
 #include "program/ibverbs/redirect.h"
+#include "program/on_host.h"
 
 #define DEVICE          "/dev/infiniband/rdma_cm"
 #define MISC_MAJOR      10u /* [Linux, misc_register()] */
@@ -311,13 +312,6 @@ static int write_command(struct cm_file *f, int fd, const void *at, size_t bytes
 }
 
 /* --- What librdmacm calls --------------------------------------------------------------------- */
-
-static bool is_on_host(void)
-{
-    const char *path = getenv(PROGRAM_ENV_SOCKET);
-
-    return path && path[0];
-}
 
 int rdma_cm_open(const char *path, int flags, ...)
 {

@@ -10,13 +10,13 @@
 #include <dlfcn.h>
 #include <elf.h>
 #include <link.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "program/ibverbs/internal.h"
 #include "program/ibverbs/redirect.h"
+#include "program/on_host.h"
 
 #define LIBRARY "librdmacm.so"
 
@@ -146,9 +146,7 @@ static int visit(struct dl_phdr_info *library, size_t bytes, void *unused)
 
 void redirect_librdmacm(void)
 {
-    const char *path = getenv(PROGRAM_ENV_SOCKET);
-
-    if (path && path[0])
+    if (is_on_host())
         dl_iterate_phdr(visit, NULL);
 }
 
