@@ -44,6 +44,13 @@
  */
 #define PROGRAM_ENV_SEED "RDMALAB_SEED"
 
+/* Files in the directory of a lab: the socket, and the hosts.  The latter has a line "10.0.0.1 h1
+ * 127.77.0.1" for each address of a host: the address, the name of the host, and the address of
+ * this machine that stands for it.
+ */
+#define PROGRAM_SOCKET_FILE "socket"
+#define PROGRAM_HOSTS_FILE  "hosts"
+
 #define PROGRAM_NAME_BYTES 24u
 #define PROGRAM_WHY_BYTES  104u
 

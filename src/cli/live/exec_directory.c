@@ -18,6 +18,7 @@
 #include "print/utf8.h"
 #include "process/leftovers.h"
 #include "program/library.h"
+#include "program/protocol.h"
 
 #define PATH_BYTES (PATH_MAX + 32u)
 
@@ -128,7 +129,7 @@ bool exec_directory_open(struct exec_directory *d, struct live_error *reterr)
         if (!write_library(d->fd, &library))
             return refuse(errno, reterr);
     }
-    snprintf(path, sizeof(path), "%s/socket", d->path);
+    snprintf(path, sizeof(path), "%s/" PROGRAM_SOCKET_FILE, d->path);
     d->listener = exec_listen(path);
     return d->listener >= 0 || refuse(errno, reterr);
 }
@@ -142,8 +143,8 @@ bool exec_directory_tell_hosts(const struct exec_directory *d, const struct rdl_
 /* A program may have put another directory in the place of this one. */
 static void delete_files(const struct exec_directory *d)
 {
-    (void)unlinkat(d->fd, "socket", 0);
-    (void)unlinkat(d->fd, EXEC_HOSTS_FILE, 0);
+    (void)unlinkat(d->fd, PROGRAM_SOCKET_FILE, 0);
+    (void)unlinkat(d->fd, PROGRAM_HOSTS_FILE, 0);
     for (size_t i = 0; i < PROGRAM_LIBRARIES; i++)
         (void)unlinkat(d->fd, program_library(i).name, 0);
 }

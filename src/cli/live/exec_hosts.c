@@ -8,10 +8,11 @@
 #include <unistd.h>
 
 #include "emu/wire/addr.h"
+#include "program/protocol.h"
 #include "rdmalab/inspect.h"
 #include "rdmalab/verbs.h"
 
-#define TEMPORARY EXEC_HOSTS_FILE ".new"
+#define TEMPORARY PROGRAM_HOSTS_FILE ".new"
 #define GIDS      2u
 #define HERE      "127.77." /* addresses of this machine, one for each host */
 
@@ -56,5 +57,5 @@ bool exec_hosts_write(const struct rdl_lab *lab, int dir)
     good = !ferror(f.out);
     if (fclose(f.out) != 0 || !good)
         return false;
-    return renameat(dir, TEMPORARY, dir, EXEC_HOSTS_FILE) == 0;
+    return renameat(dir, TEMPORARY, dir, PROGRAM_HOSTS_FILE) == 0;
 }

@@ -7,11 +7,8 @@
 
 #include "rdmalab/lab.h"
 
-#define EXEC_HOSTS_FILE "hosts"
-
-/* Writes the file in the directory @dir, in place of an older one: a line "10.0.0.1 h1 127.77.0.1"
- * for each address of a host, with the address of this machine that stands for it.  Returns false
- * with errno on failure.
+/* Writes PROGRAM_HOSTS_FILE in the directory @dir, in place of an older one.  Returns false with
+ * errno on failure.
  */
 bool exec_hosts_write(const struct rdl_lab *lab, int dir);
 

@@ -12,8 +12,8 @@
  *	getifaddrs()                    also lists the addresses of the program's host, because
  *	                                libfabric looks there for those that have an RDMA device
  *
- * Each host has an address of this machine, in 127.77.0.0/16, in the place of its own ones.  The
- * lab writes all of them into a file beside its socket: "10.0.0.1 h1 127.77.0.1" in each line.
+ * Each host has an address of this machine in the place of its own ones.  The lab writes all of
+ * them into the file PROGRAM_HOSTS_FILE.
  *
  * SIMPLIFIED: a server that listens at any address can be reached by the addresses of all hosts.  A
  * connection to an IPv6 address of a host is one to its IPv4 address.  sendmsg() and recvmsg() of
@@ -41,8 +41,8 @@
 
 #define LINE_BYTES 128
 #define PATH_BYTES 4096
-#define SOCKET     "/socket"
-#define HOSTS      "/hosts"
+#define SOCKET     "/" PROGRAM_SOCKET_FILE
+#define HOSTS      "/" PROGRAM_HOSTS_FILE
 #define INTERFACE  "rdl0"
 #define OWN_MAX    4u /* addresses of a host */
 
