@@ -20,7 +20,6 @@ void cma_init(struct cma *cma, const struct cma_config *config, struct prng rng)
     *cma = (struct cma){.config = *config, .rng = rng};
     hash_lists_init(&cma->by_number, config->arena);
     hash_lists_init(&cma->by_port, config->arena);
-    hash_lists_init(&cma->services, config->arena);
 }
 
 /* --- Addresses -------------------------------------------------------------------------------- */
@@ -171,49 +170,31 @@ int cma_bind(struct cma_id *id, const struct rdl_cm_addr *at)
 
 /* --- Listeners -------------------------------------------------------------------------------- */
 
-static struct cma_service *service_of(const struct cma *cma, uint64_t service_id)
+/* All listeners of a port share one ID of ib_cm, because they may have different addresses. */
+static int open_service(const struct cma *cma, uint64_t service_id)
 {
-    struct cma_service *s =
-        (struct cma_service *)hash_lists_first(&cma->services, hash_lists_of(service_id));
+    struct ib_cm_id *ib = ib_cm_listener(cma->config.ib, service_id);
 
-    while (s && s->service_id != service_id)
-        s = (struct cma_service *)s->node.next;
-    return s;
-}
-
-static int open_service(struct cma *cma, uint64_t service_id)
-{
-    struct cma_service *s = service_of(cma, service_id);
-
-    if (s) {
-        s->n_listeners++;
-        return 0;
+    if (!ib) {
+        ib = ib_cm_create(cma->config.ib, NULL);
+        if (!ib)
+            return ENOMEM;
+        if (ib_cm_listen(ib, service_id) != RDL_OK) {
+            ib_cm_destroy(ib);
+            return ENOMEM;
+        }
     }
-    s = arena_alloc(cma->config.arena, sizeof(*s));
-    if (!s)
-        return ENOMEM;
-    *s = (struct cma_service){.service_id = service_id, .n_listeners = 1};
-    s->ib = ib_cm_create(cma->config.ib, NULL);
-    if (!s->ib || ib_cm_listen(s->ib, service_id) != RDL_OK ||
-        !hash_lists_add(&cma->services, &s->node, hash_lists_of(service_id))) {
-        if (s->ib)
-            ib_cm_destroy(s->ib);
-        arena_release(cma->config.arena, s, sizeof(*s));
-        return ENOMEM;
-    }
+    ib->n_listeners++;
     return 0;
 }
 
-static void close_service(struct cma *cma, uint64_t service_id)
+static void close_service(const struct cma *cma, uint64_t service_id)
 {
-    struct cma_service *s = service_of(cma, service_id);
+    struct ib_cm_id *ib = ib_cm_listener(cma->config.ib, service_id);
 
-    RDL_ASSERT(s);
-    if (--s->n_listeners > 0)
-        return;
-    hash_lists_remove(&cma->services, &s->node);
-    ib_cm_destroy(s->ib);
-    arena_release(cma->config.arena, s, sizeof(*s));
+    RDL_ASSERT(ib);
+    if (--ib->n_listeners == 0)
+        ib_cm_destroy(ib);
 }
 
 static const struct rdl_cm_addr any_v4 = {.version = 4, .gid = {[10] = 0xff, [11] = 0xff}};
@@ -257,7 +238,7 @@ struct cma_id *cma_listener_at(const struct cma *cma, enum port_space space,
 
 uint32_t cma_services(const struct cma *cma)
 {
-    return cma->services.n;
+    return cma->config.ib->by_service.n;
 }
 
 /* --- Addresses and routes of peers ------------------------------------------------------------ */

@@ -124,7 +124,6 @@ struct cma {
     struct prng rng;
     struct cma_id *ids;                   /* the newest first */
     struct hash_lists by_number, by_port; /* of IDs; by_port: those with has_port */
-    struct hash_lists services;           /* struct cma_service by service ID */
     uint32_t n_ids, n_created, n_groups_created;
     uint32_t n_querying; /* IDs in state ADDR_QUERY */
 };

@@ -7,14 +7,6 @@
 
 #include "emu/guest/cm/cma.h"
 
-/* All listeners of a port share one ID of ib_cm, because they may have different addresses. */
-struct cma_service {
-    struct hash_node node; /* of cma.services */
-    uint64_t service_id;
-    struct ib_cm_id *ib;
-    uint32_t n_listeners;
-};
-
 #define CMA_DATAGRAM_QKEY 0x01234567u /* [Linux, RDMA_UDP_QKEY] */
 
 /* Returns a new event of @id, which is not queued; NULL: no memory. */

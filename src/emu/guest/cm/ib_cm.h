@@ -113,6 +113,7 @@ struct ib_cm_id {
     uint32_t max_retries, retries;
     uint32_t ack_timeout; /* code; of its queue pair, and of TIMEWAIT */
     uint32_t service_timeout;
+    uint32_t n_listeners;    /* of an ID that listens: its user counts those that share it */
     uint64_t timer, due_ns;  /* 0: none runs; when it is due */
     uint8_t last[MAD_BYTES]; /* the message that was sent last */
 };
@@ -147,6 +148,9 @@ void ib_cm_destroy(struct ib_cm_id *id);
 
 /* Returns the ID with @local_id, or NULL. */
 struct ib_cm_id *ib_cm_find(const struct ib_cm *cm, uint32_t local_id);
+
+/* Returns the ID that listens for @service_id, or NULL. */
+struct ib_cm_id *ib_cm_listener(const struct ib_cm *cm, uint64_t service_id);
 
 /* --- Calls ------------------------------------------------------------------------------------ */
 

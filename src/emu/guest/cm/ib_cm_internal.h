@@ -53,9 +53,6 @@ void ib_cm_forget_peer(struct ib_cm_id *id);
 bool ib_cm_add_remote(struct ib_cm_id *id);
 bool ib_cm_add_qpn(struct ib_cm_id *id);
 
-/* Returns the ID that listens for @service_id, or NULL. */
-struct ib_cm_id *ib_cm_listener(const struct ib_cm *cm, uint64_t service_id);
-
 /* Adds @id to the table of listeners.  Returns false if the arena is full. */
 bool ib_cm_add_listener(struct ib_cm_id *id);
 
