@@ -7,6 +7,7 @@
  */
 #include <string.h>
 
+#include "emu/base/min.h"
 #include "emu/device/internal.h"
 #include "emu/facts/datagram.h"
 #include "emu/facts/enum/qp_state.h"
@@ -69,11 +70,6 @@ static void read_sges(const struct raw_sge *raw, size_t bytes, uint32_t n, struc
         rfc_sge_get(&s, &raw[i]);
         out[i] = (struct sge){s.addr, s.length, s.lkey};
     }
-}
-
-static uint32_t min_u32(uint32_t a, uint32_t b)
-{
-    return a < b ? a : b;
 }
 
 /* Length of the chain after @head_bytes; 0 if it is shorter. */

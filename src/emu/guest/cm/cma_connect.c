@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "emu/base/assert.h"
+#include "emu/base/min.h"
 #include "emu/facts/cma_calls.h"
 #include "emu/facts/enum/access.h"
 #include "emu/facts/enum/cm_reason.h"
@@ -78,11 +79,6 @@ static size_t put_private(const struct cma_id *id, const struct rdl_cm_param *p,
     return RDMA_CM_BYTES + p->private_bytes;
 }
 
-static uint32_t at_most(uint32_t v, uint32_t most)
-{
-    return v < most ? v : most;
-}
-
 /* The option ACK_TIMEOUT sets it by the rule that the timeout is one more.  [Linux,
  * cma_resolve_iboe_route()]
  */
@@ -104,8 +100,8 @@ static enum rdl_status send_req(struct cma_id *id, const struct rdl_cm_param *p)
                             .remote_cm_timeout = RESPONSE_TIMEOUT,
                             .local_cm_timeout = RESPONSE_TIMEOUT,
                             .max_cm_retries = MAX_CM_RETRIES,
-                            .retry_count = at_most(p->retry_count, RETRIES_MAX),
-                            .rnr_retry_count = at_most(p->rnr_retry_count, RETRIES_MAX),
+                            .retry_count = min_u32(p->retry_count, RETRIES_MAX),
+                            .rnr_retry_count = min_u32(p->rnr_retry_count, RETRIES_MAX),
                             .flow_control = p->flow_control,
                             .srq = id->srq,
                             .private_data = data};
@@ -141,7 +137,7 @@ int cma_connect(struct cma_id *id, const struct rdl_cm_param *p)
     id->srq = p->srq;
     id->responder_resources = p->responder_resources;
     id->initiator_depth = p->initiator_depth;
-    id->retry_count = at_most(p->retry_count, RETRIES_MAX);
+    id->retry_count = min_u32(p->retry_count, RETRIES_MAX);
     id->state = CMA_CONNECT;
     st = cma_is_datagram(id) ? send_sidr_req(id, p) : send_req(id, p);
     if (st == RDL_OK)
@@ -166,7 +162,7 @@ static enum rdl_status accept_connection(struct cma_id *id, const struct rdl_cm_
                                   .starting_psn = id->psn,
                                   .responder_resources = p->responder_resources,
                                   .initiator_depth = p->initiator_depth,
-                                  .rnr_retry_count = at_most(p->rnr_retry_count, RETRIES_MAX),
+                                  .rnr_retry_count = min_u32(p->rnr_retry_count, RETRIES_MAX),
                                   .flow_control = p->flow_control,
                                   .srq = id->srq,
                                   .private_data = p->private_data,

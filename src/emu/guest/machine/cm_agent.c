@@ -6,6 +6,7 @@
 
 #include "emu/base/assert.h"
 #include "emu/base/cursor.h"
+#include "emu/base/min.h"
 #include "emu/facts/enum/access.h"
 #include "emu/facts/enum/mtu.h"
 #include "emu/facts/enum/object.h"
@@ -18,6 +19,7 @@
 #include "emu/facts/profile.h"
 #include "emu/facts/qp_fsm.h"
 #include "emu/facts/roce.h"
+#include "emu/guest/ip/stack.h"
 #include "emu/trace/emit.h"
 #include "emu/trace/events/cm.h"
 #include "emu/wire/grh.h"
@@ -426,11 +428,6 @@ static void *keep(const struct cm_agent *a, enum object_kind kind, uint64_t hand
     return o;
 }
 
-static uint32_t at_most(uint32_t n, uint32_t most)
-{
-    return n < most ? n : most;
-}
-
 /* Returns @name, or NULL if an object of the user has it: then the number makes a name. */
 static const char *if_free(const struct cm_agent *a, const char *name)
 {
@@ -445,9 +442,9 @@ static enum rdl_status create_memory(struct cm_agent *a)
     uint64_t h;
     enum rdl_status st;
 
-    a->n_sends = at_most(at_most(CM_AGENT_SENDS, l->max_qp_wr), half);
+    a->n_sends = min_u32(min_u32(CM_AGENT_SENDS, l->max_qp_wr), half);
     a->free_sends = UINT64_MAX >> (64 - a->n_sends);
-    a->n_receives = at_most(at_most(CM_AGENT_RECEIVES, l->max_qp_wr), half);
+    a->n_receives = min_u32(min_u32(CM_AGENT_RECEIVES, l->max_qp_wr), half);
     if (!a->gpa)
         a->gpa = dma_take(a->config.dma, (uint64_t)a->n_sends * MAD_BYTES +
                                              (uint64_t)a->n_receives * RECEIVE_BYTES);
@@ -546,9 +543,7 @@ static void changed(void *ctx, const struct ib_cm_id *ib, uint32_t from)
 
 static bool has_gid(void *ctx, const uint8_t gid[GID_BYTES])
 {
-    const struct verbs_config *c = &((const struct cm_agent *)ctx)->config.verbs->config;
-
-    return memcmp(gid, c->gid[0], GID_BYTES) == 0 || memcmp(gid, c->gid[1], GID_BYTES) == 0;
+    return stack_is_own(((const struct cm_agent *)ctx)->config.net, gid);
 }
 
 static int resolve(void *ctx, const uint8_t gid[GID_BYTES])
