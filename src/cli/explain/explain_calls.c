@@ -14,7 +14,10 @@
 
 static const char kernel_page[] = "kernel-calls", program_page[] = "program-calls";
 
-static const struct call_row calls[] = {
+/* "": there is none. */
+static const struct call_row {
+    const char *kernel, *program, *command, *text;
+} calls[] = {
 #define CALL(kernel, program, command, text) {kernel, program, command, text},
 #define STAGE(subject, set_up, use, take_down)
 #include "cli/explain/calls.def"
@@ -31,11 +34,6 @@ static const struct {
 #undef STAGE
 #undef CALL
 };
-
-const struct call_row *call_row_at(size_t i)
-{
-    return i < ARRAY_LEN(calls) ? &calls[i] : NULL;
-}
 
 static const char *or_none(const char *name)
 {

@@ -14,12 +14,4 @@ bool explain_calls(FILE *out, const char *word);
 /* Calls @each for each such word. */
 void explain_calls_each(void (*each)(void *ctx, const char *word), void *ctx);
 
-/* A row of calls.def; "": there is none. */
-struct call_row {
-    const char *kernel, *program, *command, *text;
-};
-
-/* Returns row @i, or NULL behind the last one. */
-const struct call_row *call_row_at(size_t i);
-
 #endif
