@@ -21,7 +21,6 @@
 #define CQ_ENTRIES 64u
 #define MAX_QP     64u
 #define MEMORY     4096u
-#define MS         UINT64_C(1000000)
 #define ROUNDS     40u
 
 /* --- Time, faults, data ----------------------------------------------------------------------- */
@@ -62,15 +61,10 @@ static void do_disturb(struct drill *d)
     add_fault(d, &c);
 }
 
-static bool is_replied_to(const struct conn_id *id)
-{
-    return id->state == CONN_REPLIED_TO;
-}
-
 /* A client takes its time with its RTU, which is lost, and then ends the connection. */
 static void do_hang_up(struct drill *d)
 {
-    struct conn_id *id = conn_pick(d, is_replied_to);
+    struct conn_id *id = conn_pick(d, conn_is_replied_to);
     struct rdl_fault_config c = {.kind = FLT_DROP, .nth = 1, .count = 1};
 
     if (!id || (drill_one_in(d, 2) && !conn_run_until(d, rdl_now_ns(d->lab) + SLOW_NS)) ||

@@ -28,6 +28,7 @@
 #define CONN_EXPECTED 16u
 #define CONN_NOTHING  UINT32_MAX
 #define CONN_BYTES    64u /* of a message between two queue pairs */
+#define MS            UINT64_C(1000000)
 
 /* The share of a host in an ID: what its kernel knows.  [cm_rules.def has names for these states;
  * the model needs fewer]
@@ -191,6 +192,12 @@ void conn_receive(struct drill *d, unsigned host, const struct mad *m);
  */
 bool conn_is_errno(struct drill *d, enum rdl_status st, const int *have, int want,
                    const char *what);
+
+/* Returns true if the REP was received, and the program has to establish. */
+static inline bool conn_is_replied_to(const struct conn_id *id)
+{
+    return id->state == CONN_REPLIED_TO;
+}
 
 /* conn_pick() draws an ID that a program knows, of which @fits is true.  conn_pick_mostly() now and
  * then draws another one, of which @else_fits is.  They return NULL if there is none.

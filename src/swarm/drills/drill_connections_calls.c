@@ -10,8 +10,7 @@
 #include "emu/facts/enum/rdma_cm_event.h"
 #include "emu/facts/enum/sidr_status.h"
 
-#define DEPTHS  4u /* resources and depths that programs draw are less */
-#define MS      UINT64_C(1000000)
+#define DEPTHS  4u          /* resources and depths that programs draw are less */
 #define REQ_NS  (6144 * MS) /* 2 * 1024 of the path, and 4096 for the response */
 #define SIDR_NS (4096 * MS)
 #define UD_QPN  77u
@@ -35,11 +34,6 @@ static bool has_route(const struct conn_id *id)
 static bool is_requested(const struct conn_id *id)
 {
     return id->state == CONN_REQUESTED || id->state == CONN_SIDR_REQUESTED;
-}
-
-static bool is_replied_to(const struct conn_id *id)
-{
-    return id->state == CONN_REPLIED_TO;
 }
 
 static bool is_replied(const struct conn_id *id)
@@ -227,7 +221,7 @@ bool conn_establish(struct drill *d, struct conn_id *id)
 
 void conn_do_establish(struct drill *d)
 {
-    struct conn_id *id = conn_pick_mostly(d, is_replied_to, is_connected);
+    struct conn_id *id = conn_pick_mostly(d, conn_is_replied_to, is_connected);
 
     if (id)
         conn_establish(d, id);

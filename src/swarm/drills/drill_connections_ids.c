@@ -9,7 +9,6 @@
 #define PORTS      2u
 #define FIRST_PORT 7000u
 #define BACKLOGS   3u
-#define MS         UINT64_C(1000000)
 #define ADDR_NS    (2000 * MS)
 #define IDS_MAX    48u /* that programs create */
 

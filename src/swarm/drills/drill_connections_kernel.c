@@ -20,7 +20,6 @@
 #define MAD_AT      62u /* behind Ethernet, IPv4, UDP, BTH and DETH */
 #define MAD_AT_IPV6 82u
 #define RETRIES     15u
-#define MS          UINT64_C(1000000)
 #define TIMEWAIT_NS (2048 * MS) /* ACK timeout code 19 */
 
 /* --- IDs -------------------------------------------------------------------------------------- */

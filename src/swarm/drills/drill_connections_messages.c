@@ -10,7 +10,6 @@
 #include "emu/facts/enum/sidr_status.h"
 #include "swarm/drills/drill_connections.h"
 
-#define MS       UINT64_C(1000000)
 #define REPLY_NS (4096 * MS)           /* response timeout, code 20 */
 #define MRA_NS   ((65536 + 2048) * MS) /* service timeout, code 24, and that of the path */
 
