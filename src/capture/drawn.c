@@ -54,30 +54,16 @@ static struct ev told(const struct capture_record *r, const struct seen *s, cons
 {
     struct ev e = {
         .at_ns = s->at_ns - r->first_ns, .id = ev_id_of(s->number, 1), .kind = EV_cm_sent};
+    const struct mad_gist g = mad_gist_of(m);
     char addr[ADDR_TEXT_MAX];
 
     e.u.cm_sent.host = s->src;
-    e.u.cm_sent.message = (uint8_t)m->head.attr_id;
+    e.u.cm_sent.message = (uint8_t)g.message;
+    e.u.cm_sent.psn = g.psn;
+    e.u.cm_sent.reason = (uint8_t)g.reason;
     e.u.cm_sent.addr = ev_addr(addr_text(r->hosts[s->dst].gid, addr));
-    switch (m->head.attr_id) {
-    case CM_REQ:
-        e.u.cm_sent.psn = m->u.req.starting_psn;
-        if (rdma_cm_has_header(m->u.req.service_id))
-            e.u.cm_sent.port = (uint16_t)m->u.req.service_id;
-        break;
-    case CM_SIDR_REQ:
-        if (rdma_cm_has_header(m->u.sidr_req.service_id))
-            e.u.cm_sent.port = (uint16_t)m->u.sidr_req.service_id;
-        break;
-    case CM_REP:
-        e.u.cm_sent.psn = m->u.rep.starting_psn;
-        break;
-    case CM_REJ:
-        e.u.cm_sent.reason = (uint8_t)m->u.rej.reason;
-        break;
-    default:
-        break;
-    }
+    if (rdma_cm_has_header(g.service_id))
+        e.u.cm_sent.port = (uint16_t)g.service_id;
     return e;
 }
 

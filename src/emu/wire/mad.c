@@ -207,13 +207,53 @@ uint32_t mad_message(const uint8_t *payload, size_t bytes)
     return is_cm(&h) ? h.attr_id : 0;
 }
 
+void mad_build_header(const struct mad_header *h, uint8_t *bytes)
+{
+    build(&mad_layouts[MAD_PART_HEADER], h, bytes);
+}
+
 void mad_build(const struct mad *m, uint8_t *bytes)
 {
     const struct mad_layout *body = mad_body(m->head.attr_id);
 
     RDL_ASSERT(body);
-    build(&mad_layouts[MAD_PART_HEADER], &m->head, bytes);
+    mad_build_header(&m->head, bytes);
     build(body, &m->u, bytes + MAD_HEADER_BYTES);
+}
+
+struct mad_gist mad_gist_of(const struct mad *m)
+{
+    /* All messages begin with the ID of the sender, or with the ID of a request. */
+    struct mad_gist g = {.message = m->head.attr_id, .comm_id = m->u.req.local_comm_id};
+
+    switch (m->head.attr_id) {
+    case CM_REQ:
+        g.service_id = m->u.req.service_id;
+        g.qpn = m->u.req.local_qpn;
+        g.psn = m->u.req.starting_psn;
+        g.responder_resources = m->u.req.responder_resources;
+        g.initiator_depth = m->u.req.initiator_depth;
+        break;
+    case CM_REP:
+        g.qpn = m->u.rep.local_qpn;
+        g.psn = m->u.rep.starting_psn;
+        g.responder_resources = m->u.rep.responder_resources;
+        g.initiator_depth = m->u.rep.initiator_depth;
+        break;
+    case CM_REJ:
+        g.reason = m->u.rej.reason;
+        break;
+    case CM_SIDR_REQ:
+        g.service_id = m->u.sidr_req.service_id;
+        break;
+    case CM_SIDR_REP:
+        g.qpn = m->u.sidr_rep.qpn;
+        g.status = m->u.sidr_rep.status;
+        break;
+    default:
+        break;
+    }
+    return g;
 }
 
 void rdma_cm_parse(struct rdma_cm_header *ret, const uint8_t *bytes)

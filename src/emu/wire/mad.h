@@ -88,6 +88,9 @@ bool mad_parse(struct mad *ret, const uint8_t *bytes);
  */
 void mad_build(const struct mad *m, uint8_t *bytes);
 
+/* Encodes @h to MAD_HEADER_BYTES at @bytes. */
+void mad_build_header(const struct mad_header *h, uint8_t *bytes);
+
 /* Returns the message, an enum cm_message, of a packet to QPN 1 with the @bytes at @payload.
  * Returns 0 if the payload is no CM message that has a member in struct mad.
  */
@@ -96,6 +99,18 @@ uint32_t mad_message(const uint8_t *payload, size_t bytes);
 /* Decodes or encodes the RDMA_CM_BYTES with which private data of rdma_cm begins. */
 void rdma_cm_parse(struct rdma_cm_header *ret, const uint8_t *bytes);
 void rdma_cm_build(const struct rdma_cm_header *h, uint8_t *bytes);
+
+/* The members of a message that people look at first.  Those that it has not are 0. */
+struct mad_gist {
+    uint32_t message; /* enum cm_message */
+    uint64_t service_id;
+    uint32_t qpn, psn, reason, status;
+    uint32_t responder_resources, initiator_depth;
+    uint32_t comm_id; /* of the sender */
+};
+
+/* Returns the gist of @m, which has a member in @u. */
+struct mad_gist mad_gist_of(const struct mad *m);
 
 /* Returns true if private data for service @service_id begins with struct rdma_cm_header: the port
  * spaces IPOIB, TCP and UDP.  [Linux, enum rdma_ucm_port_space]

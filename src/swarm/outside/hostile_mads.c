@@ -7,18 +7,18 @@
 #include "emu/base/cursor.h"
 #include "emu/facts/enum/cm_message.h"
 #include "emu/facts/enum/cm_reason.h"
+#include "emu/facts/enum/op_header.h"
 #include "emu/facts/enum/port_space.h"
+#include "emu/facts/opcode.h"
+#include "emu/wire/eth.h"
+#include "emu/wire/ip.h"
+#include "emu/wire/udp.h"
 #include "swarm/outside/hostile.h"
 
-#define OWN_COMMS   4u  /* communication IDs of the stranger */
-#define OWN_QPNS    8u  /* its queue pairs */
-#define OFTEN       16u /* a value is arbitrary with chance 1 in so many */
-#define MESSAGES    (CM_APR - CM_REQ + 1u)
-#define HEARD_AT    62u /* a MAD in a frame of IPv4, and of IPv6 */
-#define HEARD6_AT   82u
-#define UDP_DST_AT  36u
-#define UDP6_DST_AT 56u
-#define ROCE_PORT   4791u
+#define OWN_COMMS 4u  /* communication IDs of the stranger */
+#define OWN_QPNS  8u  /* its queue pairs */
+#define OFTEN     16u /* a value is arbitrary with chance 1 in so many */
+#define MESSAGES  (CM_APR - CM_REQ + 1u)
 
 static uint32_t below(struct hostile *h, uint32_t n)
 {
@@ -182,11 +182,7 @@ void hostile_mad(struct hostile *h, uint8_t mad[MAD_BYTES])
         return; /* random bytes */
     memset(mad, 0, MAD_BYTES);
     if (!mad_body(m.head.attr_id)) { /* LAP, APR */
-        mad[0] = MAD_BASE_VERSION;
-        mad[1] = MAD_CLASS_CM;
-        mad[2] = MAD_CM_CLASS_VERSION;
-        mad[3] = MAD_METHOD_SEND;
-        st_be16(mad + 16, (uint16_t)m.head.attr_id);
+        mad_build_header(&m.head, mad);
         return;
     }
     m.head.tid = prng_next(&h->rng);
@@ -204,12 +200,14 @@ void hostile_mad(struct hostile *h, uint8_t mad[MAD_BYTES])
 
 void hostile_hear(struct hostile *h, const uint8_t *frame, size_t n)
 {
-    const bool is_v6 = n > 13 && frame[12] == 0x86;
-    const size_t at = is_v6 ? HEARD6_AT : HEARD_AT, port_at = is_v6 ? UDP6_DST_AT : UDP_DST_AT;
+    const bool is_v6 = n >= ETH_BYTES && ld_be16(frame + ETH_ETHERTYPE_AT) == ETHERTYPE_IPV6;
+    const size_t udp_at = ETH_BYTES + ip_header_bytes(is_v6 ? 6 : 4);
+    const size_t at = udp_at + UDP_BYTES + BTH_BYTES + op_headers_bytes(H_DETH);
     struct mad m;
 
-    if (n < at + MAD_BYTES || ld_be16(frame + port_at) != ROCE_PORT || !mad_parse(&m, frame + at) ||
-        m.head.attr_id < CM_MRA)
+    if (n < at + MAD_BYTES || udp_read(frame + udp_at).dst_port != UDP_PORT_ROCE ||
+        !mad_parse(&m, frame + at) || m.head.attr_id < CM_MRA)
         return;
-    h->comm[h->n_comms++ % HOSTILE_COMMS] = (uint32_t)ld_be(frame + at + MAD_HEADER_BYTES, 4);
+    /* All messages begin with it, or with the ID of a request. */
+    h->comm[h->n_comms++ % HOSTILE_COMMS] = m.u.rtu.local_comm_id;
 }

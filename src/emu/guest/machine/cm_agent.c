@@ -113,53 +113,21 @@ static bool has_buffer(const struct cm_agent *a)
     return a->free_sends != 0;
 }
 
-/* Members of a message that events tell.  Those that it has not are 0. */
-struct gist {
-    uint32_t message; /* enum cm_message */
-    uint32_t port, qpn, psn, reason, status;
-    uint32_t responder_resources, initiator_depth;
-    uint32_t comm_id;    /* of the sender */
+/* The values that events have of a message: only the address if it is none of CM. */
+struct told {
+    struct mad_gist g;
     struct ev_addr addr; /* of the other side */
 };
 
-static void read_gist(const uint8_t *bytes, const struct ib_cm_path *path, struct gist *ret)
+static struct told told_of(const uint8_t *bytes, const struct ib_cm_path *path)
 {
     char buf[ADDR_TEXT_MAX];
+    struct told t = {.addr = ev_addr(addr_text(path->dgid, buf))};
     struct mad m;
 
-    *ret = (struct gist){.addr = ev_addr(addr_text(path->dgid, buf))};
-    if (!mad_parse(&m, bytes))
-        return;
-    ret->message = m.head.attr_id;
-    /* All messages begin with it, or with the ID of a request. */
-    ret->comm_id = m.u.req.local_comm_id;
-    switch (m.head.attr_id) {
-    case CM_REQ:
-        ret->port = (uint16_t)m.u.req.service_id;
-        ret->qpn = m.u.req.local_qpn;
-        ret->psn = m.u.req.starting_psn;
-        ret->responder_resources = m.u.req.responder_resources;
-        ret->initiator_depth = m.u.req.initiator_depth;
-        break;
-    case CM_REP:
-        ret->qpn = m.u.rep.local_qpn;
-        ret->psn = m.u.rep.starting_psn;
-        ret->responder_resources = m.u.rep.responder_resources;
-        ret->initiator_depth = m.u.rep.initiator_depth;
-        break;
-    case CM_REJ:
-        ret->reason = m.u.rej.reason;
-        break;
-    case CM_SIDR_REQ:
-        ret->port = (uint16_t)m.u.sidr_req.service_id;
-        break;
-    case CM_SIDR_REP:
-        ret->qpn = m.u.sidr_rep.qpn;
-        ret->status = m.u.sidr_rep.status;
-        break;
-    default:
-        break;
-    }
+    if (mad_parse(&m, bytes))
+        t.g = mad_gist_of(&m);
+    return t;
 }
 
 /* The post and its kick happen because of the message. */
@@ -168,15 +136,16 @@ static enum rdl_status post_because(struct cm_agent *a, const struct rdl_send_wr
 {
     struct trace *t = a->config.trace;
     enum rdl_status st;
-    struct gist g = {.message = 0};
+    struct told is = {.g = {.message = 0}};
     ev_id id, old;
 
     if (trace_listens(t, EV_cm_sent))
-        read_gist(m->mad, &m->path, &g);
-    TRACE_ID(t, id, cm_sent, .host = a->config.host, .message = g.message, .addr = g.addr,
-             .port = g.port, .qpn = g.qpn, .psn = g.psn, .reason = g.reason, .status = g.status,
-             .responder_resources = g.responder_resources, .initiator_depth = g.initiator_depth,
-             .comm_id = g.comm_id);
+        is = told_of(m->mad, &m->path);
+    TRACE_ID(t, id, cm_sent, .host = a->config.host, .message = is.g.message, .addr = is.addr,
+             .port = (uint16_t)is.g.service_id, .qpn = is.g.qpn, .psn = is.g.psn,
+             .reason = is.g.reason, .status = is.g.status,
+             .responder_resources = is.g.responder_resources,
+             .initiator_depth = is.g.initiator_depth, .comm_id = is.g.comm_id);
     old = trace_because(t, id);
     st = verbs_post_datagram(a->gsi, wr, ah);
     trace_because(t, old);
@@ -330,15 +299,16 @@ static bool post_receive(const struct cm_agent *a, uint32_t buffer)
 static void hear(struct cm_agent *a, const struct ib_cm_path *from, const uint8_t *mad)
 {
     struct trace *t = a->config.trace;
-    struct gist g = {.message = 0};
+    struct told is = {.g = {.message = 0}};
     ev_id id, old;
 
     if (trace_listens(t, EV_cm_received))
-        read_gist(mad, from, &g);
-    TRACE_ID(t, id, cm_received, .host = a->config.host, .message = g.message, .addr = g.addr,
-             .port = g.port, .peer_qpn = g.qpn, .psn = g.psn, .reason = g.reason,
-             .status = g.status, .responder_resources = g.responder_resources,
-             .initiator_depth = g.initiator_depth, .comm_id = g.comm_id);
+        is = told_of(mad, from);
+    TRACE_ID(t, id, cm_received, .host = a->config.host, .message = is.g.message, .addr = is.addr,
+             .port = (uint16_t)is.g.service_id, .peer_qpn = is.g.qpn, .psn = is.g.psn,
+             .reason = is.g.reason, .status = is.g.status,
+             .responder_resources = is.g.responder_resources,
+             .initiator_depth = is.g.initiator_depth, .comm_id = is.g.comm_id);
     old = trace_because(t, id);
     ib_cm_receive(&a->ib, from, mad);
     trace_because(t, old);
