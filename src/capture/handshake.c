@@ -354,6 +354,25 @@ const struct cm_seen *handshake_first(const struct handshakes *h, const struct h
     return of->n > 0 ? &h->messages[of->first] : NULL;
 }
 
+enum cm_message handshake_question(const struct handshake *k)
+{
+    return k->is_sidr ? CM_SIDR_REQ : CM_REQ;
+}
+
+bool handshake_service(const struct handshakes *h, const struct handshake *k, uint64_t *ret)
+{
+    const struct cm_seen *asked = handshake_first(h, k, handshake_question(k));
+
+    if (asked)
+        *ret = k->is_sidr ? asked->mad.u.sidr_req.service_id : asked->mad.u.req.service_id;
+    return asked != NULL;
+}
+
+uint32_t handshake_flow(const struct handshake *k)
+{
+    return k->flow[0] != SEEN_NONE ? k->flow[0] : k->flow[1];
+}
+
 static enum handshake_state sidr_state(const struct handshakes *h, const struct handshake *k)
 {
     const struct cm_seen *rep = handshake_first(h, k, CM_SIDR_REP);

@@ -118,6 +118,15 @@ const struct cm_messages *handshake_of(const struct handshake *k, enum cm_messag
 const struct cm_seen *handshake_first(const struct handshakes *h, const struct handshake *k,
                                       enum cm_message kind);
 
+/* Returns the message with which side 0 asks. */
+enum cm_message handshake_question(const struct handshake *k);
+
+/* Sets @ret to the service ID that side 0 asks for.  Returns false if no message names it. */
+bool handshake_service(const struct handshakes *h, const struct handshake *k, uint64_t *ret);
+
+/* Returns the flow of one of the sides; SEEN_NONE: neither has one. */
+uint32_t handshake_flow(const struct handshake *k);
+
 /* Sets @ret to the queue pair of @side.  Returns false if no message names it. */
 bool handshake_qpn(const struct handshakes *h, const struct handshake *k, unsigned side,
                    uint32_t *ret);

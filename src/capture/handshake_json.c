@@ -71,18 +71,17 @@ static void print_handshake(FILE *out, const struct check *c, uint32_t i)
 {
     const struct handshakes *all = &c->record.handshakes;
     const struct handshake *k = &all->v[i];
-    const struct cm_seen *asked = handshake_first(all, k, k->is_sidr ? CM_SIDR_REQ : CM_REQ);
-    const uint32_t flow = k->flow[0] != SEEN_NONE ? k->flow[0] : k->flow[1];
+    const uint32_t flow = handshake_flow(k);
     const uint32_t mtu = handshake_agreed(all, k, 0).mtu_bytes;
     bool is_first = true;
+    uint64_t service;
 
     fprintf(out, "{\"number\":%u,\"state\":\"%s\"", i + 1,
             handshake_state_name(handshake_state(all, k)));
     member(out, "connection", flow != SEEN_NONE, flow != SEEN_NONE ? c->of_flow[flow] + 1 : 0);
     fprintf(out, ",\"sides_known\":%s", k->has_sides ? "true" : "false");
-    if (asked)
-        fprintf(out, ",\"service_id\":\"0x%016" PRIx64 "\"",
-                k->is_sidr ? asked->mad.u.sidr_req.service_id : asked->mad.u.req.service_id);
+    if (handshake_service(all, k, &service))
+        fprintf(out, ",\"service_id\":\"0x%016" PRIx64 "\"", service);
     else
         fputs(",\"service_id\":null", out);
     member(out, "mtu", mtu != AGREED_UNKNOWN, mtu);

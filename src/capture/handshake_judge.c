@@ -32,9 +32,7 @@ static void report(const struct judging *j, enum finding finding, const struct c
     f.finding = finding;
     f.frame = number_of(j, m);
     f.handshake = m->handshake + 1;
-    f.flow = k->flow[0] != SEEN_NONE   ? k->flow[0]
-             : k->flow[1] != SEEN_NONE ? k->flow[1]
-                                       : j->flows[m->seen];
+    f.flow = handshake_flow(k) != SEEN_NONE ? handshake_flow(k) : j->flows[m->seen];
     if (f.opcode == 0)
         f.opcode = (uint8_t)m->mad.head.attr_id;
     found_add(j->found, &f);
@@ -197,12 +195,14 @@ static void judge_acceptance(const struct judging *j, const struct handshake *k)
 
 static void judge_handshake(const struct judging *j, const struct handshake *k)
 {
-    if (!handshake_first(j->all, k, k->is_sidr ? CM_SIDR_REQ : CM_REQ))
+    const enum cm_message question = handshake_question(k);
+
+    if (!handshake_first(j->all, k, question))
         report(j, FIND_CM_IN_PART, &j->all->messages[k->first], (struct found){.n = 0});
     switch (handshake_state(j->all, k)) {
     case HANDSHAKE_ASKED:
-        if (handshake_of(k, k->is_sidr ? CM_SIDR_REQ : CM_REQ)->n > 0)
-            judge_silence(j, k, k->is_sidr ? CM_SIDR_REQ : CM_REQ);
+        if (handshake_of(k, question)->n > 0)
+            judge_silence(j, k, question);
         break;
     case HANDSHAKE_ACCEPTED:
         judge_acceptance(j, k);

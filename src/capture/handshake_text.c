@@ -39,24 +39,20 @@ static void print_ends(FILE *out, const struct check *c, size_t i)
 {
     const struct handshakes *all = &c->record.handshakes;
     const struct handshake *k = &all->v[i];
-    const struct cm_seen *asked = handshake_first(all, k, k->is_sidr ? CM_SIDR_REQ : CM_REQ);
+    const uint32_t flow = handshake_flow(k);
     char buf[SHOW_LINE_BYTES];
     struct text t = text_on(buf, sizeof(buf));
+    uint64_t service;
 
     text_addf(&t, "%zu   ", i + 1);
     text_pad_to(&t, INDENT);
     add_end(&t, c, k, 0);
     text_add(&t, k->has_sides ? " asks " : " and ");
     add_end(&t, c, k, 1);
-    if (asked)
-        add_service(&t,
-                    k->is_sidr ? asked->mad.u.sidr_req.service_id : asked->mad.u.req.service_id);
-    for (unsigned side = 0; side < 2; side++) {
-        if (k->flow[side] != SEEN_NONE) {
-            text_addf(&t, "; connection #%u", c->of_flow[k->flow[side]] + 1);
-            break;
-        }
-    }
+    if (handshake_service(all, k, &service))
+        add_service(&t, service);
+    if (flow != SEEN_NONE)
+        text_addf(&t, "; connection #%u", c->of_flow[flow] + 1);
     show_hanging(out, INDENT, buf);
 }
 
