@@ -13,20 +13,12 @@
 #include "emu/base/assert.h"
 #include "rdmalab/inspect.h"
 #include "rdmalab/trace.h"
+#include "testbed/try.h"
 
 #define MIN_SECONDS 0.2 /* of each try */
 #define TRIES       3u
 #define TRIED_MAX   1000u /* connections of a round that is tried more than once */
 #define BACKLOG     1024u /* requests that wait at a listener [Linux, net.rdma_ucm.max_backlog] */
-
-/* TRY(call): returns from the function if the call failed. */
-#define TRY(call)                                                                                  \
-    do {                                                                                           \
-        const enum rdl_status try_st = (call);                                                     \
-                                                                                                   \
-        if (try_st != RDL_OK)                                                                      \
-            return try_st;                                                                         \
-    } while (0)
 
 /* The kinds of rounds: the connections of one, and whether the lab records events and frames. */
 static const struct kind {

@@ -11,6 +11,7 @@
 #include "emu/facts/enum/send_flag.h"
 #include "emu/facts/enum/wc_status.h"
 #include "rdmalab/trace.h"
+#include "testbed/try.h"
 
 #define BYTES      64u
 #define DEPTH      4u                    /* entries of each queue */
@@ -20,15 +21,6 @@
 #define TIMEOUT_NS 2000000000u /* to resolve an address */
 #define TICKS_MAX  100000u     /* until an event must have come */
 #define LATENCY_NS 1000u
-
-/* TRY(call): returns from the function if the call failed. */
-#define TRY(call)                                                                                  \
-    do {                                                                                           \
-        const enum rdl_status try_st = (call);                                                     \
-                                                                                                   \
-        if (try_st != RDL_OK)                                                                      \
-            return try_st;                                                                         \
-    } while (0)
 
 static const struct testbed_config config = {.mr_bytes = 2u * BYTES};
 

@@ -15,20 +15,12 @@
 #include "emu/facts/enum/wc_status.h"
 #include "rdmalab/inspect.h"
 #include "testbed/testbed.h"
+#include "testbed/try.h"
 
 #define BYTES     64u
 #define DEPTH     16u                   /* entries of each queue, the default of create_qp */
 #define RAM_EACH  ((uint64_t)256 << 10) /* one eighth of it is for rings and their buffers */
 #define RAM_BYTES ((uint64_t)64 << 20)
-
-/* TRY(call): returns from the function if the call failed. */
-#define TRY(call)                                                                                  \
-    do {                                                                                           \
-        const enum rdl_status try_st = (call);                                                     \
-                                                                                                   \
-        if (try_st != RDL_OK)                                                                      \
-            return try_st;                                                                         \
-    } while (0)
 
 /* A device to measure. */
 struct size {

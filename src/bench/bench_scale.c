@@ -9,6 +9,7 @@
 #include "emu/facts/enum/wc_status.h"
 #include "rdmalab/ip.h"
 #include "testbed/testbed.h"
+#include "testbed/try.h"
 
 #define BYTES       64u
 #define DEPTH       4u /* outstanding messages per queue pair */
@@ -16,15 +17,6 @@
 #define WC_MAX      ((size_t)2 * DEPTH) /* completions of a round at one queue pair */
 #define MIN_SECONDS 0.3                 /* duration of the measurement of messages */
 #define RAM_BYTES   (64u << 20)
-
-/* TRY(call): returns from the function if the call failed. */
-#define TRY(call)                                                                                  \
-    do {                                                                                           \
-        const enum rdl_status try_st = (call);                                                     \
-                                                                                                   \
-        if (try_st != RDL_OK)                                                                      \
-            return try_st;                                                                         \
-    } while (0)
 
 struct stand {
     struct rdl_lab *lab;

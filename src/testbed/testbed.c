@@ -9,18 +9,10 @@
 #include "emu/facts/enum/wr_opcode.h"
 #include "emu/facts/qp_fsm.h"
 #include "rdmalab/port.h"
+#include "testbed/try.h"
 
 #define TESTBED_WAIT_TICKS 100000u
 #define TESTBED_RAM_BYTES  (64u << 20) /* in addition to the memory of messages */
-
-/* TRY(call): returns from the function if the call failed. */
-#define TRY(call)                                                                                  \
-    do {                                                                                           \
-        const enum rdl_status try_st = (call);                                                     \
-                                                                                                   \
-        if (try_st != RDL_OK)                                                                      \
-            return try_st;                                                                         \
-    } while (0)
 
 static enum rdl_status wait(struct rdl_lab *lab, rdl_host host)
 {
