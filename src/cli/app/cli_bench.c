@@ -16,30 +16,46 @@
 #include "print/utf8.h"
 #include "process/exit_status.h"
 
+static int run_device(bool json)
+{
+    return bench_device(json, bench_now_s);
+}
+
+static int run_connect(bool json)
+{
+    return bench_connect(json, bench_now_s);
+}
+
+/* The measurements, by the word behind `bench`. */
+static const struct {
+    const char *word;
+    int (*run)(bool json);
+} kinds[] = {{"time", bench_time},
+             {"device", run_device},
+             {"connect", run_connect},
+             {"programs", bench_programs}};
+
 int bench_main(int argc, char **argv)
 {
     const char *format = NULL;
     const struct option rows[] = {{.name = "--format", .value = &format, .words = "text|json"}};
-    bool time, device, connect, programs, json;
+    int (*run)(bool json) = NULL;
+    bool json;
 
     if (!options_take(rows, ARRAY_LEN(rows), &argc, argv))
         return EXIT_USAGE;
-    time = argc == 2 && strcmp(argv[1], "time") == 0;
-    device = argc == 2 && strcmp(argv[1], "device") == 0;
-    connect = argc == 2 && strcmp(argv[1], "connect") == 0;
-    programs = argc == 2 && strcmp(argv[1], "programs") == 0;
-    if (argc > 1 && !time && !device && !connect && !programs)
+    if (argc <= 1)
+        run = bench_lab;
+    for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
+        if (argc == 2 && strcmp(argv[1], kinds[i].word) == 0)
+            run = kinds[i].run;
+    }
+    if (!run)
         return EXIT_ASK;
     json = format && strcmp(format, "json") == 0;
     if (format && !json && strcmp(format, "text") != 0) {
         fprintf(stderr, "rdmalab: --format %s: there are text, json\n", SHOWN_NAME(format));
         return EXIT_USAGE;
     }
-    if (device)
-        return bench_device(json, bench_now_s);
-    if (connect)
-        return bench_connect(json, bench_now_s);
-    if (programs)
-        return bench_programs(json);
-    return time ? bench_time(json) : bench_lab(json);
+    return run(json);
 }
