@@ -18,39 +18,38 @@
 #define LINE_BYTES 256u
 
 /* The steps.  C is the client's host, S the server's, P the port, I and Q the names of ID and queue
- * pair.  A step that makes an object for which there is one already is left out.
+ * pair.  A step with a kind of object is left out if its host has an object of that kind and name.
  */
 static const struct {
-    char at;             /* C or S: where the object is made; 0: the step makes none to look for */
-    enum object_kind of; /* its kind */
-    const char *name, *text;
+    const char *text;
+    enum object_kind makes; /* OBJ_NONE: an object that is new, or none */
 } steps[] = {
-    {'S', OBJ_PD, "pd", "alloc_pd S as pd"},
-    {'S', OBJ_CQ, "cq", "create_cq S as cq"},
-    {'S', OBJ_EVENT_CHANNEL, "ch", "rdma_create_event_channel S as ch"},
-    {'S', OBJ_CM_ID, "listener", "rdma_create_id S.ch as listener"},
-    {0, OBJ_CM_ID, NULL, "rdma_bind_addr S.listener port=P"},
-    {0, OBJ_CM_ID, NULL, "rdma_listen S.listener"},
-    {'C', OBJ_PD, "pd", "alloc_pd C as pd"},
-    {'C', OBJ_CQ, "cq", "create_cq C as cq"},
-    {'C', OBJ_EVENT_CHANNEL, "ch", "rdma_create_event_channel C as ch"},
-    {0, OBJ_CM_ID, NULL, "rdma_create_id C.ch as I"},
-    {0, OBJ_CM_ID, NULL, "rdma_resolve_addr C.I dst=S port=P"},
-    {0, OBJ_CM_ID, NULL, "rdma_get_cm_event C.ch wait"},
-    {0, OBJ_CM_ID, NULL, "rdma_ack_cm_event C.ch"},
-    {0, OBJ_CM_ID, NULL, "rdma_resolve_route C.I"},
-    {0, OBJ_CM_ID, NULL, "rdma_get_cm_event C.ch wait"},
-    {0, OBJ_CM_ID, NULL, "rdma_ack_cm_event C.ch"},
-    {0, OBJ_CM_ID, NULL, "rdma_create_qp C.I pd=pd send_cq=cq recv_cq=cq as Q"},
-    {0, OBJ_CM_ID, NULL, "rdma_connect C.I"},
-    {0, OBJ_CM_ID, NULL, "rdma_get_cm_event S.ch wait as I"},
-    {0, OBJ_CM_ID, NULL, "rdma_ack_cm_event S.ch"},
-    {0, OBJ_CM_ID, NULL, "rdma_create_qp S.I pd=pd send_cq=cq recv_cq=cq as Q"},
-    {0, OBJ_CM_ID, NULL, "rdma_accept S.I"},
-    {0, OBJ_CM_ID, NULL, "rdma_get_cm_event C.ch wait"},
-    {0, OBJ_CM_ID, NULL, "rdma_ack_cm_event C.ch"},
-    {0, OBJ_CM_ID, NULL, "rdma_get_cm_event S.ch wait"},
-    {0, OBJ_CM_ID, NULL, "rdma_ack_cm_event S.ch"},
+    {"alloc_pd S as pd", OBJ_PD},
+    {"create_cq S as cq", OBJ_CQ},
+    {"rdma_create_event_channel S as ch", OBJ_EVENT_CHANNEL},
+    {"rdma_create_id S.ch as listener", OBJ_CM_ID},
+    {"rdma_bind_addr S.listener port=P", OBJ_NONE},
+    {"rdma_listen S.listener", OBJ_NONE},
+    {"alloc_pd C as pd", OBJ_PD},
+    {"create_cq C as cq", OBJ_CQ},
+    {"rdma_create_event_channel C as ch", OBJ_EVENT_CHANNEL},
+    {"rdma_create_id C.ch as I", OBJ_NONE},
+    {"rdma_resolve_addr C.I dst=S port=P", OBJ_NONE},
+    {"rdma_get_cm_event C.ch wait", OBJ_NONE},
+    {"rdma_ack_cm_event C.ch", OBJ_NONE},
+    {"rdma_resolve_route C.I", OBJ_NONE},
+    {"rdma_get_cm_event C.ch wait", OBJ_NONE},
+    {"rdma_ack_cm_event C.ch", OBJ_NONE},
+    {"rdma_create_qp C.I pd=pd send_cq=cq recv_cq=cq as Q", OBJ_NONE},
+    {"rdma_connect C.I", OBJ_NONE},
+    {"rdma_get_cm_event S.ch wait as I", OBJ_NONE},
+    {"rdma_ack_cm_event S.ch", OBJ_NONE},
+    {"rdma_create_qp S.I pd=pd send_cq=cq recv_cq=cq as Q", OBJ_NONE},
+    {"rdma_accept S.I", OBJ_NONE},
+    {"rdma_get_cm_event C.ch wait", OBJ_NONE},
+    {"rdma_ack_cm_event C.ch", OBJ_NONE},
+    {"rdma_get_cm_event S.ch wait", OBJ_NONE},
+    {"rdma_ack_cm_event S.ch", OBJ_NONE},
 };
 
 /* The parameters of a call. */
@@ -84,13 +83,15 @@ static void add_step(struct text *t, const struct dialled *d, const char *text)
 /* Returns true if the object that step @i makes is there. */
 static bool is_there(const struct session *s, const struct dialled *d, size_t i)
 {
+    const char *host = strchr(steps[i].text, ' ') + 1, *name = strstr(steps[i].text, " as ");
     char path[RDL_PATH_BYTES];
     struct text t = text_on(path, sizeof(path));
     uint64_t raw;
 
-    text_addf(&t, "%s.%s", steps[i].at == 'C' ? d->client : d->server,
-              steps[i].name ? steps[i].name : "");
-    return steps[i].at && rdl_find(s->lab, path, steps[i].of, &raw) == RDL_OK;
+    if (!steps[i].makes)
+        return false;
+    text_addf(&t, "%s.%s", *host == 'C' ? d->client : d->server, name + strlen(" as "));
+    return rdl_find(s->lab, path, steps[i].makes, &raw) == RDL_OK;
 }
 
 /* A listener that is there already has its port. */
@@ -98,7 +99,7 @@ static bool is_left_out(const struct session *s, const struct dialled *d, size_t
                         bool *ret_listens)
 {
     if (is_there(s, d, i)) {
-        *ret_listens = *ret_listens || steps[i].of == OBJ_CM_ID;
+        *ret_listens = *ret_listens || steps[i].makes == OBJ_CM_ID;
         return true;
     }
     return *ret_listens && strstr(steps[i].text, "S.listener") != NULL;
