@@ -320,6 +320,7 @@ static void resources_become_attributes(void **state)
     p.responder_resources = 0;
     p.initiator_depth = 5;
     p.rnr_retry_count = 3;
+    p.srq = true;
     assert_int_equal(cma_accept(b, &p), 0);
     assert_int_equal(cma_qp_attr(b, QPS_INIT, &attr, &mask), 0);
     assert_int_equal(attr.access, ACC_REMOTE_WRITE);
@@ -328,7 +329,7 @@ static void resources_become_attributes(void **state)
     assert_int_equal(cma_qp_attr(b, QPS_RTS, &attr, &mask), 0);
     assert_int_equal(attr.max_rd_atomic, 5);
     pass(&h->rig, 1);
-    (void)event_of(h, A, RDMA_CM_EVENT_CONNECT_RESPONSE, 0);
+    assert_true(event_of(h, A, RDMA_CM_EVENT_CONNECT_RESPONSE, 0).param.srq); /* the peer's */
     assert_int_equal(cma_qp_attr(a, QPS_RTR, &attr, &mask), 0);
     assert_int_equal(attr.max_dest_rd_atomic, 5);
     assert_int_equal(cma_qp_attr(a, QPS_RTS, &attr, &mask), 0);
@@ -349,6 +350,48 @@ static void a_slow_client_is_waited_for(void **state)
     pass(&h->rig, 10000);
     assert_int_equal(count_sent(&h->rig, B, CM_REP), 2);
     assert_int_equal(count_sent(&h->rig, A, CM_MRA), 1);
+    assert_int_equal(sent_by(h, A).u.mra.service_timeout, 24);
+}
+
+/* Retries are at most 7, and the path MTU is that of the REQ. */
+static void both_sides_have_what_the_messages_have(void **state)
+{
+    struct hosts *h = *state;
+    struct cma_id *listener = new_listener(h, PORT_SPACE_TCP, 1), *a = routed(h, PORT_SPACE_TCP),
+                  *b;
+    struct rdl_cm_param p = param(17, "");
+    struct rdl_qp_attr attr;
+    uint32_t mask;
+
+    h->host[B].cma.config.path_mtu = 5;
+    p.retry_count = 2;
+    assert_int_equal(cma_connect(a, &p), 0);
+    pass(&h->rig, 1);
+    b = event_of(h, B, RDMA_CM_EVENT_CONNECT_REQUEST, 0).id;
+    p.rnr_retry_count = 9;
+    assert_int_equal(cma_accept(b, &p), 0);
+    assert_int_equal(sent_by(h, B).u.rep.rnr_retry_count, 7);
+    assert_int_equal(cma_qp_attr(b, QPS_RTR, &attr, &mask), 0);
+    assert_int_equal(attr.path_mtu, 3);
+    pass(&h->rig, 1);
+    assert_int_equal(cma_qp_attr(a, QPS_RTS, &attr, &mask), 0);
+    assert_int_equal(attr.retry_cnt, 2);
+    assert_int_equal(attr.rnr_retry, 7);
+    cma_destroy(listener);
+}
+
+static void a_datagram_service_that_does_not_answer_is_unreachable(void **state)
+{
+    struct hosts *h = *state;
+
+    h->rig.lose = CM_SIDR_REQ;
+    h->rig.n_lose = 100;
+    (void)connect_to(h, PORT_SPACE_UDP);
+    pass(&h->rig, 16 * 4096 - 2);
+    assert_quiet(h);
+    assert_int_equal(count_sent(&h->rig, A, CM_SIDR_REQ), 16);
+    pass(&h->rig, 1);
+    (void)event_of(h, A, RDMA_CM_EVENT_UNREACHABLE, -ETIMEDOUT);
 }
 
 static void a_service_of_the_other_kind_refuses(void **state)
@@ -427,6 +470,7 @@ static void a_rejected_id_has_no_timewait(void **state)
     (void)event_of(h, A, RDMA_CM_EVENT_REJECTED, CM_REASON_STALE_CONN);
     (void)event_of(h, A, RDMA_CM_EVENT_DISCONNECTED, 0);
     assert_int_equal(cma_disconnect(ids.a), 0);
+    assert_int_equal(cma_disconnect(ids.a), 0); /* no more is said */
     pass(&h->rig, 5000);
     (void)event_of(h, A, RDMA_CM_EVENT_TIMEWAIT_EXIT, 0); /* of the old one alone */
     assert_null(h->host[A].ch->first);
@@ -451,6 +495,8 @@ int main(void)
         RIGGED(an_event_has_what_the_request_says),
         RIGGED(resources_become_attributes),
         RIGGED(a_slow_client_is_waited_for),
+        RIGGED(both_sides_have_what_the_messages_have),
+        RIGGED(a_datagram_service_that_does_not_answer_is_unreachable),
         RIGGED(a_service_of_the_other_kind_refuses),
         RIGGED(requests_that_make_no_sense_are_rejected),
         RIGGED(a_rejected_id_has_no_timewait),

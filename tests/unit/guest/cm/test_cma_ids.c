@@ -237,9 +237,11 @@ static void ports_are_used_once(void **state)
     struct cma_id *datagrams = new_id(h, B, PORT_SPACE_UDP), *third = new_id(h, B, PORT_SPACE_TCP);
 
     assert_int_equal(cma_bind(second, &there), EADDRNOTAVAIL);
+    assert_int_equal(second->local.version, 0);
     assert_int_equal(cma_bind(first_id, &any), 0);
     assert_int_equal(cma_bind(first_id, &any), EINVAL);
     assert_int_equal(cma_bind(second, &here), EADDRNOTAVAIL);
+    assert_int_equal(second->local.version, 0);
     assert_int_equal(cma_bind(second, &any), EADDRNOTAVAIL);
     assert_int_equal(cma_bind(second, &any6), EADDRNOTAVAIL);
     assert_int_equal(cma_bind(datagrams, &here), 0); /* its ports are others */

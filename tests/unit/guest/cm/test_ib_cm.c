@@ -194,6 +194,7 @@ static void who_gives_up_takes_its_req_back(void **state)
     pass(r, 1);
     assert_int_equal(last(r, B)->kind, IB_CM_REJ_RECEIVED);
     assert_int_equal(last(r, B)->mad.u.rej.reason, CM_REASON_TIMEOUT);
+    assert_int_equal(last(r, B)->mad.u.rej.info_length, 8); /* the GUID of its node */
     assert_int_equal(last(r, B)->id->state, CMS_IDLE);
 }
 
@@ -265,6 +266,8 @@ static void a_datagram_service_is_resolved(void **state)
     assert_int_equal(ib_cm_send_sidr_req(id, &req), RDL_OK);
     pass(r, 2);
     assert_int_equal(last(r, A)->mad.u.sidr_rep.status, SIDR_UNSUPPORTED);
+    assert_int_equal(last(r, A)->mad.u.sidr_rep.service_id, SERVICE);
+    assert_int_equal(last(r, A)->mad.head.tid, (uint64_t)1 << 32 | id->local_id);
     assert_int_equal(id->state, CMS_IDLE);
 
     listen_at(r, B);
@@ -370,6 +373,43 @@ static void an_old_connection_of_the_replying_queue_pair_is_stale(void **state)
                      CM_REASON_STALE_CONN);
 }
 
+/* A request that is not to be repeated is sent once. */
+static void a_message_is_repeated_as_often_as_it_says(void **state)
+{
+    struct rig *r = *state;
+    struct ib_cm_sidr_req req = {.path = {.hop_limit = 64}, .service_id = SERVICE};
+    struct ib_cm_id *id = ib_cm_create(&r->ends[A]->cm, NULL);
+
+    memcpy(req.path.dgid, gids[B], GID_BYTES);
+    req.timeout_ns = 100 * MS;
+    r->lose = CM_SIDR_REQ;
+    r->n_lose = 100;
+    assert_int_equal(ib_cm_send_sidr_req(id, &req), RDL_OK);
+    pass(r, 1000);
+    assert_int_equal(count_sent(r, A, CM_SIDR_REQ), 1);
+    assert_int_equal(last(r, A)->kind, IB_CM_SIDR_REQ_ERROR);
+}
+
+/* What the passive side sends has the traffic class and the flow label of the REQ, and not those of
+ * the packet that it came in.
+ */
+static void a_reply_goes_the_way_of_the_req(void **state)
+{
+    struct rig *r = *state;
+    struct ib_cm_req req = {.path = {.hop_limit = 64, .traffic_class = 96, .flow_label = 0x12345},
+                            .service_id = SERVICE,
+                            .qpn = 17};
+    struct ib_cm_id *id = ib_cm_create(&r->ends[A]->cm, NULL);
+
+    listen_at(r, B);
+    memcpy(req.path.sgid, gids[A], GID_BYTES);
+    memcpy(req.path.dgid, gids[B], GID_BYTES);
+    assert_int_equal(ib_cm_send_req(id, &req), RDL_OK);
+    pass(r, 1);
+    assert_int_equal(last(r, B)->id->path.traffic_class, 96);
+    assert_int_equal(last(r, B)->id->path.flow_label, 0x12345);
+}
+
 /* The passive side waits for the RTU as long as the REQ says of its sender. */
 static void each_side_says_how_long_it_may_take(void **state)
 {
@@ -427,6 +467,8 @@ int main(void)
         RIGGED(an_id_that_is_destroyed_tells_its_peer),
         RIGGED(a_peer_may_come_back_during_timewait),
         RIGGED(an_old_connection_of_the_replying_queue_pair_is_stale),
+        RIGGED(a_message_is_repeated_as_often_as_it_says),
+        RIGGED(a_reply_goes_the_way_of_the_req),
         RIGGED(each_side_says_how_long_it_may_take),
         RIGGED(ids_are_never_0),
     };

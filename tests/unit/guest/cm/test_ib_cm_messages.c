@@ -30,6 +30,16 @@ static void a_req_for_another_address_is_rejected(void **state)
 }
 
 /* Every call in a state that does not permit it changes nothing. */
+static void a_connection_that_is_established_is_not_rejected(void **state)
+{
+    struct rig *r = *state;
+    const struct both ids = connect_them(r);
+
+    assert_int_equal(ib_cm_send_rej(ids.a, 28, NULL, 0, NULL, 0), RDL_ERR_STATE);
+    assert_int_equal(ib_cm_send_rej(ids.b, 28, NULL, 0, NULL, 0), RDL_ERR_STATE);
+    assert_int_equal(ids.b->state, CMS_ESTABLISHED);
+}
+
 static void calls_out_of_order_are_refused(void **state)
 {
     struct rig *r = *state;
@@ -188,6 +198,48 @@ static struct mad forged(enum cm_message message)
     return m;
 }
 
+/* Its REP is one of a connection that this side has already. */
+static void a_peer_that_is_known_is_not_learned_again(void **state)
+{
+    struct rig *r = *state;
+    const struct both ids = connect_them(r);
+    struct ib_cm_id *id = request(r, B, 19);
+    struct mad m = forged(CM_REP);
+
+    m.u.rep.remote_comm_id = id->local_id;
+    m.u.rep.local_comm_id = ids.a->local_id;
+    m.u.rep.local_ca_guid = r->ends[A]->cm.config.guid;
+    m.u.rep.local_qpn = 99;
+    inject(r, &m);
+    assert_int_equal(id->state, CMS_REQ_SENT);
+    m.u.rep.local_comm_id = ids.a->local_id + 1;
+    inject(r, &m);
+    assert_int_equal(id->state, CMS_REP_RCVD);
+}
+
+/* The message that this side has sent last is its own DREQ, which B does not repeat. */
+static void a_dreq_in_timewait_gets_a_drep(void **state)
+{
+    struct rig *r = *state;
+    const struct both ids = connect_them(r);
+    struct mad m = forged(CM_DREQ);
+
+    assert_int_equal(ib_cm_send_dreq(ids.b, NULL, 0), RDL_OK);
+    pass(r, 1);
+    assert_int_equal(ib_cm_send_drep(ids.a, NULL, 0), RDL_OK);
+    pass(r, 1);
+    assert_int_equal(ids.b->state, CMS_TIMEWAIT);
+    m.u.dreq.local_comm_id = ids.a->local_id;
+    m.u.dreq.remote_comm_id = ids.b->local_id;
+    m.u.dreq.remote_qpn = 18;
+    inject(r, &m);
+    assert_int_equal(count_sent(r, B, CM_DREQ), 1);
+    assert_int_equal(count_sent(r, B, CM_DREP), 1);
+    assert_true(mad_parse(&m, r->last_mad[B]));
+    assert_int_equal(m.u.drep.local_comm_id, ids.b->local_id);
+    assert_int_equal(m.u.drep.remote_comm_id, ids.a->local_id);
+}
+
 /* A reply goes where the REQ says, and not where the packet came from. */
 static void a_reply_goes_to_the_address_of_the_request(void **state)
 {
@@ -320,12 +372,15 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         RIGGED(a_dreq_for_another_queue_pair_is_ignored),
         RIGGED(a_req_for_another_address_is_rejected),
+        RIGGED(a_connection_that_is_established_is_not_rejected),
         RIGGED(calls_out_of_order_are_refused),
         RIGGED(a_rej_names_what_it_rejects),
         RIGGED(a_rej_behind_a_mra_is_as_one_without),
         RIGGED(a_rep_says_how_long_its_sender_delays),
         RIGGED(a_mra_says_what_it_answers),
         RIGGED(forged_messages_are_ignored),
+        RIGGED(a_peer_that_is_known_is_not_learned_again),
+        RIGGED(a_dreq_in_timewait_gets_a_drep),
         RIGGED(a_reply_goes_to_the_address_of_the_request),
         RIGGED(a_mra_for_another_message_is_ignored),
         RIGGED(a_drep_has_the_transaction_of_its_dreq),
