@@ -20,9 +20,11 @@
 #include "emu/trace/event.h"
 #include "lab/cm_testbed.h"
 #include "rdmalab/cm.h"
+#include "rdmalab/control.h"
 #include "rdmalab/trace.h"
 
 #define PORT 7471u
+#define S    UINT64_C(1000000000)
 
 static const struct rdl_limits bounded = {.ticks = 1000000};
 
@@ -237,21 +239,61 @@ static void nobody_listens_is_a_rejection(void **state)
     assert_true(rdl_now_ns(l->r.lab) - began < 1000000);
 }
 
-/* Requests of programs pass while the kernel arms its queue for each message. */
+/* The device answers the first arming at once, and the driver takes that with the next answer. */
+static void take_first_arming(struct cm_lab *l, unsigned side)
+{
+    rdl_pd pd;
+
+    assert_int_equal(rdl_alloc_pd(l->r.lab, l->r.side[side].host, NULL, &pd), RDL_OK);
+    assert_int_equal(testbed_wait(&l->r, side), RDL_OK);
+    assert_int_equal(rdl_control_under_way(l->r.lab, l->r.side[side].host), 0);
+}
+
+/* A program's request and that with which the kernel arms its queue are under way together. */
 static void the_kernels_requests_hinder_nobody(void **state)
 {
     struct cm_lab *l = *state;
-    rdl_pd pd[64];
+    const rdl_host host = l->r.side[1].host;
+    rdl_pd pd;
 
     create(l, 0);
     create(l, 1);
     listen_at(l, 1);
+    take_first_arming(l, 1);
     dial(l);
-    for (unsigned i = 0; i < 8; i++) {
-        assert_int_equal(rdl_alloc_pd(l->r.lab, l->r.side[1].host, NULL, &pd[i]), RDL_OK);
-        assert_int_equal(testbed_wait(&l->r, 1), RDL_OK);
-    }
+    while (rdl_control_under_way(l->r.lab, host) == 0) /* the REQ has come */
+        assert_int_equal(rdl_step(l->r.lab, RDL_STEP_TICK, bounded), RDL_OK);
+    assert_int_equal(rdl_alloc_pd(l->r.lab, host, NULL, &pd), RDL_OK);
+    assert_int_equal(rdl_control_under_way(l->r.lab, host), 1);
+    assert_int_equal(testbed_wait(&l->r, 1), RDL_OK);
+    assert_int_equal(rdl_control_under_way(l->r.lab, host), 0);
     (void)event_of(l, 1, RDMA_CM_EVENT_CONNECT_REQUEST);
+}
+
+/* The kernel arms its queue when there is room for the request.  Until then it hears nothing. */
+static void a_full_control_queue_delays_the_kernel(void **state)
+{
+    struct cm_lab *l = *state;
+    const struct rdl_control unknown = {.command = 0xff, .room = 1};
+    const rdl_host host = l->r.side[1].host;
+    uint32_t id;
+    rdl_pd pd;
+
+    create(l, 0);
+    create(l, 1);
+    listen_at(l, 1);
+    take_first_arming(l, 1);
+    while (rdl_control_send(l->r.lab, host, &unknown, false, &id) == RDL_OK) {
+    }
+    dial(l);
+    (void)event_of(l, 1, RDMA_CM_EVENT_CONNECT_REQUEST);
+    run_for(l, 7 * S);
+    assert_int_equal(rdl_total(l->r.lab, EV_cm_sent), 2); /* the REQ, again */
+    assert_int_equal(rdl_total(l->r.lab, EV_cm_received), 1);
+    assert_int_equal(rdl_alloc_pd(l->r.lab, host, NULL, &pd), RDL_OK); /* notifies the device */
+    assert_int_equal(testbed_wait(&l->r, 1), RDL_OK);
+    run_for(l, S);
+    assert_int_equal(rdl_total(l->r.lab, EV_cm_received), 3); /* the second REQ, and its MRA */
 }
 
 static void a_request_under_way_delays_the_start(void **state)
@@ -416,6 +458,7 @@ int main(void)
         T(messages_connect_and_disconnect),
         T(nobody_listens_is_a_rejection),
         T(the_kernels_requests_hinder_nobody),
+        T(a_full_control_queue_delays_the_kernel),
         T(a_request_under_way_delays_the_start),
         T(the_objects_of_the_kernel_stay),
         T(no_end_is_told_after_a_connect_error),

@@ -136,6 +136,34 @@ static void a_message_waits_for_its_own_neighbour(void **state)
     assert_int_equal(c.messages, 0);
 }
 
+/* The last message goes with its neighbour; those before it, and those that come later, stay. */
+static void a_message_behind_others_is_lost_alone(void **state)
+{
+    struct neighbours *n = *state;
+    uint8_t nobody[GID_BYTES];
+    struct rdl_cm_counts c;
+
+    memcpy(nobody, n->gid[1], GID_BYTES);
+    nobody[15] = NOBODY;
+    lose(n, EVERYTHING);
+    ask_from(n, nobody, 1);
+    go_on(n, 1500);
+    ask_from(n, n->gid[1], 2);
+    ask_from(n, n->gid[1], 3);
+    ask_from(n, nobody, 4);
+    assert_int_equal(rdl_cm_counts(n->lab, n->host[0], &c), RDL_OK);
+    assert_int_equal(c.messages, 4);
+    go_on(n, 1600);
+    assert_int_equal(rdl_cm_counts(n->lab, n->host[0], &c), RDL_OK);
+    assert_int_equal(c.messages, 2);
+    ask_from(n, n->gid[1], 5);
+    lose(n, 0);
+    go_on(n, 1000);
+    assert_int_equal(rdl_total(n->lab, EV_cm_sent), 3);
+    assert_int_equal(rdl_cm_counts(n->lab, n->host[0], &c), RDL_OK);
+    assert_int_equal(c.messages, 0);
+}
+
 /* All buffers are at the device, which does not take them: further messages wait for a completion.
  */
 static void messages_wait_for_a_free_buffer(void **state)
@@ -231,6 +259,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_message_waits_for_its_own_neighbour, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_message_behind_others_is_lost_alone, set_up, tear_down),
         cmocka_unit_test_setup_teardown(messages_wait_for_a_free_buffer, set_up, tear_down),
         cmocka_unit_test_setup_teardown(no_message_overtakes_one_that_waits_for_a_buffer, set_up,
                                         tear_down),
