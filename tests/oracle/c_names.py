@@ -3,8 +3,9 @@
 """usage: c_names.py RDMALAB
 
 Are the names and numbers that `explain` gives for C those of the headers?  Every word of an enumeration is explained,
-and each "in C IBV_..." with its number becomes an assertion of a C program that includes <infiniband/verbs.h> and
-<linux/virtio_*.h>.  The other way round, every status and every event of the header is known to `explain`.
+and each "in C IBV_..." with its number becomes an assertion of a C program that includes <infiniband/verbs.h>,
+<linux/virtio_*.h> and <rdma/rdma_cma.h>.  The other way round, every status and every event of the headers is known to
+`explain`.
 
 The last line is "N passed, N failed".
 """
@@ -13,15 +14,15 @@ import subprocess
 import sys
 
 TABLES = ["wc_status", "wc_opcode", "wc_flag", "qp_state", "qp_type", "qp_attr", "wr_opcode", "send_flag", "access", "mtu",
-          "async_event", "device_status", "feature", "net_feature"]
-HEADERS = ["infiniband/verbs.h", "linux/virtio_config.h", "linux/virtio_ring.h", "linux/virtio_net.h"]
+          "async_event", "rdma_cm_event", "device_status", "feature", "net_feature"]
+HEADERS = ["infiniband/verbs.h", "rdma/rdma_cma.h", "linux/virtio_config.h", "linux/virtio_ring.h", "linux/virtio_net.h"]
 ROW = re.compile(r"^(\w+)   .* (0x[0-9a-f]+|\d+), in C (\w+)$", re.MULTILINE)
 WORD = re.compile(r"^([A-Z0-9][A-Z0-9_]+)  ", re.MULTILINE)
 # What this device cannot report: tag matching of other transports.
 FOREIGN = re.compile(r"IBV_WC_(TM_|DRIVER|TSO|IP_CSUM|ATOMIC_WRITE|FLUSH)|IBV_EVENT_WQ_FATAL|IBV_QPS_UNKNOWN")
-# Names of the kernel and of librdmacm, whose headers are not needed here.
-OTHERS = re.compile(r"IB_CM_|IB_SIDR_|RDMA_CM_")
-ENUMS = re.compile(r"enum ibv_(?:wc_status|event_type|qp_state) \{(.*?)\};", re.DOTALL)
+# Names of the kernel, which no header of a program has.
+OTHERS = re.compile(r"IB_CM_|IB_SIDR_|RDMA_CM_(?!EVENT_)")
+ENUMS = re.compile(r"enum (?:ibv_(?:wc_status|event_type|qp_state)|rdma_cm_event_type) \{(.*?)\};", re.DOTALL)
 
 
 def ask(rdmalab, *words):
@@ -66,9 +67,9 @@ def main():
                 passed += 1
             else:
                 wrong.append(f"{name} is not {number} in the headers")
-    header = subprocess.run(["gcc", "-E", "-x", "c", "-"], input=f"#include <{HEADERS[0]}>\n", stdout=subprocess.PIPE, text=True,
-                            check=True).stdout
-    for name in re.findall(r"\bIBV_\w+", " ".join(ENUMS.findall(header))):
+    header = subprocess.run(["gcc", "-E", "-x", "c", "-"], input="".join(f"#include <{h}>\n" for h in HEADERS),
+                            stdout=subprocess.PIPE, text=True, check=True).stdout
+    for name in re.findall(r"\b(?:IBV|RDMA_CM)_\w+", " ".join(ENUMS.findall(header))):
         if FOREIGN.match(name):
             continue
         if ask(rdmalab, name).returncode == 0:
