@@ -120,6 +120,8 @@ ALL_USED = "cmocka_unit_test(every_golden_text_is_used)"
 COMMENT_OR_LITERAL = re.compile(
     r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.DOTALL)
 # A function's name and body: clang-format puts its braces alone in column 0.
+# Functions of examples that are not as in the others, although they have the same name.
+OWN_OF_EXAMPLES = {"connect_qp": {"examples/events.c", "examples/one_sided.c"}, "wait_for_completion": {"examples/events.c"}}
 FUNCTION = re.compile(r"^(?:[\w*]+ +)+?\*?(\w+)\([^;{}]*?\)\s*\n\{\n(.*?)^\}", re.DOTALL | re.MULTILINE)
 CALL = re.compile(r"\b([A-Za-z_]\w*)\s*\(")
 HEAD = re.compile(r"\b(if|for|while|switch)\s*$")
@@ -385,6 +387,21 @@ def check_tags(root):
                     yield f"{where}: {match[1]} {match[2]} is also defined in {first}"
 
 
+def check_copies(root):
+    """An example is a file alone, so that it has copies of functions: those of one name are equal."""
+    first = {}
+    for name, text in files_of(root):
+        if not (name.startswith("examples/") and name.endswith(".c")):
+            continue
+        for match in FUNCTION.finditer(text):
+            if name in OWN_OF_EXAMPLES.get(match[1], ()) or match[1] == "main":
+                continue
+            where = f"{name}:{text.count(chr(10), 0, match.start()) + 1}"
+            other, body = first.setdefault(match[1], (where, match[0]))
+            if match[0] != body:
+                yield f"{where}: {match[1]}() is not as in {other}; OWN_OF_EXAMPLES of tools/check_style.py has those that differ"
+
+
 def rxe_functions_of_rows(root):
     """{(row, file, function)} of the table of profiles."""
     for name, body in TRAIT.findall(text_of(root, RXE_ROWS)):
@@ -424,7 +441,7 @@ def check_rxe(root):
 
 def check(root):
     alone = [problem for name, text in files_of(root) for problem in check_file(root, name, text)]
-    return [*alone, *check_tags(root), *check_rxe(root)]
+    return [*alone, *check_tags(root), *check_copies(root), *check_rxe(root)]
 
 
 SPDX = "/* SPDX-License-Identifier: MIT */\n"
@@ -463,6 +480,9 @@ PLANTS = {  # file, text -> what must be said about it ("" for nothing)
     ("src/cli/y.c", SPDX + "/* [virtio 1.2, 2.1]\n * (unverified). */\n"): "y.c:2: the mark of a citation",
     ("src/emu/facts/citations.def", SPDX + 'CITE(IBTA1, "9.2", VERIFIED, "[IBTA1 9.2]")\n'): "",
     ("tests/unit/z.golden", "=== a\nb\n"): "tests/unit/z.c has no cmocka_unit_test(every_golden_text_is_used)",
+    ("examples/a.c", SPDX + "int f(void)\n{\n    return 1;\n}\n\nint f(void)\n{\n    return 2;\n}\n"):
+        "examples/a.c:7: f() is not as in examples/a.c:2",
+    ("examples/events.c", SPDX + "int main(void)\n{\n    return 1;\n}\n\nint main(void)\n{\n    return 2;\n}\n"): "",
     ("src/cli/z.c", SPDX + "struct twice {\n    int a;\n};\nenum twice { A };\n"):
         "z.c:5: enum twice is also defined in src/cli/z.c:2",
     ("src/cli/cmd/ab.c", SPDX + "void f(void)\n{\n    fopen(a, b);\n}\n"): "ab.c:4: fopen() opens something",
