@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Many connections of rdma_cm, one after the other, each with a queue pair of its own.
  *
- *     connect_many ADDRESS N accept     server: takes N connections at the address, which may stand
- * for all connect_many ADDRESS N connect    its client connect_many ADDRESS N reject     server:
- * rejects N requests, with private data connect_many ADDRESS N rejected   its client
+ *	connect_many ADDRESS N accept		a server, which takes N connections at the address
+ *	connect_many ADDRESS N connect		its client
+ *	connect_many ADDRESS N reject		a server, which rejects N requests with private data
+ *	connect_many ADDRESS N rejected		its client
+ *
+ * The address of a server may be the one that stands for all.
  *
  * Nothing is sent.  An ID and a queue pair are destroyed at once, so that their numbers come again.
  */

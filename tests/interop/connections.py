@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Programs that connect by rdma_cm: one side on rxe, the other one by `exec` on a host of the lab.  Which they are, and whether
-they have done what they say.
+"""Programs that connect by rdma_cm: one side is on rxe, the other one on a host of the lab, by `exec`.
 
-Each row also runs between two programs on one rxe device.  What the two print there, the two of a case have to print as well.
-The lab's trace has exactly the events and the completions of the row: a case that has moved nothing fails.  Behind each case neither
-side may have anything left.
+The rows name the programs, and what they must do.  Each row also runs between two programs on one rxe device: the two of a case
+must print the same.  The lab's trace must have exactly the events and the completions of the row, so that a case that moves
+nothing fails.  After each case neither side may have anything left.
 """
 import json
 import re
@@ -19,6 +18,7 @@ HOST = "h1"
 KERNELS_QPN = 1
 GROUP = "239.0.0.1"
 IN_A_ROW, MANY = 20, 1000  # connections
+KILL_CLIENT_S, KILL_SERVER_S = 2, 3  # the other side has connected by then; a server starts earlier than its client
 
 # Events that come, or do not, as the two sides are fast or slow; of the others the number is known.
 BY_CHANCE = {"TIMEWAIT_EXIT", "DISCONNECTED"}
@@ -118,8 +118,8 @@ ROWS = [
     Row("rejected", "connect_many {any} 3 reject", "connect_many {server} 3 rejected",
         {"server": {"CONNECT_REQUEST": 3}, "client": active(3, REJECTED=3)}, NOTHING,
         {"client": 'rejected with status 28 and "we are full"'}),
-    Row("client_killed", "rping -s -a {any}", "ends 137 timeout -s KILL 2 rping -c -a {server} -I {here}", connected(1), SOMETHING),
-    Row("server_killed", "ends 137 timeout -s KILL 3 rping -s -a {any}", "ends 0,255 rping -c -a {server} -I {here}", connected(1), SOMETHING),
+    Row("client_killed", "rping -s -a {any}", f"ends 137 timeout -s KILL {KILL_CLIENT_S} rping -c -a {{server}} -I {{here}}", connected(1), SOMETHING),
+    Row("server_killed", f"ends 137 timeout -s KILL {KILL_SERVER_S} rping -s -a {{any}}", "ends 0,255 rping -c -a {server} -I {here}", connected(1), SOMETHING),
     Row("in_a_row", "until_served rping -s -P -a {any}", f"in_turn {IN_A_ROW} 3 calm rping -c -V -C 1 -a {{server}} -I {{here}}",
         connected(IN_A_ROW), rping(IN_A_ROW)),
     Row("many", f"connect_many {{any}} {MANY} accept", f"connect_many {{server}} {MANY} connect", connected(MANY), NOTHING,
