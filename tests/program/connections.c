@@ -306,12 +306,18 @@ static void test_migration(void)
     rdma_destroy_event_channel(ch);
 }
 
-static atomic_int waiting; /* the number of the thread that is about to wait; 0: not yet */
+/* A thread that waits for events. */
+struct waiter {
+    struct rdma_event_channel *ch;
+    atomic_int number; /* of the thread, which is about to wait; 0: not yet */
+};
 
-static void *wait_for_ever(void *channel)
+static void *wait_for_ever(void *waiter)
 {
-    waiting = gettid();
-    return (void *)(intptr_t)next_event(channel, NULL, NULL);
+    struct waiter *w = waiter;
+
+    w->number = gettid();
+    return (void *)(intptr_t)next_event(w->ch, NULL, NULL);
 }
 
 static void on_signal(int number)
@@ -319,25 +325,36 @@ static void on_signal(int number)
     (void)number;
 }
 
-/* Waits until the thread of wait_for_ever() sleeps, however busy the machine is, and a while more.
- */
-static void wait_until_it_sleeps(void)
+/* Waits until the thread of @w sleeps, however busy the machine is, and a while more. */
+static void wait_until_it_sleeps(const struct waiter *w)
 {
     const struct timespec t = {.tv_nsec = 10000000};
     char path[64], state = 0;
     FILE *stat;
 
     while (state != 'S') {
+        const int number = w->number;
+
         nanosleep(&t, NULL);
-        snprintf(path, sizeof(path), "/proc/self/task/%d/stat", waiting);
-        stat = waiting ? fopen(path, "r") : NULL;
+        snprintf(path, sizeof(path), "/proc/self/task/%d/stat", number);
+        stat = number ? fopen(path, "r") : NULL;
         if (stat && fscanf(stat, "%*d (%*[^)]) %c", &state) != 1)
             state = 0;
         if (stat)
             fclose(stat);
     }
     nanosleep(&t, NULL);
-    waiting = 0;
+}
+
+/* Starts a thread with @w, and waits until it sleeps. */
+static pthread_t start_waiter(struct waiter *w)
+{
+    pthread_t thread;
+
+    w->number = 0;
+    CHECK(pthread_create(&thread, NULL, wait_for_ever, w) == 0);
+    wait_until_it_sleeps(w);
+    return thread;
 }
 
 /* A thread that waits gets an event, is cancelled, is interrupted. */
@@ -346,21 +363,18 @@ static void test_waiting(void)
     struct rdma_event_channel *ch = rdma_create_event_channel();
     struct rdma_cm_id *id = new_id(ch);
     struct sigaction action = {.sa_handler = on_signal};
-    pthread_t thread;
+    struct waiter w = {.ch = ch};
+    pthread_t thread = start_waiter(&w);
     void *result;
 
-    CHECK(pthread_create(&thread, NULL, wait_for_ever, ch) == 0);
-    wait_until_it_sleeps();
     CHECK(rdma_resolve_addr(id, NULL, (struct sockaddr *)&host, RESOLVE_MS) == 0);
     CHECK(pthread_join(thread, &result) == 0 && (intptr_t)result == RDMA_CM_EVENT_ADDR_RESOLVED);
-    CHECK(pthread_create(&thread, NULL, wait_for_ever, ch) == 0);
-    wait_until_it_sleeps();
+    thread = start_waiter(&w);
     CHECK(pthread_cancel(thread) == 0);
     CHECK(pthread_join(thread, &result) == 0 && result == PTHREAD_CANCELED);
     CHECK(sigaction(SIGUSR1, &action, NULL) == 0); /* without SA_RESTART */
     for (int i = 0; i < SIGNALS; i++) {
-        CHECK(pthread_create(&thread, NULL, wait_for_ever, ch) == 0);
-        wait_until_it_sleeps();
+        thread = start_waiter(&w);
         CHECK(pthread_kill(thread, SIGUSR1) == 0);
         CHECK(pthread_join(thread, &result) == 0 && (intptr_t)result == -1);
     }
@@ -503,13 +517,14 @@ static void test_no_descriptor(void)
     rdma_destroy_event_channel(ch);
 }
 
-static void *take_share(void *channel)
+static void *take_share(void *waiter)
 {
+    struct waiter *w = waiter;
     intptr_t good = 0;
 
-    waiting = gettid();
+    w->number = gettid();
     for (int i = 0; i < IDS; i++)
-        good += next_event(channel, NULL, NULL) == RDMA_CM_EVENT_ADDR_RESOLVED;
+        good += next_event(w->ch, NULL, NULL) == RDMA_CM_EVENT_ADDR_RESOLVED;
     return (void *)good;
 }
 
@@ -518,12 +533,16 @@ static void test_shared_channel(void)
 {
     struct rdma_event_channel *ch = rdma_create_event_channel();
     struct rdma_cm_id *ids[THREADS * IDS];
+    struct waiter waiters[THREADS] = {{.ch = NULL}};
     pthread_t threads[THREADS];
     void *result;
 
+    for (int i = 0; i < THREADS; i++) {
+        waiters[i].ch = ch;
+        CHECK(pthread_create(&threads[i], NULL, take_share, &waiters[i]) == 0);
+    }
     for (int i = 0; i < THREADS; i++)
-        CHECK(pthread_create(&threads[i], NULL, take_share, ch) == 0);
-    wait_until_it_sleeps();
+        wait_until_it_sleeps(&waiters[i]);
     for (int i = 0; i < THREADS * IDS; i++) {
         ids[i] = new_id(ch);
         CHECK(rdma_resolve_addr(ids[i], NULL, (struct sockaddr *)&host, RESOLVE_MS) == 0);
