@@ -62,6 +62,12 @@ static void add_number(struct text *t, const struct mad_field *f, uint64_t v)
     case MAD_FORM_TIME:
         add_time(t, v);
         break;
+    case MAD_FORM_ACK_TIME:
+        if (v)
+            add_time(t, v);
+        else
+            text_add(t, "0, no timeout");
+        break;
     case MAD_FORM_SERVICE:
         add_service(t, v);
         break;

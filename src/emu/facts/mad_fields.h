@@ -67,7 +67,7 @@
     W(sl, 94, 1, 0xf0, DEC, "primary SL")                                                          \
     W(subnet_local, 94, 1, 0x08, FLAG, "primary subnet local")                                     \
     R(94, 1, 0x07)                                                                                 \
-    W(ack_timeout, 95, 1, 0xf8, TIME, "primary local ACK timeout")                                 \
+    W(ack_timeout, 95, 1, 0xf8, ACK_TIME, "primary local ACK timeout")                             \
     R(95, 1, 0x07)                                                                                 \
     W(alt_local_lid, 96, 2, 0, HEX, "alternate local LID")                                         \
     W(alt_remote_lid, 98, 2, 0, HEX, "alternate remote LID")                                       \
@@ -81,7 +81,7 @@
     W(alt_sl, 138, 1, 0xf0, DEC, "alternate SL")                                                   \
     W(alt_subnet_local, 138, 1, 0x08, FLAG, "alternate subnet local")                              \
     R(138, 1, 0x07)                                                                                \
-    W(alt_ack_timeout, 139, 1, 0xf8, TIME, "alternate local ACK timeout")                          \
+    W(alt_ack_timeout, 139, 1, 0xf8, ACK_TIME, "alternate local ACK timeout")                      \
     R(139, 1, 0x07)                                                                                \
     B(private_data, 140, 92, 0, RAW, "private data")
 

@@ -125,12 +125,13 @@ enum mad_form {
     MAD_FORM_HEX,
     MAD_FORM_FLAG,
     MAD_FORM_GID,
-    MAD_FORM_IP,      /* 16 bytes; of an IPv4 address the last four */
-    MAD_FORM_RAW,     /* bytes */
-    MAD_FORM_TIME,    /* t: 4.096 us * 2^t */
-    MAD_FORM_MTU,     /* enum mtu */
-    MAD_FORM_SERVICE, /* service ID */
-    MAD_FORM_MESSAGE, /* enum cm_message */
+    MAD_FORM_IP,       /* 16 bytes; of an IPv4 address the last four */
+    MAD_FORM_RAW,      /* bytes */
+    MAD_FORM_TIME,     /* t: 4.096 us * 2^t */
+    MAD_FORM_ACK_TIME, /* the same; 0: no timeout  [IBTA1 9.7.6.1.3] */
+    MAD_FORM_MTU,      /* enum mtu */
+    MAD_FORM_SERVICE,  /* service ID */
+    MAD_FORM_MESSAGE,  /* enum cm_message */
     MAD_FORM_ANSWERED,
     MAD_FORM_REASON,
     MAD_FORM_SIDR_STATUS

@@ -5,8 +5,10 @@
 #include <cjson/cJSON.h>
 
 #include "cli/printed.h"
+#include "cli/show/mad_text.h"
 #include "cli/show/packet_rows.h"
 #include "cli/show/show_packet.h"
+#include "emu/facts/enum/cm_message.h"
 #include "emu/trace/event.h"
 
 /* RC_SEND_ONLY to QPN 17, PSN 0x123456, "hello rdma", ID 0x1234, TTL 64.  The ICRC is from zlib. */
@@ -237,6 +239,36 @@ static void json_is_json(void **state)
     printed_end(&p);
 }
 
+/* The ACK timeout alone means that there is none if it is 0.  The others are times of 4.096 us. */
+static void an_ack_timeout_of_0_is_none(void **state)
+{
+    static const struct {
+        const char *name;
+        uint64_t code;
+        const char *text;
+    } rows[] = {
+        {"ack_timeout", 0, "0, no timeout"},
+        {"alt_ack_timeout", 0, "0, no timeout"},
+        {"ack_timeout", 1, "1, 8.19us"},
+        {"local_cm_timeout", 0, "0, 4.09us"},
+    };
+    const struct mad_layout *req = mad_body(CM_REQ);
+    uint8_t body[MAD_BYTES] = {0};
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        const struct mad_field *f = req->fields;
+        char buf[64];
+        struct text t = text_on(buf, sizeof(buf));
+
+        while (!f->name || strcmp(f->name, rows[i].name) != 0)
+            f++;
+        mad_field_put(f, rows[i].code, body);
+        mad_text_add(&t, f, body);
+        assert_string_equal(buf, rows[i].text);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -248,6 +280,7 @@ int main(void)
         cmocka_unit_test(bits_of_a_byte_are_shown_in_place),
         cmocka_unit_test(the_frame_of_an_event_is_found),
         cmocka_unit_test(json_is_json),
+        cmocka_unit_test(an_ack_timeout_of_0_is_none),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
