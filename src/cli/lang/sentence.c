@@ -7,6 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "cli/lang/field_word.h"
 #include "cli/lang/suggest.h"
 #include "cli/lang/values.h"
 #include "emu/base/assert.h"
@@ -431,27 +432,23 @@ static bool give_field(struct pool *p, struct step *st, const char *text, struct
     return diag_remedy(d, "did you mean \"%s\"?", near.best);
 }
 
-/* Gives the value @text of the field that was given before: a number, or a word of the field. */
+/* Gives the value @text of the field that was given before: a number, a word of the field, or a
+ * path.
+ */
 static bool give_field_value(struct pool *p, struct step *st, const char *text, struct span at,
                              struct diag *d)
 {
-    const struct enum_row *field =
-        step_has(st, "field") ? enum_by_name(&enum_wire_field, step_text(st, "field")) : NULL;
-    const struct enum_table *words = field ? field_words((enum wire_field_id)field->value) : NULL;
-    const struct enum_row *word = words ? enum_by_name(words, text) : NULL;
+    uint32_t number;
 
-    struct suggestion near = suggestion_for(text);
-
-    if (word)
-        return give_number(p, st, "value", word->value, at, d);
-    if (!words || isdigit((unsigned char)text[0]))
+    switch (field_word_find(st, "field", text, at, &number, d)) {
+    case FIELD_WORD_IS:
+        return give_number(p, st, "value", number, at, d);
+    case FIELD_WORD_NOT:
         return give(p, st, "value", text, at, d);
-    for (size_t i = 0; i < words->n_rows; i++)
-        suggest_offer(&near, words->rows[i].name);
-    diag_set(d, DIAG_VALUE, at, "no %s is called \"%s\"", words->what, text);
-    if (near.best)
-        return diag_remedy(d, "did you mean \"%s\"?", near.best);
-    return diag_remedy(d, "\"explain %s\" lists them", words->name);
+    case FIELD_WORD_WRONG:
+        break;
+    }
+    return false;
 }
 
 /* Parses the word after `to`, `from`, `psn` ..., as the value of that parameter. */

@@ -49,6 +49,10 @@ struct param {
      * number in the leaf.  LEAF_none: only a number, or a path to one.
      */
     enum leaf_id stands;
+    /* Of VAL_NUMBER: the parameter that names a field of frames, whose words for values are
+     * accepted, too.  NULL: there is none.
+     */
+    const char *of_field;
     uint64_t min, max;     /* smallest and largest number; max 0: no limit */
     const char *standard;  /* default value; NULL: none */
     const char *shown;     /* in a usage line, with "..." and all; NULL: as the kind says */

@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "cli/lang/field_word.h"
 #include "cli/lang/suggest.h"
 #include "cli/live/live.h"
 #include "emu/base/assert.h"
@@ -426,6 +427,23 @@ static bool resolve_number(const struct scope *in, const struct step *st, const 
     return true;
 }
 
+/* The same, but the value may also be a word of a field. */
+static bool find_number(const struct scope *in, const struct step *st, const struct param *p,
+                        size_t i, uint64_t *ret, struct diag *reterr)
+{
+    const struct value *v = &step_arg(st, p->name)->v[i];
+    enum field_word word = FIELD_WORD_NOT;
+    uint32_t value;
+
+    if (p->of_field)
+        word = field_word_find(st, p->of_field, v->text, v->at, &value, reterr);
+    if (word == FIELD_WORD_NOT)
+        return resolve_number(in, st, p->name, i, ret, reterr);
+    if (word == FIELD_WORD_IS)
+        *ret = value;
+    return word == FIELD_WORD_IS;
+}
+
 /* Finds the host of the first operand of @st, on which the following bare names are looked up. */
 static struct scope scope_of_step(const struct scope *in, const struct step *st,
                                   char host[RDL_NAME_BYTES])
@@ -459,7 +477,7 @@ const struct step *resolve_numbers(const struct scope *in, const struct step *st
 
             if (isdigit((unsigned char)v->text[0]))
                 continue;
-            if (!resolve_number(&rest, st, param->name, k, &number, reterr))
+            if (!find_number(&rest, st, param, k, &number, reterr))
                 return NULL;
             text_addf(&t, "%llu", (unsigned long long)number);
             if (!value_check(param, text, v->at, reterr))

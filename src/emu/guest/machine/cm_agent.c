@@ -527,16 +527,20 @@ static int resolve(void *ctx, const uint8_t gid[GID_BYTES])
     return st == RDL_OK ? 0 : st == RDL_ERR_BUSY ? EAGAIN : ENETUNREACH;
 }
 
-/* Whoever waits for the event looks at the queue. */
+/* Whoever waits for the event looks at the queue.  The status of an event has three meanings: a
+ * reason of a REJ, an errno if it is negative, or the status of a SIDR_REP.
+ */
 static void has_event(void *ctx, struct cma_channel *ch)
 {
     const struct cm_agent *a = ctx;
     const struct cma_event *e = ch->last;
     const bool rejected = e->kind == RDMA_CM_EVENT_REJECTED;
+    const bool unreachable = e->kind == RDMA_CM_EVENT_UNREACHABLE;
 
     TRACE(a->config.trace, cm_event, .host = a->config.host, .object = OBJ_CM_ID,
           .number = e->id->number, .event = e->kind, .reason = rejected ? (uint32_t)e->status : 0,
-          .error = !rejected && e->status < 0 ? (uint32_t)-e->status : 0);
+          .error = !rejected && e->status < 0 ? (uint32_t)-e->status : 0,
+          .status = unreachable && e->status > 0 ? (uint32_t)e->status : 0);
 }
 
 void cm_agent_init(struct cm_agent *a, const struct cm_agent_config *config)
