@@ -20,6 +20,18 @@ static void take_event(struct rdma_event_channel *events, int acknowledge)
         rdma_ack_cm_event(e);
 }
 
+/* A listener at any address has no device. */
+static struct ibv_pd *use_listener(struct rdma_event_channel *events)
+{
+    struct sockaddr_in any = {.sin_family = AF_INET, .sin_port = htons(7471)};
+    struct rdma_cm_id *id;
+
+    if (rdma_create_id(events, &id, NULL, RDMA_PS_TCP) != 0 ||
+        rdma_bind_addr(id, (struct sockaddr *)&any) != 0 || rdma_listen(id, 1) != 0)
+        err(1, "rdma_listen");
+    return ibv_alloc_pd(id->verbs);
+}
+
 int main(int argc, char **argv)
 {
     const char *mistake = argc > 1 ? argv[1] : "";
@@ -34,6 +46,12 @@ int main(int argc, char **argv)
     if (!events || rdma_create_id(events, &id, NULL, RDMA_PS_TCP) != 0 ||
         rdma_resolve_addr(id, NULL, (struct sockaddr *)&peer, 1000) != 0)
         err(1, "rdma_resolve_addr");
+    if (strcmp(mistake, "early") == 0) /* it ends by SIGSEGV */
+        return ibv_alloc_pd(id->verbs) != NULL;
+    if (strcmp(mistake, "any") == 0) {
+        rdma_destroy_id(id);
+        return use_listener(events) != NULL; /* the same */
+    }
     take_event(events, strcmp(mistake, "unacknowledged") != 0);
     if (strcmp(mistake, "unacknowledged") == 0)
         return rdma_destroy_id(id); /* it does not return */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A program that makes one mistake of beginners, whose name is its argument, and fails.
+/* A program that makes one mistake of beginners, whose name is its argument, and fails or hangs.
  * tests/tools/check_exec.py compares what the lab says about it.
  */
 #include <infiniband/verbs.h>
@@ -14,6 +14,29 @@ static void *create_qp(struct ibv_pd *pd, struct ibv_cq *cq, struct ibv_qp_cap c
         .send_cq = cq, .recv_cq = cq, .cap = cap, .qp_type = IBV_QPT_RC};
 
     return ibv_create_qp(pd, &init);
+}
+
+/* More receives are flushed than @cq has room for.  It polls for ever, as it would on Linux. */
+static void overflow(struct ibv_pd *pd, struct ibv_cq *cq)
+{
+    const struct ibv_qp_cap deep = {4, 64, 1, 1, 0};
+    struct ibv_qp_attr attr = {.qp_state = IBV_QPS_INIT, .port_num = 1};
+    struct ibv_recv_wr wr = {.wr_id = 0}, *bad;
+    struct ibv_qp *qp = create_qp(pd, cq, deep);
+    struct ibv_wc wc;
+
+    if (ibv_modify_qp(qp, &attr,
+                      IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS) != 0)
+        return;
+    for (int i = 0; i < 64; i++) {
+        if (ibv_post_recv(qp, &wr, &bad) != 0)
+            return;
+    }
+    attr.qp_state = IBV_QPS_ERR;
+    if (ibv_modify_qp(qp, &attr, IBV_QP_STATE) != 0)
+        return;
+    for (int got = 0; got < 64;)
+        got += ibv_poll_cq(cq, 1, &wc) == 1;
 }
 
 int main(int argc, char **argv)
@@ -36,5 +59,7 @@ int main(int argc, char **argv)
         made = ibv_create_srq(pd, &srq);
     else if (strcmp(mistake, "state") == 0)
         made = ibv_modify_qp(create_qp(pd, cq, small), &attr, IBV_QP_STATE) ? NULL : memory;
+    else if (strcmp(mistake, "overflow") == 0)
+        overflow(pd, cq);
     return made ? 0 : 3;
 }

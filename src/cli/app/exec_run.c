@@ -102,6 +102,8 @@ static void tell_running(const struct running *g, const char *what)
                 "  its last call is rdma_destroy_id(), which waits until rdma_ack_cm_event() has "
                 "acknowledged each event of the ID: %" PRIu32 "\n",
                 info.awaited);
+        if (info.overflow[0])
+            fprintf(stderr, "  its %s\n", SHOWN_NAME(info.overflow));
     }
 }
 

@@ -50,7 +50,7 @@ void exec_client_add(struct exec_server *s, int fd, int pid, uint32_t rank,
                               .pid = pid,
                               .rank = rank,
                               .usage = account ? &account->usage : &s->others,
-                              .refused = account ? account->refused : NULL,
+                              .account = account,
                               .events.fd = -1,
                               .answer_fd = -1};
     while (*at && comes_before(*at, rank, pid))

@@ -7,6 +7,7 @@
  *   exec_maker.c    how an object was made
  *   exec_work.c     posts, completions, events: what passes through shared memory and pipes
  *   exec_cm.c       connections: files of rdma_cm
+ *   exec_refused.c  the last call that was refused, and exec_hint.c: other facts about a failure
  *
  * A call may have to wait for the device: a host has one control request under way, whoever makes
  * it.  So a call is begun when none is, and answered in a later turn.  When the connection ends,
@@ -25,6 +26,7 @@
 #include "rdmalab/verbs.h"
 
 #define EXEC_REFUSED_BYTES 200u /* of a description of the last call that was refused */
+#define EXEC_HINT_BYTES    200u /* of another hint */
 
 /* A ring of completions, in shared memory. */
 struct exec_ring {
@@ -40,6 +42,7 @@ struct exec_cq {
     struct exec_ring ring, next;              /* @next: from NEW_RING, for the next RESIZE_CQ */
     uint64_t written, polled;                 /* as the lab knows them: polled <= written */
     uint32_t completion_events, async_events; /* that were sent */
+    bool overflowed;                          /* once at least */
 };
 
 /* A queue pair or a shared receive queue; its index is its slot in the page. */
@@ -72,6 +75,16 @@ struct exec_member {
 struct exec_range {
     uint32_t module; /* exec_spot.module; 0: not known */
     uint64_t from, to, offset;
+};
+
+/* The account of a program, over all its connections.  The texts may be "". */
+struct exec_account {
+    struct live_exec_usage usage;     /* without its objects */
+    char refused[EXEC_REFUSED_BYTES]; /* exec_refused.h: the last call that was refused */
+    /* exec_hint.h: the last completion queue that overflowed; the last event of rdma_cm, if a
+     * connection has failed in it; IDs without a device at the end.
+     */
+    char overflow[EXEC_HINT_BYTES], ending[EXEC_HINT_BYTES], placeless[EXEC_HINT_BYTES];
 };
 
 enum exec_state {
@@ -113,7 +126,7 @@ struct exec_client {
     uint64_t made; /* what the call under way creates or changes */
     int answer_fd; /* descriptor that goes with the answer; -1: none */
 
-    char *refused; /* see exec_refused.h; NULL: it belongs to no known program */
+    struct exec_account *account;         /* NULL: it belongs to no known program */
     struct rdl_modify_error modify_error; /* of its last ibv_modify_qp() */
 
     struct exec_cq *cqs;
@@ -145,12 +158,6 @@ enum exec_ready { EXEC_READY_LOOP, EXEC_READY_WAKE, EXEC_READY_INPUT };
  * nothing needs to be read to wait again.  Returns false with errno on failure.
  */
 bool exec_watch(const struct exec_server *s, int fd, enum exec_ready what);
-
-/* The account of a program, over all its connections. */
-struct exec_account {
-    struct live_exec_usage usage;     /* without its objects */
-    char refused[EXEC_REFUSED_BYTES]; /* the last call that was refused; "" */
-};
 
 /* Adds the connection @fd of process @pid, and closes it if there is no memory for that.  @account
  * is that of its program, and outlives it; NULL: the program is not known.  Connections are served

@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cli/live/exec_hint.h"
 #include "cli/live/exec_memory.h"
 #include "emu/facts/enum/cma_state.h"
 #include "emu/facts/enum/rdma_cm_event.h"
@@ -190,6 +191,7 @@ void exec_cm_done(struct exec_client *c)
 {
     if (!c->cm)
         return;
+    exec_hint_ids(c);
     for (size_t i = 0; i < c->cm->n_files; i++) {
         if (c->cm->files[i].handle)
             close_ends(&c->cm->files[i]);

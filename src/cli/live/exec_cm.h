@@ -41,6 +41,7 @@ struct exec_cm_id {
     uint64_t uid;    /* what the program calls it; 0: it does not know it yet */
     rdl_cm_id id;    /* raw is 0: of port space IB, which librdmacm creates to try the commands */
     uint32_t events; /* that the program has got */
+    bool is_placed;  /* librdmacm was told its device */
 };
 
 /* A membership in a multicast group.  Its number for the program is its index. */

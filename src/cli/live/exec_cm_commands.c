@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "cli/live/exec_cm.h"
+#include "cli/live/exec_hint.h"
 #include "cli/live/exec_memory.h"
 #include "cli/live/exec_refused.h"
 #include "emu/base/assert.h"
@@ -501,6 +502,7 @@ static int get_event(struct exec_client *c, const struct exec_cm_command *cmd)
     if (error || n == 0)
         return error ? error : EAGAIN;
     (void)!rdl_cm_ack_event(c->lab, f->channel);
+    exec_hint_cm_event(c, &e);
     if (e.kind == RDMA_CM_EVENT_CONNECT_REQUEST) {
         *made = (struct exec_cm_id){.file = cmd->file, .id = e.id};
         about = exec_cm_id_of(c, e.listener);

@@ -32,10 +32,14 @@ static int look_up(const struct exec_client *c, uint64_t file, uint32_t number,
     struct exec_cm_id *id;
     const int error = exec_cm_find(c, file, number, &id);
 
+    enum rdl_status st;
+
     *ret = (struct rdl_cm_id_info){.space = 0};
     if (error || !id->id.raw)
         return error;
-    return exec_cm_errno(rdl_cm_id_info(c->lab, id->id, ret), NULL);
+    st = rdl_cm_id_info(c->lab, id->id, ret);
+    id->is_placed = id->is_placed || ret->has_device;
+    return exec_cm_errno(st, NULL);
 }
 
 /* As libibverbs has it: in the order of the network. */

@@ -159,9 +159,9 @@ void exec_refused_note(struct exec_client *c, enum rdl_status st, const struct r
     const char *function = function_of(&c->call);
     struct text t;
 
-    if (!c->refused || !function || (c->call.op == PROGRAM_DESTROY && c->refused[0]))
+    if (!c->account || !function || (c->call.op == PROGRAM_DESTROY && c->account->refused[0]))
         return;
-    t = text_on(c->refused, EXEC_REFUSED_BYTES);
+    t = text_on(c->account->refused, EXEC_REFUSED_BYTES);
     text_addf(&t, "%s(): %s", function, strerror(exec_error(st, rsp)));
     if (st == RDL_ERR_DEVICE)
         add_refusal(&t, c, rsp);
@@ -177,8 +177,8 @@ void exec_refused_command(struct exec_client *c, const char *function, int error
 {
     struct text t;
 
-    if (!c->refused || !function)
+    if (!c->account || !function)
         return;
-    t = text_on(c->refused, EXEC_REFUSED_BYTES);
+    t = text_on(c->account->refused, EXEC_REFUSED_BYTES);
     text_addf(&t, "%s(): %s%s%s", function, strerror(error), reason[0] ? "; " : "", reason);
 }

@@ -5,9 +5,9 @@
 
 #include "cli/live/exec_client.h"
 
-/* Describes in c->refused that c->call was refused with @st and, if the device refused it, @rsp:
- * "ibv_modify_qp(): Invalid argument; RTR -> RTS: max_rd_atomic is 128, and must be 0 to 16".  A
- * call to destroy an object replaces no description: programs that fail often clean up badly.
+/* Describes in c->account->refused that c->call was refused with @st and, if the device refused it,
+ * @rsp: "ibv_modify_qp(): Invalid argument; RTR -> RTS: max_rd_atomic is 128, and must be 0 to 16".
+ * A call to destroy an object replaces no description: programs that fail often clean up badly.
  */
 void exec_refused_note(struct exec_client *c, enum rdl_status st, const struct rdl_response *rsp);
 

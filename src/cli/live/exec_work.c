@@ -15,6 +15,8 @@
 
 #include "cli/live/exec_client.h"
 #include "cli/live/exec_cm.h"
+#include "cli/live/exec_hint.h"
+#include "emu/facts/enum/async_event.h"
 #include "rdmalab/events.h"
 
 #define POSTS_AT_ONCE  64u /* of one connection, before the lab runs */
@@ -339,6 +341,8 @@ static bool tell_async(struct exec_client *c)
 
         if (cq)
             cq->async_events++;
+        if (cq && e.type == ASE_CQ_ERR)
+            exec_hint_overflow(c, cq);
         if (queue)
             queue->async_events++;
         c->events.event = (struct program_event){e.raw, (uint32_t)kind, e.type};

@@ -27,10 +27,10 @@ struct live;
 struct live_error {
     char message[LIVE_ERROR_BYTES];
     char remedy[LIVE_ERROR_BYTES];
-    /* Only programs_failed() sets them: live_exec_config.place of the program, and the description
-     * of its last call that the lab has refused.
+    /* Only programs_failed() sets them: live_exec_config.place of the program, and what the lab
+     * knows about its failure: "the lab had refused ibv_create_qp(): ...".
      */
-    const char *place, *refused;
+    const char *place, *hint;
 };
 
 /* The lag: how far the lab is behind the machine's clock, now and at most so far. */
@@ -120,6 +120,7 @@ struct live_exec_info {
     bool failed;      /* it has ended with a status that is a failure */
     int status;       /* if it has ended: exit status, or 128 plus the number of the signal */
     uint32_t awaited; /* events of the ID in rdma_destroy_id(), its last call; 0: another call */
+    const char *overflow; /* "completion queue h1.cq1 of 16 entries has overflowed ..."; "" */
     struct live_exec_usage usage;
 };
 

@@ -17,6 +17,7 @@
 #include "cli/live/exec_cm.h"
 #include "cli/live/exec_directory.h"
 #include "cli/live/exec_file.h"
+#include "cli/live/exec_hint.h"
 #include "cli/live/exec_leash.h"
 #include "cli/live/exec_listens.h"
 #include "cli/live/exec_maker.h"
@@ -57,6 +58,7 @@ struct exec_program {
     uint64_t ended_ns; /* virtual time: machine's clock when its end was seen; 0: before */
     bool reported;     /* its failure was reported */
     char wrong[64];    /* its failure; "" */
+    char hint[4 * EXEC_HINT_BYTES]; /* what is known about it; "" */
 };
 
 struct live_exec {
@@ -470,6 +472,18 @@ static void describe_failure(struct exec_program *p)
         text_addf(&t, " (SIG%s)", signal);
 }
 
+/* Sets p->hint.  Connections of @p may not have noticed its end yet. */
+static void find_hint(struct live_exec *e, struct exec_program *p)
+{
+    struct text t = text_on(p->hint, sizeof(p->hint));
+
+    for (const struct exec_client *c = e->server.clients; c; c = c->next) {
+        if (c->rank == p->number)
+            exec_hint_ids(c);
+    }
+    exec_hint_add(&t, &p->account, p->process.signal);
+}
+
 bool live_exec_failed(struct live *l, struct live_error *reterr)
 {
     struct text remedy;
@@ -482,9 +496,9 @@ bool live_exec_failed(struct live *l, struct live_error *reterr)
         snprintf(reterr->message, sizeof(reterr->message), "%s %s", p->name, p->wrong);
         remedy = text_on(reterr->remedy, sizeof(reterr->remedy));
         reterr->place = p->place;
-        reterr->refused = p->account.refused;
-        if (p->account.refused[0])
-            text_addf(&remedy, "the lab had refused %s", p->account.refused);
+        find_hint(l->exec, p);
+        reterr->hint = p->hint;
+        text_add(&remedy, p->hint);
         if (!p->process.direct)
             text_addf(&remedy, "%s\"exec %s status=%d ...\" expects this status",
                       remedy.len ? "; " : "", p->host, (int)p->process.status);
@@ -518,6 +532,7 @@ bool live_exec_at(const struct live *l, uint32_t i, struct live_exec_info *ret)
         .failed = has_failed(p),
         .status = (int)p->process.status,
         .usage = p->account.usage,
+        .overflow = p->account.overflow,
     };
     if (ret->runs && exec_waits_for_itself(p->process.process.pid))
         ret->awaited = exec_cm_awaited(&l->exec->server, p->number);

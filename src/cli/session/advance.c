@@ -281,12 +281,12 @@ static bool program_failed(struct session *s, struct span at)
     diag_remedy(&s->diag, "%s%s%s%s", elsewhere ? "it was started in " : "",
                 elsewhere ? error.place : "", elsewhere ? "; " : "", error.remedy);
     for (;;) {
-        error.refused = "";
+        error.hint = "";
         if (!s->config.live_ops->programs_failed(s->outside.live, &error))
             return true;
         diag_note(&s->diag, "  %s", error.message);
-        if (error.refused && error.refused[0])
-            diag_note(&s->diag, "    the lab had refused %s", error.refused);
+        if (error.hint && error.hint[0])
+            diag_note(&s->diag, "    %s", error.hint);
     }
 }
 
@@ -315,11 +315,14 @@ static bool is_late(struct session *s, struct span at)
     diag_set(&s->diag, DIAG_TIMEOUT, at, "the wall-clock limit was reached before this ended");
     diag_remedy(&s->diag, "--timeout N gives it N seconds");
     for (uint32_t i = 0; s->config.live_ops->exec_at(s->outside.live, i, &info); i++) {
-        if (info.runs)
-            diag_note(&s->diag, "  %s still runs%s", info.name,
-                      s->config.live_ops->exec_listens(s->outside.live, i)
-                          ? ", and waits for a connection"
-                          : "");
+        if (!info.runs)
+            continue;
+        diag_note(&s->diag, "  %s still runs%s", info.name,
+                  s->config.live_ops->exec_listens(s->outside.live, i)
+                      ? ", and waits for a connection"
+                      : "");
+        if (info.overflow[0])
+            diag_note(&s->diag, "    its %s", info.overflow);
     }
     return true;
 }

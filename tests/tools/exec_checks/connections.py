@@ -95,11 +95,28 @@ def check_connected_addresses(rdmalab, tally):
     tally.expect(done.returncode == 0 and counts and int(counts[1]) > 40 and int(counts[2]) == 0, "tests/program/addresses.py", text_of(done))
 
 
+# Clients on h2, the event that they print, and the words of the lab behind it.
+CONNECTIONS_THAT_FAIL = (
+    ("ucmatose -s 10.0.0.1", "RDMA_CM_EVENT_REJECTED, error: 8", "REJECTED: nobody listened at port 7471 of h1 (10.0.0.1)"),
+    ("ucmatose -s 10.0.0.77", "RDMA_CM_EVENT_ADDR_ERROR, error: -110", "ADDR_ERROR: no station has answered for 10.0.0.77, which no host of the lab has"),
+    ("udaddy -s 10.0.0.1", "RDMA_CM_EVENT_UNREACHABLE, error: 1", "UNREACHABLE: nobody listened for datagrams at port 7174 of h1 (10.0.0.1)"),
+)
+
+
 def check_connected_failures(rdmalab, tally):
     """What a client of rdma_cm sees if there is no server, and if there is no such host."""
-    for address, says in (("10.0.0.1", "RDMA_CM_EVENT_REJECTED, error: 8"), ("10.0.0.77", "RDMA_CM_EVENT_ADDR_ERROR, error: -110")):
-        done = rdmalab.run("exec", "--virtual", "h2", "--", "ucmatose", "-s", address)
-        tally.expect(done.returncode != 0 and says in done.stdout + done.stderr, f"ucmatose to {address}", text_of(done))
+    for program, says, hint in CONNECTIONS_THAT_FAIL:
+        done = rdmalab.run("exec", "--virtual", "h2", "--", *program.split())
+        tally.expect(done.returncode != 0 and says in done.stdout + done.stderr and
+                     done.stderr.endswith(f"\n  its last event of rdma_cm was {hint}\n"), program, text_of(done))
+    rdmalab.file("silent.lab").write_text("host h1 h2\nlink h1 h2\ndrop every REQ from h2\n")
+    done = rdmalab.run("exec", "--virtual", "--lab", "silent.lab", "h2", "--", "ucmatose", "-s", "10.0.0.1")
+    tally.expect(done.stderr.endswith("  its last event of rdma_cm was UNREACHABLE: no answer has come from port 7471 of h1 (10.0.0.1)\n"),
+                 "a peer that is not reached", text_of(done))
+    rdmalab.file("forged.lab").write_text("host h1 h2\nlink h1 h2\nforge every REJ from h1: set reason to INVALID_MTU\n")
+    done = rdmalab.run("exec", "--virtual", "--lab", "forged.lab", "h2", "--", "ucmatose", "-s", "10.0.0.1")
+    tally.expect(done.stderr.endswith("  its last event of rdma_cm was REJECTED: reason 26, the path MTU cannot be used\n"),
+                 "another reason", text_of(done))
     rdmalab.file("bound.lab").write_text("host h1 h2\nlink h1 h2\n")
     done = rdmalab.run("exec", "--lab", "bound.lab", "h1", "--", "ucmatose", "-b", "10.0.0.9")
     tally.expect("rdmalab: h1 ucmatose ended with status" in done.stderr and
@@ -114,6 +131,13 @@ SAID_OF_MISTAKES = {
 }
 
 
+# Pointers of an ID that are NULL too early, or for ever.
+SAID_OF_NULL = {
+    "early": "an ID of it had no device, so that its verbs, pd and qp were NULL: rdma_get_cm_event() must return ADDR_RESOLVED first",
+    "any": "an ID of it listened at any address, so that its verbs, pd and qp were NULL: the ID that comes with CONNECT_REQUEST has them",
+}
+
+
 def check_connected_mistakes(rdmalab, tally):
     """A program learns EINVAL, or hangs; rdmalab tells what was wrong."""
     program = str(rdmalab.built("tests/program/cm_mistakes"))
@@ -121,6 +145,11 @@ def check_connected_mistakes(rdmalab, tally):
         done = rdmalab.run("exec", "--virtual", "h1", "--", program, mistake)
         tally.expect(done.returncode == 3 and done.stderr == "rdmalab: h1 cm_mistakes ended with status 3\n"
                      f"  the lab had refused rdma_connect(): Invalid argument; {says}\n", f"the mistake {mistake}", text_of(done))
+    for mistake, says in SAID_OF_NULL.items():
+        for options in ([], ["--virtual"]):
+            done = rdmalab.run("exec", *options, "h1", "--", program, mistake)
+            tally.expect(done.returncode == 139 and done.stderr == f"rdmalab: h1 cm_mistakes was ended by signal 11 (SIGSEGV)\n  {says}\n",
+                         f"the mistake {mistake} {options}", text_of(done))
     done = rdmalab.run("exec", "--virtual", "--timeout", "1", "h1", "--", program, "unacknowledged")
     tally.expect(done.returncode == 124 and "its last call is rdma_destroy_id(), which waits until rdma_ack_cm_event() has "
                  "acknowledged each event of the ID: 1\n" in done.stderr, "an event that was not acknowledged", text_of(done))

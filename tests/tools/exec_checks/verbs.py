@@ -88,6 +88,12 @@ def check_refused(rdmalab, tally):
         done = rdmalab.run("exec", "h1", "--", str(rdmalab.built("tests/program/mistakes")), mistake)
         tally.expect(done.returncode == 3 and done.stderr == f"rdmalab: h1 mistakes ended with status 3\n  the lab had refused {says}\n",
                      f"the mistake {mistake}", text_of(done))
+    for options in ([], ["--virtual"]):
+        done = rdmalab.run("exec", *options, "--timeout", "2", "h1", "--", str(rdmalab.built("tests/program/mistakes")), "overflow")
+        said = "completion queue h1.cq1 of 16 entries has overflowed: it was full when a completion came, so that completions are lost"
+        tally.expect(done.returncode == 124 and done.stderr.count(f"h1: the {said} (process ") == 1 and
+                     done.stderr.endswith(f"rdmalab: h1 mistakes still ran after the timeout of 2 s\n  its {said}\n"),
+                     f"a completion queue that overflowed {options}", text_of(done))
     rdmalab.file("few.lab").write_text("host h1\nhost h2 max_qp_init_rd_atom=4 max_qp=2\nlink h1 h2\n")
     for pair, says in (("ib_read_lat -n 5", "  the lab had refused ibv_modify_qp(): Invalid argument; RTR -> RTS: max_rd_atomic is 16, and must be 0 to 4\n"),
                        ("ib_write_bw -q 2", "  the lab had refused ibv_create_qp(): Cannot allocate memory; the device says QP_LIMIT, expected at most 1 of them, found 2\n")):
