@@ -213,11 +213,19 @@ struct rdl_cm_id_info {
     uint32_t packet_life;     /* code; of the path */
     struct rdl_ah_attr ah;    /* the way to @peer, if it has a device */
     uint32_t backlog;         /* of a listener: requests that may still wait */
+    bool of_program;          /* it belongs to a program of rdmalab/program.h */
     rdl_qp qp;                /* raw 0: none */
     rdl_cm_channel channel;
 };
 RDL_MUST_CHECK enum rdl_status rdl_cm_id_info(const struct rdl_lab *lab, rdl_cm_id id,
                                               struct rdl_cm_id_info *ret);
+
+/* Finds the ID on @host that gets the requests for the address @to in port space @space.  Returns
+ * RDL_OK, RDL_ERR_STALE, or RDL_ERR_NOT_FOUND if none listens there.
+ */
+RDL_MUST_CHECK enum rdl_status rdl_cm_listener(const struct rdl_lab *lab, rdl_host host,
+                                               uint32_t space, const struct rdl_cm_addr *to,
+                                               rdl_cm_id *ret);
 
 /* Counts of the connection manager of a host. */
 struct rdl_cm_counts {

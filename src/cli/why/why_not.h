@@ -74,8 +74,10 @@ void why_not_state(struct why_not *w, const char *path, enum qp_state to);
 #define WHY_NOT_ANY_EVENT UINT32_MAX
 void why_not_cm_id(struct why_not *w, const char *path, uint32_t event);
 
-/* Explains what each ID of rdma_cm on @host waits for; "": on all hosts. */
-void why_not_cm_ids(struct why_not *w, const char *host);
+/* Explains what each ID of rdma_cm on @host waits for; "": on all hosts.  Returns false if there is
+ * no ID.
+ */
+bool why_not_cm_ids(struct why_not *w, const char *host);
 
 /* Prints a sentence for each object on @host that waits for something, such as an ACK, or that
  * nothing waits.  @host "": on all hosts.

@@ -6,6 +6,7 @@
 
 #include "cli/why/why_not_answer.h"
 #include "emu/base/assert.h"
+#include "emu/facts/cm_waits.h"
 #include "emu/facts/cma_calls.h"
 #include "emu/facts/enum/cm_message.h"
 #include "emu/facts/enum/cm_reason.h"
@@ -27,20 +28,6 @@ struct cm_view {
     char channel[RDL_VALUE_BYTES]; /* path of its event channel */
     char peer[ADDR_TEXT_MAX];
     struct rdl_cm_id_info info;
-};
-
-/* States in which a message waits for its answer. */
-static const struct {
-    enum cm_state state;
-    enum cm_message sent;
-    const char *answer, *else_event;
-} waits[] = {
-    {CMS_REQ_SENT, CM_REQ, "a REP, a REJ or a MRA", "UNREACHABLE"},
-    {CMS_MRA_REQ_RCVD, CM_REQ, "a REP or a REJ: a MRA has asked for time", "UNREACHABLE"},
-    {CMS_REP_SENT, CM_REP, "a RTU", "UNREACHABLE"},
-    {CMS_MRA_REP_RCVD, CM_REP, "a RTU: a MRA has asked for time", "UNREACHABLE"},
-    {CMS_DREQ_SENT, CM_DREQ, "a DREP", "DISCONNECTED"},
-    {CMS_SIDR_REQ_SENT, CM_SIDR_REQ, "a SIDR_REP", "UNREACHABLE"},
 };
 
 /* States in which a program has to act.  In @command, %s is the ID; with @needs_qp it needs a queue
@@ -166,6 +153,54 @@ static void say_event(struct why_not *w, const struct ev *e)
     why_not_try(w, "why %s", id);
 }
 
+/* Advises to carry out @command.  What belongs to a program cannot be moved by commands: then the
+ * calls of librdmacm in @command are named, "rdma_create_qp(), then rdma_accept()".
+ */
+static void advise(struct why_not *w, const struct cm_view *v, const char *command)
+{
+    char buf[SHOW_LINE_BYTES];
+    struct text t = text_on(buf, sizeof(buf));
+    size_t n;
+
+    if (!v->info.of_program) {
+        why_not_try(w, "%s", command);
+        return;
+    }
+    for (const char *at = command; *at; at += n + strspn(at + n, ", ")) {
+        n = strcspn(at, ", ");
+        if (strncmp(at, "rdma_", strlen("rdma_")) == 0)
+            text_addf(&t, "%.*s()", (int)n, at);
+        else if ((n == 2 && strncmp(at, "or", n) == 0) || (n == 4 && strncmp(at, "then", n) == 0))
+            text_addf(&t, ", %.*s ", (int)n, at);
+    }
+    why_not_try(w, "%s in the program of %s", buf, v->path);
+}
+
+/* The same for a @command with the path of the ID in it, at each %s. */
+static void advise_of(struct why_not *w, const struct cm_view *v, const char *command)
+{
+    char buf[SHOW_LINE_BYTES];
+    struct text t = text_on(buf, sizeof(buf));
+    const char *at = command, *hole;
+
+    while ((hole = strstr(at, "%s"))) {
+        text_addn(&t, at, (size_t)(hole - at));
+        text_add(&t, v->path);
+        at = hole + strlen("%s");
+    }
+    text_add(&t, at);
+    advise(w, v, buf);
+}
+
+static void advise_event(struct why_not *w, const struct cm_view *v)
+{
+    char buf[SHOW_LINE_BYTES];
+    struct text t = text_on(buf, sizeof(buf));
+
+    text_addf(&t, "rdma_get_cm_event %s", v->channel);
+    advise(w, v, buf);
+}
+
 /* Prints that the channel of the ID has events that no program has taken. */
 static void say_pending(struct why_not *w, const struct cm_view *v)
 {
@@ -175,7 +210,7 @@ static void say_pending(struct why_not *w, const struct cm_view *v)
         return;
     why_not_say(w, "%s has %u event%s that no program has taken.", v->channel, pending,
                 pending == 1 ? "" : "s");
-    why_not_try(w, "rdma_get_cm_event %s", v->channel);
+    advise_event(w, v);
 }
 
 /* --- The state of one side -------------------------------------------------------------------- */
@@ -183,28 +218,25 @@ static void say_pending(struct why_not *w, const struct cm_view *v)
 /* Prints that a message waits for its answer, and for how long.  Returns false if none does. */
 static bool say_wait(struct why_not *w, const struct cm_view *v)
 {
+    const struct cm_wait *wait = cm_wait(v->info.ib_state);
     char due[64];
     struct text t = text_on(due, sizeof(due));
 
-    for (size_t i = 0; i < ARRAY_LEN(waits); i++) {
-        if (v->info.ib_state != (uint32_t)waits[i].state)
-            continue;
-        why_not_say(w, "%s has sent a %s to %s, port %u, and waits for %s.", v->path,
-                    enum_name(&enum_cm_message, waits[i].sent), v->peer,
-                    (unsigned)v->info.peer.port, waits[i].answer);
-        say_fate(w, v, waits[i].sent);
-        quantity_add_time_short(&t, v->info.due_ns);
-        if (v->info.retries)
-            why_not_say(w, "Without an answer it is sent again at t=%s, and at most %u times.", due,
-                        (unsigned)v->info.retries);
-        else
-            why_not_say(w,
-                        "Without an answer it ends at t=%s with %s: it was sent as often as it "
-                        "may be.",
-                        due, waits[i].else_event);
-        return true;
-    }
-    return false;
+    if (!wait)
+        return false;
+    why_not_say(w, "%s has sent a %s to %s, port %u, and waits for %s.", v->path,
+                enum_name(&enum_cm_message, wait->sent), v->peer, (unsigned)v->info.peer.port,
+                wait->answer);
+    say_fate(w, v, (enum cm_message)wait->sent);
+    quantity_add_time_short(&t, v->info.due_ns);
+    if (v->info.retries)
+        why_not_say(w, "Without an answer it is sent again at t=%s, and at most %u times.", due,
+                    (unsigned)v->info.retries);
+    else
+        why_not_say(w,
+                    "Without an answer it ends at t=%s with %s: it was sent as often as it may be.",
+                    due, wait->else_event);
+    return true;
 }
 
 /* Prints that a program has to act.  Returns false if none has. */
@@ -215,11 +247,11 @@ static bool say_todo(struct why_not *w, const struct cm_view *v)
             continue;
         why_not_say(w, "%s %s.", v->path, todo[i].text);
         if (rdl_cm_pending(w->lab, v->info.channel) > 0 || !todo[i].command[0])
-            why_not_try(w, "rdma_get_cm_event %s", v->channel);
+            advise_event(w, v);
         else if (todo[i].needs_qp && v->info.qp.raw == 0)
-            why_not_try(w, "rdma_create_qp %s ..., then rdma_accept %s", v->path, v->path);
+            advise_of(w, v, "rdma_create_qp %s ..., then rdma_accept %s");
         else
-            why_not_try(w, todo[i].command, v->path);
+            advise_of(w, v, todo[i].command);
         return true;
     }
     return false;
@@ -232,9 +264,9 @@ static bool say_call(struct why_not *w, const struct cm_view *v)
     if (step) {
         why_not_say(w, "%s %s.", v->path, step->text);
         if (v->info.state == CMA_ROUTE_RESOLVED && v->info.qp.raw == 0)
-            why_not_try(w, "rdma_create_qp %s ..., then rdma_connect %s", v->path, v->path);
+            advise_of(w, v, "rdma_create_qp %s ..., then rdma_connect %s");
         else
-            why_not_try(w, step->command, v->path);
+            advise_of(w, v, step->command);
         return true;
     }
     if (v->info.state != CMA_ADDR_QUERY)
@@ -259,8 +291,9 @@ struct search {
     struct why_not *w;
     const struct cm_view *of;
     char host[RDL_NAME_BYTES];
-    bool has_address, found;        /* @host has the peer's address, and the other side */
-    char listener[TREE_PATH_BYTES]; /* for the peer's port; "": none */
+    bool has_address, found;     /* @host has the peer's address, and the other side */
+    char other[TREE_PATH_BYTES]; /* listens at the peer's port, perhaps for another address */
+    size_t n_ids;                /* that were looked at, for why_not_cm_ids() */
 };
 
 static bool is_same(const struct rdl_cm_addr *a, const struct rdl_cm_addr *b)
@@ -275,20 +308,54 @@ static bool is_other_side(const struct cm_view *v, const struct cm_view *o)
            is_same(&v->info.peer, &o->info.local) && o->info.state != CMA_LISTEN;
 }
 
-static void say_listener(const struct search *s)
+/* Prints that @l gets the requests. */
+static void say_listener(const struct search *s, const struct cm_view *l)
 {
-    struct cm_view l;
-
-    if (!read_id(s->w, s->listener, &l))
-        return;
-    if (l.info.backlog == 0)
+    if (l->info.backlog == 0)
         why_not_say(s->w,
                     "%s listens there, and its backlog is full: the kernel of %s is silent until "
                     "its program takes a request.",
-                    l.path, s->host);
+                    l->path, s->host);
     else
-        why_not_say(s->w, "%s listens there.", l.path);
-    say_pending(s->w, &l);
+        why_not_say(s->w, "%s listens there.", l->path);
+    say_pending(s->w, l);
+}
+
+/* Prints that @l listens at the port, for another address. */
+static void say_other_listener(const struct search *s, const struct cm_view *l)
+{
+    static const uint8_t none[GID_BYTES];
+    const uint8_t *gid = l->info.local.gid;
+    char at[ADDR_TEXT_MAX];
+
+    if (gid_is_ipv4(gid) ? memcmp(gid + GID_BYTES - 4, none, 4) == 0
+                         : memcmp(gid, none, GID_BYTES) == 0)
+        snprintf(at, sizeof(at), "IPv%u", (unsigned)l->info.local.version);
+    else
+        (void)addr_text(gid, at);
+    why_not_say(s->w, "%s listens at port %u of %s, but for %s alone: it will refuse.", l->path,
+                (unsigned)s->of->info.peer.port, s->host, at);
+}
+
+static void say_service(const struct search *s)
+{
+    const struct rdl_cm_id_info *info = &s->of->info;
+    char path[RDL_VALUE_BYTES];
+    struct cm_view l;
+    rdl_cm_id id;
+    rdl_host host;
+
+    if (rdl_find_host(s->w->lab, s->host, &host) == RDL_OK &&
+        rdl_cm_listener(s->w->lab, host, info->space, &info->peer, &id) == RDL_OK) {
+        rdl_path_of(s->w->lab, OBJ_CM_ID, id.raw, path);
+        if (read_id(s->w, path, &l))
+            say_listener(s, &l);
+    } else if (s->other[0] && read_id(s->w, s->other, &l)) {
+        say_other_listener(s, &l);
+    } else {
+        why_not_say(s->w, "Nobody listens at port %u of %s: it will refuse.",
+                    (unsigned)info->peer.port, s->host);
+    }
 }
 
 /* Handles one object of a host that has the peer's address. */
@@ -311,7 +378,7 @@ static void each_object(void *ctx, const char *key, const struct rdl_value *valu
                         enum_name(&enum_cm_state, o.info.ib_state));
     } else if (o.info.state == CMA_LISTEN && o.info.space == s->of->info.space &&
                o.info.local.port == s->of->info.peer.port) {
-        t = text_on(s->listener, sizeof(s->listener));
+        t = text_on(s->other, sizeof(s->other));
         text_add(&t, path);
     }
 }
@@ -359,11 +426,7 @@ static void say_other_side(struct why_not *w, const struct cm_view *v)
     if (!s.has_address || s.found ||
         (v->info.ib_state != CMS_REQ_SENT && v->info.ib_state != CMS_SIDR_REQ_SENT))
         return;
-    if (s.listener[0])
-        say_listener(&s);
-    else
-        why_not_say(w, "Nobody listens at port %u of %s: it will refuse.",
-                    (unsigned)v->info.peer.port, s.host);
+    say_service(&s);
 }
 
 /* --- The answer ------------------------------------------------------------------------------- */
@@ -422,9 +485,10 @@ void why_not_cm_id(struct why_not *w, const char *path, uint32_t event)
     say_pending(w, &v);
 }
 
+/* Counts the IDs in s->n_ids. */
 static void say_id(void *ctx, const char *key, const struct rdl_value *value)
 {
-    const struct search *s = ctx;
+    struct search *s = ctx;
     char path[TREE_PATH_BYTES];
     struct text t = text_on(path, sizeof(path));
     struct cm_view v;
@@ -432,8 +496,10 @@ static void say_id(void *ctx, const char *key, const struct rdl_value *value)
     if (!tree_value_is(value, NODE_cm_id))
         return;
     tree_join(&t, s->host, key);
-    if (read_id(s->w, path, &v))
-        say_state(s->w, &v);
+    if (!read_id(s->w, path, &v))
+        return;
+    s->n_ids++;
+    say_state(s->w, &v);
 }
 
 static void say_ids(void *ctx, const char *key, const struct rdl_value *value)
@@ -449,7 +515,7 @@ static void say_ids(void *ctx, const char *key, const struct rdl_value *value)
         why_not_say(s->w, "The IDs of %s cannot be read.", key);
 }
 
-void why_not_cm_ids(struct why_not *w, const char *host)
+bool why_not_cm_ids(struct why_not *w, const char *host)
 {
     const struct rdl_value is_host = {.type = RDL_NODE, .row = NODE_host};
     struct search s = {.w = w};
@@ -459,4 +525,5 @@ void why_not_cm_ids(struct why_not *w, const char *host)
         say_ids(&s, host, &is_host);
     else if (rdl_inspect_list(w->lab, "", say_ids, &s, &at) != RDL_OK)
         why_not_say(w, "The hosts cannot be read.");
+    return s.n_ids > 0;
 }

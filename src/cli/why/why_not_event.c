@@ -281,9 +281,8 @@ void why_not_event(struct why_not *w, struct ev_filter *f)
     if (why_not_forgot(w, 0))
         why_not_say_forgotten(w);
     say_cqs(w, f);
-    if (f->kind == EV_cm_event)
-        why_not_cm_ids(w, host_of(w, f));
-    why_not_waits(w, host_of(w, f));
+    if (f->kind != EV_cm_event || !why_not_cm_ids(w, host_of(w, f)))
+        why_not_waits(w, host_of(w, f));
 }
 
 /* ---- Faults ---- */

@@ -313,6 +313,22 @@ enum rdl_status rdl_cm_id_info(const struct rdl_lab *lab, rdl_cm_id id, struct r
     return RDL_OK;
 }
 
+enum rdl_status rdl_cm_listener(const struct rdl_lab *lab, rdl_host host, uint32_t space,
+                                const struct rdl_cm_addr *to, rdl_cm_id *ret)
+{
+    const struct host *h = lab_host(lab->state, host.raw);
+    const struct cma_id *id = NULL;
+
+    if (!h)
+        return RDL_ERR_STALE;
+    if (usable(h) == RDL_OK)
+        id = cma_listener_at(&h->guest.cm.cma, (enum port_space)space, to);
+    if (!id || !id->user)
+        return RDL_ERR_NOT_FOUND;
+    ret->raw = ((const struct guest_cm_object *)id->user)->o.handle;
+    return RDL_OK;
+}
+
 uint32_t rdl_cm_pending(const struct rdl_lab *lab, rdl_cm_channel channel)
 {
     const struct guest_cm_object *ch = channel_of(lab, channel);

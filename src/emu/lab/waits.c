@@ -2,6 +2,9 @@
 /* Describes who waits for what, for a lab that is idle or never ends. */
 #include "emu/base/quantity.h"
 #include "emu/device/rdma.h"
+#include "emu/facts/cm_waits.h"
+#include "emu/facts/enum/cm_message.h"
+#include "emu/facts/enum/cma_state.h"
 #include "emu/facts/enum/pci_function.h"
 #include "emu/facts/enum/send_flag.h"
 #include "emu/guest/verbs/driver.h"
@@ -174,6 +177,41 @@ static void report_pings(const struct host *h, const struct out *out)
     }
 }
 
+/* Reports what an ID of rdma_cm waits for, if it is an answer from outside its host. */
+static void report_id(const struct host *h, const struct cma_id *id, const struct out *out)
+{
+    const struct guest_cm_object *o = id->user;
+    const struct cm_wait *wait = id->ib ? cm_wait(id->ib->state) : NULL;
+    char buf[SENTENCE_BYTES], addr[ADDR_TEXT_MAX];
+    struct text t = text_on(buf, sizeof(buf));
+
+    if (!o || (!wait && id->state != CMA_ADDR_QUERY))
+        return;
+    add_path(&t, &o->o, h);
+    if (!wait) {
+        text_addf(&t, ": waits for the MAC of %s", addr_text(id->peer.gid, addr));
+    } else {
+        text_addf(&t, ": %s to %s waits for %s", enum_name(&enum_cm_message, wait->sent),
+                  addr_text(id->peer.gid, addr), wait->answer);
+        if (id->ib->timer) {
+            text_add(&t, "; due t=");
+            quantity_add_time_short(&t, id->ib->due_ns);
+        }
+    }
+    out->each(out->ctx, buf);
+}
+
+/* Reports the IDs in the order of their creation. */
+static void report_ids(const struct host *h, const struct out *out)
+{
+    const struct cma_id *id = h->guest.cm.is_up ? h->guest.cm.cma.ids : NULL;
+
+    while (id && id->next)
+        id = id->next;
+    for (; id; id = id->before)
+        report_id(h, id, out);
+}
+
 void rdl_waits(const struct rdl_lab *lab, void (*each)(void *ctx, const char *sentence), void *ctx)
 {
     const struct lab_state *w = lab->state;
@@ -187,6 +225,7 @@ void rdl_waits(const struct rdl_lab *lab, void (*each)(void *ctx, const char *se
         if (h->guest.verbs.request.n > 0)
             report_control(h, &out);
         report_pings(h, &out);
+        report_ids(h, &out);
         for (uint32_t qpn = QPN_GSI; h->rnic && qpn <= h->rnic->config->max_qp; qpn++) {
             const struct guest_qp *g = verbs_qp(&h->guest.verbs, qpn);
             const struct qp *qp = g ? hca_qp(&h->rnic->hca, qpn) : NULL;

@@ -130,6 +130,10 @@ struct cma {
 
 void cma_init(struct cma *cma, const struct cma_config *config, struct prng rng);
 
+/* Returns the listener for requests to @to, or NULL. */
+struct cma_id *cma_listener_at(const struct cma *cma, enum port_space space,
+                               const struct rdl_cm_addr *to);
+
 /* --- Calls of a program ----------------------------------------------------------------------- */
 
 struct cma_channel *cma_channel_new(struct cma *cma);           /* NULL: no memory */

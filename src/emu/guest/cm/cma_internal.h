@@ -21,10 +21,6 @@ void cma_tell(struct cma_id *id, enum rdma_cm_event kind, int status);
 /* The service ID of a port. */
 uint64_t cma_service_id(enum port_space space, uint16_t port);
 
-/* Returns the listener for requests to @to, or NULL. */
-struct cma_id *cma_listener_at(const struct cma *cma, enum port_space space,
-                               const struct rdl_cm_addr *to);
-
 /* Returns true if @gid is an address of the host. */
 bool cma_is_own(const struct cma *cma, const uint8_t gid[GID_BYTES]);
 

@@ -233,6 +233,7 @@ void rdma_cm_id_info(const struct guest_cm_object *o, struct rdl_cm_id_info *ret
         .packet_life = cma_packet_life(id),
         .qp.raw = qp_of(o),
         .backlog = id->backlog,
+        .of_program = o->o.owner != NULL,
         .channel.raw = o->channel->o.handle,
     };
     if (ret->has_device)

@@ -3,6 +3,10 @@
  * side does.
  */
 #include "cli/lab_session.h"
+#include "emu/facts/enum/port_space.h"
+#include "rdmalab/cm.h"
+#include "rdmalab/inspect.h"
+#include "rdmalab/program.h"
 
 #define HOSTS                                                                                      \
     "host h1 h2; link h1 h2\n"                                                                     \
@@ -10,6 +14,9 @@
 #define LISTENER(more_)                                                                            \
     "rdma_create_id h2.ch as listener; rdma_bind_addr h2.listener port=7471\n"                     \
     "rdma_listen h2.listener" more_ "\n"
+#define LISTENER_AT(options_, where_)                                                              \
+    "rdma_create_id h2.ch as listener; " options_ "rdma_bind_addr h2.listener port=7471 " where_   \
+    "\nrdma_listen h2.listener\n"
 #define CLIENT(name_)                                                                              \
     "rdma_create_id h1.ch as " name_ "\n"                                                          \
     "rdma_resolve_addr h1." name_ " dst=h2 port=7471\n"                                            \
@@ -67,6 +74,19 @@ static void what_a_connection_waits_for_is_said(void **state)
          "the last retry", "UNREACHABLE as often as it may be"},
         {ASKED, "why not cm_event(host==h1, event==ESTABLISHED)", "an event of any ID",
          "ROUTE_RESOLVED h1.id has sent a REQ"},
+        {ASKED, "why not", "nothing is asked, and an ID waits",
+         "h1.id: REQ to 10.0.0.2 waits for a REP, a REJ or a MRA; due t=6.14s"},
+        {HOSTS "rdma_create_id h1.ch as id\nrdma_resolve_addr h1.id dst=10.0.0.9 port=7471\n",
+         "why not h1", "a host whose ID has no MAC", "h1.id: waits for the MAC of 10.0.0.9"},
+        {HOSTS LISTENER_AT("", "addr=\"fe80::ff:fe00:2\"") CLIENT("id") "rdma_connect h1.id\n",
+         "why not h1.id", "a listener at another address",
+         "h2.listener listens at port 7471 of h2, but for fe80::ff:fe00:2 alone: it will refuse"},
+        {HOSTS LISTENER_AT("", "addr=\"::\"") CLIENT("id") "rdma_connect h1.id\n", "why not h1.id",
+         "a listener at all addresses", "h2.listener listens there"},
+        {HOSTS LISTENER_AT("rdma_set_option h2.listener option=AFONLY value=1; ", "addr=\"::\"")
+             CLIENT("id") "rdma_connect h1.id\n",
+         "why not h1.id", "a listener of another IP version",
+         "h2.listener listens at port 7471 of h2, but for IPv6 alone: it will refuse"},
     };
 
     (void)state;
@@ -74,10 +94,56 @@ static void what_a_connection_waits_for_is_said(void **state)
         assert_tells(rows[i].name, rows[i].lines, rows[i].asked, rows[i].words);
 }
 
+static bool no_memory(void *ctx, uint64_t addr, void *out, size_t n)
+{
+    (void)ctx;
+    (void)addr;
+    memset(out, 0, n);
+    return false;
+}
+
+static bool no_memory_to_write(void *ctx, uint64_t addr, const void *in, size_t n)
+{
+    (void)ctx;
+    (void)addr;
+    (void)in;
+    return n == 0;
+}
+
+/* The user cannot make the calls of a program by typing commands. */
+static void what_a_program_must_call_is_said(void **state)
+{
+    const struct rdl_program_memory memory = {no_memory, no_memory_to_write, NULL};
+    rdl_cm_channel channel;
+    rdl_program program;
+    struct lab l;
+    rdl_cm_id id;
+    rdl_host h2;
+
+    (void)state;
+    lab_open(&l, false);
+    lab_run(&l, HOSTS);
+    assert_int_equal(rdl_find_host(l.s->lab, "h2", &h2), RDL_OK);
+    assert_int_equal(rdl_program_add(l.s->lab, h2, &memory, &program), RDL_OK);
+    rdl_program_calls(l.s->lab, program);
+    assert_int_equal(rdl_cm_create_channel(l.s->lab, h2, "of_program", &channel), RDL_OK);
+    assert_int_equal(rdl_cm_create_id(l.s->lab, channel, PORT_SPACE_TCP, "listener", &id), RDL_OK);
+    rdl_program_called(l.s->lab, program);
+    lab_run(&l, "why not h2.listener\n"
+                "rdma_bind_addr h2.listener port=7471; rdma_listen h2.listener\n" CLIENT(
+                    "id") "rdma_connect h1.id; run 1ms; why not h1.id");
+    fflush(l.f);
+    assert_in_order(l.out, "h2.listener has no address yet. try: rdma_resolve_addr(), or "
+                           "rdma_bind_addr() in the program of h2.listener h2.of_program has 1 "
+                           "event try: rdma_get_cm_event() in the program of h2.listener");
+    lab_close(&l);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_a_connection_waits_for_is_said),
+        cmocka_unit_test(what_a_program_must_call_is_said),
         cmocka_unit_test(every_golden_text_is_used),
     };
 
