@@ -28,6 +28,7 @@
 #define THREADS      8
 #define IDS          50
 #define SIGNALS      10
+#define HANG_S       20 /* longer than anything takes */
 #define ANY_PORT     0
 #define RESOLVE_MS   2000
 #define REQUEST_DATA 56 /* bytes of private data that the peer gets with a request */
@@ -498,6 +499,51 @@ static void test_duplicate(void)
     rdma_destroy_event_channel(ch);
 }
 
+/* A file lives as long as it has a descriptor that the library has not seen yet. */
+static void test_unseen_duplicate(void)
+{
+    struct rdma_event_channel *ch = rdma_create_event_channel(), *next;
+    struct rdma_cm_id *id = new_id(ch);
+    const int other = dup(ch->fd);
+
+    CHECK(close(ch->fd) == 0);
+    next = rdma_create_event_channel();
+    ch->fd = other;
+    CHECK(rdma_resolve_addr(id, NULL, (struct sockaddr *)&host, RESOLVE_MS) == 0);
+    CHECK(next_event(ch, NULL, NULL) == RDMA_CM_EVENT_ADDR_RESOLVED);
+    CHECK(rdma_destroy_id(id) == 0);
+    rdma_destroy_event_channel(ch);
+    rdma_destroy_event_channel(next);
+}
+
+static void *open_canceled(void *unused)
+{
+    CHECK(pthread_cancel(pthread_self()) == 0); /* at the next call that can be cancelled */
+    rdma_create_event_channel();
+    return unused;
+}
+
+/* A thread that is cancelled while it opens the first channel of a process leaves no lock behind.
+ */
+static void test_canceled(void)
+{
+    const pid_t child = fork();
+    struct rdma_event_channel *ch;
+    int status = -1;
+
+    if (child == 0) {
+        pthread_t thread;
+
+        alarm(HANG_S);
+        if (pthread_create(&thread, NULL, open_canceled, NULL) != 0 ||
+            pthread_join(thread, NULL) != 0)
+            _exit(1);
+        ch = rdma_create_event_channel();
+        _exit(ch ? 0 : 2);
+    }
+    CHECK(waitpid(child, &status, 0) == child && status == 0);
+}
+
 /* A process that has no descriptor left gets no channel, and one when it has. */
 static void test_no_descriptor(void)
 {
@@ -580,6 +626,8 @@ int main(void)
     test_closed_by_hand();
     test_number_again();
     test_duplicate();
+    test_unseen_duplicate();
+    test_canceled();
     test_no_descriptor();
     test_shared_channel();
     rdma_destroy_event_channel(ch);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/live/exec_hosts.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -20,6 +21,7 @@ struct hosts_file {
     const struct rdl_lab *lab;
     FILE *out;
     unsigned n; /* hosts so far */
+    int error;  /* errno of the first write that failed; 0: none has */
 };
 
 static void write_host(void *ctx, const char *key, const struct rdl_value *v)
@@ -36,26 +38,38 @@ static void write_host(void *ctx, const char *key, const struct rdl_value *v)
 
         if (rdl_host_address(f->lab, host, i, gid, mac) != RDL_OK)
             continue;
-        fprintf(f->out, "%s %s " HERE "%u.%u\n", addr_text(gid, text), key, f->n >> 8 & 0xffu,
-                f->n & 0xffu);
+        if (fprintf(f->out, "%s %s " HERE "%u.%u\n", addr_text(gid, text), key, f->n >> 8 & 0xffu,
+                    f->n & 0xffu) < 0 &&
+            !f->error)
+            f->error = errno;
     }
+}
+
+/* Writes the lines, and closes @out.  Returns 0, or the errno of what has failed first. */
+static int write_hosts(const struct rdl_lab *lab, FILE *out)
+{
+    struct hosts_file f = {.lab = lab, .out = out};
+    size_t at;
+
+    (void)!rdl_inspect_list(lab, "", write_host, &f, &at);
+    if (fclose(out) != 0 && !f.error)
+        f.error = errno;
+    return f.error;
 }
 
 bool exec_hosts_write(const struct rdl_lab *lab, int dir)
 {
     const int fd = openat(dir, TEMPORARY, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, S_IRUSR);
-    struct hosts_file f = {lab, fd >= 0 ? fdopen(fd, "w") : NULL, 0};
-    size_t at;
-    bool good;
+    FILE *out = fd >= 0 ? fdopen(fd, "w") : NULL;
+    int error = out ? write_hosts(lab, out) : errno;
 
-    if (!f.out) {
-        if (fd >= 0)
-            close(fd);
-        return false;
-    }
-    (void)!rdl_inspect_list(lab, "", write_host, &f, &at);
-    good = !ferror(f.out);
-    if (fclose(f.out) != 0 || !good)
-        return false;
-    return renameat(dir, TEMPORARY, dir, PROGRAM_HOSTS_FILE) == 0;
+    if (!error && renameat(dir, TEMPORARY, dir, PROGRAM_HOSTS_FILE) == 0)
+        return true;
+    error = error ? error : errno;
+    if (fd >= 0 && !out)
+        close(fd);
+    if (fd >= 0)
+        (void)unlinkat(dir, TEMPORARY, 0);
+    errno = error;
+    return false;
 }

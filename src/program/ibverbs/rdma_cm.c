@@ -10,13 +10,15 @@
  * it by the number of its socket, not by its own: a program may duplicate it, or close it without
  * librdmacm and open another file by the same number.
  *
- * SIMPLIFIED: a file whose descriptor the program has closed by itself is closed in the lab when
- * the program opens the next one, or ends.
+ * SIMPLIFIED: a file whose descriptors the program has closed by itself is closed in the lab when
+ * the program opens the next one, or ends.  If librdmacm closes a descriptor, the file is closed
+ * although the program may have another descriptor of it.
  *
  * A thread may wait for an event of a file that another thread closes: rping does so.  In the
  * kernel, the thread keeps waiting until the process ends, because the file lives until its last
  * user has gone.  So it does here.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <rdma/rdma_user_cm.h>
@@ -144,6 +146,27 @@ static struct cm_file *use(int fd)
     return f;
 }
 
+/* Looks for another descriptor of @f than f->fd, and uses that from now on.  Returns false if the
+ * process has none.
+ */
+static bool has_duplicate(struct cm_file *f)
+{
+    DIR *fds = opendir("/proc/self/fd");
+    const struct dirent *entry;
+    bool found = false;
+
+    while (fds && !found && (entry = readdir(fds))) {
+        const int fd = entry->d_name[0] == '.' ? -1 : (int)strtol(entry->d_name, NULL, 10);
+
+        found = fd >= 0 && names(fd, f);
+        if (found)
+            f->fd = fd;
+    }
+    if (fds)
+        closedir(fds);
+    return found;
+}
+
 /* Closes the files whose descriptors the program has closed by itself. */
 static void close_lost(void)
 {
@@ -152,7 +175,7 @@ static void close_lost(void)
     pthread_mutex_lock(&files_lock);
     for (f = files; f; f = next) {
         next = f->next;
-        if (f->is_closed || names(f->fd, f))
+        if (f->is_closed || names(f->fd, f) || has_duplicate(f))
             continue;
         f->is_closed = true;
         if (f->n_users == 0) {
@@ -311,11 +334,28 @@ static int write_command(struct cm_file *f, int fd, const void *at, size_t bytes
     return error ? minus_1_because(error) : 0;
 }
 
+/* Opens the device.  Returns a descriptor, or -1 and sets errno.  A thread that were cancelled in
+ * here would keep the lock.
+ */
+static int open_device(int flags)
+{
+    struct lab_connection *c;
+    int before, fd;
+
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
+    close_lost();
+    pthread_mutex_lock(&files_lock);
+    c = connected();
+    pthread_mutex_unlock(&files_lock);
+    fd = c ? open_file(c, flags) : -1;
+    pthread_setcancelstate(before, NULL);
+    return fd;
+}
+
 /* --- What librdmacm calls --------------------------------------------------------------------- */
 
 int rdma_cm_open(const char *path, int flags, ...)
 {
-    struct lab_connection *c;
     mode_t mode = 0;
     va_list args;
 
@@ -325,11 +365,7 @@ int rdma_cm_open(const char *path, int flags, ...)
     va_end(args);
     if (strcmp(path, DEVICE) != 0 || !is_on_host())
         return open(path, flags, mode);
-    close_lost();
-    pthread_mutex_lock(&files_lock);
-    c = connected();
-    pthread_mutex_unlock(&files_lock);
-    return c ? open_file(c, flags) : -1;
+    return open_device(flags);
 }
 
 /* librdmacm looks whether it is a character device, and the one that netlink has named. */
