@@ -69,7 +69,7 @@ static const struct ending *ending_of(const struct rdl_cm_event *e)
     return NULL;
 }
 
-struct search {
+struct host_search {
     const struct rdl_lab *lab;
     const uint8_t *gid;
     char host[RDL_NAME_BYTES]; /* the host that has this address; "": none has */
@@ -77,7 +77,7 @@ struct search {
 
 static void look_at_host(void *ctx, const char *key, const struct rdl_value *v)
 {
-    struct search *s = ctx;
+    struct host_search *s = ctx;
     uint8_t gid[16], mac[6];
     rdl_host host;
 
@@ -94,7 +94,7 @@ static void look_at_host(void *ctx, const char *key, const struct rdl_value *v)
 static void add_peer(struct text *t, const struct rdl_lab *lab, const struct rdl_cm_addr *peer,
                      bool has_port)
 {
-    struct search s = {.lab = lab, .gid = peer->gid};
+    struct host_search s = {.lab = lab, .gid = peer->gid};
     char addr[ADDR_TEXT_MAX];
     size_t at;
 

@@ -12,6 +12,7 @@
 
 #include "cli/live/exec_hosts.h"
 #include "cli/own_directory.h"
+#include "program/protocol.h"
 #include "rdmalab/lab.h"
 
 static struct rdl_lab *new_lab(void)
@@ -40,12 +41,12 @@ static void each_address_is_a_line(void **state)
 
     (void)state;
     assert_true(exec_hosts_write(lab, AT_FDCWD));
-    file = fopen(EXEC_HOSTS_FILE, "r");
+    file = fopen(PROGRAM_HOSTS_FILE, "r");
     assert_non_null(file);
     assert_true(fread(text, 1, sizeof(text) - 1, file) > 0);
     fclose(file);
     assert_string_equal(text, "10.0.0.1 h1 127.77.0.1\nfe80::ff:fe00:1 h1 127.77.0.1\n");
-    assert_int_equal(unlink(EXEC_HOSTS_FILE), 0);
+    assert_int_equal(unlink(PROGRAM_HOSTS_FILE), 0);
     rdl_lab_free(lab);
 }
 
@@ -54,11 +55,11 @@ static void a_name_that_is_taken_leaves_no_file(void **state)
     struct rdl_lab *lab = new_lab();
 
     (void)state;
-    assert_int_equal(mkdir(EXEC_HOSTS_FILE, 0700), 0);
+    assert_int_equal(mkdir(PROGRAM_HOSTS_FILE, 0700), 0);
     assert_false(exec_hosts_write(lab, AT_FDCWD));
     assert_int_equal(errno, EISDIR);
-    assert_false(exists(EXEC_HOSTS_FILE ".new"));
-    assert_int_equal(rmdir(EXEC_HOSTS_FILE), 0);
+    assert_false(exists(PROGRAM_HOSTS_FILE ".new"));
+    assert_int_equal(rmdir(PROGRAM_HOSTS_FILE), 0);
     rdl_lab_free(lab);
 }
 
@@ -82,8 +83,8 @@ static void a_full_disk_is_told(void **state)
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
     assert_false(good);
     assert_int_equal(error, EFBIG);
-    assert_false(exists(EXEC_HOSTS_FILE ".new"));
-    assert_false(exists(EXEC_HOSTS_FILE));
+    assert_false(exists(PROGRAM_HOSTS_FILE ".new"));
+    assert_false(exists(PROGRAM_HOSTS_FILE));
     rdl_lab_free(lab);
 }
 
