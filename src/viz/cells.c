@@ -101,4 +101,5 @@ void cells_end_row(struct cells *c)
     }
     put(c, c->colour && shade != SHADE_NONE ? "\033[0m\n" : "\n");
     memset(c->row, 0, sizeof(c->row));
+    c->n_rows++;
 }

@@ -33,8 +33,9 @@ struct cell {
 /* The row that is being drawn, and where finished rows go. */
 struct cells {
     const struct viz_sink *sink;
-    uint32_t width; /* number of cells in a row, at most LADDER_WIDTH_MAX */
-    bool colour;    /* write ANSI colours */
+    uint32_t width;  /* number of cells in a row, at most LADDER_WIDTH_MAX */
+    bool colour;     /* write ANSI colours */
+    uint32_t n_rows; /* number of finished rows */
     struct cell row[LADDER_WIDTH_MAX];
 };
 

@@ -19,6 +19,9 @@
 #define BAND_MARGIN   PX(14)
 #define NOTE_DISTANCE PX(24) /* from the lifeline; leaves room for brackets */
 #define LANE_MAX      PX(640)
+#define HEADS_EVERY   PX(900) /* distance between two rows of names of the hosts, at least */
+#define HEADS_STOPS   8u      /* ... and number of stops between them, at least */
+#define HEADS_MARGIN  PX(16)
 #define ROUNDS_MAX    6 /* layouts tried before all labels become notes */
 
 /* Distances between lifelines to try.  In a wider lane arrows are flatter and more labels fit. */
@@ -137,6 +140,8 @@ struct row_heights {
     int32_t note_y[2];                     /* of the last note on each side */
     int32_t low;                           /* lower end of lost packets and cut arrows */
     int32_t cut_y;                         /* of the last cut arrow */
+    int32_t head_y;                        /* of the last names of the hosts */
+    uint32_t head_stop;                    /* the stop after them */
     int32_t time_y;                        /* of the last time shown */
     uint64_t time_ns;
 };
@@ -182,13 +187,27 @@ static bool shows_time(const struct layout *o, struct row_heights *r, uint32_t i
     return true;
 }
 
+/* Repeats the names of the hosts between @y and stop @i, if the last ones are far above.  Returns
+ * the y that is free after that.
+ */
+static int32_t lay_out_heads(struct layout *o, struct row_heights *r, uint32_t i, int32_t y)
+{
+    if (y - r->head_y < HEADS_EVERY || i - r->head_stop < HEADS_STOPS)
+        return y;
+    r->head_stop = i;
+    r->head_y = i32_max(y, r->low) + HEADS_MARGIN + LAYOUT_HEADS / 2;
+    o->heads[o->n_heads++] = (struct layout_head){.y = r->head_y};
+    return r->head_y + LAYOUT_HEADS / 2 + HEADS_MARGIN;
+}
+
 static void lay_out_rows(struct layout *o)
 {
     const struct ladder *l = o->l;
-    struct row_heights r = {.cut_y = -STEP_CUT, .time_y = -STEP_TIME, .time_ns = UINT64_MAX};
+    struct row_heights r = {
+        .cut_y = -STEP_CUT, .time_y = -STEP_TIME, .time_ns = UINT64_MAX, .head_y = o->top};
     int32_t y = o->top + PX(20);
 
-    o->n_bands = 0;
+    o->n_bands = o->n_heads = 0;
     for (uint32_t c = 0; c < LADDER_COLUMNS_MAX; c++)
         r.life_end[c] = LADDER_NONE;
     for (uint32_t i = 0; i < l->n_stops; i++) {
@@ -197,6 +216,7 @@ static void lay_out_rows(struct layout *o)
         struct text beside = text_on(buf, sizeof(buf));
 
         add_beside(&beside, o, i);
+        y = lay_out_heads(o, &r, i, y);
         if (s->gap_ns) {
             const int32_t top = i32_max(y, r.low) + BAND_MARGIN;
 
@@ -386,8 +406,10 @@ static bool layout_alloc(struct layout *o)
 {
     const struct ladder *l = o->l;
 
-    o->cap_texts = 3 * l->n_stops + 3 * l->n_arrows + 2 * LADDER_COLUMNS_MAX + MISSING_MAX + 4;
-    o->cap_lines = LADDER_COLUMNS_MAX + LAYOUT_SEGMENTS_MAX * l->n_arrows + 3 * l->n_timers;
+    o->cap_texts = 3 * l->n_stops + 3 * l->n_arrows +
+                   l->n_columns * (l->n_stops / HEADS_STOPS + 3u) + MISSING_MAX + 4;
+    o->cap_lines = 2 * l->n_columns * (l->n_stops / HEADS_STOPS + 2u) +
+                   LAYOUT_SEGMENTS_MAX * l->n_arrows + 3 * l->n_timers;
     o->cap_solids = l->n_stops + 3 * l->n_arrows + l->n_timers + 1;
     o->y = calloc(l->n_stops + 1u, sizeof(*o->y));
     o->label_out = calloc(l->n_arrows + 1u, sizeof(*o->label_out));
@@ -396,11 +418,12 @@ static bool layout_alloc(struct layout *o)
     o->arrows = calloc(l->n_arrows + 1u, sizeof(*o->arrows));
     o->brackets = calloc(l->n_timers + 1u, sizeof(*o->brackets));
     o->bands = calloc(l->n_stops + 1u, sizeof(*o->bands));
+    o->heads = calloc(l->n_stops + 1u, sizeof(*o->heads));
     o->texts = calloc(o->cap_texts, sizeof(*o->texts));
     o->lines = calloc(o->cap_lines, sizeof(*o->lines));
     o->solids = calloc(o->cap_solids, sizeof(*o->solids));
     return o->y && o->label_out && o->end_out && o->cut_out && o->arrows && o->brackets &&
-           o->bands && o->texts && o->lines && o->solids;
+           o->bands && o->heads && o->texts && o->lines && o->solids;
 }
 
 enum rdl_status layout_init(struct layout *ret, const struct ladder *l)
@@ -429,6 +452,7 @@ void layout_done(struct layout *o)
     free(o->arrows);
     free(o->brackets);
     free(o->bands);
+    free(o->heads);
     free(o->texts);
     free(o->lines);
     free(o->solids);

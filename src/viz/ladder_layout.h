@@ -4,7 +4,8 @@
  * Time is not to scale.  Each stop is below the previous one, far enough that notes on one side of
  * the picture and the ends of arrows on one lifeline do not touch.  A long pause becomes a band.
  * Labels are placed where there is room along their arrow (ladder_place.c).  A label without room
- * becomes a note beside the lifeline, and the layout is repeated with a row for it.
+ * becomes a note beside the lifeline, and the layout is repeated with a row for it.  Far below the
+ * names of the hosts they are repeated.
  */
 #ifndef VIZ_LADDER_LAYOUT_H
 #define VIZ_LADDER_LAYOUT_H
@@ -30,6 +31,7 @@
 #define LAYOUT_MARK   PX(4)  /* half the width of a mark on a lifeline */
 #define LAYOUT_ORIGIN PX(6)  /* half the width of the diamond where an injected packet begins */
 #define LAYOUT_HEAD   PX(10) /* length of an arrow's head */
+#define LAYOUT_HEADS  PX(20) /* height of the names of the hosts where they are repeated */
 #define LAYOUT_CUT    PX(6)  /* half the height of the strokes where an arrow is cut */
 
 enum layout_text_kind {
@@ -71,6 +73,12 @@ struct layout_band {
     uint32_t stop;       /* the stop after the pause */
 };
 
+/* A row that repeats the names of the hosts. */
+struct layout_head {
+    int32_t y;        /* of its middle */
+    unsigned on_line; /* set of columns whose name interrupts the lifeline */
+};
+
 /* The line beside a lifeline that connects the arming of a timer with its firing. */
 struct layout_bracket {
     int32_t x, lifeline_x; /* x of the line, and of the lifeline */
@@ -94,10 +102,11 @@ struct layout {
     struct layout_arrow *arrows;
     struct layout_bracket *brackets; /* one per element of ladder.timers */
     struct layout_band *bands;
+    struct layout_head *heads;
     struct layout_text *texts;
     struct segment *lines; /* obstacles for texts: lines */
     struct quad *solids;   /* obstacles for texts: areas */
-    uint32_t n_bands, n_texts, n_lines, n_solids;
+    uint32_t n_bands, n_heads, n_texts, n_lines, n_solids;
     uint32_t cap_texts, cap_lines, cap_solids;
 };
 

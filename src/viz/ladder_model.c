@@ -326,6 +326,8 @@ enum rdl_status ladder_draw(const struct past *past, const struct picture_option
 
     if (st != RDL_OK)
         return st;
+    if (options->ret_left)
+        *options->ret_left = (struct picture_left){l->packets_left, l->left_from, l->hosts_left};
     st = svg ? ladder_svg(l, sink) : ladder_text(l, sink);
     ladder_free(l);
     return st;

@@ -15,7 +15,6 @@
 #include "emu/trace/render.h"
 #include "viz/ladder.h"
 
-#define LADDER_COLUMNS_MAX   12u
 #define LADDER_NOTE_BYTES    112u
 #define LADDER_LABEL_BYTES   152u
 #define LADDER_CUT_BYTES     80u

@@ -31,6 +31,7 @@ struct page {
     uint32_t time_width;            /* width of the column of times */
     uint32_t x[LADDER_COLUMNS_MAX]; /* cell of each lifeline */
     bool outside;                   /* notes are outside the lifelines, not between them */
+    uint32_t head_row;              /* the row below the last names of the hosts */
     uint64_t shown_ns;              /* the time that was last written at the left edge */
 };
 

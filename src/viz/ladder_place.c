@@ -17,6 +17,7 @@
 #define STEP         PX(8)  /* between two candidate positions */
 #define TAIL_SPACE   PX(10)
 #define HEAD_SPACE   PX(14)
+#define NAME_SPACE   PX(6) /* between a lifeline and a name beside it */
 
 static struct quad box_of(const struct layout_text *t, int32_t margin)
 {
@@ -252,10 +253,48 @@ static void place_gap(struct layout *o, const struct layout_band *b)
     layout_add_text(o, t);
 }
 
+/* Places the name of a host in a row that repeats the names: on its lifeline, or beside it if a
+ * timer or a packet is in the way.  Without room it is omitted.
+ */
+static void place_name(struct layout *o, struct layout_head *h, uint32_t column)
+{
+    static const int32_t down[] = {0, PX(8), -PX(8), PX(16), -PX(16)};
+    const struct point middle = {o->x[column], h->y + LAYOUT_BELOW + PX(1)};
+    struct layout_text t = {.kind = TEXT_NAME,
+                            .anchor = ANCHOR_MIDDLE,
+                            .stop = LADDER_NONE,
+                            .arrow = LADDER_NONE,
+                            .at = middle,
+                            .u = {1000, 0}};
+    struct text s = text_on(t.s, sizeof(t.s));
+
+    text_add(&s, o->l->columns[column].name);
+    if (put_if_free(o, &t)) {
+        h->on_line |= 1u << column;
+        return;
+    }
+    RDL_ASSERT(o->n_lines < o->cap_lines);
+    o->lines[o->n_lines++] =
+        (struct segment){{middle.x, h->y - LAYOUT_HEADS / 2}, {middle.x, h->y + LAYOUT_HEADS / 2}};
+    for (size_t i = 0; i < 2 * ARRAY_LEN(down); i++) {
+        const bool right = (i & 1u) == 0;
+
+        t.anchor = right ? ANCHOR_START : ANCHOR_END;
+        t.at =
+            (struct point){middle.x + (right ? NAME_SPACE : -NAME_SPACE), middle.y + down[i / 2]};
+        if (put_if_free(o, &t))
+            return;
+    }
+}
+
 uint32_t layout_place(struct layout *o)
 {
     uint32_t n_without = 0;
 
+    for (uint32_t i = 0; i < o->n_heads; i++) {
+        for (uint32_t c = 0; c < o->l->n_columns; c++)
+            place_name(o, &o->heads[i], c);
+    }
     for (uint32_t i = 0; i < o->n_bands; i++)
         place_gap(o, &o->bands[i]);
     for (uint32_t i = 0; i < o->l->n_arrows; i++) {

@@ -188,6 +188,18 @@ static void add_solid(struct layout *o, struct point p, int32_t half_w, int32_t 
     o->solids[o->n_solids++] = quad_box(p.x - half_w, p.y - half_h, p.x + half_w, p.y + half_h);
 }
 
+/* A lifeline may be interrupted where the names of the hosts are repeated. */
+static void add_lifeline(struct layout *o, int32_t x)
+{
+    int32_t y = o->top;
+
+    for (uint32_t i = 0; i < o->n_heads; i++) {
+        add_line(o, (struct segment){{x, y}, {x, o->heads[i].y - LAYOUT_HEADS / 2}});
+        y = o->heads[i].y + LAYOUT_HEADS / 2;
+    }
+    add_line(o, (struct segment){{x, y}, {x, o->bottom}});
+}
+
 /* Collects everything drawn that texts must not touch. */
 static void collect_obstacles(struct layout *o)
 {
@@ -195,7 +207,7 @@ static void collect_obstacles(struct layout *o)
 
     o->n_lines = o->n_solids = 0;
     for (uint32_t c = 0; c < l->n_columns; c++)
-        add_line(o, (struct segment){{o->x[c], o->top}, {o->x[c], o->bottom}});
+        add_lifeline(o, o->x[c]);
     for (uint32_t i = 0; i < l->n_arrows; i++) {
         const struct layout_arrow *g = &o->arrows[i];
 

@@ -12,51 +12,62 @@
 #include "viz/ladder_layout.h"
 #include "viz/svg.h"
 
-#define TEXT_OF(number) #number
-#define FONT_SIZE(px)   "font-size:" TEXT_OF(px) "px"
+/* The colours on a light page, then those on a dark one.  A viewer that knows no media queries
+ * shows the light ones: the picture has a ground of its own.
+ */
+static const char light[] =
+    ".ladder{fill:#1b1f24}.ladder path{stroke:#1b1f24}"
+    ".ladder .addr,.ladder .time,.ladder .gap,.ladder .rest,.ladder .cut{fill:#57606a}"
+    ".ladder path.life,.ladder path.pause{stroke:#8b949e}.ladder .band{fill:#eef0f3}"
+    ".ladder text.tone-post{fill:#57606a}.ladder text.tone-state{fill:#7a4a78}"
+    ".ladder text.tone-done,.ladder text.tone-answer{fill:#00664c}"
+    ".ladder text.tone-bad,.ladder text.tone-nak{fill:#a83a00}"
+    ".ladder text.tone-timer{fill:#8a5a00}.ladder text.tone-request{fill:#005a8f}"
+    ".ladder path.tone-request{stroke:#0072b2}.ladder path.tone-answer{stroke:#009e73}"
+    ".ladder path.tone-nak{stroke:#d55e00}.ladder path.tone-timer{stroke:#b87800}"
+    ".ladder path.tone-state{stroke:#7a4a78}.ladder path.tone-done{stroke:#00664c}"
+    ".ladder path.tone-bad{stroke:#a83a00}"
+    ".ladder path.head.tone-request{fill:#0072b2}.ladder path.head.tone-answer{fill:#009e73}"
+    ".ladder path.head.tone-nak{fill:#d55e00}"
+    ".ladder path.mark.tone-post{fill:#fff;stroke:#57606a}"
+    ".ladder path.mark.tone-state{fill:#cc79a7}.ladder path.mark.tone-done{fill:#009e73}"
+    ".ladder path.mark.tone-bad{fill:#d55e00}.ladder path.mark.tone-timer{fill:#e69f00}"
+    ".ladder path.head{stroke:none}";
 
-static const char style[] =
-    "<style>"
-    ".ladder{font-family:\"DejaVu Sans\",sans-serif;" FONT_SIZE(
-        LAYOUT_FONT_PX) ";fill:#1b1f24}"
-                        ".ladder "
-                        "path{fill:none;stroke:#1b1f24;stroke-width:1.4;stroke-linecap:round;"
-                        "stroke-linejoin:round}"
-                        ".ladder .title{" FONT_SIZE(
-                            LAYOUT_TITLE_FONT_PX) ";font-weight:bold}"
-                                                  ".ladder .name{" FONT_SIZE(
-                                                      LAYOUT_NAME_FONT_PX) ";font-weight:bold}"
-                                                                           ".ladder .addr,.ladder "
-                                                                           ".time{" FONT_SIZE(
-                                                                               LAYOUT_TIME_FONT_PX) ";fill:#57606a}"
-                                                                                                    ".ladder .gap,.ladder .rest,.ladder .cut{fill:#57606a}"
-                                                                                                    ".ladder .gap{font-style:italic}"
-                                                                                                    ".ladder path.life{stroke:#8b949e}"
-                                                                                                    ".ladder path.pause{stroke:#8b949e;stroke-dasharray:1 4}"
-                                                                                                    ".ladder .band{fill:#eef0f3}"
-                                                                                                    ".ladder text.tone-post{fill:#57606a}.ladder text.tone-state{fill:#7a4a78}"
-                                                                                                    ".ladder text.tone-done,.ladder text.tone-answer{fill:#00664c}"
-                                                                                                    ".ladder text.tone-bad,.ladder text.tone-nak{fill:#a83a00}"
-                                                                                                    ".ladder text.tone-timer{fill:#8a5a00}.ladder text.tone-request{fill:#005a8f}"
-                                                                                                    ".ladder path.tone-request{stroke:#0072b2}.ladder path.tone-answer{stroke:#009e73}"
-                                                                                                    ".ladder path.tone-nak{stroke:#d55e00}.ladder path.tone-timer{stroke:#b87800}"
-                                                                                                    ".ladder path.tone-state{stroke:#7a4a78}.ladder path.tone-done{stroke:#00664c}"
-                                                                                                    ".ladder path.tone-bad{stroke:#a83a00;stroke-width:2}"
-                                                                                                    ".ladder path.again{stroke-dasharray:7 4}"
-                                                                                                    ".ladder path.copy{stroke-dasharray:2 4}"
-                                                                                                    ".ladder path.head{stroke:none}"
-                                                                                                    ".ladder path.head.tone-request{fill:#0072b2}.ladder path.head.tone-answer{fill:#009e73}"
-                                                                                                    ".ladder path.head.tone-nak{fill:#d55e00}"
-                                                                                                    ".ladder path.mark.tone-post{fill:#fff;stroke:#57606a}"
-                                                                                                    ".ladder path.mark.tone-state{fill:#cc79a7}.ladder path.mark.tone-done{fill:#009e73}"
-                                                                                                    ".ladder path.mark.tone-bad{fill:#d55e00}.ladder path.mark.tone-timer{fill:#e69f00}"
-                                                                                                    "</style>\n";
+/* For either page. */
+static const char shapes[] =
+    ".ladder .gap{font-style:italic}"
+    ".ladder path{fill:none;stroke-width:1.4;stroke-linecap:round;stroke-linejoin:round}"
+    ".ladder path.pause{stroke-dasharray:1 4}.ladder path.again{stroke-dasharray:7 4}"
+    ".ladder path.copy{stroke-dasharray:2 4}.ladder path.tone-bad{stroke-width:2}";
+
+static const char dark[] =
+    "@media (prefers-color-scheme:dark){"
+    ".ladder{fill:#e6edf3}.ladder path{stroke:#e6edf3}.ladder rect.page{fill:#0d1117}"
+    ".ladder .addr,.ladder .time,.ladder .gap,.ladder .rest,.ladder .cut{fill:#9aa4af}"
+    ".ladder path.life,.ladder path.pause{stroke:#6e7681}.ladder .band{fill:#1c222b}"
+    ".ladder text.tone-post{fill:#9aa4af}.ladder text.tone-state{fill:#e0a8dc}"
+    ".ladder text.tone-done,.ladder text.tone-answer{fill:#4fd1a5}"
+    ".ladder text.tone-bad,.ladder text.tone-nak{fill:#ff9f6b}"
+    ".ladder text.tone-timer{fill:#f0b35a}.ladder text.tone-request{fill:#79c0ff}"
+    ".ladder path.tone-request{stroke:#56a8e8}.ladder path.tone-answer{stroke:#2fc496}"
+    ".ladder path.tone-nak{stroke:#f58a4b}.ladder path.tone-timer{stroke:#e0a33a}"
+    ".ladder path.tone-state{stroke:#e0a8dc}.ladder path.tone-done{stroke:#4fd1a5}"
+    ".ladder path.tone-bad{stroke:#ff9f6b}"
+    ".ladder path.head.tone-request{fill:#56a8e8}.ladder path.head.tone-answer{fill:#2fc496}"
+    ".ladder path.head.tone-nak{fill:#f58a4b}"
+    ".ladder path.mark.tone-post{fill:#0d1117;stroke:#9aa4af}"
+    ".ladder path.mark.tone-state{fill:#a05c86}.ladder path.mark.tone-done{fill:#009e73}"
+    ".ladder path.mark.tone-bad{fill:#d55e00}.ladder path.mark.tone-timer{fill:#e69f00}"
+    ".ladder path.head{stroke:none}}";
 
 /* Only pictures with injected packets have it. */
 static const char style_injected[] =
     "<style>.ladder path.injected{stroke-width:5;stroke-linecap:butt}"
     ".ladder path.inside{stroke:#fff;stroke-width:2.2;stroke-linecap:butt}"
-    ".ladder path.origin{fill:#fff}</style>\n";
+    ".ladder path.origin{fill:#fff}"
+    "@media (prefers-color-scheme:dark){"
+    ".ladder path.inside{stroke:#0d1117}.ladder path.origin{fill:#0d1117}}</style>\n";
 
 static const char *const tone_names[] = {
     [TONE_PLAIN] = "plain", [TONE_POST] = "post",       [TONE_STATE] = "state",
@@ -122,17 +133,25 @@ static void put_band(const struct viz_sink *sink, const struct layout *o,
              px(left).s, px(b->top).s, px(right - left).s, px(b->bottom - b->top).s);
 }
 
-/* Draws a solid line that is dotted in pauses. */
+/* Draws a solid line that is dotted in pauses, and interrupted by the name of the host. */
 static void put_lifeline(const struct viz_sink *sink, const struct layout *o, uint32_t column)
 {
     const int32_t x = o->x[column];
     int32_t y = o->top;
 
     svg_put(sink, "<path class=\"life\" d=\"");
-    for (uint32_t i = 0; i < o->n_bands; i++) {
-        put_to(sink, 'M', (struct point){x, y});
-        put_to(sink, 'L', (struct point){x, o->bands[i].top});
-        y = o->bands[i].bottom;
+    for (uint32_t band = 0, head = 0; band < o->n_bands || head < o->n_heads;) {
+        const bool pauses =
+            head == o->n_heads || (band < o->n_bands && o->bands[band].top < o->heads[head].y);
+        const int32_t top = pauses ? o->bands[band].top : o->heads[head].y - LAYOUT_HEADS / 2;
+
+        if (pauses || (o->heads[head].on_line & 1u << column)) {
+            put_to(sink, 'M', (struct point){x, y});
+            put_to(sink, 'L', (struct point){x, top});
+            y = pauses ? o->bands[band].bottom : top + LAYOUT_HEADS;
+        }
+        band += pauses;
+        head += !pauses;
     }
     put_to(sink, 'M', (struct point){x, y});
     put_to(sink, 'L', (struct point){x, o->bottom});
@@ -335,6 +354,21 @@ static void put_stop(const struct viz_sink *sink, const struct layout *o, uint32
         svg_put(sink, "</g>\n");
 }
 
+static void put_style(const struct viz_sink *sink)
+{
+    svg_put(sink, "<style>");
+    svg_putf(sink,
+             ".ladder{font-family:\"DejaVu Sans\",sans-serif;font-size:%dpx}"
+             ".ladder .title{font-size:%dpx;font-weight:bold}"
+             ".ladder .name{font-size:%dpx;font-weight:bold}"
+             ".ladder .addr,.ladder .time{font-size:%dpx}",
+             LAYOUT_FONT_PX, LAYOUT_TITLE_FONT_PX, LAYOUT_NAME_FONT_PX, LAYOUT_TIME_FONT_PX);
+    svg_put(sink, shapes);
+    svg_put(sink, light);
+    svg_put(sink, dark);
+    svg_put(sink, "</style>\n");
+}
+
 static bool has_injected(const struct ladder *l)
 {
     for (uint32_t i = 0; i < l->n_arrows; i++) {
@@ -356,10 +390,10 @@ static void put_picture(const struct viz_sink *sink, const struct layout *o)
         px(o->width).s, px(o->height).s, px(o->width).s, px(o->height).s);
     svg_put_escaped(sink, l->title[0] ? l->title : "ladder");
     svg_put(sink, "</title>\n");
-    svg_put(sink, style);
+    put_style(sink);
     if (has_injected(l))
         svg_put(sink, style_injected);
-    svg_put(sink, "<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n");
+    svg_put(sink, "<rect class=\"page\" width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n");
     for (uint32_t i = 0; i < o->n_bands && l->n_columns; i++)
         put_band(sink, o, &o->bands[i]);
     for (uint32_t c = 0; c < l->n_columns; c++)

@@ -11,8 +11,9 @@
 #include "emu/base/assert.h"
 #include "viz/ladder_page.h"
 
-#define LANE_MAX 76u /* characters between two lifelines */
-#define LANE_MIN 16u
+#define LANE_MAX    76u /* characters between two lifelines */
+#define LANE_MIN    16u
+#define HEADS_EVERY 50u /* rows between two rows with the names of the hosts */
 
 static const struct page_glyphs utf8 = {
     .life = "│",
@@ -143,6 +144,15 @@ void page_begin_row(struct page *p, uint32_t i)
     cells_draw(&p->c, p->time_width - cells_of(buf), buf, SHADE_NONE);
 }
 
+/* Draws what goes on between two stops, in a row before stop @i. */
+static void draw_between(struct page *p, uint32_t i, const char *life)
+{
+    for (uint32_t c = 0; c < p->l->n_columns; c++)
+        cells_draw(&p->c, p->x[c], life, SHADE_DIM);
+    for (uint32_t k = 0; k < p->l->n_timers; k++)
+        draw_timer(p, &p->l->timers[k], i, true);
+}
+
 /* Writes the row of the pause before stop @i. */
 static void pause_row(struct page *p, uint32_t i)
 {
@@ -152,10 +162,7 @@ static void pause_row(struct page *p, uint32_t i)
     const uint32_t to = p->l->n_columns > 1 ? p->x[1] : p->c.width;
     uint32_t words;
 
-    for (uint32_t c = 0; c < p->l->n_columns; c++)
-        cells_draw(&p->c, p->x[c], p->g->pause, SHADE_DIM);
-    for (uint32_t k = 0; k < p->l->n_timers; k++)
-        draw_timer(p, &p->l->timers[k], i, true);
+    draw_between(p, i, p->g->pause);
     ladder_add_gap(&t, &p->l->stops[i]);
     words = cells_of(buf);
     cells_draw_within(&p->c, from, to,
@@ -274,6 +281,24 @@ static void sentence_rows(struct page *p, const char *s)
     }
 }
 
+static void draw_names(struct page *p)
+{
+    cells_draw(&p->c, p->time_width - 4, "t/us", SHADE_DIM);
+    for (uint32_t c = 0; c < p->l->n_columns; c++)
+        draw_centred(p, c, p->l->columns[c].name, SHADE_BOLD);
+}
+
+/* Repeats the names of the hosts before stop @i, if the last ones are far above. */
+static void repeat_names(struct page *p, uint32_t i)
+{
+    if (p->c.n_rows - p->head_row < HEADS_EVERY)
+        return;
+    draw_between(p, i, p->g->life);
+    draw_names(p);
+    cells_end_row(&p->c);
+    p->head_row = p->c.n_rows;
+}
+
 static void head_rows(struct page *p)
 {
     const struct ladder *l = p->l;
@@ -286,10 +311,9 @@ static void head_rows(struct page *p)
     sentence_rows(p, l->missing);
     if (l->n_stops == 0)
         return;
-    cells_draw(&p->c, p->time_width - 4, "t/us", SHADE_DIM);
-    for (uint32_t c = 0; c < l->n_columns; c++)
-        draw_centred(p, c, l->columns[c].name, SHADE_BOLD);
+    draw_names(p);
     cells_end_row(&p->c);
+    p->head_row = p->c.n_rows;
     for (uint32_t c = 0; c < l->n_columns; c++) {
         draw_centred(p, c, l->columns[c].addr, SHADE_DIM);
         addresses = addresses || l->columns[c].addr[0];
@@ -312,6 +336,8 @@ static void stop_rows(struct page *p, uint32_t i)
     const struct ladder_stop *s = &p->l->stops[i];
     const struct ladder_arrow *a = s->arrow != LADDER_NONE ? &p->l->arrows[s->arrow] : NULL;
 
+    if (s->gap_ns || s->note[0] || (a && a->tail == i))
+        repeat_names(p, i);
     if (s->gap_ns)
         pause_row(p, i);
     if (a && (a->tail == i || a->tail == LADDER_NONE))

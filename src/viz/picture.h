@@ -19,6 +19,13 @@ struct viz_sink {
     void *ctx;
 };
 
+/* The part of the history that a picture does not have because of its limits. */
+struct picture_left {
+    uint64_t n_packets; /* packets that are not drawn */
+    ev_id from;         /* nothing is drawn from this event on; 0: all is */
+    bool hosts;         /* some hosts have no place */
+};
+
 /* The contents and the form of a picture.  A zeroed struct has the defaults. */
 struct picture_options {
     const char *title; /* NULL: none */
@@ -26,9 +33,10 @@ struct picture_options {
     ev_id from, to;
     /* Maximum number of packets, up to LADDER_PACKETS_MAX; 0: LADDER_PACKETS_DEFAULT. */
     uint32_t n_packets;
-    uint32_t width; /* text: columns of the terminal; 0: LADDER_WIDTH_DEFAULT */
-    bool colour;    /* text: ANSI colours */
-    bool ascii;     /* text: no character outside ASCII */
+    uint32_t width;                /* text: columns of the terminal; 0: LADDER_WIDTH_DEFAULT */
+    bool colour;                   /* text: ANSI colours */
+    bool ascii;                    /* text: no character outside ASCII */
+    struct picture_left *ret_left; /* set by the function that draws; NULL: of no interest */
 };
 
 struct past; /* emu/past/past.h */

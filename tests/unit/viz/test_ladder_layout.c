@@ -277,6 +277,42 @@ static void a_lost_packet_ends_between_the_lifelines_and_above_the_pause(void **
     ladder_free(l);
 }
 
+static uint32_t count_names(const struct layout *o, uint32_t column)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < o->n_texts; i++)
+        n +=
+            o->texts[i].kind == TEXT_NAME && strcmp(o->texts[i].s, o->l->columns[column].name) == 0;
+    return n;
+}
+
+/* A short ladder has the names at its top alone. */
+static void the_names_of_the_hosts_come_again_far_below(void **state)
+{
+    struct ladder *l = trace_ladder("sixty_packets", NULL);
+    int32_t last = 0;
+    struct layout o;
+
+    (void)state;
+    assert_int_equal(layout_init(&o, l), RDL_OK);
+    assert_true(o.n_heads > 0);
+    for (uint32_t i = 0; i < o.n_heads; i++) {
+        assert_true(o.heads[i].y - last >= PX(900));
+        last = o.heads[i].y;
+    }
+    assert_true(o.bottom - last < PX(1100));
+    for (uint32_t c = 0; c < l->n_columns; c++)
+        assert_int_equal(count_names(&o, c), 1 + o.n_heads);
+    layout_done(&o);
+    ladder_free(l);
+    l = trace_ladder("lost_request", NULL);
+    assert_int_equal(layout_init(&o, l), RDL_OK);
+    assert_int_equal(o.n_heads, 0);
+    layout_done(&o);
+    ladder_free(l);
+}
+
 /* A packet that is lost does not seem to overtake the one before it. */
 static void arrows_of_one_direction_do_not_cross_the_lost_one(void **state)
 {
@@ -306,6 +342,7 @@ int main(void)
         cmocka_unit_test(nothing_collides_in_random_traces),
         cmocka_unit_test(cut_arrows_are_level_and_lie_one_below_the_other),
         cmocka_unit_test(a_lost_packet_ends_between_the_lifelines_and_above_the_pause),
+        cmocka_unit_test(the_names_of_the_hosts_come_again_far_below),
         cmocka_unit_test(arrows_of_one_direction_do_not_cross_the_lost_one),
     };
 

@@ -77,6 +77,36 @@ static void an_injected_packet_has_a_line_of_its_own(void **state)
     free(c.s);
 }
 
+/* Returns the number of lines of @s that begin with @word; *@ret_below is the number of those below
+ * the last one.
+ */
+static unsigned lines_with(const char *s, const char *word, unsigned *ret_below)
+{
+    unsigned n = 0;
+
+    for (*ret_below = 0; *s; s = strchr(s, '\n') + 1, ++*ret_below) {
+        if (strncmp(s + strspn(s, " "), word, strlen(word)) == 0) {
+            n++;
+            *ret_below = 0;
+        }
+    }
+    return n;
+}
+
+static void the_names_of_the_hosts_come_again_after_fifty_rows(void **state)
+{
+    struct collected c = picture("sixty_packets", NULL);
+    unsigned below;
+
+    (void)state;
+    assert_int_equal(lines_with(c.s, "t/us", &below), 2);
+    assert_in_range(below, 1, 50);
+    free(c.s);
+    c = picture("lost_request", NULL);
+    assert_int_equal(lines_with(c.s, "t/us", &below), 1);
+    free(c.s);
+}
+
 static void nothing_to_draw_is_said(void **state)
 {
     const struct picture_options options = {.title = "empty", .from = ev_id_of(99, 1)};
@@ -184,6 +214,7 @@ int main(void)
         cmocka_unit_test(a_lost_request_reads_from_top_to_bottom),
         cmocka_unit_test(arrows_that_are_cut_say_where_they_come_from_and_go_to),
         cmocka_unit_test(an_injected_packet_has_a_line_of_its_own),
+        cmocka_unit_test(the_names_of_the_hosts_come_again_after_fifty_rows),
         cmocka_unit_test(nothing_to_draw_is_said),
         cmocka_unit_test(no_line_is_wider_than_the_terminal),
         cmocka_unit_test(ascii_means_ascii_and_no_colours),

@@ -286,9 +286,8 @@ static void duplicate(struct trace_of *t)
     answer(t, at + FLIGHT + 500, (struct answer){1, 0, 100, 1, SYN_ACK}, ACT_DROP);
 }
 
-static void thirty_packets(struct trace_of *t)
+static void one_message(struct trace_of *t, uint32_t n)
 {
-    const uint32_t n = 30;
     uint64_t at = 20087;
 
     pair(t);
@@ -308,6 +307,16 @@ static void thirty_packets(struct trace_of *t)
     at += (n - 1) * PACKET + FLIGHT;
     complete(t, at, 1, 7, true, WCS_SUCCESS);
     complete(t, at + LATENCY + 6, 0, 1, false, WCS_SUCCESS);
+}
+
+static void thirty_packets(struct trace_of *t)
+{
+    one_message(t, 30);
+}
+
+static void sixty_packets(struct trace_of *t)
+{
+    one_message(t, 60);
 }
 
 static void three_hosts(struct trace_of *t)
@@ -517,6 +526,7 @@ const struct trace_case trace_cases[] = {
     {"receiver_not_ready", receiver_not_ready},
     {"duplicate", duplicate},
     {"thirty_packets", thirty_packets},
+    {"sixty_packets", sixty_packets},
     {"three_hosts", three_hosts},
     {"crossing", crossing},
     {"faults", faults},
