@@ -14,6 +14,7 @@ from program import ensure
 
 FILES = {
     "empty/readme.txt": "no trace\n",
+    "sent.ndjson": "".join(f'{{"at_ns":{n},"id":"#{n}.1","ev":"tx","host":"h1","peer":"h2"}}\n' for n in (1, 2, 3)),
     "old.ndjson": '{"at_ns":5,"id":"#1.1","ev":"cq_event","host":"h1","cqn":1}\n'
                   '{"at_ns":6,"id":"#2.1","ev":"of_the_future","host":"h1"}\n',
     "cut.ndjson": '{"format":"rdmalab-trace","version":1}\n{"at_ns":5,"id":"#1.1","ev":"tx"',
@@ -86,6 +87,8 @@ CASES = [  # arguments, standard input, exit status, what the output must match
     (["show", "old.ndjson", "--ladder", "-", "--from", "3", "--to", "2.9"], "", 2,
      r"--from 3 is after --to 2\.9; the earlier one comes first$"),
     (["show", "old.ndjson", "--ladder", "-", "--packets", "0"], "", 2, r"--packets 0: a ladder has 1 to 1000"),
+    (["show", "sent.ndjson", "--ladder", "sent.svg", "--packets", "1"], "", 0,
+     r"sent\.svg: 2 more packets from #2\.1 on are left out: --from 2\.1 draws the next part, --packets 3 all of it$"),
     (["show", "old.ndjson", "--ladder", "none/l.svg"], "", 2, r"none/l\.svg: No such file"),
     (["show", "old.ndjson", "count", "kick, host==h9"], "", 1, r'no host of the trace is called "h9"'),
 ]

@@ -43,10 +43,22 @@ static bool read_options(const struct ladder_request *rq, struct picture_options
     return true;
 }
 
+static void warn_of_left(const char *file, const struct picture_options *options)
+{
+    char left[256];
+    struct text t = text_on(left, sizeof(left));
+
+    export_add_left(&t, options->ret_left, options->n_packets, "--from ", "--packets ");
+    if (t.len)
+        fprintf(stderr, "rdmalab: %s: %s\n", SHOWN_NAME(file), left);
+}
+
 int ladder_file(const struct past *p, const char *title, const struct ladder_request *rq)
 {
     const bool terminal = strcmp(rq->file, "-") == 0;
+    struct picture_left left = {0};
     struct picture_options options = {
+        .ret_left = &left,
         .title = title && title[0] ? SHOWN_LINE(title) : NULL,
         .colour = terminal && modes_colour(),
     };
@@ -68,5 +80,7 @@ int ladder_file(const struct past *p, const char *title, const struct ladder_req
     }
     if (why_not)
         fprintf(stderr, "rdmalab: %s: %s\n", SHOWN_NAME(rq->file), why_not);
+    else if (!terminal)
+        warn_of_left(rq->file, &options);
     return why_not ? EXIT_FAILED : EXIT_PASSED;
 }

@@ -375,6 +375,18 @@ static void warn_of_missing(struct session *s, const struct step *st, const stru
         fprintf(s->config.err, "%s: %s\n", step_text(st, "file"), missing);
 }
 
+/* Warns if a picture does not have all packets and hosts because of its limits. */
+static void warn_of_left(struct session *s, const struct step *st,
+                         const struct picture_options *options)
+{
+    char left[SHOW_LINE_BYTES];
+    struct text t = text_on(left, sizeof(left));
+
+    export_add_left(&t, options->ret_left, options->n_packets, "from=", "packets=");
+    if (t.len)
+        fprintf(s->config.err, "%s: %s\n", step_text(st, "file"), left);
+}
+
 /* Exports the picture of a virtqueue, which shows its state and not events. */
 static bool export_queue(struct session *s, FILE *f, const struct step *st, bool as_text)
 {
@@ -416,7 +428,9 @@ static bool export_to(struct session *s, FILE *f, const struct step *st, bool te
         .title = session_title(s),
         .seed = s->lab_info.seed,
     };
+    struct picture_left left = {0};
     struct picture_options options = {.title = about.title ? SHOWN_LINE(about.title) : NULL,
+                                      .ret_left = &left,
                                       .n_packets = (uint32_t)step_number(st, "packets"),
                                       .colour = terminal && s->config.colour};
     enum rdl_status status;
@@ -441,6 +455,8 @@ static bool export_to(struct session *s, FILE *f, const struct step *st, bool te
         return session_fail_status(s, st->at, "export", status);
     if (!terminal || !picture)
         warn_of_missing(s, st, &past, &options);
+    if (picture && !terminal)
+        warn_of_left(s, st, &options);
     return true;
 }
 

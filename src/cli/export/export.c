@@ -8,6 +8,7 @@
 #include "emu/base/assert.h"
 #include "emu/trace/render.h"
 #include "print/show_text.h"
+#include "viz/ladder.h"
 
 #define TEXT_SUFFIX ".txt"
 
@@ -92,4 +93,28 @@ enum rdl_status export_picture(FILE *out, picture_draw *draw, const struct past 
     if (wide.width == 0)
         wide.width = show_columns(out);
     return draw(p, &wide, svg, &sink);
+}
+
+void export_add_left(struct text *t, const struct picture_left *left, uint32_t n_packets,
+                     const char *from, const char *packets)
+{
+    const uint64_t drawn = n_packets ? n_packets : LADDER_PACKETS_DEFAULT;
+
+    if (left->hosts)
+        text_addf(t, "only %u hosts are drawn", LADDER_COLUMNS_MAX);
+    if (!left->from)
+        return;
+    text_add(t, t->len ? "; " : "");
+    if (left->n_packets)
+        text_addf(t, "%llu more packet%s", (unsigned long long)left->n_packets,
+                  left->n_packets == 1 ? "" : "s");
+    else
+        text_add(t, "what happens");
+    text_add(t, " from ");
+    ev_add_id(t, left->from);
+    text_addf(t, " on %s left out: %s%llu.%u draws the next part",
+              left->n_packets > 1 ? "are" : "is", from, (unsigned long long)ev_tick(left->from),
+              ev_row(left->from)); /* without #, where a comment of a shell begins */
+    if (left->n_packets && drawn + left->n_packets <= LADDER_PACKETS_MAX)
+        text_addf(t, ", %s%llu all of it", packets, (unsigned long long)(drawn + left->n_packets));
 }

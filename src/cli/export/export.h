@@ -12,6 +12,7 @@
 #include <stdio.h>
 
 #include "cli/lang/words.h"
+#include "emu/base/text.h"
 #include "emu/past/past.h"
 #include "rdmalab/status.h"
 #include "viz/picture.h"
@@ -42,6 +43,13 @@ RDL_MUST_CHECK enum rdl_status export_pcapng(FILE *out, const struct past *p,
  */
 RDL_MUST_CHECK enum rdl_status export_picture(FILE *out, picture_draw *draw, const struct past *p,
                                               const struct picture_options *options, bool svg);
+
+/* Adds what a picture of at most @n_packets packets (0: the default) has left out, and how to see
+ * it;
+ * @from and @packets are the names of these options: "--from ".  Adds nothing if it has everything.
+ */
+void export_add_left(struct text *t, const struct picture_left *left, uint32_t n_packets,
+                     const char *from, const char *packets);
 
 /* Writes a header and the events, one JSON object per line, as trace_file_read() reads them.
  * Writes nothing if it returns RDL_ERR_NOMEM.

@@ -142,6 +142,7 @@ static void what_is_missing_is_said_where_it_is_looked_for(void **state)
         {long_story, "export ladder - from=#100 to=#20", false,
          "from=#100 is after to=#20\nthe earlier one comes first"},
         {long_story, "export ladder - packets=4", true, "... 216 more packets, from #249.6 on"},
+        {long_story, "export ladder /dev/null packets=4", true, "next part, packets=220 all of it"},
         {long_story, "export ladder /dev/null", true, "/dev/null: the 3072 oldest events are"},
         {long_story, "export pcapng /dev/null", true,
          "keeps more; the bytes of 212 frames are forgotten; \"record frames=16k\""},
