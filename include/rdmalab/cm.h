@@ -167,9 +167,9 @@ RDL_MUST_CHECK enum rdl_status rdl_cm_notify(struct rdl_lab *lab, rdl_cm_id id, 
 /* Returns the attributes with which a queue pair of @id moves to @state (enum qp_state), and their
  * mask (set of enum qp_attr_bit).
  */
-RDL_MUST_CHECK enum rdl_status rdl_cm_qp_attr(const struct rdl_lab *lab, rdl_cm_id id,
-                                              uint32_t state, struct rdl_qp_attr *ret,
-                                              uint32_t *ret_mask, int *reterr);
+RDL_MUST_CHECK enum rdl_status rdl_cm_qp_attr(struct rdl_lab *lab, rdl_cm_id id, uint32_t state,
+                                              struct rdl_qp_attr *ret, uint32_t *ret_mask,
+                                              int *reterr);
 
 /* Makes @qp the queue pair of @id, as librdmacm remembers it; raw 0: none. */
 RDL_MUST_CHECK enum rdl_status rdl_cm_set_qp(struct rdl_lab *lab, rdl_cm_id id, rdl_qp qp);
@@ -226,6 +226,27 @@ RDL_MUST_CHECK enum rdl_status rdl_cm_id_info(const struct rdl_lab *lab, rdl_cm_
 RDL_MUST_CHECK enum rdl_status rdl_cm_listener(const struct rdl_lab *lab, rdl_host host,
                                                uint32_t space, const struct rdl_cm_addr *to,
                                                rdl_cm_id *ret);
+
+/* A call of a program that the lab remembers.  Calls are no events: they have no number and are no
+ * part of the hash.
+ */
+struct rdl_cm_call {
+    uint64_t at_ns;
+    uint64_t tick;  /* the last tick that was over when the program called, or got its event */
+    uint32_t call;  /* enum cm_call */
+    uint32_t host;  /* its number, as in events */
+    uint32_t id;    /* the number of the ID, as in events */
+    uint32_t event; /* of rdma_get_cm_event: the event, an enum rdma_cm_event */
+    int error;      /* the errno with which it was refused; 0: it was not */
+};
+
+/* rdl_cm_call_count() returns the number of calls that are remembered: the last RDL_CM_CALLS_MAX.
+ * rdl_cm_call_at() returns call @i, 0 for the oldest.  A CONNECT_RESPONSE that librdmacm takes for
+ * itself is remembered as the event that the program gets in its place.
+ */
+#define RDL_CM_CALLS_MAX 512u
+size_t rdl_cm_call_count(const struct rdl_lab *lab);
+const struct rdl_cm_call *rdl_cm_call_at(const struct rdl_lab *lab, size_t i);
 
 /* Counts of the connection manager of a host. */
 struct rdl_cm_counts {

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "tree/lab_past.h"
 
+#include "emu/facts/enum/cm_call.h"
+#include "rdmalab/cm.h"
 #include "rdmalab/trace.h"
 
 static const struct ev *lab_at(const void *ctx, size_t i)
@@ -11,6 +13,22 @@ static const struct ev *lab_at(const void *ctx, size_t i)
 static const uint8_t *lab_frame(const void *ctx, ev_id tx, size_t *ret_bytes)
 {
     return rdl_record_frame(ctx, tx, ret_bytes);
+}
+
+/* The effects of a call are in the next tick.  An event is taken after the last one. */
+static struct past_call lab_call(const void *ctx, size_t i)
+{
+    const struct rdl_cm_call *c = rdl_cm_call_at(ctx, i);
+    const bool takes = c->call == CM_CALL_rdma_get_cm_event;
+
+    return (struct past_call){.id = takes ? ev_id_last(ev_id_of(c->tick, 0))
+                                          : ev_id_of(c->tick + 1, 0),
+                              .at_ns = c->at_ns,
+                              .call = c->call,
+                              .host = c->host,
+                              .cm_id = c->id,
+                              .event = c->event,
+                              .error = c->error};
 }
 
 struct past past_of_lab(const struct rdl_lab *lab)
@@ -28,5 +46,7 @@ struct past past_of_lab(const struct rdl_lab *lab)
         .names = rdl_names(lab),
         .at = lab_at,
         .frame = lab_frame,
+        .n_calls = rdl_cm_call_count(lab),
+        .call = lab_call,
     };
 }

@@ -51,6 +51,7 @@ struct builder {
     struct run runs[LADDER_COLUMNS_MAX];
     uint64_t unseen_ns; /* time of the newest event in the picture's range that is not drawn */
     uint32_t n_packets; /* number of arrows so far, without copies */
+    size_t next_call;   /* index of the first call that is not drawn yet */
     ev_id left;         /* the newest packet not drawn because n_packets was reached */
 };
 
@@ -66,6 +67,11 @@ uint32_t builder_column(const struct ladder *l, uint32_t host);
  */
 bool builder_in_range(const struct ladder *l, ev_id id);
 void builder_find_columns(struct builder *b);
+
+/* Returns true if @e is about the queue pair by which the connection manager of a kernel sends and
+ * receives its messages, and tells nothing that the messages do not tell.
+ */
+bool builder_is_of_kernel(const struct builder *b, const struct ev *e);
 
 /* Adds a stop for event @e without a note.  @l->stops must have room.  Returns its index. */
 uint32_t builder_stop(struct builder *b, const struct ev *e, uint32_t column);
@@ -86,6 +92,9 @@ void take_retry(struct builder *b, const struct ev *e, uint32_t column);
 void take_kick(struct builder *b, const struct ev *e, uint32_t column);
 void take_timer(struct builder *b, const struct ev *e);
 void take_timer_off(struct builder *b, const struct ev *e);
+
+/* Draws the calls of programs that come before event @id. */
+void take_calls(struct builder *b, ev_id id);
 
 /* Handles an event before the picture: records the queue that it posts to, or the timer that it
  * arms or stops.

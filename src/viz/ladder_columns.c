@@ -4,7 +4,11 @@
  */
 #include <string.h>
 
+#include "emu/facts/enum/qp_state.h"
+#include "emu/facts/enum/wc_status.h"
 #include "viz/ladder_builder.h"
+
+#define CM_QPN 1u /* of the connection manager, and of nobody else where there is one */
 
 /* Returns false for ladder events that are not drawn: they end no RoCEv2 frame, or they are key
  * checks that passed.
@@ -98,6 +102,22 @@ static void need_other_ends(struct builder *b, const struct ev *e)
     }
 }
 
+/* Finds out which kernels have a connection manager. */
+static void find_kernels(struct builder *b)
+{
+    const struct past *past = b->past;
+
+    for (size_t i = 0; i < past->n; i++) {
+        const struct ev *e = past_at(past, i);
+        const uint32_t c = e->kind == EV_cm_sent       ? builder_column(b->l, e->u.cm_sent.host)
+                           : e->kind == EV_cm_received ? builder_column(b->l, e->u.cm_received.host)
+                                                       : LADDER_NONE;
+
+        if (c != LADDER_NONE)
+            b->l->columns[c].has_cm = true;
+    }
+}
+
 static void name_columns(struct builder *b)
 {
     struct ladder *l = b->l;
@@ -120,23 +140,60 @@ static void name_columns(struct builder *b)
     }
 }
 
-void builder_find_columns(struct builder *b)
+bool builder_is_of_kernel(const struct builder *b, const struct ev *e)
+{
+    const uint32_t host = builder_host(e);
+    const uint32_t c = host == EV_HOST_NONE ? LADDER_NONE : builder_column(b->l, host);
+
+    if (c == LADDER_NONE || !b->l->columns[c].has_cm || qpn_of(e) != CM_QPN)
+        return false;
+    return e->kind == EV_post_send || e->kind == EV_post_recv ||
+           (e->kind == EV_cqe && e->u.cqe.status == WCS_SUCCESS) ||
+           (e->kind == EV_qp_state && e->u.qp_state.to != QPS_ERR);
+}
+
+/* Notes which queue pairs the hosts of the picture have: a host with several names them. */
+static void find_qps(struct builder *b)
 {
     const struct past *past = b->past;
 
     for (size_t i = past_lower_bound(past, b->l->options.from); i < past->n; i++) {
         const struct ev *e = past_at(past, i);
-        const uint32_t host = builder_host(e);
-        struct ladder_column *c;
+        const uint32_t host = builder_host(e), qpn = qpn_of(e);
+        const uint32_t at = host == EV_HOST_NONE ? LADDER_NONE : builder_column(b->l, host);
+        struct ladder_column *c = at == LADDER_NONE ? NULL : &b->l->columns[at];
 
         if (!builder_in_range(b->l, e->id))
             break;
-        c = host == EV_HOST_NONE ? NULL : column_for(b->l, host);
-        if (c && c->qpn == 0)
-            c->qpn = qpn_of(e);
-        else if (c && qpn_of(e) && qpn_of(e) != c->qpn)
+        if (!c || (c->has_cm && qpn == CM_QPN))
+            continue;
+        if (c->qpn == 0)
+            c->qpn = qpn;
+        else if (qpn && qpn != c->qpn)
             c->many_qps = true;
+    }
+}
+
+void builder_find_columns(struct builder *b)
+{
+    const struct past *past = b->past;
+
+    for (size_t i = 0; i < past->n_calls; i++) {
+        const struct past_call c = past->call(past->ctx, i);
+
+        if (builder_in_range(b->l, c.id))
+            need_host(b->l, c.host);
+    }
+    for (size_t i = past_lower_bound(past, b->l->options.from); i < past->n; i++) {
+        const struct ev *e = past_at(past, i);
+        const uint32_t host = builder_host(e);
+
+        if (!builder_in_range(b->l, e->id))
+            break;
+        need_host(b->l, host);
         need_other_ends(b, e);
     }
+    find_kernels(b);
+    find_qps(b);
     name_columns(b);
 }

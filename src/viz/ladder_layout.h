@@ -31,7 +31,7 @@
 #define LAYOUT_MARK   PX(4)  /* half the width of a mark on a lifeline */
 #define LAYOUT_ORIGIN PX(6)  /* half the width of the diamond where an injected packet begins */
 #define LAYOUT_HEAD   PX(10) /* length of an arrow's head */
-#define LAYOUT_HEADS  PX(20) /* height of the names of the hosts where they are repeated */
+#define LAYOUT_HEADS  PX(26) /* height of the names of the hosts where they are repeated */
 #define LAYOUT_CUT    PX(6)  /* half the height of the strokes where an arrow is cut */
 
 enum layout_text_kind {

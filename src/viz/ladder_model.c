@@ -126,9 +126,14 @@ static void take(struct builder *b, const struct ev *e)
     ev_id packet = 0;
     const bool begins = packets_begins(b, e, &packet);
 
+    take_calls(b, e->id);
     if (!make_room(b, e, begins)) {
         b->l->packets_left += begins && packet != b->left;
         b->left = begins ? packet : b->left;
+        return;
+    }
+    if (builder_is_of_kernel(b, e)) {
+        b->unseen_ns = e->at_ns;
         return;
     }
     if (column != LADDER_NONE && take_on_lifeline(b, e, column))
@@ -289,11 +294,12 @@ enum rdl_status ladder_new(const struct past *past, const struct picture_options
     for (size_t i = 0; i < past->n; i++) {
         const struct ev *e = past_at(past, i);
 
-        if (e->id < b.l->options.from)
+        if (e->id < b.l->options.from && !builder_is_of_kernel(&b, e))
             take_before(&b, e);
         else if (builder_in_range(b.l, e->id))
             take(&b, e);
     }
+    take_calls(&b, UINT64_MAX);
     window_cut_heads(&b);
     find_ends(b.l);
     st = find_usual(b.l);

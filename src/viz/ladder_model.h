@@ -27,6 +27,7 @@ struct ladder_column {
     uint32_t host; /* number of the host; EV_HOST_NONE: everything outside the lab */
     uint32_t qpn;  /* QPN of the first event with one; 0: none yet */
     bool many_qps; /* the host has events of several QPs, so notes name the QP */
+    bool has_cm;   /* its kernel has a connection manager: QPN 1 is the kernel's own */
     char name[EV_NAME_BYTES];
     char addr[EV_NAME_BYTES]; /* IP address; may be empty */
 };
@@ -34,6 +35,7 @@ struct ladder_column {
 /* Kind of a stop or an arrow: selects colour and glyph. */
 enum ladder_tone {
     TONE_PLAIN,
+    TONE_CALL,    /* a program called, or got an event */
     TONE_POST,    /* a guest posted a request */
     TONE_STATE,   /* a QP changed its state */
     TONE_DONE,    /* a completion with SUCCESS */
@@ -46,7 +48,7 @@ enum ladder_tone {
 };
 
 struct ladder_stop {
-    ev_id id; /* of its event */
+    ev_id id; /* of its event, or the place of its call among the events */
     uint64_t at_ns;
     /* Time since the previous stop, if that is at least four times ladder.usual_ns: it is then
      * drawn as a band.  Otherwise 0, and idle and unsure have no meaning.
@@ -58,7 +60,8 @@ struct ladder_stop {
     uint32_t arrow;               /* index of the arrow that begins or ends here, or LADDER_NONE */
     bool on_wire;                 /* the stop is between lifelines: a packet was lost there */
     enum ladder_tone tone;        /* tone of the note */
-    uint32_t kind;                /* enum ev_kind: kind of the event */
+    bool is_call;                 /* a program's call, and no event */
+    uint32_t kind;                /* enum ev_kind: kind of the event; of a call without meaning */
     char note[LADDER_NOTE_BYTES]; /* text beside the lifeline; may be empty */
     char title[EV_TEXT_BYTES];    /* the event's line in the trace */
 };

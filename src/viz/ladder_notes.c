@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The notes beside the lifelines: posts, completions, states, timers. */
+/* The notes beside the lifelines: posts, completions, states, timers, calls. */
 #include <string.h>
 
 #include "emu/base/assert.h"
@@ -297,4 +297,42 @@ void take_retry(struct builder *b, const struct ev *e, uint32_t column)
 
     if (!timed_out)
         builder_say(b, builder_stop(b, e, column), e);
+}
+
+/* Draws a call of librdmacm.  It is no event, and has a place between two of them. */
+static void take_call(struct builder *b, const struct past_call *call, uint32_t column)
+{
+    struct ladder *l = b->l;
+    struct ladder_stop *s;
+    struct text note, title;
+
+    RDL_ASSERT(l->n_stops < l->cap_stops);
+    s = &l->stops[l->n_stops++];
+    note = text_on(s->note, sizeof(s->note));
+    title = text_on(s->title, sizeof(s->title));
+    s->id = call->id;
+    s->at_ns = call->at_ns;
+    s->column = column;
+    s->arrow = LADDER_NONE;
+    s->is_call = true;
+    s->tone = TONE_CALL;
+    ladder_add_call(&note, call, b->names);
+    text_addf(&title, "%s: %s", l->columns[column].name, s->note);
+    b->runs[column].first.kind = EV_COUNT;
+}
+
+void take_calls(struct builder *b, ev_id id)
+{
+    const struct past *past = b->past;
+
+    for (; b->next_call < past->n_calls; b->next_call++) {
+        const struct past_call c = past->call(past->ctx, b->next_call);
+        const uint32_t column = builder_column(b->l, c.host);
+
+        if (c.id >= id)
+            return;
+        if (column != LADDER_NONE && builder_in_range(b->l, c.id) && !b->l->left_from &&
+            b->l->n_stops + 2 <= b->l->cap_stops)
+            take_call(b, &c, column);
+    }
 }

@@ -29,6 +29,7 @@ static const char light[] =
     ".ladder path.tone-bad{stroke:#a83a00}"
     ".ladder path.head.tone-request{fill:#0072b2}.ladder path.head.tone-answer{fill:#009e73}"
     ".ladder path.head.tone-nak{fill:#d55e00}"
+    ".ladder path.mark.tone-call{fill:#1b1f24}"
     ".ladder path.mark.tone-post{fill:#fff;stroke:#57606a}"
     ".ladder path.mark.tone-state{fill:#cc79a7}.ladder path.mark.tone-done{fill:#009e73}"
     ".ladder path.mark.tone-bad{fill:#d55e00}.ladder path.mark.tone-timer{fill:#e69f00}"
@@ -56,6 +57,7 @@ static const char dark[] =
     ".ladder path.tone-bad{stroke:#ff9f6b}"
     ".ladder path.head.tone-request{fill:#56a8e8}.ladder path.head.tone-answer{fill:#2fc496}"
     ".ladder path.head.tone-nak{fill:#f58a4b}"
+    ".ladder path.mark.tone-call{fill:#e6edf3}"
     ".ladder path.mark.tone-post{fill:#0d1117;stroke:#9aa4af}"
     ".ladder path.mark.tone-state{fill:#a05c86}.ladder path.mark.tone-done{fill:#009e73}"
     ".ladder path.mark.tone-bad{fill:#d55e00}.ladder path.mark.tone-timer{fill:#e69f00}"
@@ -70,9 +72,10 @@ static const char style_injected[] =
     ".ladder path.inside{stroke:#0d1117}.ladder path.origin{fill:#0d1117}}</style>\n";
 
 static const char *const tone_names[] = {
-    [TONE_PLAIN] = "plain", [TONE_POST] = "post",       [TONE_STATE] = "state",
-    [TONE_DONE] = "done",   [TONE_BAD] = "bad",         [TONE_TIMER] = "timer",
-    [TONE_NAK] = "nak",     [TONE_REQUEST] = "request", [TONE_ANSWER] = "answer",
+    [TONE_PLAIN] = "plain",   [TONE_CALL] = "call", [TONE_POST] = "post",
+    [TONE_STATE] = "state",   [TONE_DONE] = "done", [TONE_BAD] = "bad",
+    [TONE_TIMER] = "timer",   [TONE_NAK] = "nak",   [TONE_REQUEST] = "request",
+    [TONE_ANSWER] = "answer",
 };
 
 static const char *const text_classes[] = {
@@ -109,12 +112,15 @@ static void put_to(const struct viz_sink *sink, char command, struct point p)
     svg_putf(sink, "%c%s %s", command, px(p.x).s, px(p.y).s);
 }
 
-/* Opens the group of an event.  @end: the stop where an arrow arrives, or NULL. */
+/* Opens the group of an event or a call.  @end: the stop where an arrow arrives, or NULL. */
 static void open_group(const struct viz_sink *sink, const struct ladder_stop *s, const char *prefix,
                        const struct ladder_stop *end)
 {
-    svg_putf(sink, "<g id=\"%s%llu.%u\" class=\"%s\"", prefix, (unsigned long long)ev_tick(s->id),
-             ev_row(s->id), ev_schema(s->kind)->name);
+    if (s->is_call)
+        svg_put(sink, "<g class=\"call\"");
+    else
+        svg_putf(sink, "<g id=\"%s%llu.%u\" class=\"%s\"", prefix,
+                 (unsigned long long)ev_tick(s->id), ev_row(s->id), ev_schema(s->kind)->name);
     if (end)
         svg_putf(sink, " data-end=\"e%llu.%u\"", (unsigned long long)ev_tick(end->id),
                  ev_row(end->id));
@@ -305,7 +311,8 @@ static void put_arrow(const struct viz_sink *sink, const struct layout *o, uint3
     svg_put(sink, "</g>\n");
 }
 
-/* Draws a mark: an octagon for posts and completions, a diamond for states, a square for failures.
+/* Draws a mark: an octagon for posts and completions, a diamond for states, a square for failures
+ * and calls.
  */
 static void put_mark(const struct viz_sink *sink, const struct layout *o, uint32_t i)
 {
@@ -316,13 +323,13 @@ static void put_mark(const struct viz_sink *sink, const struct layout *o, uint32
       octagon[] = {{-2, -4}, {2, -4}, {4, -2}, {4, 2}, {2, 4}, {-2, 4}, {-4, 2}, {-4, -2}};
     const struct ladder_stop *s = &o->l->stops[i];
     const bool is_state = s->tone == TONE_STATE;
-    const bool is_bad = s->tone == TONE_BAD;
-    const size_t n = is_state || is_bad ? ARRAY_LEN(square) : ARRAY_LEN(octagon);
+    const bool is_square = s->tone == TONE_BAD || s->tone == TONE_CALL;
+    const size_t n = is_state || is_square ? ARRAY_LEN(square) : ARRAY_LEN(octagon);
 
     svg_putf(sink, "<path class=\"mark tone-%s\" d=\"", tone_names[s->tone]);
     for (size_t k = 0; k < n; k++) {
-        const int32_t dx = is_state ? diamond[k].x : is_bad ? square[k].x : octagon[k].x;
-        const int32_t dy = is_state ? diamond[k].y : is_bad ? square[k].y : octagon[k].y;
+        const int32_t dx = is_state ? diamond[k].x : is_square ? square[k].x : octagon[k].x;
+        const int32_t dy = is_state ? diamond[k].y : is_square ? square[k].y : octagon[k].y;
 
         put_to(sink, k ? 'L' : 'M', (struct point){o->x[s->column] + PX(dx), o->y[i] + PX(dy)});
     }

@@ -36,6 +36,7 @@ static const struct page_glyphs utf8 = {
     .right_bottom = "╯",
     .running = "│",
     .marks = {[TONE_PLAIN] = "•",
+              [TONE_CALL] = "□",
               [TONE_POST] = "○",
               [TONE_STATE] = "◆",
               [TONE_DONE] = "●",
@@ -64,6 +65,7 @@ static const struct page_glyphs ascii = {
     .right_bottom = "'",
     .running = "|",
     .marks = {[TONE_PLAIN] = "*",
+              [TONE_CALL] = "$",
               [TONE_POST] = "o",
               [TONE_STATE] = "#",
               [TONE_DONE] = "*",
@@ -74,9 +76,9 @@ static const struct page_glyphs ascii = {
 enum shade page_shade(enum ladder_tone tone)
 {
     static const enum shade shades[TONE_COUNT] = {
-        [TONE_STATE] = SHADE_STATE,  [TONE_DONE] = SHADE_ANSWER, [TONE_BAD] = SHADE_BAD,
-        [TONE_TIMER] = SHADE_TIMER,  [TONE_NAK] = SHADE_BAD,     [TONE_REQUEST] = SHADE_REQUEST,
-        [TONE_ANSWER] = SHADE_ANSWER};
+        [TONE_CALL] = SHADE_BOLD,       [TONE_STATE] = SHADE_STATE,  [TONE_DONE] = SHADE_ANSWER,
+        [TONE_BAD] = SHADE_BAD,         [TONE_TIMER] = SHADE_TIMER,  [TONE_NAK] = SHADE_BAD,
+        [TONE_REQUEST] = SHADE_REQUEST, [TONE_ANSWER] = SHADE_ANSWER};
 
     return shades[tone];
 }

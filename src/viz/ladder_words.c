@@ -5,6 +5,7 @@
 
 #include "emu/base/quantity.h"
 #include "emu/facts/aeth.h"
+#include "emu/facts/enum/cm_call.h"
 #include "emu/facts/enum/cm_state.h"
 #include "emu/facts/enum/fault.h"
 #include "emu/facts/enum/object.h"
@@ -17,6 +18,7 @@
 #include "emu/facts/opcode.h"
 #include "emu/facts/wr.h"
 #include "emu/past/fate.h"
+#include "emu/past/past.h"
 #include "emu/trace/event.h"
 
 void ladder_add_time(struct text *t, uint64_t at_ns)
@@ -312,12 +314,12 @@ static enum ladder_tone say_cm_sent(struct text *t, const struct ev_cm_sent *m)
     return m->reason ? TONE_BAD : TONE_POST;
 }
 
-/* "id: ESTABLISHED" */
+/* "id: event ESTABLISHED": the kernel has it for the program. */
 static enum ladder_tone say_cm_event(struct text *t, const struct ev_cm_event *m,
                                      const struct ev_names *names)
 {
     add_object(t, m->host, OBJ_CM_ID, m->number, names);
-    text_addf(t, ": %s", enum_name(&enum_rdma_cm_event, m->event));
+    text_addf(t, ": event %s", enum_name(&enum_rdma_cm_event, m->event));
     if (m->reason)
         text_addf(t, ", %s", enum_name(&enum_cm_reason, m->reason));
     return m->reason || m->error ? TONE_BAD : TONE_STATE;
@@ -331,6 +333,20 @@ static enum ladder_tone say_cm_state(struct text *t, const struct ev_cm_state *m
     text_addf(t, ": %s -> %s", enum_name(&enum_cm_state, m->from),
               enum_name(&enum_cm_state, m->to));
     return TONE_STATE;
+}
+
+void ladder_add_call(struct text *t, const struct past_call *call, const struct ev_names *names)
+{
+    const bool takes = call->call == CM_CALL_rdma_get_cm_event;
+
+    text_addf(t, "%s%s", enum_name(&enum_cm_call, call->call), takes ? ": " : "(");
+    add_object(t, call->host, OBJ_CM_ID, call->cm_id, names);
+    if (takes)
+        text_addf(t, " %s", enum_name(&enum_rdma_cm_event, call->event));
+    else
+        text_add(t, ")");
+    if (call->error)
+        text_addf(t, ": errno %d", call->error);
 }
 
 static enum ladder_tone say_rarely(struct text *t, const struct ev *e, const struct ev_names *names)
@@ -527,7 +543,7 @@ void ladder_add_label(struct text *t, const struct ev *e, bool name_qp,
     const struct packet_words p = packet_words(e);
     const bool acknowledge = p.opcode == OP_RC_ACKNOWLEDGE && p.syndrome != SYN_NONE;
 
-    if (name_qp && p.qpn)
+    if (name_qp && p.qpn && !p.cm)
         add_qp(t, p.host, p.qpn, names);
     if (acknowledge)
         text_add(t, enum_name(&enum_syndrome, p.syndrome));

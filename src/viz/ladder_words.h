@@ -6,6 +6,8 @@
 #include "emu/trace/events/frames.h"
 #include "viz/ladder_model.h"
 
+struct past_call; /* emu/past/past.h */
+
 /* Input for the note of one event, or of a run of similar events. */
 struct ladder_saying {
     const struct ev *first; /* first event of a run of posts or completions, or the only event */
@@ -29,6 +31,9 @@ enum ladder_tone ladder_say(struct text *t, const struct ladder_saying *s);
  */
 bool ladder_say_together(const struct ev *first, uint32_t n, uint64_t last_wr_id,
                          const struct ev *next);
+
+/* Adds a call of a program: "rdma_connect(id)", or "rdma_get_cm_event: id ESTABLISHED". */
+void ladder_add_call(struct text *t, const struct past_call *call, const struct ev_names *names);
 
 /* Adds the label of the packet that event @e sends or ends: "SEND_LAST psn=102 ackreq 2nd", where
  * 2nd means that it is sent for the second time.  @name_qp: add the name of the QP.

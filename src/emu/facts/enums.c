@@ -9,6 +9,7 @@
 #include "emu/facts/enum/access.h"
 #include "emu/facts/enum/async_event.h"
 #include "emu/facts/enum/cm_answered.h"
+#include "emu/facts/enum/cm_call.h"
 #include "emu/facts/enum/cm_message.h"
 #include "emu/facts/enum/cm_option.h"
 #include "emu/facts/enum/cm_reason.h"

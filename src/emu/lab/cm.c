@@ -4,8 +4,12 @@
 
 #include <string.h>
 
+#include "emu/facts/enum/cm_call.h"
 #include "emu/facts/enum/object.h"
+#include "emu/facts/enum/qp_state.h"
+#include "emu/facts/enum/rdma_cm_event.h"
 #include "emu/guest/machine/rdma_cm.h"
+#include "emu/lab/cm_calls.h"
 #include "emu/lab/lab_state.h"
 #include "emu/rnic/rnic.h"
 
@@ -46,6 +50,7 @@ static enum rdl_status start_all(struct lab_state *w)
             return RDL_ERR_BUSY;
     }
     w->has_cm = true;
+    w->cm_calls = cm_calls_new(w->arena);
     for (uint32_t i = 0; i < w->n_hosts; i++)
         lab_cm_start(w->hosts[i]);
     return RDL_OK;
@@ -94,11 +99,51 @@ enum rdl_status rdl_cm_create_id(struct rdl_lab *lab, rdl_cm_channel channel, ui
     ACT(lab, ch, rdma_cm_create_id(ch, space, name, &ret->raw));
 }
 
+/* Remembers a call about ID @o that began after tick @tick, or an event that it got. */
+static void note_at(const struct rdl_lab *lab, const struct guest_cm_object *o, enum cm_call call,
+                    uint32_t event, int error, const struct cm_moment *at)
+{
+    const struct rdl_cm_call c = {.at_ns = at->ns,
+                                  .tick = at->tick,
+                                  .call = call,
+                                  .host = o->o.verbs->config.host,
+                                  .id = rdma_cm_id_of(o)->number,
+                                  .event = event,
+                                  .error = error};
+
+    cm_calls_add(lab->state->cm_calls, &c);
+}
+
+/* The same within the tick of the call. */
+static void note(const struct rdl_lab *lab, const struct guest_cm_object *o, enum cm_call call,
+                 uint32_t event, int error)
+{
+    const struct trace *t = &lab->state->trace;
+
+    note_at(lab, o, call, event, error, &(struct cm_moment){t->tick - 1, t->now_ns});
+}
+
+/* An rdma_accept() has begun with the moves of the queue pair, if the ID has one. */
+static void note_accept(const struct rdl_lab *lab, const struct guest_cm_object *o, int error)
+{
+    if (o->moved.tick)
+        note_at(lab, o, CM_CALL_rdma_accept, 0, error, &o->moved);
+    else
+        note(lab, o, CM_CALL_rdma_accept, 0, error);
+}
+
+static enum rdl_status destroy_id(const struct rdl_lab *lab, struct guest_cm_object *o)
+{
+    if (rdma_cm_id_of(o)->n_told == 0)
+        note(lab, o, CM_CALL_rdma_destroy_id, 0, 0);
+    return rdma_cm_destroy_id(o);
+}
+
 enum rdl_status rdl_cm_destroy_id(struct rdl_lab *lab, rdl_cm_id id)
 {
     struct guest_cm_object *o = object_of(lab, id);
 
-    ACT(lab, o, rdma_cm_destroy_id(o));
+    ACT(lab, o, destroy_id(lab, o));
 }
 
 enum rdl_status rdl_cm_migrate_id(struct rdl_lab *lab, rdl_cm_id id, rdl_cm_channel channel)
@@ -117,12 +162,20 @@ static enum rdl_status told(int error, int *reterr)
     return error ? RDL_ERR_ERRNO : RDL_OK;
 }
 
+/* The same of a call that the lab remembers. */
+static enum rdl_status called(const struct rdl_lab *lab, const struct guest_cm_object *o,
+                              enum cm_call call, int error, int *reterr)
+{
+    note(lab, o, call, 0, error);
+    return told(error, reterr);
+}
+
 enum rdl_status rdl_cm_bind(struct rdl_lab *lab, rdl_cm_id id, const struct rdl_cm_addr *at,
                             int *reterr)
 {
     struct guest_cm_object *o = object_of(lab, id);
 
-    ACT(lab, o, told(cma_bind(o->part, at), reterr));
+    ACT(lab, o, called(lab, o, CM_CALL_rdma_bind_addr, cma_bind(o->part, at), reterr));
 }
 
 enum rdl_status rdl_cm_resolve_addr(struct rdl_lab *lab, rdl_cm_id id,
@@ -131,21 +184,23 @@ enum rdl_status rdl_cm_resolve_addr(struct rdl_lab *lab, rdl_cm_id id,
 {
     struct guest_cm_object *o = object_of(lab, id);
 
-    ACT(lab, o, told(cma_resolve_addr(o->part, from, to, timeout_ns), reterr));
+    ACT(lab, o,
+        called(lab, o, CM_CALL_rdma_resolve_addr, cma_resolve_addr(o->part, from, to, timeout_ns),
+               reterr));
 }
 
 enum rdl_status rdl_cm_resolve_route(struct rdl_lab *lab, rdl_cm_id id, int *reterr)
 {
     struct guest_cm_object *o = object_of(lab, id);
 
-    ACT(lab, o, told(cma_resolve_route(o->part), reterr));
+    ACT(lab, o, called(lab, o, CM_CALL_rdma_resolve_route, cma_resolve_route(o->part), reterr));
 }
 
 enum rdl_status rdl_cm_listen(struct rdl_lab *lab, rdl_cm_id id, uint32_t backlog, int *reterr)
 {
     struct guest_cm_object *o = object_of(lab, id);
 
-    ACT(lab, o, told(cma_listen(o->part, backlog), reterr));
+    ACT(lab, o, called(lab, o, CM_CALL_rdma_listen, cma_listen(o->part, backlog), reterr));
 }
 
 enum rdl_status rdl_cm_connect(struct rdl_lab *lab, rdl_cm_id id, const struct rdl_cm_param *param,
@@ -153,7 +208,30 @@ enum rdl_status rdl_cm_connect(struct rdl_lab *lab, rdl_cm_id id, const struct r
 {
     struct guest_cm_object *o = object_of(lab, id);
 
-    ACT(lab, o, told(cma_connect(o->part, param), reterr));
+    ACT(lab, o, called(lab, o, CM_CALL_rdma_connect, cma_connect(o->part, param), reterr));
+}
+
+/* The program has got the CONNECT_RESPONSE of ID @o as another event.  @tick: the last tick that is
+ * over.
+ */
+static void turned(const struct rdl_lab *lab, const struct guest_cm_object *o, uint32_t event,
+                   uint64_t tick)
+{
+    cm_calls_turn(lab->state->cm_calls, o->o.verbs->config.host, rdma_cm_id_of(o)->number, event,
+                  lab->state->trace.now_ns, tick);
+}
+
+/* librdmacm establishes a connection before the program gets its event: see cma_accept(). */
+static enum rdl_status accept_or_establish(const struct rdl_lab *lab, struct guest_cm_object *o,
+                                           const struct rdl_cm_param *param, int *reterr)
+{
+    const int error = cma_accept(o->part, param);
+
+    if (param)
+        note_accept(lab, o, error);
+    else if (!error)
+        turned(lab, o, RDMA_CM_EVENT_ESTABLISHED, lab->state->trace.tick);
+    return told(error, reterr);
 }
 
 enum rdl_status rdl_cm_accept(struct rdl_lab *lab, rdl_cm_id id, const struct rdl_cm_param *param,
@@ -161,7 +239,7 @@ enum rdl_status rdl_cm_accept(struct rdl_lab *lab, rdl_cm_id id, const struct rd
 {
     struct guest_cm_object *o = object_of(lab, id);
 
-    ACT(lab, o, told(cma_accept(o->part, param), reterr));
+    ACT(lab, o, accept_or_establish(lab, o, param, reterr));
 }
 
 enum rdl_status rdl_cm_reject(struct rdl_lab *lab, rdl_cm_id id, const void *data, size_t bytes,
@@ -169,14 +247,14 @@ enum rdl_status rdl_cm_reject(struct rdl_lab *lab, rdl_cm_id id, const void *dat
 {
     struct guest_cm_object *o = object_of(lab, id);
 
-    ACT(lab, o, told(cma_reject(o->part, data, bytes), reterr));
+    ACT(lab, o, called(lab, o, CM_CALL_rdma_reject, cma_reject(o->part, data, bytes), reterr));
 }
 
 enum rdl_status rdl_cm_disconnect(struct rdl_lab *lab, rdl_cm_id id, int *reterr)
 {
     struct guest_cm_object *o = object_of(lab, id);
 
-    ACT(lab, o, told(cma_disconnect(o->part), reterr));
+    ACT(lab, o, called(lab, o, CM_CALL_rdma_disconnect, cma_disconnect(o->part), reterr));
 }
 
 enum rdl_status rdl_cm_set_option(struct rdl_lab *lab, rdl_cm_id id, uint32_t option,
@@ -203,7 +281,8 @@ enum rdl_status rdl_cm_join(struct rdl_lab *lab, rdl_cm_id id, const struct rdl_
 {
     struct guest_cm_object *o = object_of(lab, id);
 
-    ACT(lab, o, told(join(o->part, to, sends_only, ret), reterr));
+    ACT(lab, o,
+        called(lab, o, CM_CALL_rdma_join_multicast, join(o->part, to, sends_only, ret), reterr));
 }
 
 enum rdl_status rdl_cm_group_at(const struct rdl_lab *lab, rdl_cm_id id, uint32_t i,
@@ -259,14 +338,16 @@ enum rdl_status rdl_cm_notify(struct rdl_lab *lab, rdl_cm_id id, int *reterr)
 {
     struct guest_cm_object *o = object_of(lab, id);
 
-    ACT(lab, o, told(cma_notify(o->part), reterr));
+    ACT(lab, o, called(lab, o, CM_CALL_rdma_notify, cma_notify(o->part), reterr));
 }
 
-enum rdl_status rdl_cm_qp_attr(const struct rdl_lab *lab, rdl_cm_id id, uint32_t state,
+enum rdl_status rdl_cm_qp_attr(struct rdl_lab *lab, rdl_cm_id id, uint32_t state,
                                struct rdl_qp_attr *ret, uint32_t *ret_mask, int *reterr)
 {
-    const struct guest_cm_object *o = object_of(lab, id);
+    struct guest_cm_object *o = object_of(lab, id);
 
+    if (o && state == QPS_INIT)
+        o->moved = (struct cm_moment){lab->state->trace.tick, lab->state->trace.now_ns};
     return o ? told(cma_qp_attr(o->part, state, ret, ret_mask), reterr) : RDL_ERR_STALE;
 }
 
@@ -280,12 +361,23 @@ enum rdl_status rdl_cm_set_qp(struct rdl_lab *lab, rdl_cm_id id, rdl_qp qp)
     return RDL_OK;
 }
 
+static enum rdl_status get_event(const struct rdl_lab *lab, struct guest_cm_object *ch,
+                                 const char *name, struct rdl_cm_event *ret, size_t *ret_n)
+{
+    const enum rdl_status st = rdma_cm_get_event(ch, name, ret, ret_n);
+    const struct guest_cm_object *o = st == RDL_OK && *ret_n ? object_of(lab, ret->id) : NULL;
+
+    if (o)
+        note(lab, o, CM_CALL_rdma_get_cm_event, ret->kind, 0);
+    return st;
+}
+
 enum rdl_status rdl_cm_get_event(struct rdl_lab *lab, rdl_cm_channel channel, const char *name,
                                  struct rdl_cm_event *ret, size_t *ret_n)
 {
     struct guest_cm_object *ch = channel_of(lab, channel);
 
-    ACT(lab, ch, rdma_cm_get_event(ch, name, ret, ret_n));
+    ACT(lab, ch, get_event(lab, ch, name, ret, ret_n));
 }
 
 enum rdl_status rdl_cm_turn_event(struct rdl_lab *lab, rdl_cm_channel channel, uint32_t kind,
@@ -293,7 +385,16 @@ enum rdl_status rdl_cm_turn_event(struct rdl_lab *lab, rdl_cm_channel channel, u
 {
     struct guest_cm_object *ch = channel_of(lab, channel);
 
-    return ch ? rdma_cm_turn_event(ch, kind, status) : RDL_ERR_STALE;
+    const struct guest_cm_object *o;
+    enum rdl_status st;
+
+    if (!ch)
+        return RDL_ERR_STALE;
+    st = rdma_cm_turn_event(ch, kind, status);
+    o = st == RDL_OK ? ch->last_taken->id->user : NULL;
+    if (o)
+        turned(lab, o, kind, lab->state->trace.tick);
+    return st;
 }
 
 enum rdl_status rdl_cm_ack_event(struct rdl_lab *lab, rdl_cm_channel channel)
@@ -327,6 +428,16 @@ enum rdl_status rdl_cm_listener(const struct rdl_lab *lab, rdl_host host, uint32
         return RDL_ERR_NOT_FOUND;
     ret->raw = ((const struct guest_cm_object *)id->user)->o.handle;
     return RDL_OK;
+}
+
+size_t rdl_cm_call_count(const struct rdl_lab *lab)
+{
+    return cm_calls_count(lab->state->cm_calls);
+}
+
+const struct rdl_cm_call *rdl_cm_call_at(const struct rdl_lab *lab, size_t i)
+{
+    return cm_calls_at(lab->state->cm_calls, i);
 }
 
 uint32_t rdl_cm_pending(const struct rdl_lab *lab, rdl_cm_channel channel)

@@ -38,6 +38,7 @@ _Static_assert(RDL_FAULT_ABOUT_BYTES == RDL_VALUE_BYTES, "... which a value can 
 _Static_assert(RDL_PINGS_MAX == GUEST_PINGS_MAX, "a guest remembers every ping");
 _Static_assert(RDL_NAME_BYTES == EV_NAME_BYTES, "an event has room for every name");
 
+struct cm_calls;
 struct rdma;
 struct virtio_dev;
 struct vnet;
@@ -103,6 +104,7 @@ struct lab_state {
     struct parts parts;
     const struct verbs *caller; /* of the host whose program calls; NULL: the lab's user */
     uint64_t last_tick_ns;      /* time of the tick before the last lab_act() */
+    struct cm_calls *cm_calls;  /* of programs; NULL: none yet, or memory was short */
     bool has_cm; /* a program has used rdma_cm: the connection managers of all hosts run */
 };
 

@@ -20,6 +20,19 @@ struct past_about {
     uint64_t seed;
 };
 
+/* A call of librdmacm by a program.  It has no number of its own: it comes before all events with
+ * later numbers than @id.
+ */
+struct past_call {
+    ev_id id;
+    uint64_t at_ns;
+    uint32_t call; /* enum cm_call */
+    uint32_t host;
+    uint32_t cm_id; /* number of the ID that it is about */
+    uint32_t event; /* of rdma_get_cm_event: the event, an enum rdma_cm_event */
+    int error;      /* the errno with which it was refused; 0: it was not */
+};
+
 struct past {
     const void *ctx;           /* first argument of at() and frame() */
     size_t n;                  /* number of recorded events */
@@ -37,6 +50,8 @@ struct past {
      * Returns NULL if they are not recorded.
      */
     const uint8_t *(*frame)(const void *ctx, ev_id tx, size_t *ret_bytes);
+    size_t n_calls;                                      /* a saved trace has none */
+    struct past_call (*call)(const void *ctx, size_t i); /* call @i, 0 .. n_calls - 1 */
 };
 
 /* Adds "recording is off since #12" or "recording was off at times from #12 to #50".  Adds nothing

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "emu/facts/enum/cm_call.h"
 #include "emu/facts/enum/cm_state.h"
 #include "emu/facts/enum/cma_state.h"
 #include "emu/facts/enum/object.h"
@@ -450,6 +451,72 @@ static void a_name_is_for_the_id_of_a_request(void **state)
     (void)event_of(l, 0, RDMA_CM_EVENT_ADDR_RESOLVED);
 }
 
+/* Three calls, the second of which is refused. */
+static void bind_twice_and_listen(struct cm_lab *l, rdl_cm_id id)
+{
+    const struct rdl_cm_addr any = {.version = 4, .gid = {[10] = 0xff, [11] = 0xff}, .port = PORT};
+    int error;
+
+    assert_int_equal(rdl_cm_bind(l->r.lab, id, &any, &error), RDL_OK);
+    assert_int_equal(rdl_cm_bind(l->r.lab, id, &any, &error), RDL_ERR_ERRNO);
+    assert_int_equal(rdl_cm_listen(l->r.lab, id, 0, &error), RDL_OK);
+}
+
+static void a_lab_remembers_the_last_calls_of_programs(void **state)
+{
+    struct cm_lab *l = *state;
+    struct rdl_checkpoint *before = NULL;
+    const struct rdl_cm_call *c;
+    rdl_cm_id id;
+    int error;
+
+    create(l, 1);
+    assert_int_equal(rdl_cm_create_id(l->r.lab, l->channel[1], PORT_SPACE_TCP, "x", &id), RDL_OK);
+    assert_int_equal(rdl_cm_call_count(l->r.lab), 0);
+    assert_int_equal(rdl_checkpoint_save(l->r.lab, &before), RDL_OK);
+    bind_twice_and_listen(l, id);
+    assert_int_equal(rdl_cm_call_count(l->r.lab), 3);
+    c = rdl_cm_call_at(l->r.lab, 1);
+    assert_int_equal(c->call, CM_CALL_rdma_bind_addr);
+    assert_int_equal(c->error, EINVAL);
+    assert_int_equal(c->at_ns, rdl_now_ns(l->r.lab));
+    assert_int_equal(c->tick, rdl_tick(l->r.lab));
+    assert_int_equal(rdl_cm_call_at(l->r.lab, 2)->call, CM_CALL_rdma_listen);
+    rdl_checkpoint_restore(l->r.lab, before);
+    rdl_checkpoint_free(before);
+    assert_int_equal(rdl_cm_call_count(l->r.lab), 0);
+    bind_twice_and_listen(l, id);
+    for (unsigned i = 0; i < RDL_CM_CALLS_MAX; i++)
+        assert_int_equal(rdl_cm_listen(l->r.lab, id, 0, &error), RDL_ERR_ERRNO);
+    assert_int_equal(rdl_cm_call_count(l->r.lab), RDL_CM_CALLS_MAX);
+    assert_int_equal(rdl_cm_call_at(l->r.lab, 0)->error, EINVAL);
+}
+
+/* librdmacm takes a CONNECT_RESPONSE, and its program gets ESTABLISHED when the RTU is sent. */
+static void an_event_is_remembered_as_its_program_gets_it(void **state)
+{
+    struct cm_lab *l = *state;
+    const struct rdl_cm_call *c, *accepts = NULL;
+    unsigned n = 0;
+
+    create(l, 0);
+    create(l, 1);
+    listen_at(l, 1);
+    connect_both(l);
+    for (size_t i = 0; i < rdl_cm_call_count(l->r.lab); i++) {
+        c = rdl_cm_call_at(l->r.lab, i);
+        if (c->call == CM_CALL_rdma_accept)
+            accepts = c;
+        if (c->call != CM_CALL_rdma_get_cm_event)
+            continue;
+        assert_int_not_equal(c->event, RDMA_CM_EVENT_CONNECT_RESPONSE);
+        n += c->event == RDMA_CM_EVENT_ESTABLISHED;
+        if (c->event == RDMA_CM_EVENT_ESTABLISHED)
+            assert_true(accepts && c->tick > accepts->tick && c->at_ns > accepts->at_ns);
+    }
+    assert_int_equal(n, 2);
+}
+
 #define T(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 
 int main(void)
@@ -465,6 +532,8 @@ int main(void)
         T(an_end_that_waits_is_not_told_after_a_connect_error),
         T(an_id_moves_to_channels_of_its_host_alone),
         T(nothing_is_told_to_be_sent_that_cannot_be_posted),
+        T(a_lab_remembers_the_last_calls_of_programs),
+        T(an_event_is_remembered_as_its_program_gets_it),
         T(a_name_is_for_the_id_of_a_request),
     };
 

@@ -172,13 +172,21 @@ struct guest_ah {
 
 struct cma_event;
 
+/* A moment in the use of the connection manager.  @tick is the last tick that was over; 0: it has
+ * not come.
+ */
+struct cm_moment {
+    uint64_t tick, ns;
+};
+
 /* An event channel or an ID of the connection manager, which the device does not know. */
 struct guest_cm_object {
     struct guest_object o;
     uint32_t number;
     void *part;                      /* struct cma_channel or struct cma_id */
     struct guest_cm_object *channel; /* an ID: where its events come */
-    uint64_t qp; /* an ID: the handle of its queue pair, which may have gone; 0: none */
+    uint64_t qp;            /* an ID: the handle of its queue pair, which may have gone; 0: none */
+    struct cm_moment moved; /* an ID: when librdmacm began to move its queue pair */
     struct cma_event *taken, *last_taken; /* a channel: events to be acknowledged, the oldest first
                                            */
 };
