@@ -1,13 +1,13 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""Replays the sessions of README and book, and checks the names that the documents mention.
+"""Replays the sessions of README and book, and checks their pictures and the names that the documents mention.
 
 usage: sessions.py RDMALAB [FILE.md...]
        sessions.py RDMALAB --update [FILE.md...]
        sessions.py --self-test
 
 Without files: the sessions of README.md and book/*.md, and the names (names_in_docs.py).  With files:
-their sessions alone.  --update writes into the files what the program prints now; it is refused where
+their sessions alone, and the pictures that these make (pictures.py).  --update writes into the files what the program prints now; it is refused where
 the environment variable CI is set.  A session that differs is printed as a unified diff, which is also
 the change that --update makes.
 
@@ -34,6 +34,7 @@ import tempfile
 from dataclasses import dataclass, field
 
 import names_in_docs
+import pictures
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 FENCE = re.compile(r"^```(\w*)\n((\$ rdmalab\b|t=\S+ #\d).*?)^```$", re.MULTILINE | re.DOTALL)
@@ -50,6 +51,7 @@ class Replayed:
     passed: int = 0
     failed: int = 0
     problems: list = field(default_factory=list)  # an update cannot mend them
+    pictures: dict = field(default_factory=dict)  # name -> bytes of those that a session has made
 
     def add(self, more):
         self.parts += more.parts
@@ -185,6 +187,7 @@ def replay_session(rdmalab, blocks):
             pathlib.Path(directory, name).symlink_to(ROOT / name)
         for lines in commands_of("".join(blocks)):
             done.add(replay_command(rdmalab, lines, directory))
+        done.pictures = {path.name: path.read_bytes() for path in pathlib.Path(directory).glob("*.svg")}
     return done
 
 
@@ -199,8 +202,8 @@ def sessions_of(text):
     return found
 
 
-def check_sessions(rdmalab, path, update, pool):
-    """Replays all sessions of a file: (passed, failed).  What is updated has passed."""
+def check_sessions(rdmalab, path, update, pool, made=None):
+    """Replays all sessions of a file: (passed, failed).  What is updated has passed.  The pictures go to @made."""
     text = path.read_text()
     sessions = sessions_of(text)
     if not sessions:
@@ -213,6 +216,9 @@ def check_sessions(rdmalab, path, update, pool):
     texts = [[match[2] for match in session] for session in sessions]
     for session, blocks, done in zip(sessions, texts, pool.map(lambda blocks: replay_session(rdmalab, blocks), texts)):
         passed += done.passed
+        if made is not None:
+            for name, content in done.pictures.items():
+                made[name] = content if made.get(name, content) == content else None
         for match, block, new in zip(session, blocks, done.by_block(blocks)):
             line = text.count("\n", 0, match.start(2)) + 1
             print(*difflib.unified_diff(block.splitlines(), new, f"{path}:{line}", "rdmalab prints", lineterm=""),
@@ -310,6 +316,7 @@ def self_test():
             found += check_case(str(program), path, page, wanted, pool)
     ci = subprocess.run([sys.executable, __file__, "rdmalab", "--update"], env={**os.environ, "CI": "1"},
                         stderr=subprocess.PIPE, text=True, check=False)
+    found += pictures.self_test()
     found.append(None if ci.returncode == 2 and "CI" in ci.stderr else "--update is not refused in CI")
     wrong = [problem for problem in found if problem]
     print(*(f"MISSED: {problem}" for problem in wrong), sep="\n", end="\n" if wrong else "")
@@ -336,7 +343,12 @@ def main():
                  for path in [ROOT / "README.md", *sorted((ROOT / "book").glob("*.md"))]]
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         names = pool.submit(check_names, rdmalab) if with_names else None
-        counts = [check_sessions(rdmalab, path, bool(options), pool) for path in files]
+        made = {}
+        counts = [check_sessions(rdmalab, path, bool(options), pool, made) for path in files]
+    judged = list(pictures.check(files, made, bool(options), whole=with_names))
+    wrong = [problem for problem in judged if problem]
+    print(*wrong, sep="\n", end="\n" if wrong else "")
+    counts.append((len(judged) - len(wrong), len(wrong)))
     if names:
         found, wrong = names.result()
         print(*wrong, sep="\n", end="\n" if wrong else "")
