@@ -20,7 +20,7 @@
 #define NOTE_DISTANCE PX(24) /* from the lifeline; leaves room for brackets */
 #define LANE_MAX      PX(640)
 #define HEADS_EVERY   PX(900) /* distance between two rows of names of the hosts, at least */
-#define HEADS_STOPS   8u      /* ... and number of stops between them, at least */
+#define HEADS_STOPS   8u      /* ... and number of stops between them, and below them, at least */
 #define HEADS_MARGIN  PX(16)
 #define ROUNDS_MAX    6 /* layouts tried before all labels become notes */
 
@@ -192,7 +192,8 @@ static bool shows_time(const struct layout *o, struct row_heights *r, uint32_t i
  */
 static int32_t lay_out_heads(struct layout *o, struct row_heights *r, uint32_t i, int32_t y)
 {
-    if (y - r->head_y < HEADS_EVERY || i - r->head_stop < HEADS_STOPS)
+    if (y - r->head_y < HEADS_EVERY || i - r->head_stop < HEADS_STOPS ||
+        o->l->n_stops - i < HEADS_STOPS)
         return y;
     r->head_stop = i;
     r->head_y = i32_max(y, r->low) + HEADS_MARGIN + LAYOUT_HEADS / 2;

@@ -13,6 +13,7 @@
 
 #define LANE_MAX    76u /* characters between two lifelines */
 #define LANE_MIN    16u
+#define HEADS_STOPS 8u  /* stops below the names of the hosts where they are repeated, at least */
 #define HEADS_EVERY 50u /* rows between two rows with the names of the hosts */
 
 static const struct page_glyphs utf8 = {
@@ -293,7 +294,7 @@ static void draw_names(struct page *p)
 /* Repeats the names of the hosts before stop @i, if the last ones are far above. */
 static void repeat_names(struct page *p, uint32_t i)
 {
-    if (p->c.n_rows - p->head_row < HEADS_EVERY)
+    if (p->c.n_rows - p->head_row < HEADS_EVERY || p->l->n_stops - i < HEADS_STOPS)
         return;
     draw_between(p, i, p->g->life);
     draw_names(p);

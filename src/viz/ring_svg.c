@@ -15,11 +15,15 @@ enum {
     ROW_PX = 26,
     TOP_PX = 104, /* of the first row */
     FONT = 13,
+    TITLE_FONT = 17, /* wider than the 16 of the style, as it is bold */
     MARGIN_PX = 20,
-    SIDE_PX = 280, /* for the markers of one side */
-    RING_PX = 74,  /* width of an avail or used ring */
-    GAP_PX = 80,   /* for the lines between a ring and the table */
-    DESC_PX = 640, /* width of the table */
+    SIDE_MIN_PX = 70, /* for the markers of one side */
+    SIDE_MAX_PX = 280,
+    SIDE_GAP_PX = 10,  /* between them and the rings */
+    RING_PX = 74,      /* width of an avail or used ring */
+    GAP_PX = 64,       /* for the lines between a ring and the table */
+    DESC_MIN_PX = 260, /* width of the table */
+    DESC_MAX_PX = 640,
     CHAIN_PX = 26, /* beside the table, for the lines of chains */
     LETTER_PX = 24,
     FLAGS_PX = 130,
@@ -65,8 +69,9 @@ struct ring_page {
     const struct ring_picture *p;
     const struct viz_sink *sink;
     int32_t avail_x, desc_x, used_x, width, height;
-    int32_t *rows;  /* row of each descriptor; -1: not drawn */
-    int32_t n_rows; /* including those of "..." */
+    int32_t desc_px; /* width of the table */
+    int32_t *rows;   /* row of each descriptor; -1: not drawn */
+    int32_t n_rows;  /* including those of "..." */
 };
 
 /* Returns true if descriptor or entry @i is worth a row by itself. */
@@ -179,7 +184,7 @@ static void draw_slot(const struct ring_page *g, uint32_t i)
     svg_putf(g->sink, "<g id=\"desc%u\" class=\"desc\"><title>", i);
     svg_put_escaped(g->sink, owners[s->owner].text);
     svg_put(g->sink, "</title>\n");
-    put_rect(g, owners[s->owner].class, (struct point){x, y}, DESC_PX, ROW_PX);
+    put_rect(g, owners[s->owner].class, (struct point){x, y}, g->desc_px, ROW_PX);
     put_text(g, "letter", x + LETTER_PX / 2, base, owners[s->owner].letter);
     put_text(g, "number", x + LETTER_PX + 34, base, number);
     x += LETTER_PX + 44;
@@ -188,7 +193,7 @@ static void draw_slot(const struct ring_page *g, uint32_t i)
         x += FLAGS_PX;
     }
     if (s->text)
-        put_cut(g, "what", (struct point){x, base}, g->desc_x + DESC_PX - x - 8, s->text);
+        put_cut(g, "what", (struct point){x, base}, g->desc_x + g->desc_px - x - 8, s->text);
     svg_put(g->sink, "</g>\n");
 }
 
@@ -239,7 +244,7 @@ static void draw_entries(const struct ring_page *g, bool is_used)
         put_text(g, "mid", x + 52, baseline(g, i), buf);
         if (is_used)
             put_line(g, (struct point){x, y},
-                     (struct point){g->desc_x + DESC_PX, middle_of(g, v[i].desc)});
+                     (struct point){g->desc_x + g->desc_px, middle_of(g, v[i].desc)});
         else
             put_line(g, (struct point){x + RING_PX, y},
                      (struct point){g->desc_x, middle_of(g, v[i].desc)});
@@ -249,7 +254,7 @@ static void draw_entries(const struct ring_page *g, bool is_used)
 /* Draws the chains beside the table. */
 static void draw_chains(const struct ring_page *g)
 {
-    const int32_t x = g->desc_x + DESC_PX;
+    const int32_t x = g->desc_x + g->desc_px;
 
     for (uint32_t i = 0; i < g->p->size; i++) {
         const uint32_t next = g->p->slots[i].next;
@@ -272,19 +277,25 @@ static bool is_right(const struct ring_marker *m)
     return m->column == COLUMN_USED || (m->column == COLUMN_DESC && m->of_device);
 }
 
-/* Draws the markers at @i on one side, separated by commas. */
+/* Adds the markers at @i on one side, separated by commas. */
+static void add_markers_at(struct text *t, const struct ring_picture *p, uint32_t i, bool right)
+{
+    for (uint32_t k = 0; k < p->n_markers; k++) {
+        if (p->markers[k].at == i && is_right(&p->markers[k]) == right)
+            text_addf(t, "%s%s", t->len ? ", " : "", p->markers[k].text);
+    }
+}
+
 static void draw_markers_at(const struct ring_page *g, uint32_t i, bool right)
 {
     const struct ring_picture *p = g->p;
-    const int32_t left_x = (p->packed ? g->desc_x : g->avail_x) - 10;
-    const int32_t right_x = (p->packed ? g->desc_x + DESC_PX + CHAIN_PX : g->used_x + RING_PX) + 10;
+    const int32_t left_x = (p->packed ? g->desc_x : g->avail_x) - SIDE_GAP_PX;
+    const int32_t right_x =
+        (p->packed ? g->desc_x + g->desc_px + CHAIN_PX : g->used_x + RING_PX) + SIDE_GAP_PX;
     char buf[96];
     struct text t = text_on(buf, sizeof(buf));
 
-    for (uint32_t k = 0; k < p->n_markers; k++) {
-        if (p->markers[k].at == i && is_right(&p->markers[k]) == right)
-            text_addf(&t, "%s%s", t.len ? ", " : "", p->markers[k].text);
-    }
+    add_markers_at(&t, p, i, right);
     if (t.len && right)
         put_text(g, p->packed ? "device" : "dim", right_x, baseline(g, i), buf);
     else if (t.len)
@@ -311,11 +322,17 @@ static void draw_heads(const struct ring_page *g)
     put_text(g, "head", g->desc_x, y, g->p->packed ? "descriptor ring" : "descriptor table");
     if (g->p->packed) {
         put_text(g, "head right driver", g->desc_x - 10, y, "driver");
-        put_text(g, "head device", g->desc_x + DESC_PX + CHAIN_PX + 10, y, "device");
+        put_text(g, "head device", g->desc_x + g->desc_px + CHAIN_PX + 10, y, "device");
         return;
     }
     put_text(g, "head", g->avail_x, y, "avail");
     put_text(g, "head", g->used_x, y, "used");
+}
+
+/* Returns the width of an entry of the legend. */
+static int32_t legend_px(unsigned owner)
+{
+    return LETTER_PX + 28 + text_width(owners[owner].text, FONT) / 10;
 }
 
 static void draw_legend(const struct ring_page *g)
@@ -327,20 +344,61 @@ static void draw_legend(const struct ring_page *g)
         put_rect(g, owners[i].class, (struct point){x, y}, LETTER_PX, 20);
         put_text(g, "letter", x + LETTER_PX / 2, y + 15, owners[i].letter);
         put_text(g, "dim", x + LETTER_PX + 6, y + 15, owners[i].text);
-        x += LETTER_PX + 28 + text_width(owners[i].text, FONT) / 10;
+        x += legend_px(i);
     }
+}
+
+/* Returns the width that the markers of one side need. */
+static int32_t side_px(const struct ring_picture *p, bool right)
+{
+    int32_t px = SIDE_MIN_PX;
+
+    for (uint32_t i = 0; i < p->size; i++) {
+        char buf[96];
+        struct text t = text_on(buf, sizeof(buf));
+
+        add_markers_at(&t, p, i, right);
+        px = i32_max(px, text_width(buf, FONT) / 10 + 2 * SIDE_GAP_PX);
+    }
+    return i32_min(px, SIDE_MAX_PX);
+}
+
+/* Returns the width that the table needs. */
+static int32_t table_px(const struct ring_picture *p)
+{
+    int32_t px = DESC_MIN_PX;
+
+    for (uint32_t i = 0; i < p->size; i++) {
+        const struct ring_slot *s = &p->slots[i];
+        const int32_t before = LETTER_PX + 44 + (s->flags ? FLAGS_PX : 0);
+
+        if (s->text)
+            px = i32_max(px, before + text_width(s->text, FONT) / 10 + 16);
+    }
+    return i32_min(px, DESC_MAX_PX);
+}
+
+/* Returns the width that title and legend need between the margins. */
+static int32_t lines_px(const struct ring_picture *p)
+{
+    int32_t px = 0;
+
+    for (unsigned i = 0; i < OWNER_COUNT; i++)
+        px += legend_px(i);
+    px = i32_max(px, text_width(p->title, TITLE_FONT) / 10);
+    return p->subtitle ? i32_max(px, text_width(p->subtitle, FONT) / 10) : px;
 }
 
 static struct ring_page lay_out(const struct ring_picture *p, const struct viz_sink *sink)
 {
-    struct ring_page g = {.p = p, .sink = sink};
+    struct ring_page g = {.p = p, .sink = sink, .desc_px = table_px(p)};
     int32_t right;
 
-    g.avail_x = MARGIN_PX + SIDE_PX;
+    g.avail_x = MARGIN_PX + side_px(p, false);
     g.desc_x = p->packed ? g.avail_x : g.avail_x + RING_PX + GAP_PX;
-    g.used_x = g.desc_x + DESC_PX + CHAIN_PX + GAP_PX;
-    right = p->packed ? g.desc_x + DESC_PX + CHAIN_PX : g.used_x + RING_PX;
-    g.width = right + SIDE_PX + MARGIN_PX;
+    g.used_x = g.desc_x + g.desc_px + CHAIN_PX + GAP_PX;
+    right = p->packed ? g.desc_x + g.desc_px + CHAIN_PX : g.used_x + RING_PX;
+    g.width = i32_max(right + side_px(p, true), MARGIN_PX + lines_px(p)) + MARGIN_PX;
     return g;
 }
 
