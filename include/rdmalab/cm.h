@@ -248,6 +248,14 @@ struct rdl_cm_call {
 size_t rdl_cm_call_count(const struct rdl_lab *lab);
 const struct rdl_cm_call *rdl_cm_call_at(const struct rdl_lab *lab, size_t i);
 
+/* A call of librdmacm may begin or end with moves of a queue pair, which the kernel does not
+ * connect with it.  rdl_cm_began(): the call about @id that follows has begun after tick @tick, at
+ * @at_ns. rdl_cm_event_told(): the program gets the event that was taken last from @channel only
+ * now.
+ */
+void rdl_cm_began(struct rdl_lab *lab, rdl_cm_id id, uint64_t tick, uint64_t at_ns);
+void rdl_cm_event_told(struct rdl_lab *lab, rdl_cm_channel channel);
+
 /* Counts of the connection manager of a host. */
 struct rdl_cm_counts {
     uint32_t ids;      /* of programs, and of requests that no program has taken */

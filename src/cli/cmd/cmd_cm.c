@@ -561,10 +561,12 @@ bool run_rdma_disconnect(struct session *s, const struct step *st)
     enum rdl_status status;
     struct home home;
     rdl_cm_id id;
+    const uint64_t tick = rdl_tick(s->lab), at_ns = rdl_now_ns(s->lab);
     int error;
 
     if (!look_up_id(s, st, &id, &home, &info) || !cm_move_to_err(s, st, &home, &info))
         return false;
+    rdl_cm_began(s->lab, id, tick, at_ns);
     status = rdl_cm_disconnect(s->lab, id, &error);
     return cm_called(s, st, status, error);
 }

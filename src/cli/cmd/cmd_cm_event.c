@@ -173,6 +173,7 @@ bool run_rdma_get_cm_event(struct session *s, const struct step *st)
     }
     if (!respond(s, st, &home, ch, &e))
         return false;
+    rdl_cm_event_told(s->lab, ch);
     say_event(s, &e);
     return true;
 }

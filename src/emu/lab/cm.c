@@ -99,7 +99,12 @@ enum rdl_status rdl_cm_create_id(struct rdl_lab *lab, rdl_cm_channel channel, ui
     ACT(lab, ch, rdma_cm_create_id(ch, space, name, &ret->raw));
 }
 
-/* Remembers a call about ID @o that began after tick @tick, or an event that it got. */
+static struct cm_moment now(const struct rdl_lab *lab)
+{
+    return (struct cm_moment){lab->state->trace.tick, lab->state->trace.now_ns};
+}
+
+/* Remembers a call about ID @o that began at @at, or an event that it got. */
 static void note_at(const struct rdl_lab *lab, const struct guest_cm_object *o, enum cm_call call,
                     uint32_t event, int error, const struct cm_moment *at)
 {
@@ -114,17 +119,21 @@ static void note_at(const struct rdl_lab *lab, const struct guest_cm_object *o, 
     cm_calls_add(lab->state->cm_calls, &c);
 }
 
-/* The same within the tick of the call. */
-static void note(const struct rdl_lab *lab, const struct guest_cm_object *o, enum cm_call call,
+/* The same within the tick of the call.  It began then, or at o->began. */
+static void note(const struct rdl_lab *lab, struct guest_cm_object *o, enum cm_call call,
                  uint32_t event, int error)
 {
-    const struct trace *t = &lab->state->trace;
+    struct cm_moment at = now(lab);
 
-    note_at(lab, o, call, event, error, &(struct cm_moment){t->tick - 1, t->now_ns});
+    at.tick--; /* the tick of the call is not over */
+    if (o->began.tick)
+        at = o->began;
+    o->began.tick = 0;
+    note_at(lab, o, call, event, error, &at);
 }
 
 /* An rdma_accept() has begun with the moves of the queue pair, if the ID has one. */
-static void note_accept(const struct rdl_lab *lab, const struct guest_cm_object *o, int error)
+static void note_accept(const struct rdl_lab *lab, struct guest_cm_object *o, int error)
 {
     if (o->moved.tick)
         note_at(lab, o, CM_CALL_rdma_accept, 0, error, &o->moved);
@@ -163,7 +172,7 @@ static enum rdl_status told(int error, int *reterr)
 }
 
 /* The same of a call that the lab remembers. */
-static enum rdl_status called(const struct rdl_lab *lab, const struct guest_cm_object *o,
+static enum rdl_status called(const struct rdl_lab *lab, struct guest_cm_object *o,
                               enum cm_call call, int error, int *reterr)
 {
     note(lab, o, call, 0, error);
@@ -211,14 +220,14 @@ enum rdl_status rdl_cm_connect(struct rdl_lab *lab, rdl_cm_id id, const struct r
     ACT(lab, o, called(lab, o, CM_CALL_rdma_connect, cma_connect(o->part, param), reterr));
 }
 
-/* The program has got the CONNECT_RESPONSE of ID @o as another event.  @tick: the last tick that is
- * over.
- */
-static void turned(const struct rdl_lab *lab, const struct guest_cm_object *o, uint32_t event,
-                   uint64_t tick)
+/* The program gets the event @from of ID @o as @to, and only now. */
+static void turned(const struct rdl_lab *lab, const struct guest_cm_object *o, uint32_t from,
+                   uint32_t to)
 {
-    cm_calls_turn(lab->state->cm_calls, o->o.verbs->config.host, rdma_cm_id_of(o)->number, event,
-                  lab->state->trace.now_ns, tick);
+    const struct cm_moment at = now(lab);
+
+    cm_calls_turn(lab->state->cm_calls, o->o.verbs->config.host, rdma_cm_id_of(o)->number, from, to,
+                  at.ns, at.tick);
 }
 
 /* librdmacm establishes a connection before the program gets its event: see cma_accept(). */
@@ -230,7 +239,7 @@ static enum rdl_status accept_or_establish(const struct rdl_lab *lab, struct gue
     if (param)
         note_accept(lab, o, error);
     else if (!error)
-        turned(lab, o, RDMA_CM_EVENT_ESTABLISHED, lab->state->trace.tick);
+        turned(lab, o, RDMA_CM_EVENT_CONNECT_RESPONSE, RDMA_CM_EVENT_ESTABLISHED);
     return told(error, reterr);
 }
 
@@ -347,7 +356,7 @@ enum rdl_status rdl_cm_qp_attr(struct rdl_lab *lab, rdl_cm_id id, uint32_t state
     struct guest_cm_object *o = object_of(lab, id);
 
     if (o && state == QPS_INIT)
-        o->moved = (struct cm_moment){lab->state->trace.tick, lab->state->trace.now_ns};
+        o->moved = now(lab);
     return o ? told(cma_qp_attr(o->part, state, ret, ret_mask), reterr) : RDL_ERR_STALE;
 }
 
@@ -365,7 +374,7 @@ static enum rdl_status get_event(const struct rdl_lab *lab, struct guest_cm_obje
                                  const char *name, struct rdl_cm_event *ret, size_t *ret_n)
 {
     const enum rdl_status st = rdma_cm_get_event(ch, name, ret, ret_n);
-    const struct guest_cm_object *o = st == RDL_OK && *ret_n ? object_of(lab, ret->id) : NULL;
+    struct guest_cm_object *o = st == RDL_OK && *ret_n ? object_of(lab, ret->id) : NULL;
 
     if (o)
         note(lab, o, CM_CALL_rdma_get_cm_event, ret->kind, 0);
@@ -393,7 +402,7 @@ enum rdl_status rdl_cm_turn_event(struct rdl_lab *lab, rdl_cm_channel channel, u
     st = rdma_cm_turn_event(ch, kind, status);
     o = st == RDL_OK ? ch->last_taken->id->user : NULL;
     if (o)
-        turned(lab, o, kind, lab->state->trace.tick);
+        turned(lab, o, RDMA_CM_EVENT_CONNECT_RESPONSE, kind);
     return st;
 }
 
@@ -428,6 +437,23 @@ enum rdl_status rdl_cm_listener(const struct rdl_lab *lab, rdl_host host, uint32
         return RDL_ERR_NOT_FOUND;
     ret->raw = ((const struct guest_cm_object *)id->user)->o.handle;
     return RDL_OK;
+}
+
+void rdl_cm_began(struct rdl_lab *lab, rdl_cm_id id, uint64_t tick, uint64_t at_ns)
+{
+    struct guest_cm_object *o = object_of(lab, id);
+
+    if (o)
+        o->began = (struct cm_moment){tick, at_ns};
+}
+
+void rdl_cm_event_told(struct rdl_lab *lab, rdl_cm_channel channel)
+{
+    const struct guest_cm_object *ch = channel_of(lab, channel);
+    const struct cma_event *e = ch && ch->taken ? ch->last_taken : NULL;
+
+    if (e && e->id->user)
+        turned(lab, e->id->user, e->kind, e->kind);
 }
 
 size_t rdl_cm_call_count(const struct rdl_lab *lab)

@@ -3,7 +3,6 @@
 
 #include "emu/base/arena.h"
 #include "emu/facts/enum/cm_call.h"
-#include "emu/facts/enum/rdma_cm_event.h"
 
 struct cm_calls {
     uint64_t n; /* number of calls so far; call i is at[i % RDL_CM_CALLS_MAX] */
@@ -32,7 +31,7 @@ static struct rdl_cm_call *from_end(struct cm_calls *list, size_t back)
     return &list->at[(list->n - 1 - back) % RDL_CM_CALLS_MAX];
 }
 
-void cm_calls_turn(struct cm_calls *list, uint32_t host, uint32_t id, uint32_t event,
+void cm_calls_turn(struct cm_calls *list, uint32_t host, uint32_t id, uint32_t from, uint32_t to,
                    uint64_t at_ns, uint64_t tick)
 {
     struct rdl_cm_call found;
@@ -44,13 +43,12 @@ void cm_calls_turn(struct cm_calls *list, uint32_t host, uint32_t id, uint32_t e
         if (c->call == CM_CALL_rdma_get_cm_event && c->host == host && c->id == id)
             break;
     }
-    if (!list || back == count(list) ||
-        from_end(list, back)->event != RDMA_CM_EVENT_CONNECT_RESPONSE)
+    if (!list || back == count(list) || from_end(list, back)->event != from)
         return;
     found = *from_end(list, back);
     for (; back > 0; back--) /* it becomes the last one: later calls come before it */
         *from_end(list, back) = *from_end(list, back - 1);
-    found.event = event;
+    found.event = to;
     found.at_ns = at_ns;
     found.tick = tick;
     *from_end(list, 0) = found;

@@ -23,10 +23,10 @@ void cm_calls_add(struct cm_calls *list, const struct rdl_cm_call *call);
 size_t cm_calls_count(const struct cm_calls *list);
 const struct rdl_cm_call *cm_calls_at(const struct cm_calls *list, size_t i);
 
-/* Makes the CONNECT_RESPONSE that a program has got for ID @id of @host the event @event: the call
- * gets it now, at @at_ns after @tick.  Does nothing if the last event of this ID is another one.
+/* Makes the event @from that a program has got last for ID @id of @host the event @to: the call
+ * gets it now, at @at_ns after @tick.  Does nothing if the last event of this ID is not @from.
  */
-void cm_calls_turn(struct cm_calls *list, uint32_t host, uint32_t id, uint32_t event,
+void cm_calls_turn(struct cm_calls *list, uint32_t host, uint32_t id, uint32_t from, uint32_t to,
                    uint64_t at_ns, uint64_t tick);
 
 #endif

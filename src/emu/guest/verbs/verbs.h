@@ -187,6 +187,7 @@ struct guest_cm_object {
     struct guest_cm_object *channel; /* an ID: where its events come */
     uint64_t qp;            /* an ID: the handle of its queue pair, which may have gone; 0: none */
     struct cm_moment moved; /* an ID: when librdmacm began to move its queue pair */
+    struct cm_moment began; /* an ID: when the call began that will be remembered next */
     struct cma_event *taken, *last_taken; /* a channel: events to be acknowledged, the oldest first
                                            */
 };
