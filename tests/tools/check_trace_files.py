@@ -92,7 +92,7 @@ CASES = [  # arguments, standard input, exit status, what the output must match
     (["show", "old.ndjson", "--ladder", "none/l.svg"], "", 2, r"none/l\.svg: No such file"),
     (["show", "old.ndjson", "count", "kick, host==h9"], "", 1, r'no host of the trace is called "h9"'),
 ]
-SAVED = ["04-lost-request", "10-rnr-exhausted", "18-damaged-frame", "22-switch", "26-unreliable-link"]
+SAVED = ["04-lost-request", "10-rnr-exhausted", "18-damaged-frame", "22-switch", "745-rdma-cm-connect", "26-unreliable-link"]
 
 
 def check_trace_file_answers(program):

@@ -33,6 +33,11 @@ static const uint8_t *frame_of(const void *ctx, ev_id tx, size_t *ret_bytes)
     return NULL;
 }
 
+static struct past_call call_at(const void *ctx, size_t i)
+{
+    return ((const struct trace_file *)ctx)->calls[i];
+}
+
 struct past trace_file_past(const struct trace_file *s)
 {
     return (struct past){
@@ -46,6 +51,8 @@ struct past trace_file_past(const struct trace_file *s)
         .names = s->names,
         .at = event_at,
         .frame = frame_of,
+        .n_calls = s->n_calls,
+        .call = call_at,
     };
 }
 
@@ -104,6 +111,7 @@ void trace_file_free(struct trace_file *s)
         return;
     free(s->events);
     free(s->hosts);
+    free(s->calls);
     ev_names_free(s->names);
     free(s);
 }

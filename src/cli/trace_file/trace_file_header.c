@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/trace_file/trace_file_header.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/trace_file/trace_file_internal.h"
 #include "emu/base/assert.h"
 #include "emu/base/json.h"
+#include "emu/facts/enum/cm_call.h"
 #include "emu/facts/enum_table.h"
 #include "emu/trace/event.h"
 #include "print/print_json.h"
@@ -77,6 +79,38 @@ static bool add_gap(cJSON *header, const struct past *p)
            (p->gap_to == RDL_NEVER || add_number(gap, "to", p->gap_to));
 }
 
+static bool add_call(cJSON *calls, const struct past_call *c)
+{
+    const bool takes = c->call == CM_CALL_rdma_get_cm_event;
+    char tick[32];
+    struct text t = text_on(tick, sizeof(tick));
+    cJSON *o = cJSON_CreateObject();
+
+    ev_add_id(&t, ev_id_of(ev_tick(c->id), 0));
+    if (o && cJSON_AddStringToObject(o, ev_row(c->id) ? "behind" : "before", tick) &&
+        add_number(o, "at_ns", c->at_ns) &&
+        cJSON_AddStringToObject(o, "call", enum_name(&enum_cm_call, c->call)) &&
+        add_number(o, "host", c->host) && add_number(o, "cm_id", c->cm_id) &&
+        (!takes || cJSON_AddStringToObject(o, "event", enum_name(&enum_rdma_cm_event, c->event))) &&
+        (!c->error || add_number(o, "error", (uint64_t)c->error)) && cJSON_AddItemToArray(calls, o))
+        return true;
+    cJSON_Delete(o);
+    return false;
+}
+
+static bool add_calls(cJSON *header, const struct past *p)
+{
+    cJSON *calls = p->n_calls ? cJSON_AddArrayToObject(header, "calls") : NULL;
+    bool ok = calls || !p->n_calls;
+
+    for (size_t i = 0; ok && i < p->n_calls; i++) {
+        const struct past_call c = p->call(p->ctx, i);
+
+        ok = add_call(calls, &c);
+    }
+    return ok;
+}
+
 static bool add_all(cJSON *header, const struct past *p, const struct past_about *about)
 {
     struct ev e;
@@ -94,7 +128,7 @@ static bool add_all(cJSON *header, const struct past *p, const struct past_about
          cJSON_AddArrayToObject(header, "objects");
     for (size_t at = 0; ok && ev_names_next(p->names, &at, &e);)
         ok = add_named(header, &e);
-    return ok;
+    return ok && add_calls(header, p);
 }
 
 enum rdl_status trace_file_header_write(FILE *out, const struct past *p,
@@ -280,6 +314,76 @@ static enum rdl_status take_names(struct trace_file_reader *rd, const cJSON *j)
     return st;
 }
 
+/* Reads the place of a call among the events. */
+static enum rdl_status take_place(struct trace_file_reader *rd, const cJSON *j, ev_id *ret)
+{
+    const char *before = cJSON_GetStringValue(member(j, "before"));
+    const char *behind = cJSON_GetStringValue(member(j, "behind"));
+    const char *tick = before ? before : behind;
+
+    if (!tick || !ev_id_parse(tick, ret) || ev_row(*ret))
+        return trace_file_refuse(rd, "a call in the header needs a tick \"before\" or \"behind\"");
+    if (!before)
+        *ret = ev_id_last(*ret);
+    return RDL_OK;
+}
+
+static enum rdl_status take_call(struct trace_file_reader *rd, const cJSON *j,
+                                 struct past_call *ret, bool *ret_known)
+{
+    const char *call = cJSON_GetStringValue(member(j, "call"));
+    const char *event = cJSON_GetStringValue(member(j, "event"));
+    const struct enum_row *row = call ? enum_by_name(&enum_cm_call, call) : NULL;
+    const struct enum_row *what = event ? enum_by_name(&enum_rdma_cm_event, event) : NULL;
+    uint64_t host = UINT64_MAX, cm_id = UINT64_MAX, at_ns = 0, error = 0;
+    enum rdl_status st = take_place(rd, j, &ret->id);
+
+    if (st == RDL_OK)
+        st = take_number(rd, j, "at_ns", &at_ns);
+    if (st == RDL_OK)
+        st = take_number(rd, j, "host", &host);
+    if (st == RDL_OK)
+        st = take_number(rd, j, "cm_id", &cm_id);
+    if (st == RDL_OK)
+        st = take_number(rd, j, "error", &error);
+    if (st != RDL_OK)
+        return st;
+    if (host > UINT32_MAX || cm_id > UINT32_MAX || error > INT32_MAX)
+        return trace_file_refuse(rd, "a call in the header needs \"host\" and \"cm_id\"");
+    *ret_known = row && (what || row->value != CM_CALL_rdma_get_cm_event); /* else of a newer one */
+    ret->at_ns = at_ns;
+    ret->call = row ? row->value : 0;
+    ret->host = (uint32_t)host;
+    ret->cm_id = (uint32_t)cm_id;
+    ret->event = what ? what->value : 0;
+    ret->error = (int)error;
+    return RDL_OK;
+}
+
+static enum rdl_status take_calls(struct trace_file_reader *rd, const cJSON *j)
+{
+    const cJSON *list = member(j, "calls"), *o;
+    struct trace_file *s = rd->s;
+
+    if (!list)
+        return RDL_OK;
+    if (!cJSON_IsArray(list))
+        return trace_file_refuse(rd, "\"calls\" in the header is no list");
+    s->calls = calloc((size_t)cJSON_GetArraySize(list) + 1u, sizeof(*s->calls));
+    if (!s->calls)
+        return RDL_ERR_NOMEM;
+    cJSON_ArrayForEach(o, list)
+    {
+        bool known = false;
+        const enum rdl_status st = take_call(rd, o, &s->calls[s->n_calls], &known);
+
+        if (st != RDL_OK)
+            return st;
+        s->n_calls += known;
+    }
+    return RDL_OK;
+}
+
 enum rdl_status trace_file_read_header(struct trace_file_reader *rd, const cJSON *j)
 {
     struct trace_file *s = rd->s;
@@ -300,5 +404,7 @@ enum rdl_status trace_file_read_header(struct trace_file_reader *rd, const cJSON
         st = take_number(rd, j, "forgotten", &s->forgotten);
     if (st == RDL_OK)
         st = take_gap(rd, j);
-    return st == RDL_OK ? take_names(rd, j) : st;
+    if (st == RDL_OK)
+        st = take_names(rd, j);
+    return st == RDL_OK ? take_calls(rd, j) : st;
 }

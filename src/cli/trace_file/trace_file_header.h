@@ -7,10 +7,13 @@
  *	 "gap":{"from":TICK, "to":TICK},    recording was off; no "to": it still was
  *	 "hosts":[{"number":0, "name":"h1", "mac":"...", "addr":"...", "first_qpn":2}],
  *	 "ports":[{"number":4096, "name":"p1"}],
- *	 "objects":[{"host":0, "object":"QP", "number":2, "name":"qp"}]}
+ *	 "objects":[{"host":0, "object":"QP", "number":2, "name":"qp"}],
+ *	 "calls":[{"before":"#7", "at_ns":N, "call":"rdma_connect", "host":0, "cm_id":1},
+ *	          {"behind":"#9", "call":"rdma_get_cm_event", "event":"ESTABLISHED", ...}]}
  *
- * Title and gap are omitted if there are none.  Hosts and objects have the fields of their events,
- * except that a host is always a number.
+ * A call of a program stands before or behind all events of a tick; a refused one has "error".
+ * Title, gap and calls are omitted if there are none.  Hosts and objects have the fields of their
+ * events, except that a host is always a number.
  */
 #ifndef CLI_TRACE_FILE_TRACE_FILE_HEADER_H
 #define CLI_TRACE_FILE_TRACE_FILE_HEADER_H

@@ -21,6 +21,8 @@ struct trace_file {
     bool names_given;              /* the header defines the names, so that events do not */
     struct trace_file_host *hosts; /* in the order of their first mention */
     size_t n_hosts;
+    struct past_call *calls;
+    size_t n_calls;
     uint64_t forgotten, gap_from, gap_to; /* as in struct past */
     bool begun;                           /* the first line was read: the others are events */
     ev_id last_id; /* id on the previous line, even if that event was skipped */

@@ -50,7 +50,7 @@ struct past {
      * Returns NULL if they are not recorded.
      */
     const uint8_t *(*frame)(const void *ctx, ev_id tx, size_t *ret_bytes);
-    size_t n_calls;                                      /* a saved trace has none */
+    size_t n_calls; /* number of calls of programs that are remembered */
     struct past_call (*call)(const void *ctx, size_t i); /* call @i, 0 .. n_calls - 1 */
 };
 

@@ -11,8 +11,10 @@
 #include "cli/show/show_packet.h"
 #include "cli/show/show_trace_file.h"
 #include "cli/trace_file/trace_file.h"
+#include "emu/facts/enum/cm_call.h"
 #include "emu/facts/enum/object.h"
 #include "emu/facts/enum/opcode.h"
+#include "emu/facts/enum/rdma_cm_event.h"
 #include "emu/facts/opcode.h"
 #include "emu/trace/event.h"
 #include "rdmalab/lab.h"
@@ -171,6 +173,46 @@ static void hosts_get_their_numbers_and_names_back(void **state)
     assert_int_equal(past_at(&p, 2)->u.kick.host, 1);
     assert_int_equal(ev_names_find_host(p.names, "h2"), 1);
     trace_file_free(s);
+}
+
+static const struct past_call calls[] = {
+    {.id = ID(7, 0), .at_ns = 5, .call = CM_CALL_rdma_accept, .host = 1, .cm_id = 2, .error = 22},
+    {.id = ID(9, EV_ROW_MAX),
+     .at_ns = (uint64_t)1 << 60,
+     .call = CM_CALL_rdma_get_cm_event,
+     .cm_id = 3,
+     .event = RDMA_CM_EVENT_ESTABLISHED},
+};
+
+static struct past_call call_at(const void *ctx, size_t i)
+{
+    (void)ctx;
+    return calls[i];
+}
+
+static void calls_of_programs_survive(void **state)
+{
+    const struct written none = {0};
+    struct ev_names *names = ev_names_new();
+    struct past past = past_of_written(&none, names), p;
+    struct trace_file *s;
+
+    (void)state;
+    past.n_calls = ARRAY_LEN(calls);
+    past.call = call_at;
+    s = there_and_back(&past, &(struct past_about){0});
+    p = trace_file_past(s);
+    assert_int_equal(p.n_calls, ARRAY_LEN(calls));
+    for (size_t i = 0; i < ARRAY_LEN(calls); i++) {
+        const struct past_call c = p.call(p.ctx, i);
+
+        assert_true(c.id == calls[i].id && c.at_ns == calls[i].at_ns);
+        assert_true(c.call == calls[i].call && c.event == calls[i].event);
+        assert_true(c.host == calls[i].host && c.cm_id == calls[i].cm_id);
+        assert_int_equal(c.error, calls[i].error);
+    }
+    trace_file_free(s);
+    ev_names_free(names);
 }
 
 /* The header has names whose events were dropped. */
@@ -404,6 +446,10 @@ static void what_is_no_header_is_refused(void **state)
         {HEADER ",\"ports\":[{\"number\":4,\"name\":\"p\"}]}\n", 1,
          "a port in the header needs a \"number\" from 4096 to 4159"},
         {HEADER ",\"objects\":[{\"host\":\"h1\"}]}\n", 1, "\"host\" in the header is no number"},
+        {HEADER ",\"calls\":1}\n", 1, "\"calls\" in the header is no list"},
+        {HEADER ",\"calls\":[{}]}\n", 1, "a call in the header needs a tick"},
+        {HEADER ",\"calls\":[{\"before\":\"#7.1\"}]}\n", 1, "a call in the header needs a tick"},
+        {HEADER ",\"calls\":[{\"before\":\"#7\",\"host\":1}]}\n", 1, "\"host\" and \"cm_id\""},
         {HEADER ",\"events\":-1}\n", 1, "\"events\" in the header is no number"},
         {HEADER ",\"objects\":[{\"host\":1,\"number\":1}]}\n", 1, "an object in the header needs"},
         {HEADER ",\"objects\":[{\"host\":1,\"number\":4294967296,\"name\":\"q\"}]}\n", 1,
@@ -606,6 +652,7 @@ int main(void)
         cmocka_unit_test(every_kind_of_event_survives),
         cmocka_unit_test(a_word_that_there_is_not_is_not_missing),
         cmocka_unit_test(hosts_get_their_numbers_and_names_back),
+        cmocka_unit_test(calls_of_programs_survive),
         cmocka_unit_test(names_outlive_the_record),
         cmocka_unit_test(the_header_knows_names_better_than_events),
         cmocka_unit_test(without_a_header_numbers_come_in_the_order_of_appearance),
