@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cli/cmd/commands.h"
+#include "cli/cmd/export_graph.h"
 #include "cli/cmd/why_not.h"
 #include "cli/explain/explain.h"
 #include "cli/explain/explain_asked.h"
@@ -208,32 +209,24 @@ static void tell_maker(struct session *s, const struct past *p, ev_id id, const 
     show_made(s->config.out, s->lab, s->config.live_ops, s->outside.live, path, true);
 }
 
-bool run_why(struct session *s, const struct step *st)
+bool look_find_event(struct session *s, const struct step *st, const struct past *past, ev_id *ret)
 {
     const struct scope in = session_scope(s);
-    const struct past past = past_of_lab(s->lab);
     const char *target = step_text(st, "target");
     char path[SESSION_PATH_BYTES];
     struct span at = step_span(st, "target", 0);
     char why_not[64];
     struct text t = text_on(why_not, sizeof(why_not));
     struct rdl_value v;
-    ev_id id = 0;
     size_t off = 0;
 
-    if (step_has(st, "not") && target) {
-        session_fail(s, at, "either why %s or why not", target);
-        return diag_remedy(&s->diag, "put not before what is missing");
-    }
-    if (step_has(st, "not"))
-        return why_not_run(s, step_text(st, "not"), step_span(st, "not", 0));
     if (target && !ev_id_begins(target)) {
         resolve_path(&in, target, path);
         target = path;
     }
-    switch (why_find(s->lab, &past, target, &id, &off)) {
+    switch (why_find(s->lab, past, target, ret, &off)) {
     case RDL_OK:
-        break;
+        return true;
     case RDL_ERR_INVAL:
         if (off < at.len) {
             at.at += off;
@@ -246,16 +239,33 @@ bool run_why(struct session *s, const struct step *st)
             return session_fail(s, at, "nothing has happened yet");
         if (!ev_id_begins(target) && rdl_inspect(s->lab, target, &v, &off) != RDL_OK)
             return resolve_unknown(&in, at, target, "nothing", &s->diag);
-        if (ev_id_parse(target, &id)) {
-            past_add_not_there(&t, &past, id);
+        if (ev_id_parse(target, ret)) {
+            past_add_not_there(&t, past, *ret);
             session_fail(s, at, "%s", why_not);
-        } else if (past.forgotten || past.gap_from) {
+        } else if (past->forgotten || past->gap_from) {
             session_fail(s, at, "nothing that needs a reason is recorded of %s (any more)", target);
         } else {
             session_fail(s, at, "nothing has happened to %s that needs a reason", target);
         }
-        return remedy_of_missing(s, id, "\"show events last 20\" lists what has happened");
+        return remedy_of_missing(s, *ret, "\"show events last 20\" lists what has happened");
     }
+}
+
+bool run_why(struct session *s, const struct step *st)
+{
+    const struct past past = past_of_lab(s->lab);
+    const char *target = step_text(st, "target");
+    const struct span at = step_span(st, "target", 0);
+    ev_id id = 0;
+
+    if (step_has(st, "not") && target) {
+        session_fail(s, at, "either why %s or why not", target);
+        return diag_remedy(&s->diag, "put not before what is missing");
+    }
+    if (step_has(st, "not"))
+        return why_not_run(s, step_text(st, "not"), step_span(st, "not", 0));
+    if (!look_find_event(s, st, &past, &id))
+        return false;
     if (!target)
         why_tell_choice(s->config.out, &past, id);
     if (why(s->config.out, &past, id) != RDL_OK) {
@@ -435,6 +445,8 @@ static bool export_to(struct session *s, FILE *f, const struct step *st, bool te
                                       .colour = terminal && s->config.colour};
     enum rdl_status status;
 
+    if (form == EXPORT_MAP || form == EXPORT_STATES || form == EXPORT_WHY)
+        return export_graph(s, f, st, terminal || export_is_text(step_text(st, "file")));
     if (form == EXPORT_VQ)
         return export_queue(s, f, st, terminal || export_is_text(step_text(st, "file")));
     if (!read_event(s, st, "from", &options.from) || !read_event(s, st, "to", &options.to))
@@ -460,6 +472,14 @@ static bool export_to(struct session *s, FILE *f, const struct step *st, bool te
     return true;
 }
 
+/* Returns an example of the operand behind the file, with a blank before it; "": none is needed. */
+static const char *example_of(enum export_form form)
+{
+    if (form == EXPORT_VQ)
+        return " h1.qp.sq";
+    return form == EXPORT_STATES ? " h1.qp" : "";
+}
+
 bool run_export(struct session *s, const struct step *st)
 {
     const char *name = step_text(st, "file");
@@ -474,8 +494,8 @@ bool run_export(struct session *s, const struct step *st)
     if (suffix) {
         session_fail(s, step_span(st, "file", 0), "%s: the name must end in %s", name, suffix);
         return diag_remedy(&s->diag, "for example: export %s drop%.*s%s", step_text(st, "form"),
-                           (int)strcspn(suffix, " "), suffix,
-                           step_number(st, "form") == EXPORT_VQ ? " h1.qp.sq" : "");
+                           (int)strcspn(suffix, " ,"), suffix,
+                           example_of((enum export_form)step_number(st, "form")));
     }
     if (!gate_write(s, st, "file", export_mark_of((enum export_form)step_number(st, "form"), name),
                     &o))

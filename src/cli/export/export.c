@@ -12,6 +12,8 @@
 
 #define TEXT_SUFFIX ".txt"
 
+#define DOT_SUFFIX ".dot"
+
 /* Two suffixes, and their text in messages. */
 #define ENDS(a, b)                                                                                 \
     {                                                                                              \
@@ -25,6 +27,11 @@ static bool ends_in(const char *name, const char *end)
     return n > m && strcmp(name + n - m, end) == 0;
 }
 
+static bool is_graph(enum export_form form)
+{
+    return form == EXPORT_MAP || form == EXPORT_STATES || form == EXPORT_WHY;
+}
+
 const char *export_wants_suffix(enum export_form form, const char *name)
 {
     static const struct format_row {
@@ -36,13 +43,15 @@ const char *export_wants_suffix(enum export_form form, const char *name)
                                                            : &picture;
     struct stat info;
 
+    if (is_graph(form) && export_is_dot(name))
+        return NULL;
     for (size_t i = 0; i < ARRAY_LEN(row->suffix); i++) {
         if (ends_in(name, row->suffix[i]))
             return NULL;
     }
     if (stat(name, &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode))
         return NULL;
-    return row->both;
+    return is_graph(form) ? ".svg, " DOT_SUFFIX " or " TEXT_SUFFIX : row->both;
 }
 
 const char *export_ladder_suffix(const char *name)
@@ -63,6 +72,11 @@ const char *export_events_suffix(const char *name)
 bool export_is_text(const char *name)
 {
     return ends_in(name, TEXT_SUFFIX);
+}
+
+bool export_is_dot(const char *name)
+{
+    return ends_in(name, DOT_SUFFIX);
 }
 
 enum rdl_status export_events(FILE *out, const struct past *p, const struct past_about *about)

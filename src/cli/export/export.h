@@ -27,8 +27,11 @@ const char *export_ladder_suffix(const char *name);
 const char *export_pcapng_suffix(const char *name);
 const char *export_events_suffix(const char *name);
 
-/* Returns true if a picture in the file @name is text, false if it is SVG. */
+/* export_is_text() returns true if a picture in the file @name is text, export_is_dot() if a graph
+ * in it is DOT.  Otherwise it is SVG.
+ */
 bool export_is_text(const char *name);
+bool export_is_dot(const char *name);
 
 /* Writes a pcapng file.  Frames that a host sends or receives are on its interface "h1.rdma0",
  * outbound and inbound.  Frames that a link lost are on "wire.lost".  Returns RDL_OK or

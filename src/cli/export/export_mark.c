@@ -21,12 +21,24 @@ static const struct export_mark marks[] = {
     [EXPORT_PCAPNG] = {NULL, pcapng_is_ours},
     [EXPORT_EVENTS] = {TRACE_FILE_MARK, NULL},
     [EXPORT_VQ] = {VQ_SVG_MARK, NULL},
+    [EXPORT_MAP] = {SVG_MARK("map"), NULL},
+    [EXPORT_STATES] = {SVG_MARK("states"), NULL},
+    [EXPORT_WHY] = {SVG_MARK("why"), NULL},
+};
+
+/* The marks of graphs as DOT. */
+static const struct export_mark dot_marks[ARRAY_LEN(marks)] = {
+    [EXPORT_MAP] = {DOT_MARK("map"), NULL},
+    [EXPORT_STATES] = {DOT_MARK("states"), NULL},
+    [EXPORT_WHY] = {DOT_MARK("why"), NULL},
 };
 
 const struct export_mark *export_mark_of(enum export_form form, const char *name)
 {
     RDL_ASSERT(form < ARRAY_LEN(marks));
-    return export_is_text(name) ? NULL : &marks[form];
+    if (export_is_text(name))
+        return NULL;
+    return export_is_dot(name) && dot_marks[form].text ? &dot_marks[form] : &marks[form];
 }
 
 bool export_mark_fits(const struct export_mark *m, const uint8_t *begin, size_t n)

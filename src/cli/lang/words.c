@@ -70,6 +70,9 @@ static const struct enum_row rows_export[] = {
     {"PCAPNG", EXPORT_PCAPNG, "the frames, for Wireshark"},
     {"EVENTS", EXPORT_EVENTS, "every event, one JSON object a line"},
     {"VQ", EXPORT_VQ, "a virtqueue as it is now, as SVG; FILE - is text for the terminal"},
+    {"MAP", EXPORT_MAP, "the hosts and their objects, who refers to whom, as DOT, SVG or text"},
+    {"STATES", EXPORT_STATES, "the states of a queue pair and its way, as DOT, SVG or text"},
+    {"WHY", EXPORT_WHY, "the causes of an event, as DOT, SVG or text"},
 };
 const struct enum_table words_export = {"export", "form of export", rows_export,
                                         ARRAY_LEN(rows_export)};

@@ -132,7 +132,10 @@ enum export_form {
 #undef PICTURE
     EXPORT_PCAPNG,
     EXPORT_EVENTS,
-    EXPORT_VQ
+    EXPORT_VQ,
+    EXPORT_MAP,
+    EXPORT_STATES,
+    EXPORT_WHY
 };
 
 /* Reasons of refusals: an rdl_status by its own number, or a reason of the device (refusals.def).

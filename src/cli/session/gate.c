@@ -245,6 +245,11 @@ static bool is_trusted(const struct session *s, const struct source *src, enum o
     return src->typed || (s->config.allowed & 1u << opening_permit(o)) != 0;
 }
 
+bool gate_may_start(const struct session *s)
+{
+    return is_trusted(s, s->run.block->src, OPENS_PROGRAM);
+}
+
 static bool opens_outside(const struct param *p)
 {
     return p->opens == OPENS_PROGRAM || p->opens == OPENS_PORT;

@@ -44,6 +44,11 @@ void gate_done(struct gate *g);
  */
 bool gate_pass(struct session *s, const struct step *st);
 
+/* Returns true if the text that runs now may start programs without a question.  For a command that
+ * can do without the program.
+ */
+bool gate_may_start(const struct session *s);
+
 /* gate_opens_outside() returns true if @cmd opens programs or ports, so that gate_pass() judges it.
  */
 bool gate_opens_outside(const struct cmd *cmd);

@@ -12,9 +12,11 @@
 #include "cli/show/show_life.h"
 #include "cli/show/show_live.h"
 #include "cli/show/show_made.h"
+#include "cli/show/show_map.h"
 #include "cli/show/show_memory.h"
 #include "cli/show/show_objects.h"
 #include "cli/show/show_packet.h"
+#include "cli/show/show_states.h"
 #include "cli/show/show_summary.h"
 #include "cli/show/show_vq.h"
 #include "cli/show/show_wqe.h"
@@ -488,6 +490,32 @@ static enum rdl_status show_one_pci(struct showing *s)
     return st == RDL_OK ? st : bad_path(s, st, 1, at);
 }
 
+/* Handles `map`: the lab, a host, or an object and its neighbours. */
+static enum rdl_status show_one_map(struct showing *s)
+{
+    const char *path = word_at(s, 1) ? word_at(s, 1) : "";
+    size_t at = 0;
+    const enum rdl_status st = show_map(s->out, s->lab, path, s->rq->form, &at);
+
+    if (st == RDL_ERR_INVAL)
+        return refuse(s, st, 1, 0, "%s is no host and no object of one", path);
+    return st == RDL_OK ? st : bad_path(s, st, 1, at);
+}
+
+static enum rdl_status show_states_of(struct showing *s)
+{
+    const char *path = word_at(s, 1);
+    size_t at = 0;
+    enum rdl_status st;
+
+    if (!path)
+        return refuse(s, RDL_ERR_INVAL, 1, 0, "of which queue pair? h1.qp");
+    st = show_states(s->out, s->lab, &s->past, path, s->rq->form, &at);
+    if (st == RDL_ERR_INVAL)
+        return refuse(s, st, 1, 0, "%s is no queue pair", path);
+    return st == RDL_OK ? st : bad_path(s, st, 1, at);
+}
+
 static enum rdl_status show_outside(struct showing *s)
 {
     if (!s->rq->live)
@@ -527,6 +555,8 @@ static const struct {
     {"srq", 2, show_kind_of, false},
     {"device", 3, show_devices, false},
     {"pci", 2, show_one_pci, false},
+    {"map", 2, show_one_map, false},
+    {"states", 2, show_states_of, false},
     {"cm", 2, show_kind_of, false},
     {"event_channel", 2, show_kind_of, false},
 };

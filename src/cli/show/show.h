@@ -34,6 +34,8 @@ struct vq_looks;
  *	hosts|switches|faults|links|counters
  *	device [HOST] [FIELD]         the device configuration, and the side that enforces it
  *	pci PATH                      the PCI functions of a host, or one of them
+ *	map [PATH]                    the objects, who refers to whom, and what cannot be destroyed
+ *	states PATH                   the state graph of a queue pair, and the way that it has taken
  *	live                          the clock, live ports, programs, virtual machines
  *	dump|wqe PATH                 the bytes of a queue's slot: h1.qp.sq.desc[0]
  */

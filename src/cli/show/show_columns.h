@@ -18,6 +18,11 @@
           TEXT("queue") TEXT("entry") TEXT("owner") FLAG("changed") NUMBER("addr") NUMBER("bytes") \
               TEXT("device") TEXT("what") TEXT("not free"))                                        \
     TABLE(DUE, "due", NUMBER("at") FLAG("frame") TEXT("what"))                                     \
+    TABLE(MAP, "map",                                                                              \
+          TEXT("object") TEXT("kind") TEXT("what") TEXT("of") TEXT("uses") TEXT("peer")            \
+              TEXT("cannot be destroyed"))                                                         \
+    TABLE(STATES, "states",                                                                        \
+          TEXT("from") TEXT("to") FLAG("legal") NUMBER("taken") TEXT("last") NUMBER("refused"))    \
     TABLE(COUNTERS, "counters", TEXT("counter") NUMBER("value"))                                   \
     TABLE(DUMP, "dump", NUMBER("offset") TEXT("bytes") TEXT("name") TEXT("value"))                 \
     TABLE(DEVICE, "device",                                                                        \

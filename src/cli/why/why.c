@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "cli/why/causes.h"
 #include "cli/why/failure.h"
 #include "cli/why/fate_text.h"
 #include "emu/facts/enum/fault.h"
@@ -367,34 +368,11 @@ static const struct ev *skip_rnr_rounds(const struct why_walk *w, const struct e
     return nak;
 }
 
-/* Returns the event that armed the timer of @timeout; NULL if it is forgotten.  Sets *@ret_extended
- * to the number of its extensions: a timer is extended while the lab is late (xport/retry.c).
- */
-static const struct ev *armed_by(const struct why_walk *w, const struct ev *timeout,
-                                 unsigned *ret_extended)
-{
-    const struct ev *timer = past_find(w->p, timeout->cause);
-
-    *ret_extended = 0;
-    if (!timer || timer->kind != EV_timer)
-        return NULL;
-    for (;;) {
-        const struct ev *before = past_find(w->p, timer->cause);
-
-        if (!before || before->kind != EV_timer || before->id >= timer->id ||
-            before->u.timer.qpn != timer->u.timer.qpn ||
-            before->u.timer.timer != timer->u.timer.timer)
-            return timer;
-        timer = before;
-        ++*ret_extended;
-    }
-}
-
 static const struct ev *print_timeout(struct why_walk *w, const struct ev *e)
 {
     const bool ack = e->u.timeout.timer == TMR_ACK;
     unsigned n_extended;
-    const struct ev *timer = armed_by(w, e, &n_extended), *tx = NULL;
+    const struct ev *timer = why_armed_by(w->p, e, &n_extended), *tx = NULL;
     char what[SHOW_LINE_BYTES], note[SHOW_LINE_BYTES];
     struct text t = text_on(what, sizeof(what)), n = text_on(note, sizeof(note));
 
@@ -553,39 +531,11 @@ static const struct ev *print_frame(struct why_walk *w, const struct ev *e)
     return tx ? tx : cause_of(w, e);
 }
 
-/* Returns true if the request of completion @e failed because of a received response. */
-static bool failed_on_return(const struct why_walk *w, const struct ev *e)
-{
-    const struct ev *rx = past_find(w->p, e->cause);
-
-    return rx && rx->kind == EV_rx && rx->u.rx.act == ACT_FAIL &&
-           op_info((uint8_t)rx->u.rx.opcode)->kind != OPK_ACK;
-}
-
-/* A request that the device refuses completes only after the earlier ones.  Its cause is then the
- * fetch that refused it, not the ACK that completed the earlier ones.  Returns NULL if the device
- * did not refuse it.
- */
-static const struct ev *refused_fetch(const struct why_walk *w, const struct ev *e)
-{
-    const struct ev_cqe *c = &e->u.cqe;
-
-    if (c->op >= WC_RECV ||
-        (c->status != WCS_LOC_PROT_ERR && c->status != WCS_LOC_LEN_ERR &&
-         c->status != WCS_LOC_QP_OP_ERR) ||
-        failed_on_return(w, e))
-        return NULL;
-    return past_fetch_of(w->index, e);
-}
-
-/* If the queue pair stopped at a request that the device refused, the cause is the completion of
- * that request.
- */
 static const struct ev *cause_of_state(const struct why_walk *w, const struct ev *e)
 {
-    const struct ev *failed = past_failure_of(w->index, e);
+    const struct ev *failed = why_stopped_by(w->index, e);
 
-    return failed && refused_fetch(w, failed) ? failed : cause_of(w, e);
+    return failed ? failed : cause_of(w, e);
 }
 
 static const struct ev *print_state(struct why_walk *w, const struct ev *e)
@@ -596,7 +546,7 @@ static const struct ev *print_state(struct why_walk *w, const struct ev *e)
 
 static const struct ev *print_completion(struct why_walk *w, const struct ev *e)
 {
-    const struct ev *fetch = refused_fetch(w, e);
+    const struct ev *fetch = why_refused_fetch(w->index, e);
 
     say_plain(w, e);
     return fetch ? fetch : cause_of(w, e);
@@ -628,17 +578,12 @@ static const struct ev *first_cause(const struct why_walk *w, const struct ev *e
         tx = past_tx_of(w->p, e);
     if (tx)
         return tx;
-    if (e->kind == EV_cqe && e->u.cqe.status == WCS_WR_FLUSH_ERR) {
-        const struct ev *state = past_error_state(w->index, e->u.cqe.host, e->u.cqe.qpn, e->id);
-
-        if (state)
-            return state;
-    }
     if (e->kind == EV_cqe) {
-        const struct ev *fetch = refused_fetch(w, e);
+        const struct ev *state = why_flushed_by(w->index, e);
+        const struct ev *fetch = state ? NULL : why_refused_fetch(w->index, e);
 
-        if (fetch)
-            return fetch;
+        if (state || fetch)
+            return state ? state : fetch;
     }
     return e->kind == EV_qp_state ? cause_of_state(w, e) : cause_of(w, e);
 }

@@ -1,0 +1,537 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/graph/map.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "emu/base/assert.h"
+#include "emu/facts/enum/object.h"
+#include "process/must.h"
+#include "rdmalab/events.h"
+
+/* The kinds of objects of a host.  An object comes after its home. */
+static const struct kind_row {
+    enum node_kind kind;
+    enum object_kind object;
+    enum leaf_id number; /* number at the device, 0 before it has answered; or LEAF_none */
+} kinds[] = {
+    {NODE_pd, OBJ_PD, LEAF_pd_pdn},
+    {NODE_mr, OBJ_MR, LEAF_none},
+    {NODE_mw, OBJ_MW, LEAF_none},
+    {NODE_ah, OBJ_AH, LEAF_none},
+    {NODE_srq, OBJ_SRQ, LEAF_srq_srqn},
+    {NODE_channel, OBJ_CHANNEL, LEAF_none},
+    {NODE_cq, OBJ_CQ, LEAF_cq_cqn},
+    {NODE_qp, OBJ_QP, LEAF_qp_qpn},
+    {NODE_event_channel, OBJ_EVENT_CHANNEL, LEAF_none},
+    {NODE_cm_id, OBJ_CM_ID, LEAF_none},
+};
+
+/* The leaves that name another object of the same host. */
+static const struct use_row {
+    enum node_kind from;
+    enum leaf_id leaf;
+    enum node_kind to;
+    const char *how; /* "": the home of the object */
+    bool holds;      /* the other object cannot be destroyed before this one */
+} use_rows[] = {
+    {NODE_mr, LEAF_mr_pd, NODE_pd, "", true},
+    {NODE_mw, LEAF_mw_pd, NODE_pd, "", true},
+    {NODE_mw, LEAF_mw_mr, NODE_mr, "bound", true},
+    {NODE_ah, LEAF_ah_pd, NODE_pd, "", true},
+    {NODE_srq, LEAF_srq_pd, NODE_pd, "", true},
+    {NODE_cq, LEAF_cq_channel, NODE_channel, "", true},
+    {NODE_qp, LEAF_qp_pd, NODE_pd, "", true},
+    {NODE_qp, LEAF_qp_send_cq, NODE_cq, "send", true},
+    {NODE_qp, LEAF_qp_recv_cq, NODE_cq, "recv", true},
+    {NODE_qp, LEAF_qp_srq, NODE_srq, "receives", true},
+    {NODE_cm_id, LEAF_cm_id_channel, NODE_event_channel, "", true},
+    {NODE_cm_id, LEAF_cm_id_qp, NODE_qp, "its queue pair", false},
+};
+
+/* The leaves with what keeps an object although nothing refers to it. */
+static const struct held_row {
+    enum node_kind kind;
+    enum leaf_id leaf;
+    const char *one, *many; /* behind the number */
+} held_rows[] = {
+    {NODE_cq, LEAF_cq_unacked, "completion event is not acknowledged",
+     "completion events are not acknowledged"},
+    {NODE_cq, LEAF_cq_async_unacked, "asynchronous event is not acknowledged",
+     "asynchronous events are not acknowledged"},
+    {NODE_qp, LEAF_qp_async_unacked, "asynchronous event is not acknowledged",
+     "asynchronous events are not acknowledged"},
+    {NODE_srq, LEAF_srq_async_unacked, "asynchronous event is not acknowledged",
+     "asynchronous events are not acknowledged"},
+    {NODE_cm_id, LEAF_cm_id_unacked, "event is not acknowledged", "events are not acknowledged"},
+};
+
+const char *map_name(const struct map *m, const struct map_object *o)
+{
+    return o->host == MAP_NONE ? o->path : o->path + strlen(m->objects[o->host].path) + 1;
+}
+
+static const struct kind_row *row_of(enum node_kind kind)
+{
+    for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
+        if (kinds[i].kind == kind)
+            return &kinds[i];
+    }
+    return NULL;
+}
+
+/* --- Objects ---------------------------------------------------------------------------------- */
+
+static struct map_object *add_object(struct map *m, const char *path, enum node_kind kind,
+                                     uint32_t host)
+{
+    const struct kind_row *row = row_of(kind);
+    struct map_object *o;
+    struct text t;
+
+    m->objects = must_grow(m->objects, m->n_objects, &m->cap_objects, sizeof(*m->objects));
+    o = &m->objects[m->n_objects++];
+    *o = (struct map_object){.kind = kind, .host = host, .home = MAP_NONE};
+    t = text_on(o->path, sizeof(o->path));
+    text_add(&t, path);
+    t = text_on(o->about, sizeof(o->about));
+    if (kind != NODE_switch && kind != NODE_external_port)
+        map_add_about(&t, m->lab, path, kind);
+    if (row && row->number != LEAF_none)
+        o->number = tree_number(m->lab, path, row->number);
+    return o;
+}
+
+/* Adds the objects of @kind among the @children of host number @host.  @most: at most so many. */
+static void add_kind(struct map *m, const struct tree_list *children, uint32_t host,
+                     enum node_kind kind, size_t most)
+{
+    const char *base = m->objects[host].path;
+    char path[TREE_PATH_BYTES], name[RDL_NAME_BYTES];
+    struct text t = text_on(name, sizeof(name));
+    size_t n = 0;
+
+    text_add(&t, base); /* the array may move */
+    for (size_t i = 0; i < children->n; i++) {
+        if (!tree_value_is(&children->v[i].value, kind) || n++ >= most)
+            continue;
+        t = text_on(path, sizeof(path));
+        tree_join(&t, name, children->v[i].key);
+        add_object(m, path, kind, host);
+    }
+    if (n <= most)
+        return;
+    m->rests = must_grow(m->rests, m->n_rests, &m->cap_rests, sizeof(*m->rests));
+    m->rests[m->n_rests++] = (struct map_rest){host, kind, n - most};
+}
+
+static enum rdl_status add_host(struct map *m, const char *path, size_t most)
+{
+    const uint32_t host = (uint32_t)m->n_objects;
+    struct tree_list children;
+    enum rdl_status st;
+    size_t at;
+
+    add_object(m, path, NODE_host, MAP_NONE);
+    st = tree_children(m->lab, path, &children, &at);
+    for (size_t i = 0; i < ARRAY_LEN(kinds) && st == RDL_OK; i++)
+        add_kind(m, &children, host, kinds[i].kind, most);
+    tree_done(&children);
+    return st;
+}
+
+/* Returns object @name ("cq", or "h1.cq") of @kind of host @host, or MAP_NONE. */
+static uint32_t find(const struct map *m, uint32_t host, enum node_kind kind, const char *name)
+{
+    for (uint32_t i = host + 1; i < m->n_objects && m->objects[i].host == host; i++) {
+        const struct map_object *o = &m->objects[i];
+
+        if (o->kind == kind && (strcmp(map_name(m, o), name) == 0 || strcmp(o->path, name) == 0))
+            return i;
+    }
+    return MAP_NONE;
+}
+
+static uint32_t find_path(const struct map *m, const char *path)
+{
+    for (uint32_t i = 0; i < m->n_objects; i++) {
+        if (strcmp(m->objects[i].path, path) == 0)
+            return i;
+    }
+    return MAP_NONE;
+}
+
+/* --- Who refers to whom ----------------------------------------------------------------------- */
+
+static void add_use(struct map *m, uint32_t from, uint32_t to, const struct use_row *row)
+{
+    struct map_use *u;
+    struct text t;
+
+    for (size_t i = m->n_uses; i > 0 && m->uses[i - 1].from == from; i--) {
+        u = &m->uses[i - 1];
+        if (u->to != to || !u->how[0])
+            continue;
+        t = (struct text){u->how, strlen(u->how), sizeof(u->how), false};
+        text_addf(&t, ", %s", row->how);
+        return;
+    }
+    m->uses = must_grow(m->uses, m->n_uses, &m->cap_uses, sizeof(*m->uses));
+    u = &m->uses[m->n_uses++];
+    *u = (struct map_use){.from = from, .to = to, .holds = row->holds};
+    t = text_on(u->how, sizeof(u->how));
+    text_add(&t, row->how);
+}
+
+static void find_uses(struct map *m, uint32_t i)
+{
+    struct map_object *o = &m->objects[i];
+    struct rdl_value v;
+
+    for (size_t k = 0; k < ARRAY_LEN(use_rows); k++) {
+        const struct use_row *row = &use_rows[k];
+        uint32_t to;
+
+        if (row->from != o->kind || !tree_leaf(m->lab, o->path, row->leaf, &v) || !v.text[0])
+            continue;
+        to = find(m, o->host, row->to, v.text);
+        if (to == MAP_NONE)
+            continue;
+        add_use(m, i, to, row);
+        if (!row->how[0])
+            o->home = to;
+    }
+}
+
+static struct map_tie *add_tie(struct map *m, uint32_t a, uint32_t b, bool is_link)
+{
+    struct map_tie *tie;
+
+    m->ties = must_grow(m->ties, m->n_ties, &m->cap_ties, sizeof(*m->ties));
+    tie = &m->ties[m->n_ties++];
+    *tie = (struct map_tie){.a = a, .b = b, .is_link = is_link};
+    return tie;
+}
+
+/* Finds the other end of queue pair @i. */
+static void find_peer(struct map *m, uint32_t i)
+{
+    const struct map_object *o = &m->objects[i];
+    const uint64_t qpn = tree_number(m->lab, o->path, LEAF_qp_dest_qpn);
+    uint32_t host, peer = MAP_NONE;
+    struct map_tie *tie;
+    struct rdl_value v;
+    struct text t;
+
+    if (!qpn || !tree_leaf(m->lab, o->path, LEAF_qp_peer, &v))
+        return;
+    host = v.text[0] ? find_path(m, v.text) : MAP_NONE;
+    for (uint32_t k = host + 1; host != MAP_NONE && k < m->n_objects; k++) {
+        const struct map_object *other = &m->objects[k];
+
+        if (other->host != host)
+            break;
+        if (other->kind == NODE_qp && other->number == qpn)
+            peer = k;
+    }
+    tie = add_tie(m, i, peer, false);
+    t = text_on(tie->text, sizeof(tie->text));
+    if (peer != MAP_NONE)
+        text_add(&t, m->objects[peer].path);
+    else
+        text_addf(&t, "QPN %llu %s%s", (unsigned long long)qpn, v.text[0] ? "of " : "outside",
+                  v.text);
+}
+
+/* Finds the other end of the connection of ID @i: each end has the communication ID of the other.
+ */
+static void find_cm_peer(struct map *m, uint32_t i)
+{
+    const char *path = m->objects[i].path;
+    const uint64_t mine = tree_number(m->lab, path, LEAF_cm_id_comm_id);
+    const uint64_t its = tree_number(m->lab, path, LEAF_cm_id_remote_comm_id);
+
+    for (uint32_t k = 0; mine && its && k < m->n_objects; k++) {
+        const struct map_object *other = &m->objects[k];
+        struct map_tie *tie;
+        struct text t;
+
+        if (other->kind != NODE_cm_id || k == i ||
+            tree_number(m->lab, other->path, LEAF_cm_id_comm_id) != its ||
+            tree_number(m->lab, other->path, LEAF_cm_id_remote_comm_id) != mine)
+            continue;
+        tie = add_tie(m, i, k, false);
+        t = text_on(tie->text, sizeof(tie->text));
+        text_add(&t, other->path);
+        return;
+    }
+}
+
+static void add_link(struct map *m, const char *path)
+{
+    struct rdl_value a, b;
+    struct map_tie *tie;
+    struct text t;
+
+    if (!tree_leaf(m->lab, path, LEAF_link_a, &a) || !tree_leaf(m->lab, path, LEAF_link_b, &b))
+        return;
+    tie = add_tie(m, find_path(m, a.text), find_path(m, b.text), true);
+    t = text_on(tie->text, sizeof(tie->text));
+    map_add_about(&t, m->lab, path, NODE_link);
+}
+
+/* --- Objects that cannot be destroyed --------------------------------------------------------- */
+
+static void begin_reason(struct text *t)
+{
+    text_add(t, t->len ? "; " : "");
+}
+
+/* Appends the objects that keep object @i: "in use by qp (send, recv) and 3 more".  @n is their
+ * number according to the engine.  @first is one of them.
+ */
+static void add_holders(struct text *t, const struct map *m, uint32_t i, uint64_t n,
+                        const struct rdl_users *first)
+{
+    char path[RDL_VALUE_BYTES];
+    uint64_t named = 0;
+
+    for (size_t k = 0; k < m->n_uses && named < MAP_HOLDERS_MAX; k++) {
+        const struct map_use *u = &m->uses[k];
+
+        if (u->to != i || !u->holds)
+            continue;
+        text_addf(t, "%s%s", named++ ? ", " : "in use by ", map_name(m, &m->objects[u->from]));
+        if (u->how[0])
+            text_addf(t, " (%s)", u->how);
+    }
+    if (named == 0 && n > 0) { /* it is not in the map */
+        rdl_path_of(m->lab, first->kind, first->raw, path);
+        text_addf(t, "in use by %s", path);
+        named = 1;
+    }
+    if (n > named)
+        text_addf(t, " and %llu more", (unsigned long long)(n - named));
+}
+
+static void add_number(struct text *t, uint64_t n, const char *one, const char *many)
+{
+    if (n == 0)
+        return;
+    begin_reason(t);
+    text_addf(t, "%llu %s", (unsigned long long)n, n == 1 ? one : many);
+}
+
+/* Finds why object @i cannot be destroyed now. */
+static void find_held(struct map *m, uint32_t i)
+{
+    struct map_object *o = &m->objects[i];
+    const struct kind_row *row = row_of(o->kind);
+    struct text t = text_on(o->held, sizeof(o->held));
+    struct rdl_users users = {0};
+    uint64_t raw, n;
+
+    if (!row || rdl_find(m->lab, o->path, row->object, &raw) != RDL_OK ||
+        rdl_users_of(m->lab, row->object, raw, &users) != RDL_OK)
+        return;
+    n = users.n;
+    if (o->kind == NODE_mr)
+        n += tree_number(m->lab, o->path, LEAF_mr_windows);
+    if (n > 0)
+        add_holders(&t, m, i, n, &users);
+    if (o->kind == NODE_event_channel) {
+        const uint64_t ids = tree_number(m->lab, o->path, LEAF_event_channel_ids);
+
+        add_number(&t, ids > users.n ? ids - users.n : 0, "connection request was not taken",
+                   "connection requests were not taken");
+    }
+    add_number(&t, users.groups, "multicast group has it", "multicast groups have it");
+    for (size_t k = 0; k < ARRAY_LEN(held_rows); k++) {
+        const struct held_row *h = &held_rows[k];
+
+        if (h->kind == o->kind)
+            add_number(&t, tree_number(m->lab, o->path, h->leaf), h->one, h->many);
+    }
+    if (row->number != LEAF_none && o->number == 0) {
+        begin_reason(&t);
+        text_add(&t, "the device has not made it yet");
+    }
+}
+
+/* --- The parts that were asked for ------------------------------------------------------------ */
+
+/* Shows object @i and its host. */
+static void show_object(struct map *m, uint32_t i)
+{
+    if (i == MAP_NONE)
+        return;
+    m->objects[i].shown = true;
+    if (m->objects[i].host != MAP_NONE)
+        m->objects[m->objects[i].host].shown = true;
+}
+
+/* Shows object @i, what it refers to, what refers to it, and its peers. */
+static void show_around(struct map *m, uint32_t i)
+{
+    show_object(m, i);
+    for (size_t k = 0; k < m->n_uses; k++) {
+        if (m->uses[k].from == i)
+            show_object(m, m->uses[k].to);
+        if (m->uses[k].to == i)
+            show_object(m, m->uses[k].from);
+    }
+    for (size_t k = 0; k < m->n_ties; k++) {
+        if (m->ties[k].a == i)
+            show_object(m, m->ties[k].b);
+        if (m->ties[k].b == i)
+            show_object(m, m->ties[k].a);
+    }
+}
+
+static void choose(struct map *m, const char *path)
+{
+    const uint32_t about = path[0] ? find_path(m, path) : MAP_NONE;
+
+    m->whole = !path[0];
+    if (about != MAP_NONE && m->objects[about].kind != NODE_host) {
+        show_around(m, about);
+        return;
+    }
+    for (uint32_t i = 0; i < m->n_objects; i++)
+        m->objects[i].shown = m->whole || i == about || m->objects[i].host == about;
+}
+
+/* Adds the nodes of @kind of the lab.  @most: at most so many objects of a kind of a host. */
+static enum rdl_status add_all(struct map *m, const struct tree_list *nodes, enum node_kind kind,
+                               size_t most)
+{
+    enum rdl_status st = RDL_OK;
+
+    for (size_t i = 0; i < nodes->n && st == RDL_OK; i++) {
+        if (!tree_value_is(&nodes->v[i].value, kind))
+            continue;
+        if (kind == NODE_host)
+            st = add_host(m, nodes->v[i].key, most);
+        else if (kind == NODE_link)
+            add_link(m, nodes->v[i].key);
+        else
+            add_object(m, nodes->v[i].key, kind, MAP_NONE);
+    }
+    return st;
+}
+
+static enum rdl_status add_lab(struct map *m, size_t most)
+{
+    static const enum node_kind order[] = {NODE_host, NODE_switch, NODE_external_port, NODE_link};
+    struct tree_list nodes;
+    size_t at;
+    enum rdl_status st = tree_children(m->lab, "", &nodes, &at);
+
+    for (size_t i = 0; i < ARRAY_LEN(order) && st == RDL_OK; i++)
+        st = add_all(m, &nodes, order[i], most);
+    tree_done(&nodes);
+    return st;
+}
+
+enum rdl_status map_make(struct map *m, const struct rdl_lab *lab, const char *path,
+                         size_t *reterr_at)
+{
+    struct rdl_value v;
+    enum rdl_status st = rdl_inspect(lab, path, &v, reterr_at);
+    const bool of_host = st == RDL_OK && (!path[0] || tree_value_is(&v, NODE_host));
+
+    *m = (struct map){.lab = lab};
+    if (st != RDL_OK)
+        return st;
+    if (!of_host && (v.type != RDL_NODE || !row_of((enum node_kind)v.row)))
+        return RDL_ERR_INVAL;
+    st = add_lab(m, of_host ? MAP_KIND_MAX : SIZE_MAX);
+    if (st != RDL_OK)
+        return st;
+    for (uint32_t i = 0; i < m->n_objects; i++)
+        find_uses(m, i);
+    for (uint32_t i = 0; i < m->n_objects; i++) {
+        if (m->objects[i].kind == NODE_qp)
+            find_peer(m, i);
+        else if (m->objects[i].kind == NODE_cm_id)
+            find_cm_peer(m, i);
+    }
+    choose(m, path);
+    for (uint32_t i = 0; i < m->n_objects; i++) {
+        if (m->objects[i].shown)
+            find_held(m, i);
+    }
+    return RDL_OK;
+}
+
+static void walk_below(const struct map *m, uint32_t host, uint32_t home, map_each *each, void *ctx)
+{
+    for (uint32_t i = host + 1; i < m->n_objects && m->objects[i].host == host; i++) {
+        const struct map_object *o = &m->objects[i];
+        const bool has_home = o->home != MAP_NONE && m->objects[o->home].shown;
+
+        if (!o->shown || (has_home ? o->home : MAP_NONE) != home)
+            continue;
+        each(ctx, i, has_home ? 2 : 1);
+        if (home == MAP_NONE)
+            walk_below(m, host, i, each, ctx);
+    }
+}
+
+void map_walk(const struct map *m, map_each *each, void *ctx)
+{
+    for (uint32_t i = 0; i < m->n_objects; i++) {
+        if (m->objects[i].host != MAP_NONE || !m->objects[i].shown)
+            continue;
+        each(ctx, i, 0);
+        if (m->objects[i].kind == NODE_host)
+            walk_below(m, i, MAP_NONE, each, ctx);
+    }
+}
+
+bool map_has_link(const struct map *m, const struct map_tie *tie)
+{
+    const bool a = tie->a != MAP_NONE && m->objects[tie->a].shown;
+    const bool b = tie->b != MAP_NONE && m->objects[tie->b].shown;
+
+    return tie->is_link && (m->whole || a || b);
+}
+
+void map_done(struct map *m)
+{
+    free(m->objects);
+    free(m->uses);
+    free(m->ties);
+    free(m->rests);
+    *m = (struct map){.lab = m->lab};
+}
+
+/* --- Texts ------------------------------------------------------------------------------------ */
+
+void map_add_uses(struct text *t, const struct map *m, uint32_t i)
+{
+    bool any = false;
+
+    for (size_t k = 0; k < m->n_uses; k++) {
+        const struct map_use *u = &m->uses[k];
+
+        if (u->from != i || !u->how[0])
+            continue;
+        text_addf(t, "%s%s (%s)", any ? ", " : "", map_name(m, &m->objects[u->to]), u->how);
+        any = true;
+    }
+}
+
+void map_add_peers(struct text *t, const struct map *m, uint32_t i)
+{
+    bool any = false;
+
+    for (size_t k = 0; k < m->n_ties; k++) {
+        const struct map_tie *tie = &m->ties[k];
+
+        if (tie->is_link || tie->a != i)
+            continue;
+        text_addf(t, "%s%s", any ? ", " : "", tie->text);
+        any = true;
+    }
+}

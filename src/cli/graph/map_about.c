@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+#include <string.h>
+
+#include "cli/graph/map.h"
+#include "emu/base/assert.h"
+#include "emu/base/quantity.h"
+
+/* One property of a kind of object: a word before the value of a leaf. */
+static const struct property {
+    enum node_kind kind;
+    const char *before;
+    enum leaf_id leaf;
+    bool if_any; /* omitted if it is absent, "", 0 or no */
+    const char *after;
+} properties[] = {
+    {NODE_host, "", LEAF_host_gid, true, ""},
+    {NODE_pd, "PDN ", LEAF_pd_pdn, false, ""},
+    {NODE_mr, "", LEAF_mr_bytes, false, " bytes"},
+    {NODE_mr, "lkey ", LEAF_mr_lkey, false, ""},
+    {NODE_mr, "", LEAF_mr_access, true, ""},
+    {NODE_mw, "type ", LEAF_mw_type, false, ""},
+    {NODE_mw, "rkey ", LEAF_mw_rkey, false, ""},
+    {NODE_mw, "", LEAF_mw_state, true, ""},
+    {NODE_cq, "CQN ", LEAF_cq_cqn, false, ""},
+    {NODE_cq, "room for ", LEAF_cq_cqe, false, ""},
+    {NODE_cq, "armed: ", LEAF_cq_armed, true, ""},
+    {NODE_channel, "", LEAF_channel_pending, true, " events wait"},
+    {NODE_srq, "SRQN ", LEAF_srq_srqn, false, ""},
+    {NODE_srq, "", LEAF_srq_posted, true, " receives posted"},
+    {NODE_ah, "to ", LEAF_ah_dgid, false, ""},
+    {NODE_qp, "", LEAF_qp_type, false, ""},
+    {NODE_qp, "QPN ", LEAF_qp_qpn, false, ""},
+    {NODE_qp, "", LEAF_qp_state, false, ""},
+    {NODE_qp, "group ", LEAF_qp_group, true, ""},
+    {NODE_event_channel, "", LEAF_event_channel_pending, true, " events wait"},
+    {NODE_cm_id, "", LEAF_cm_id_space, false, ""},
+    {NODE_cm_id, "", LEAF_cm_id_state, false, ""},
+    {NODE_cm_id, "port ", LEAF_cm_id_local_port, true, ""},
+    {NODE_link, "latency ", LEAF_link_latency, false, ""},
+};
+
+static bool is_something(const struct rdl_value *v)
+{
+    if (v->type == RDL_TEXT || v->type == RDL_WORD)
+        return v->text[0] && strcmp(v->text, "no") != 0;
+    return v->number != 0;
+}
+
+void map_add_about(struct text *t, const struct rdl_lab *lab, const char *path, enum node_kind kind)
+{
+    for (size_t i = 0; i < ARRAY_LEN(properties); i++) {
+        const struct property *p = &properties[i];
+        struct rdl_value v;
+
+        if (p->kind != kind || !tree_leaf(lab, path, p->leaf, &v) ||
+            (p->if_any && !is_something(&v)))
+            continue;
+        text_addf(t, "%s%s", t->len ? ", " : "", p->before);
+        tree_add_value(t, &v);
+        text_add(t, p->after);
+    }
+    if (kind != NODE_link)
+        return;
+    text_add(t, ", ");
+    quantity_add(t, QUANTITY_RATE, tree_number(lab, path, LEAF_link_rate));
+    if (!tree_number(lab, path, LEAF_link_up))
+        text_add(t, ", down");
+}

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/why/causes.h"
+
+#include "emu/base/assert.h"
+#include "emu/facts/enum/pkt_act.h"
+#include "emu/facts/enum/timer.h"
+#include "emu/facts/enum/wc_opcode.h"
+#include "emu/facts/enum/wc_status.h"
+#include "emu/facts/opcode.h"
+#include "emu/past/fate.h"
+#include "emu/trace/event.h"
+
+#define ROUTINE_MAX 1000u /* routine events between two others */
+
+const struct ev *why_armed_by(const struct past *p, const struct ev *timeout,
+                              unsigned *ret_extended)
+{
+    const struct ev *timer = past_find(p, timeout->cause);
+
+    *ret_extended = 0;
+    if (!timer || timer->kind != EV_timer)
+        return NULL;
+    for (;;) {
+        const struct ev *before = past_find(p, timer->cause);
+
+        if (!before || before->kind != EV_timer || before->id >= timer->id ||
+            before->u.timer.qpn != timer->u.timer.qpn ||
+            before->u.timer.timer != timer->u.timer.timer)
+            return timer;
+        timer = before;
+        ++*ret_extended;
+    }
+}
+
+/* Returns true if the request of completion @e failed because of a received response. */
+static bool failed_on_return(const struct past *p, const struct ev *e)
+{
+    const struct ev *rx = past_find(p, e->cause);
+
+    return rx && rx->kind == EV_rx && rx->u.rx.act == ACT_FAIL &&
+           op_info((uint8_t)rx->u.rx.opcode)->kind != OPK_ACK;
+}
+
+const struct ev *why_refused_fetch(const struct past_index *x, const struct ev *cqe)
+{
+    const struct ev_cqe *c = &cqe->u.cqe;
+
+    if (c->op >= WC_RECV ||
+        (c->status != WCS_LOC_PROT_ERR && c->status != WCS_LOC_LEN_ERR &&
+         c->status != WCS_LOC_QP_OP_ERR) ||
+        failed_on_return(x->past, cqe))
+        return NULL;
+    return past_fetch_of(x, cqe);
+}
+
+const struct ev *why_stopped_by(const struct past_index *x, const struct ev *state)
+{
+    const struct ev *failed = past_failure_of(x, state);
+
+    return failed && why_refused_fetch(x, failed) ? failed : NULL;
+}
+
+const struct ev *why_flushed_by(const struct past_index *x, const struct ev *cqe)
+{
+    if (cqe->u.cqe.status != WCS_WR_FLUSH_ERR)
+        return NULL;
+    return past_error_state(x, cqe->u.cqe.host, cqe->u.cqe.qpn, cqe->id);
+}
+
+/* --- All causes of an event ------------------------------------------------------------------- */
+
+/* The causes of an event that were found so far. */
+struct finding {
+    const struct past_index *x;
+    const struct ev *of;
+    struct why_cause *ret;
+    size_t n;
+};
+
+static void add(struct finding *f, const struct ev *e, enum why_link link)
+{
+    const struct past *p = f->x->past;
+
+    for (unsigned i = 0; e && !ev_is_for(e->kind, EV_FOR_WHY) && i < ROUTINE_MAX; i++)
+        e = past_find(p, e->cause);
+    if (!e || e == f->of || !ev_is_for(e->kind, EV_FOR_WHY))
+        return;
+    for (size_t i = 0; i < f->n; i++) {
+        if (f->ret[i].e == e)
+            return;
+    }
+    RDL_ASSERT(f->n < WHY_CAUSES_MAX);
+    f->ret[f->n++] = (struct why_cause){e, link};
+}
+
+static void add_cause(struct finding *f)
+{
+    add(f, past_find(f->x->past, f->of->cause), WHY_CAUSED);
+}
+
+/* Adds the end of the frame that @tx sent, if that was before the event.  If the frame arrived, it
+ * is the end of its answer.  If neither has ended, it is @tx.
+ */
+static void add_end(struct finding *f, const struct ev *tx)
+{
+    const struct fate request = fate_of(f->x, tx);
+    struct fate answer = {.kind = FATE_UNKNOWN};
+
+    if (request.kind == FATE_ARRIVED && request.answer)
+        answer = fate_of(f->x, request.answer);
+    if (answer.end && answer.kind != FATE_ARRIVED && answer.end->id < f->of->id)
+        add(f, answer.end, WHY_MISSING);
+    else if (request.end && request.end->id < f->of->id)
+        add(f, request.end, WHY_MISSING);
+    else
+        add(f, tx, WHY_CAUSED);
+}
+
+/* Adds the sending of the frame that the event is about, and the faults that it met. */
+static void add_sending(struct finding *f)
+{
+    const struct ev *e = f->of, *tx = past_tx_of(f->x->past, e);
+    const struct ev *missed;
+
+    if (!tx) {
+        add_cause(f);
+        return;
+    }
+    add(f, tx, WHY_PACKET);
+    if (e->kind != EV_rx)
+        return;
+    add(f, fate_of(f->x, tx).fault, WHY_CAUSED);
+    if (e->u.rx.act != ACT_NAK_SEQUENCE)
+        return;
+    missed = past_last_tx(f->x, tx->u.tx.host, tx->u.tx.qpn, (uint32_t)e->u.rx.least, e->id);
+    if (missed)
+        add_end(f, missed);
+}
+
+/* Adds the packet that was not answered, or what armed the timer. */
+static void add_waiting(struct finding *f)
+{
+    const struct ev_timeout *t = &f->of->u.timeout;
+    const struct ev *tx = NULL, *timer;
+    unsigned n_extended;
+
+    if (t->timer == TMR_ACK)
+        tx = past_last_asked(f->x, t->host, t->qpn, t->psn, f->of->id);
+    timer = why_armed_by(f->x->past, f->of, &n_extended);
+    if (tx)
+        add_end(f, tx);
+    else if (timer)
+        add(f, timer, WHY_CAUSED);
+    else
+        add_cause(f);
+}
+
+size_t why_causes(const struct past_index *x, const struct ev *e,
+                  struct why_cause ret[WHY_CAUSES_MAX])
+{
+    struct finding f = {.x = x, .of = e, .ret = ret};
+
+    switch (e->kind) {
+    case EV_rx:
+    case EV_drop:
+    case EV_lost:
+    case EV_fault:
+        add_sending(&f);
+        break;
+    case EV_timeout:
+        add_waiting(&f);
+        break;
+    case EV_fetch:
+        add(&f, past_post_of(x, e), WHY_POSTED);
+        add_cause(&f);
+        break;
+    case EV_cqe:
+        add(&f, why_flushed_by(x, e), WHY_CAUSED);
+        if (f.n == 0)
+            add(&f, why_refused_fetch(x, e), WHY_CAUSED);
+        break;
+    case EV_qp_state:
+        add(&f, why_stopped_by(x, e), WHY_CAUSED);
+        break;
+    default:
+        break;
+    }
+    if (f.n == 0)
+        add_cause(&f);
+    return f.n;
+}
