@@ -60,9 +60,10 @@ struct graph_cluster {
 struct graph {
     const char *form; /* "map": part of the mark at the beginning of the file */
     char *title;      /* "": none */
-    bool downwards;   /* DOT: arrows lead down, not to the right */
-    bool in_order;    /* plain layout: each box is below all that were added before it */
-    bool failed;      /* memory was exhausted */
+    /* Arrows lead down: in DOT everywhere, in the plain layout between boxes below each other. */
+    bool downwards;
+    bool in_order; /* plain layout: each box is below all that were added before it */
+    bool failed;   /* memory was exhausted */
     struct graph_cluster *clusters;
     struct graph_node *nodes;
     struct graph_edge *edges;

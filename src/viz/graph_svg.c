@@ -2,7 +2,8 @@
 /* A plain layout for graphs.  Each cluster is a column, and its boxes are below each other in the
  * order in which they were added.  A box with a parent is indented below it.  An arrow within a
  * column leads straight down or up if nothing is in between; otherwise it takes a lane to the right
- * of the column.  Arrows between columns are curves.  Boxes without a cluster are the last column.
+ * of the column.  Arrows between columns are curves.  Boxes without a cluster are a row above the
+ * columns, or the last column if there is an order of all boxes, or no cluster.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -27,6 +28,8 @@ enum {
     LANE_PX = 18,
     LANE_LABEL_PX = 10,
     BETWEEN_PX = 60, /* between two frames, without lanes */
+    ROW_PX = 90,     /* from the row above the columns to their frames */
+    ARCH_PX = 40,    /* height of the arrows between the tops of distant columns */
     CORNER_PX = 6,
     PORT_PX = 5, /* arrows leave a box above the middle, and reach it below */
     LINE_BYTES = 256
@@ -42,7 +45,8 @@ struct box {
 struct lane_user {
     uint32_t lane; /* GRAPH_NONE: the edge takes no lane */
     int32_t top, bottom;
-    int32_t x; /* of the lane, to the right of the boxes of its column */
+    int32_t x;          /* of the lane, to the right of the boxes of its column */
+    struct point label; /* where the label of the arrow begins, also without a lane */
 };
 
 struct column {
@@ -59,6 +63,7 @@ struct page {
     struct lane_user *lanes; /* one per edge */
     struct column *columns;
     uint32_t n_columns;
+    bool has_row; /* boxes without a cluster are a row above the columns */
     int32_t top, width, height;
 };
 
@@ -98,6 +103,12 @@ static void measure(struct page *p, uint32_t i)
         b->depth = p->boxes[n->parent].depth + 1;
 }
 
+/* Returns true if the box is in the row above the columns. */
+static bool is_in_row(const struct page *p, const struct box *b)
+{
+    return p->has_row && b->column == p->g->n_clusters;
+}
+
 static void place_boxes(struct page *p)
 {
     const int32_t gap = p->g->downwards ? GAP_LABEL_PX : GAP_PX;
@@ -108,6 +119,8 @@ static void place_boxes(struct page *p)
         struct column *c;
 
         measure(p, i);
+        if (is_in_row(p, b))
+            continue;
         c = &p->columns[b->column];
         b->above = c->last;
         b->y = p->g->in_order ? below : c->y;
@@ -140,10 +153,23 @@ static bool is_home(const struct page *p, const struct graph_edge *e)
     return e->to_home && (v[e->from].parent == e->to || v[e->to].parent == e->from);
 }
 
+/* Returns true if the arrow leads over the tops of columns: between the first boxes of two that are
+ * not next to each other, or to a box in the row above.
+ */
+static bool is_over(const struct page *p, const struct graph_edge *e)
+{
+    const struct box *a = &p->boxes[e->from], *b = &p->boxes[e->to];
+
+    if (is_in_row(p, a) || is_in_row(p, b))
+        return true;
+    return !p->g->in_order && a->above == GRAPH_NONE && b->above == GRAPH_NONE &&
+           (a->column > b->column + 1 || b->column > a->column + 1);
+}
+
 static bool needs_lane(const struct page *p, const struct graph_edge *e)
 {
     return p->boxes[e->from].column == p->boxes[e->to].column && !is_home(p, e) &&
-           !is_straight(p, e);
+           !is_straight(p, e) && !is_over(p, e);
 }
 
 static bool is_lane_free(const struct page *p, uint32_t edge, uint32_t lane)
@@ -235,15 +261,17 @@ static void put_text(const struct page *p, const char *class, int32_t x, int32_t
     svg_put(p->sink, "</text>\n");
 }
 
-/* Writes the label of an arrow over a line in the colour of the page, so that lines behind it do
- * not strike it through.
+/* Writes the label of an arrow over a line in the colour of the page, so that no arrow strikes it
+ * through.
  */
-static void put_label(const struct page *p, int32_t x, int32_t y, const char *s)
+static void put_label(const struct page *p, uint32_t i)
 {
+    const char *s = p->g->edges[i].label;
+
     if (!s[0])
         return;
-    put_text(p, "halo", x, y, s);
-    put_text(p, "label", x, y, s);
+    put_text(p, "halo", p->lanes[i].label.x, p->lanes[i].label.y, s);
+    put_text(p, "label", p->lanes[i].label.x, p->lanes[i].label.y, s);
 }
 
 /* Draws the head of an arrow at (@x, @y) that points to (@dx, @dy): one of the four directions. */
@@ -268,8 +296,9 @@ static void draw_home(const struct page *p, const struct graph_edge *e)
              parent->y + parent->h);
 }
 
-static void draw_straight(const struct page *p, const struct graph_edge *e)
+static void draw_straight(const struct page *p, uint32_t i)
 {
+    const struct graph_edge *e = &p->g->edges[i];
     const struct box *from = &p->boxes[e->from], *to = &p->boxes[e->to];
     const bool down = to->y > from->y;
     const int32_t x = i32_max(from->x, to->x) + 20 + (down ? 0 : 2 * PORT_PX);
@@ -277,7 +306,7 @@ static void draw_straight(const struct page *p, const struct graph_edge *e)
 
     svg_putf(p->sink, "<path d=\"M%d %dV%d\"/>", x, y, end);
     put_tip(p, e, (struct point){x, end}, 0, down ? 1 : -1);
-    put_label(p, x + 8, (y + end) / 2 + 4, e->label);
+    p->lanes[i].label = (struct point){x + 8, (y + end) / 2 + 4};
 }
 
 static void draw_in_lane(const struct page *p, uint32_t i)
@@ -292,11 +321,12 @@ static void draw_in_lane(const struct page *p, uint32_t i)
     svg_putf(p->sink, "<path d=\"M%d %dH%dQ%d %d %d %dV%dQ%d %d %d %dH%d\"/>", from->x + from->w, y,
              x - r, x, y, x, y + turn, end - turn, x, end, x - r, end, to->x + to->w);
     put_tip(p, e, (struct point){to->x + to->w, end}, -1, 0);
-    put_label(p, x + 5, (y + end) / 2 + 4, e->label);
+    p->lanes[i].label = (struct point){x + 5, (y + end) / 2 + 4};
 }
 
-static void draw_across(const struct page *p, const struct graph_edge *e)
+static void draw_across(const struct page *p, uint32_t i)
 {
+    const struct graph_edge *e = &p->g->edges[i];
     const struct box *from = &p->boxes[e->from], *to = &p->boxes[e->to];
     const bool right = to->column > from->column;
     const struct point a = {right ? from->x + from->w : from->x, middle(from)};
@@ -306,7 +336,24 @@ static void draw_across(const struct page *p, const struct graph_edge *e)
     svg_putf(p->sink, "<path d=\"M%d %dC%d %d %d %d %d %d\"/>", a.x, a.y, half, a.y, half, b.y, b.x,
              b.y);
     put_tip(p, e, b, right ? 1 : -1, 0);
-    put_label(p, half - width_of(e->label) / 2, (a.y + b.y) / 2 - 5, e->label);
+    p->lanes[i].label = (struct point){half - width_of(e->label) / 2, (a.y + b.y) / 2 - 5};
+}
+
+static void draw_over(const struct page *p, uint32_t i)
+{
+    const struct graph_edge *e = &p->g->edges[i];
+    const struct box *from = &p->boxes[e->from], *to = &p->boxes[e->to];
+    const bool row = is_in_row(p, from), end_row = is_in_row(p, to);
+    const struct point a = {from->x + from->w / 2, row ? from->y + from->h : from->y};
+    const struct point b = {to->x + to->w / 2, end_row ? to->y + to->h : to->y};
+    const int32_t bow = row == end_row ? ARCH_PX + HEAD_PX : i32_max(abs(a.y - b.y) / 2, 1);
+    const int32_t cy = row ? a.y + bow : a.y - bow, cend = end_row ? b.y + bow : b.y - bow;
+
+    svg_putf(p->sink, "<path d=\"M%d %dC%d %d %d %d %d %d\"/>", a.x, a.y, a.x, cy, b.x, cend, b.x,
+             b.y);
+    put_tip(p, e, b, 0, end_row ? -1 : 1);
+    p->lanes[i].label = (struct point){(a.x + b.x) / 2 - width_of(e->label) / 2,
+                                       (a.y + b.y + 3 * (cy + cend)) / 8 - 5};
 }
 
 static void draw_edge(const struct page *p, uint32_t i)
@@ -316,12 +363,14 @@ static void draw_edge(const struct page *p, uint32_t i)
     svg_putf(p->sink, "<g class=\"edge %s\">\n", graph_line_class(e->line));
     if (is_home(p, e))
         draw_home(p, e);
+    else if (is_over(p, e))
+        draw_over(p, i);
     else if (p->lanes[i].lane != GRAPH_NONE)
         draw_in_lane(p, i);
     else if (p->boxes[e->from].column == p->boxes[e->to].column)
-        draw_straight(p, e);
+        draw_straight(p, i);
     else
-        draw_across(p, e);
+        draw_across(p, i);
     svg_put(p->sink, "</g>\n");
 }
 
@@ -356,6 +405,28 @@ static void draw_frame(const struct page *p, uint32_t i)
     svg_put(p->sink, "</g>\n");
 }
 
+/* Places the boxes of the row above the columns, in the middle. */
+static void place_row(struct page *p)
+{
+    int32_t x = 0, shift;
+
+    for (uint32_t i = 0; i < p->g->n_nodes; i++) {
+        struct box *b = &p->boxes[i];
+
+        if (!is_in_row(p, b))
+            continue;
+        b->x = x;
+        b->y = p->top - HEAD_PX - ROW_PX;
+        x += b->w + BETWEEN_PX;
+    }
+    p->width = i32_max(p->width, x - BETWEEN_PX + 2 * MARGIN_PX);
+    shift = (p->width - x + BETWEEN_PX) / 2;
+    for (uint32_t i = 0; i < p->g->n_nodes; i++) {
+        if (is_in_row(p, &p->boxes[i]))
+            p->boxes[i].x += shift;
+    }
+}
+
 static void place_columns(struct page *p)
 {
     int32_t x = MARGIN_PX + FRAME_PX;
@@ -371,10 +442,12 @@ static void place_columns(struct page *p)
         x += c->w + c->lanes_w + 2 * FRAME_PX + BETWEEN_PX;
     }
     p->width = i32_max(p->width, width_of(p->g->title) * 3 / 2 + 2 * MARGIN_PX);
+    place_row(p);
     for (uint32_t i = 0; i < p->g->n_nodes; i++) {
         struct box *b = &p->boxes[i];
 
-        b->x = p->columns[b->column].x + (int32_t)b->depth * INDENT_PX;
+        if (!is_in_row(p, b))
+            b->x = p->columns[b->column].x + (int32_t)b->depth * INDENT_PX;
     }
 }
 
@@ -394,9 +467,33 @@ static void draw(struct page *p)
         draw_frame(p, i);
     for (uint32_t i = 0; i < p->g->n_edges; i++)
         draw_edge(p, i);
+    svg_put(p->sink, "<g class=\"edge\">\n");
+    for (uint32_t i = 0; i < p->g->n_edges; i++)
+        put_label(p, i);
+    svg_put(p->sink, "</g>\n");
     for (uint32_t i = 0; i < p->g->n_nodes; i++)
         draw_node(p, i);
     svg_put(p->sink, "</svg>\n");
+}
+
+/* Finds where the columns begin. */
+static void find_top(struct page *p)
+{
+    const struct graph *g = p->g;
+    bool has_arch = false;
+
+    for (uint32_t i = 0; i < g->n_nodes; i++)
+        p->has_row = p->has_row || (g->nodes[i].cluster == GRAPH_NONE && g->n_clusters > 0);
+    p->has_row = p->has_row && !g->in_order;
+    for (uint32_t i = 0; i < g->n_edges; i++) {
+        const uint32_t a = g->nodes[g->edges[i].from].cluster, b = g->nodes[g->edges[i].to].cluster;
+
+        has_arch = has_arch || a > b + 1 || b > a + 1;
+    }
+    p->top = MARGIN_PX + (g->title[0] ? TITLE_PX : 0) + HEAD_PX + (p->has_row ? 40 + ROW_PX : 0);
+    if (has_arch && !p->has_row && !g->in_order && g->n_clusters > 0)
+        p->top += ARCH_PX;
+    p->height = p->top;
 }
 
 enum rdl_status graph_svg(const struct graph *g, const struct viz_sink *sink)
@@ -411,7 +508,7 @@ enum rdl_status graph_svg(const struct graph *g, const struct viz_sink *sink)
     p.columns = calloc(p.n_columns, sizeof(*p.columns));
     ok = p.boxes && p.lanes && p.columns;
     if (ok) {
-        p.top = p.height = MARGIN_PX + (g->title[0] ? TITLE_PX : 0) + HEAD_PX;
+        find_top(&p);
         for (uint32_t i = 0; i < p.n_columns; i++)
             p.columns[i] = (struct column){.y = p.top, .last = GRAPH_NONE};
         place_boxes(&p);

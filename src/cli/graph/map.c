@@ -345,7 +345,7 @@ static void find_held(struct map *m, uint32_t i)
         add_number(&t, ids > users.n ? ids - users.n : 0, "connection request was not taken",
                    "connection requests were not taken");
     }
-    add_number(&t, users.groups, "multicast group has it", "multicast groups have it");
+    add_number(&t, users.groups, "multicast group is attached", "multicast groups are attached");
     for (size_t k = 0; k < ARRAY_LEN(held_rows); k++) {
         const struct held_row *h = &held_rows[k];
 

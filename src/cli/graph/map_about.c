@@ -46,6 +46,19 @@ static bool is_something(const struct rdl_value *v)
     return v->number != 0;
 }
 
+/* Appends @v with a blank after each comma, so that a set can be wrapped. */
+static void add_value(struct text *t, const struct rdl_value *v)
+{
+    char buf[RDL_VALUE_BYTES];
+    struct text b = text_on(buf, sizeof(buf));
+
+    tree_add_value(&b, v);
+    for (const char *s = buf; *s; s++) {
+        text_addn(t, s, 1);
+        text_add(t, *s == ',' ? " " : "");
+    }
+}
+
 void map_add_about(struct text *t, const struct rdl_lab *lab, const char *path, enum node_kind kind)
 {
     for (size_t i = 0; i < ARRAY_LEN(properties); i++) {
@@ -56,7 +69,7 @@ void map_add_about(struct text *t, const struct rdl_lab *lab, const char *path, 
             (p->if_any && !is_something(&v)))
             continue;
         text_addf(t, "%s%s", t->len ? ", " : "", p->before);
-        tree_add_value(t, &v);
+        add_value(t, &v);
         text_add(t, p->after);
     }
     if (kind != NODE_link)

@@ -42,6 +42,7 @@ static void print_object(void *ctx, uint32_t i, unsigned depth)
         add_part(&t, "", "a switch");
     if (o->kind == NODE_external_port)
         add_part(&t, "", "a port to the outside");
+    add_part(&t, "", t.len ? "" : node_rows[o->kind].title);
     p->any_held = p->any_held || o->held[0];
     show_wrap_behind(p->out, lead, NAME_COLUMNS, buf);
 }
@@ -85,7 +86,9 @@ static void print_text(struct printing *p)
     print_rests(p);
     print_links(p);
     if (p->any_held)
-        show_wrap(p->out, 0, "in use, or not acknowledged: destroying that is refused now");
+        show_wrap(p->out, 0,
+                  "what is in use, attached, or has events that are not acknowledged cannot be "
+                  "destroyed now");
 }
 
 /* --- Rows ------------------------------------------------------------------------------------- */
