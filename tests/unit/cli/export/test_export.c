@@ -14,6 +14,7 @@
 #include "emu/facts/enum/fault.h"
 #include "emu/facts/enum/pkt_act.h"
 #include "emu/trace/event.h"
+#include "viz/graph.h"
 #include "viz/ring.h"
 
 #define BLOCK_INTERFACE 1u
@@ -184,6 +185,17 @@ static void put_printed(void *ctx, const char *bytes, size_t n)
     fwrite(bytes, 1, n, ctx);
 }
 
+/* Writes an empty graph of the form, as DOT or as SVG. */
+static void write_graph(enum export_form form, const char *title, bool dot,
+                        const struct viz_sink *sink)
+{
+    struct graph g;
+
+    graph_init(&g, form == EXPORT_MAP ? "map" : form == EXPORT_STATES ? "states" : "why", title);
+    assert_int_equal(dot ? graph_dot(&g, sink) : graph_svg(&g, sink), RDL_OK);
+    graph_done(&g);
+}
+
 /* Writes an export of @form, as a file has it, to @p. */
 static void write_form(struct printed *p, enum export_form form, const char *title)
 {
@@ -208,8 +220,10 @@ static void write_form(struct printed *p, enum export_form form, const char *tit
         assert_int_equal(export_pcapng(p->out, &past, &about), RDL_OK);
     else if (form == EXPORT_EVENTS)
         assert_int_equal(export_events(p->out, &past, &about), RDL_OK);
-    else
+    else if (form == EXPORT_VQ)
         assert_int_equal(ring_draw(&ring, &sink), RDL_OK);
+    else
+        write_graph(form, title, false, &sink);
     fflush(p->out);
     ev_names_free(names);
 }
@@ -257,6 +271,27 @@ static void every_form_has_a_mark_that_is_its_own(void **state)
             }
             printed_end(&p);
         }
+    }
+}
+
+static void graphs_have_marks_of_their_own_as_dot(void **state)
+{
+    static const enum export_form forms[] = {EXPORT_MAP, EXPORT_STATES, EXPORT_WHY};
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(forms); i++) {
+        struct printed p;
+        struct viz_sink sink = {put_printed, printed_begin(&p)->out};
+
+        write_graph(forms[i], "\n// rdmalab export map\n", true, &sink);
+        fflush(p.out);
+        assert_null(export_wants_suffix(forms[i], "x.dot"));
+        for (size_t k = 0; k < ARRAY_LEN(forms); k++)
+            assert_int_equal(export_mark_fits(export_mark_of(forms[k], "x.dot"),
+                                              (const uint8_t *)p.text, EXPORT_MARK_BYTES),
+                             k == i);
+        assert_false(fits(forms[i], p.text, p.bytes));
+        printed_end(&p);
     }
 }
 
@@ -308,6 +343,7 @@ int main(void)
         cmocka_unit_test(the_section_says_what_was_run),
         cmocka_unit_test(what_is_forgotten_is_said_and_names_are_kept),
         cmocka_unit_test(every_form_has_a_mark_that_is_its_own),
+        cmocka_unit_test(graphs_have_marks_of_their_own_as_dot),
         cmocka_unit_test(a_mark_that_is_cut_or_changed_is_none),
         cmocka_unit_test(a_comment_is_no_application),
     };

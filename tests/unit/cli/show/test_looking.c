@@ -149,6 +149,9 @@ static const char *const tables[] = {"qp",
                                      "link",
                                      "device",
                                      "pci h1",
+                                     "map",
+                                     "map h1",
+                                     "states h1.qp",
                                      ""};
 
 /* Returns true if @subject is the first word of one of them. */
