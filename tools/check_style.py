@@ -56,6 +56,7 @@ MAY_OPEN = {
     "src/cli/live/exec_maker.c": "the files of these programs, to tell where a call is",
     "src/cli/live/exec_module.c": "/proc, for these programs",
     "src/cli/live/exec_source.c": "addr2line, with a file of these programs",
+    "src/cli/graph/graphviz.c": "dot of Graphviz, with a graph on its standard input; the caller asks gate_may_start()",
     "src/cli/live/exec_socket.c": "the socket of these programs, in a private directory",
     "src/cli/live/exec_tcp.c": "the TCP sockets of these programs",
     "src/cli/live/exec_proc.c": "/proc, for these programs",

@@ -56,7 +56,7 @@ struct column {
     uint32_t last; /* the last box, or GRAPH_NONE */
 };
 
-struct page {
+struct graph_page {
     const struct graph *g;
     const struct viz_sink *sink;
     struct box *boxes;
@@ -87,7 +87,7 @@ static int32_t width_of(const char *s)
     return (text_width(s, FONT) + 9) / 10;
 }
 
-static void measure(struct page *p, uint32_t i)
+static void measure(struct graph_page *p, uint32_t i)
 {
     const struct graph_node *n = &p->g->nodes[i];
     struct box *b = &p->boxes[i];
@@ -104,12 +104,12 @@ static void measure(struct page *p, uint32_t i)
 }
 
 /* Returns true if the box is in the row above the columns. */
-static bool is_in_row(const struct page *p, const struct box *b)
+static bool is_in_row(const struct graph_page *p, const struct box *b)
 {
     return p->has_row && b->column == p->g->n_clusters;
 }
 
-static void place_boxes(struct page *p)
+static void place_boxes(struct graph_page *p)
 {
     const int32_t gap = p->g->downwards ? GAP_LABEL_PX : GAP_PX;
     int32_t below = p->top;
@@ -139,14 +139,14 @@ static int32_t middle(const struct box *b)
 }
 
 /* Returns true if the arrow leads straight up or down. */
-static bool is_straight(const struct page *p, const struct graph_edge *e)
+static bool is_straight(const struct graph_page *p, const struct graph_edge *e)
 {
     return p->g->downwards &&
            (p->boxes[e->from].above == e->to || p->boxes[e->to].above == e->from);
 }
 
 /* Returns true if the arrow is drawn as an indentation. */
-static bool is_home(const struct page *p, const struct graph_edge *e)
+static bool is_home(const struct graph_page *p, const struct graph_edge *e)
 {
     const struct graph_node *v = p->g->nodes;
 
@@ -156,7 +156,7 @@ static bool is_home(const struct page *p, const struct graph_edge *e)
 /* Returns true if the arrow leads over the tops of columns: between the first boxes of two that are
  * not next to each other, or to a box in the row above.
  */
-static bool is_over(const struct page *p, const struct graph_edge *e)
+static bool is_over(const struct graph_page *p, const struct graph_edge *e)
 {
     const struct box *a = &p->boxes[e->from], *b = &p->boxes[e->to];
 
@@ -166,13 +166,13 @@ static bool is_over(const struct page *p, const struct graph_edge *e)
            (a->column > b->column + 1 || b->column > a->column + 1);
 }
 
-static bool needs_lane(const struct page *p, const struct graph_edge *e)
+static bool needs_lane(const struct graph_page *p, const struct graph_edge *e)
 {
     return p->boxes[e->from].column == p->boxes[e->to].column && !is_home(p, e) &&
            !is_straight(p, e) && !is_over(p, e);
 }
 
-static bool is_lane_free(const struct page *p, uint32_t edge, uint32_t lane)
+static bool is_lane_free(const struct graph_page *p, uint32_t edge, uint32_t lane)
 {
     const struct lane_user *me = &p->lanes[edge];
     const uint32_t column = p->boxes[p->g->edges[edge].from].column;
@@ -188,7 +188,7 @@ static bool is_lane_free(const struct page *p, uint32_t edge, uint32_t lane)
 }
 
 /* Returns the shortest arrow of @column that needs a lane and has none, or GRAPH_NONE. */
-static uint32_t next_for_lane(const struct page *p, uint32_t column)
+static uint32_t next_for_lane(const struct graph_page *p, uint32_t column)
 {
     uint32_t best = GRAPH_NONE;
 
@@ -205,7 +205,7 @@ static uint32_t next_for_lane(const struct page *p, uint32_t column)
 }
 
 /* Gives each arrow of @column that needs one a lane, the short ones next to the boxes. */
-static void choose_lanes(struct page *p, uint32_t column)
+static void choose_lanes(struct graph_page *p, uint32_t column)
 {
     uint32_t edge;
 
@@ -219,7 +219,7 @@ static void choose_lanes(struct page *p, uint32_t column)
 }
 
 /* Finds the places of the lanes of @column.  A lane is as wide as its widest label. */
-static void place_lanes(struct page *p, uint32_t column)
+static void place_lanes(struct graph_page *p, uint32_t column)
 {
     struct column *c = &p->columns[column];
 
@@ -238,7 +238,7 @@ static void place_lanes(struct page *p, uint32_t column)
     }
 }
 
-static void find_lanes(struct page *p)
+static void find_lanes(struct graph_page *p)
 {
     for (uint32_t i = 0; i < p->g->n_edges; i++) {
         const struct graph_edge *e = &p->g->edges[i];
@@ -254,7 +254,8 @@ static void find_lanes(struct page *p)
 
 /* --- Drawing ---------------------------------------------------------------------------------- */
 
-static void put_text(const struct page *p, const char *class, int32_t x, int32_t y, const char *s)
+static void put_text(const struct graph_page *p, const char *class, int32_t x, int32_t y,
+                     const char *s)
 {
     svg_putf(p->sink, "<text class=\"%s\" x=\"%d\" y=\"%d\">", class, x, y);
     svg_put_escaped(p->sink, s);
@@ -264,7 +265,7 @@ static void put_text(const struct page *p, const char *class, int32_t x, int32_t
 /* Writes the label of an arrow over a line in the colour of the page, so that no arrow strikes it
  * through.
  */
-static void put_label(const struct page *p, uint32_t i)
+static void put_label(const struct graph_page *p, uint32_t i)
 {
     const char *s = p->g->edges[i].label;
 
@@ -275,8 +276,8 @@ static void put_label(const struct page *p, uint32_t i)
 }
 
 /* Draws the head of an arrow at (@x, @y) that points to (@dx, @dy): one of the four directions. */
-static void put_tip(const struct page *p, const struct graph_edge *e, struct point at, int32_t dx,
-                    int32_t dy)
+static void put_tip(const struct graph_page *p, const struct graph_edge *e, struct point at,
+                    int32_t dx, int32_t dy)
 {
     if (e->mutual)
         return;
@@ -285,7 +286,7 @@ static void put_tip(const struct page *p, const struct graph_edge *e, struct poi
              at.x, at.y, dx ? -8 * dx : -4, dx ? -4 : -8 * dy, dx ? 0 : 8, dx ? 8 : 0);
 }
 
-static void draw_home(const struct page *p, const struct graph_edge *e)
+static void draw_home(const struct graph_page *p, const struct graph_edge *e)
 {
     const bool below = p->g->nodes[e->from].parent == e->to;
     const struct box *parent = &p->boxes[below ? e->to : e->from];
@@ -296,7 +297,7 @@ static void draw_home(const struct page *p, const struct graph_edge *e)
              parent->y + parent->h);
 }
 
-static void draw_straight(const struct page *p, uint32_t i)
+static void draw_straight(const struct graph_page *p, uint32_t i)
 {
     const struct graph_edge *e = &p->g->edges[i];
     const struct box *from = &p->boxes[e->from], *to = &p->boxes[e->to];
@@ -309,7 +310,7 @@ static void draw_straight(const struct page *p, uint32_t i)
     p->lanes[i].label = (struct point){x + 8, (y + end) / 2 + 4};
 }
 
-static void draw_in_lane(const struct page *p, uint32_t i)
+static void draw_in_lane(const struct graph_page *p, uint32_t i)
 {
     const struct graph_edge *e = &p->g->edges[i];
     const struct box *from = &p->boxes[e->from], *to = &p->boxes[e->to];
@@ -324,7 +325,7 @@ static void draw_in_lane(const struct page *p, uint32_t i)
     p->lanes[i].label = (struct point){x + 5, (y + end) / 2 + 4};
 }
 
-static void draw_across(const struct page *p, uint32_t i)
+static void draw_across(const struct graph_page *p, uint32_t i)
 {
     const struct graph_edge *e = &p->g->edges[i];
     const struct box *from = &p->boxes[e->from], *to = &p->boxes[e->to];
@@ -339,7 +340,7 @@ static void draw_across(const struct page *p, uint32_t i)
     p->lanes[i].label = (struct point){half - width_of(e->label) / 2, (a.y + b.y) / 2 - 5};
 }
 
-static void draw_over(const struct page *p, uint32_t i)
+static void draw_over(const struct graph_page *p, uint32_t i)
 {
     const struct graph_edge *e = &p->g->edges[i];
     const struct box *from = &p->boxes[e->from], *to = &p->boxes[e->to];
@@ -356,7 +357,7 @@ static void draw_over(const struct page *p, uint32_t i)
                                        (a.y + b.y + 3 * (cy + cend)) / 8 - 5};
 }
 
-static void draw_edge(const struct page *p, uint32_t i)
+static void draw_edge(const struct graph_page *p, uint32_t i)
 {
     const struct graph_edge *e = &p->g->edges[i];
 
@@ -374,7 +375,7 @@ static void draw_edge(const struct page *p, uint32_t i)
     svg_put(p->sink, "</g>\n");
 }
 
-static void draw_node(const struct page *p, uint32_t i)
+static void draw_node(const struct graph_page *p, uint32_t i)
 {
     const struct graph_node *n = &p->g->nodes[i];
     const struct box *b = &p->boxes[i];
@@ -390,7 +391,7 @@ static void draw_node(const struct page *p, uint32_t i)
     svg_put(p->sink, "</g>\n");
 }
 
-static void draw_frame(const struct page *p, uint32_t i)
+static void draw_frame(const struct graph_page *p, uint32_t i)
 {
     const struct column *c = &p->columns[i];
     const int32_t y = p->top - HEAD_PX;
@@ -406,7 +407,7 @@ static void draw_frame(const struct page *p, uint32_t i)
 }
 
 /* Places the boxes of the row above the columns, in the middle. */
-static void place_row(struct page *p)
+static void place_row(struct graph_page *p)
 {
     int32_t x = 0, shift;
 
@@ -427,7 +428,7 @@ static void place_row(struct page *p)
     }
 }
 
-static void place_columns(struct page *p)
+static void place_columns(struct graph_page *p)
 {
     int32_t x = MARGIN_PX + FRAME_PX;
 
@@ -451,7 +452,7 @@ static void place_columns(struct page *p)
     }
 }
 
-static void draw(struct page *p)
+static void draw(struct graph_page *p)
 {
     const int32_t height = p->height + FRAME_PX + MARGIN_PX;
 
@@ -477,7 +478,7 @@ static void draw(struct page *p)
 }
 
 /* Finds where the columns begin. */
-static void find_top(struct page *p)
+static void find_top(struct graph_page *p)
 {
     const struct graph *g = p->g;
     bool has_arch = false;
@@ -498,7 +499,7 @@ static void find_top(struct page *p)
 
 enum rdl_status graph_svg(const struct graph *g, const struct viz_sink *sink)
 {
-    struct page p = {.g = g, .sink = sink, .n_columns = g->n_clusters + 1};
+    struct graph_page p = {.g = g, .sink = sink, .n_columns = g->n_clusters + 1};
     bool ok;
 
     if (g->failed)

@@ -15,9 +15,9 @@
 /* The marks of graphs: as SVG, and as DOT, where a comment begins with two slashes.  The format has
  * a place for the form.
  */
-#define SVG_MARK_FORMAT    SVG_MARK("%s")
-#define DOT_MARK(form)     "// rdmalab export " form "\n"
-#define DOT_MARK_FORMAT    DOT_MARK("%s")
+#define SVG_MARK_FORMAT SVG_MARK("%s")
+#define DOT_MARK(form)  "// rdmalab export " form "\n"
+#define DOT_MARK_FORMAT DOT_MARK("%s")
 
 /* svg_put() writes @s, svg_putf() formatted text, as it is: the caller has escaped what needs it.
  */

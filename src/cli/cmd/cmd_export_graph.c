@@ -19,7 +19,6 @@
 #include "cli/show/show_states.h"
 #include "cli/why/why.h"
 #include "tree/lab_past.h"
-#include "tree/tree.h"
 #include "viz/graph.h"
 
 static void put(void *ctx, const char *bytes, size_t n)

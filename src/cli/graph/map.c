@@ -8,6 +8,7 @@
 #include "emu/facts/enum/object.h"
 #include "process/must.h"
 #include "rdmalab/events.h"
+#include "tree/tree.h"
 
 /* The kinds of objects of a host.  An object comes after its home. */
 static const struct kind_row {
@@ -71,7 +72,7 @@ const char *map_name(const struct map *m, const struct map_object *o)
     return o->host == MAP_NONE ? o->path : o->path + strlen(m->objects[o->host].path) + 1;
 }
 
-static const struct kind_row *row_of(enum node_kind kind)
+static const struct kind_row *row_of(uint32_t kind)
 {
     for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
         if (kinds[i].kind == kind)
@@ -82,8 +83,7 @@ static const struct kind_row *row_of(enum node_kind kind)
 
 /* --- Objects ---------------------------------------------------------------------------------- */
 
-static struct map_object *add_object(struct map *m, const char *path, enum node_kind kind,
-                                     uint32_t host)
+static struct map_object *add_object(struct map *m, const char *path, uint32_t kind, uint32_t host)
 {
     const struct kind_row *row = row_of(kind);
     struct map_object *o;
@@ -443,7 +443,7 @@ enum rdl_status map_make(struct map *m, const struct rdl_lab *lab, const char *p
     *m = (struct map){.lab = lab};
     if (st != RDL_OK)
         return st;
-    if (!of_host && (v.type != RDL_NODE || !row_of((enum node_kind)v.row)))
+    if (!of_host && (v.type != RDL_NODE || !row_of(v.row)))
         return RDL_ERR_INVAL;
     st = add_lab(m, of_host ? MAP_KIND_MAX : SIZE_MAX);
     if (st != RDL_OK)

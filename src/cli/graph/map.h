@@ -11,7 +11,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "tree/tree.h"
+#include "emu/base/text.h"
+#include "rdmalab/inspect.h"
 
 #define MAP_NONE        UINT32_MAX
 #define MAP_ABOUT_BYTES 160u
@@ -20,8 +21,8 @@
 #define MAP_HOLDERS_MAX 6u  /* users that are named */
 
 struct map_object {
-    char path[TREE_PATH_BYTES]; /* "h1", "h1.qp", "s1" */
-    enum node_kind kind;
+    char path[RDL_PATH_BYTES]; /* "h1", "h1.qp", "s1" */
+    uint32_t kind;             /* enum node_kind */
     uint32_t host;   /* the host of an object, MAP_NONE for hosts, switches and external ports */
     uint32_t home;   /* the object that it belongs to: a PD or a channel; or MAP_NONE */
     uint64_t number; /* number at the device: QPN, CQN */
@@ -47,7 +48,7 @@ struct map_tie {
 /* Objects that are not in the map because of MAP_KIND_MAX. */
 struct map_rest {
     uint32_t host;
-    enum node_kind kind;
+    uint32_t kind; /* enum node_kind */
     uint64_t n;
 };
 
@@ -97,8 +98,9 @@ bool map_has_link(const struct map *m, const struct map_tie *tie);
 struct graph;
 void map_graph(const struct map *m, const char *title, struct graph *ret);
 
-/* map_about.c: appends the properties of the object at @path: "RC, QPN 2, RTS". */
-void map_add_about(struct text *t, const struct rdl_lab *lab, const char *path,
-                   enum node_kind kind);
+/* map_about.c: appends the properties of the object at @path, of @kind (enum node_kind): "RC, QPN
+ * 2, RTS".
+ */
+void map_add_about(struct text *t, const struct rdl_lab *lab, const char *path, uint32_t kind);
 
 #endif

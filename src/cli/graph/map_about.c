@@ -4,6 +4,7 @@
 #include "cli/graph/map.h"
 #include "emu/base/assert.h"
 #include "emu/base/quantity.h"
+#include "tree/tree.h"
 
 /* One property of a kind of object: a word before the value of a leaf. */
 static const struct property {
@@ -15,7 +16,7 @@ static const struct property {
 } properties[] = {
     {NODE_host, "", LEAF_host_gid, true, ""},
     {NODE_pd, "PDN ", LEAF_pd_pdn, false, ""},
-    {NODE_mr, "", LEAF_mr_bytes, false, " bytes"},
+    {NODE_mr, "length ", LEAF_mr_bytes, false, ""},
     {NODE_mr, "lkey ", LEAF_mr_lkey, false, ""},
     {NODE_mr, "", LEAF_mr_access, true, ""},
     {NODE_mw, "type ", LEAF_mw_type, false, ""},
@@ -59,7 +60,7 @@ static void add_value(struct text *t, const struct rdl_value *v)
     }
 }
 
-void map_add_about(struct text *t, const struct rdl_lab *lab, const char *path, enum node_kind kind)
+void map_add_about(struct text *t, const struct rdl_lab *lab, const char *path, uint32_t kind)
 {
     for (size_t i = 0; i < ARRAY_LEN(properties); i++) {
         const struct property *p = &properties[i];

@@ -7,6 +7,7 @@
 
 #include "cli/graph/map.h"
 #include "cli/graph/wrap.h"
+#include "emu/facts/leaf.h"
 #include "process/must.h"
 #include "viz/graph.h"
 
@@ -105,7 +106,7 @@ static void add_rests(struct drawing *d)
 {
     for (size_t k = 0; k < d->m->n_rests; k++) {
         const struct map_rest *r = &d->m->rests[k];
-        char label[LABEL_BYTES], id[TREE_PATH_BYTES];
+        char label[LABEL_BYTES], id[RDL_PATH_BYTES];
         struct text t = text_on(label, sizeof(label)), n = text_on(id, sizeof(id));
 
         if (!d->m->objects[r->host].shown)

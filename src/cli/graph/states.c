@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/graph/states.h"
 
-#include "emu/facts/enum/object.h"
 #include "emu/facts/enum/qp_type.h"
 #include "emu/facts/refusal.h"
 #include "emu/facts/virtio_rdma/ctrl_cmd.h"
 #include "emu/facts/virtio_rdma/ctrl_rsp.h"
 #include "emu/trace/event.h"
+#include "tree/tree.h"
 
 /* Returns true if modify_qp may ask for the move, with the right attributes. */
 static bool is_legal(uint32_t type, enum qp_state from, enum qp_state to)

@@ -12,7 +12,7 @@
 
 #include "emu/facts/qp_fsm.h"
 #include "emu/past/past.h"
-#include "tree/tree.h"
+#include "rdmalab/inspect.h"
 
 #define STATES_COUNT (QPS_ERR + 1u)
 
@@ -27,7 +27,7 @@ struct state_move {
 };
 
 struct states {
-    char path[TREE_PATH_BYTES];
+    char path[RDL_PATH_BYTES];
     uint32_t type, qpn; /* type: enum qp_type */
     enum qp_state now;
     bool is_known[STATES_COUNT]; /* queue pairs of the type have this state */

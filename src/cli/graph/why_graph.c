@@ -25,13 +25,13 @@ struct item {
     uint32_t node;    /* its box */
 };
 
-struct walk {
+struct cause_walk {
     const struct past *p;
     struct item items[WHY_GRAPH_MAX];
     size_t n;
 };
 
-static struct item *find(struct walk *w, const struct ev *e)
+static struct item *find(struct cause_walk *w, const struct ev *e)
 {
     for (size_t i = 0; i < w->n; i++) {
         if (w->items[i].e == e)
@@ -41,7 +41,7 @@ static struct item *find(struct walk *w, const struct ev *e)
 }
 
 /* Collects @e and its causes, level by level. */
-static void collect(struct walk *w, const struct past_index *x, const struct ev *e)
+static void collect(struct cause_walk *w, const struct past_index *x, const struct ev *e)
 {
     w->items[w->n++] = (struct item){.e = e};
     for (size_t i = 0; i < w->n; i++) {
@@ -88,7 +88,7 @@ static enum graph_tone tone_of(const struct ev *e, ev_id asked)
 }
 
 /* Returns the cluster of the host of @item, or GRAPH_NONE if it has none: it happened on a link. */
-static uint32_t cluster_of(const struct walk *w, struct graph *g, const struct item *item)
+static uint32_t cluster_of(const struct cause_walk *w, struct graph *g, const struct item *item)
 {
     char name[64];
     struct text t = text_on(name, sizeof(name));
@@ -103,7 +103,7 @@ static uint32_t cluster_of(const struct walk *w, struct graph *g, const struct i
     return graph_add_cluster(g, name, name);
 }
 
-static void add_item(const struct walk *w, struct graph *g, struct item *item, ev_id asked)
+static void add_item(const struct cause_walk *w, struct graph *g, struct item *item, ev_id asked)
 {
     char label[LABEL_BYTES], buf[EV_TEXT_BYTES], id[32];
     struct text t = text_on(label, sizeof(label)), b = text_on(buf, sizeof(buf)),
@@ -121,7 +121,7 @@ static void add_item(const struct walk *w, struct graph *g, struct item *item, e
     item->node = graph_add_node(g, id, label, tone_of(item->e, asked), item->cluster);
 }
 
-static void add_causes(struct walk *w, struct graph *g, const struct item *item)
+static void add_causes(struct cause_walk *w, struct graph *g, const struct item *item)
 {
     static const struct {
         const char *label;
@@ -148,7 +148,7 @@ enum rdl_status why_graph(const struct past *p, ev_id id, struct graph *ret)
     char title[64];
     struct text t = text_on(title, sizeof(title));
     struct past_index *index;
-    struct walk *w;
+    struct cause_walk *w;
 
     if (!e)
         return RDL_ERR_NOT_FOUND;
@@ -157,7 +157,7 @@ enum rdl_status why_graph(const struct past *p, ev_id id, struct graph *ret)
     graph_init(ret, "why", title);
     ret->downwards = ret->in_order = true;
     w = must_malloc(sizeof(*w));
-    *w = (struct walk){.p = p};
+    *w = (struct cause_walk){.p = p};
     index = fate_index(p);
     collect(w, index, e);
     past_index_free(index);

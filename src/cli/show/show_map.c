@@ -8,7 +8,7 @@
 
 #define NAME_COLUMNS 10u /* of the names of objects, with their indentation */
 
-struct printing {
+struct map_print {
     FILE *out;
     const struct map *m;
     struct rows rows;
@@ -24,9 +24,9 @@ static void add_part(struct text *t, const char *lead, const char *part)
 /* Prints "    qp    RC, QPN 2, RTS; uses cq (send, recv); peer h2.qp". */
 static void print_object(void *ctx, uint32_t i, unsigned depth)
 {
-    struct printing *p = ctx;
+    struct map_print *p = ctx;
     const struct map_object *o = &p->m->objects[i];
-    char buf[2 * SHOW_LINE_BYTES], lead[TREE_PATH_BYTES + 8], part[SHOW_LINE_BYTES];
+    char buf[2 * SHOW_LINE_BYTES], lead[RDL_PATH_BYTES + 8], part[SHOW_LINE_BYTES];
     struct text t = text_on(buf, sizeof(buf)), l = text_on(lead, sizeof(lead)),
                 s = text_on(part, sizeof(part));
 
@@ -47,7 +47,7 @@ static void print_object(void *ctx, uint32_t i, unsigned depth)
     show_wrap_behind(p->out, lead, NAME_COLUMNS, buf);
 }
 
-static void print_rests(const struct printing *p)
+static void print_rests(const struct map_print *p)
 {
     for (size_t k = 0; k < p->m->n_rests; k++) {
         const struct map_rest *r = &p->m->rests[k];
@@ -64,11 +64,11 @@ static const char *name_of(const struct map *m, uint32_t i)
     return i == MAP_NONE ? "?" : m->objects[i].path;
 }
 
-static void print_links(const struct printing *p)
+static void print_links(const struct map_print *p)
 {
     for (size_t k = 0; k < p->m->n_ties; k++) {
         const struct map_tie *tie = &p->m->ties[k];
-        char lead[2 * TREE_PATH_BYTES];
+        char lead[2 * RDL_PATH_BYTES];
         struct text l = text_on(lead, sizeof(lead));
 
         if (!map_has_link(p->m, tie))
@@ -78,7 +78,7 @@ static void print_links(const struct printing *p)
     }
 }
 
-static void print_text(struct printing *p)
+static void print_text(struct map_print *p)
 {
     map_walk(p->m, print_object, p);
     if (p->m->n_objects == 0)
@@ -95,7 +95,7 @@ static void print_text(struct printing *p)
 
 static void add_row(void *ctx, uint32_t i, unsigned depth)
 {
-    struct printing *p = ctx;
+    struct map_print *p = ctx;
     const struct map_object *o = &p->m->objects[i];
     char uses[SHOW_LINE_BYTES], peers[SHOW_LINE_BYTES];
     struct text u = text_on(uses, sizeof(uses)), s = text_on(peers, sizeof(peers));
@@ -115,11 +115,11 @@ static void add_row(void *ctx, uint32_t i, unsigned depth)
     rows_text(&p->rows, o->held);
 }
 
-static void add_links(struct printing *p)
+static void add_links(struct map_print *p)
 {
     for (size_t k = 0; k < p->m->n_ties; k++) {
         const struct map_tie *tie = &p->m->ties[k];
-        char name[2 * TREE_PATH_BYTES];
+        char name[2 * RDL_PATH_BYTES];
         struct text t = text_on(name, sizeof(name));
 
         if (!map_has_link(p->m, tie))
@@ -139,7 +139,7 @@ enum rdl_status show_map(FILE *out, const struct rdl_lab *lab, const char *path,
                          enum show_form form, size_t *reterr_at)
 {
     struct map m;
-    struct printing p = {.out = out, .m = &m};
+    struct map_print p = {.out = out, .m = &m};
     const enum rdl_status st = map_make(&m, lab, path, reterr_at);
 
     if (st == RDL_OK && form == SHOW_TEXT) {

@@ -70,14 +70,14 @@ const struct ev *why_flushed_by(const struct past_index *x, const struct ev *cqe
 /* --- All causes of an event ------------------------------------------------------------------- */
 
 /* The causes of an event that were found so far. */
-struct finding {
+struct cause_search {
     const struct past_index *x;
     const struct ev *of;
     struct why_cause *ret;
     size_t n;
 };
 
-static void add(struct finding *f, const struct ev *e, enum why_link link)
+static void add(struct cause_search *f, const struct ev *e, enum why_link link)
 {
     const struct past *p = f->x->past;
 
@@ -93,7 +93,7 @@ static void add(struct finding *f, const struct ev *e, enum why_link link)
     f->ret[f->n++] = (struct why_cause){e, link};
 }
 
-static void add_cause(struct finding *f)
+static void add_cause(struct cause_search *f)
 {
     add(f, past_find(f->x->past, f->of->cause), WHY_CAUSED);
 }
@@ -101,7 +101,7 @@ static void add_cause(struct finding *f)
 /* Adds the end of the frame that @tx sent, if that was before the event.  If the frame arrived, it
  * is the end of its answer.  If neither has ended, it is @tx.
  */
-static void add_end(struct finding *f, const struct ev *tx)
+static void add_end(struct cause_search *f, const struct ev *tx)
 {
     const struct fate request = fate_of(f->x, tx);
     struct fate answer = {.kind = FATE_UNKNOWN};
@@ -117,7 +117,7 @@ static void add_end(struct finding *f, const struct ev *tx)
 }
 
 /* Adds the sending of the frame that the event is about, and the faults that it met. */
-static void add_sending(struct finding *f)
+static void add_sending(struct cause_search *f)
 {
     const struct ev *e = f->of, *tx = past_tx_of(f->x->past, e);
     const struct ev *missed;
@@ -138,7 +138,7 @@ static void add_sending(struct finding *f)
 }
 
 /* Adds the packet that was not answered, or what armed the timer. */
-static void add_waiting(struct finding *f)
+static void add_waiting(struct cause_search *f)
 {
     const struct ev_timeout *t = &f->of->u.timeout;
     const struct ev *tx = NULL, *timer;
@@ -158,7 +158,7 @@ static void add_waiting(struct finding *f)
 size_t why_causes(const struct past_index *x, const struct ev *e,
                   struct why_cause ret[WHY_CAUSES_MAX])
 {
-    struct finding f = {.x = x, .of = e, .ret = ret};
+    struct cause_search f = {.x = x, .of = e, .ret = ret};
 
     switch (e->kind) {
     case EV_rx:

@@ -9,7 +9,7 @@
 
 #define WHY_CAUSES_MAX 4u /* causes of one event */
 
-/* How a cause led to the event. */
+/* The way from a cause to the event. */
 enum why_link {
     WHY_CAUSED,
     WHY_PACKET, /* the cause sent the frame that the event is about */

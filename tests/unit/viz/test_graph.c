@@ -185,7 +185,8 @@ static void arrows_of_a_column_do_not_hide_each_other(void **state)
     assert_non_null(first);
     second = strstr(first + 1, "<path d=\"M");
     assert_non_null(second);
-    assert_int_not_equal(atoi(strchr(first, 'H') + 1), atoi(strchr(second, 'H') + 1));
+    assert_int_not_equal(strtol(strchr(first, 'H') + 1, NULL, 10),
+                         strtol(strchr(second, 'H') + 1, NULL, 10));
     free(svg);
     graph_done(&g);
 }

@@ -33,7 +33,7 @@ static void install(const char *script, char ret[32])
     char path[64];
     FILE *f;
 
-    strcpy(ret, "/tmp/graphviz.XXXXXX");
+    snprintf(ret, 32, "/tmp/graphviz.XXXXXX");
     assert_non_null(mkdtemp(ret));
     assert_int_equal(setenv("PATH", ret, 1), 0);
     if (!script)

@@ -4,6 +4,7 @@
 
 #include "cli/graph/map.h"
 #include "cli/lab_session.h"
+#include "emu/facts/leaf.h"
 
 /* Hosts with an object of every kind, and every reason why one cannot be destroyed. */
 #define LAB                                                                                        \
@@ -80,7 +81,7 @@ static void assert_map_is_right(const char *lines, unsigned least_held)
     make(&m, &all, "");
     for (size_t i = 0; i < m.n_objects; i++) {
         const struct map_object *o = &m.objects[i];
-        char line[TREE_PATH_BYTES + 64];
+        char line[RDL_PATH_BYTES + 64];
         struct lab l;
         bool done;
 
