@@ -2,7 +2,6 @@
 #include "cli/complete/complete.h"
 
 #include <string.h>
-#include <strings.h>
 
 #include "cli/complete/completion.h"
 #include "cli/explain/c_names.h"
@@ -315,7 +314,7 @@ static void offer_arguments(struct complete_request *c, size_t next, const char 
     for (size_t i = 0; i < cmd->n_params; i++) {
         const struct param *p = &cmd->params[i];
 
-        if (p->after && strcasecmp(p->after, c->before) != 0)
+        if (!statement_wants(c->st, p))
             continue;
         if (!(p->flags & P_OPERAND)) {
             if (keys)

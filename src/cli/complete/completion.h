@@ -37,6 +37,11 @@ void statement_read(struct session *s, const char *line, struct statement *ret);
  */
 size_t statement_operand(const struct statement *st, size_t *ret_word);
 
+/* Returns true if the operand @p may follow the words before the last one: see member after of
+ * struct param.
+ */
+bool statement_wants(const struct statement *st, const struct param *p);
+
 /* If a word before the last one is the name of a parameter whose expression follows (P_NAMED),
  * returns this parameter.  *@ret_word is the index of the expression's first word.  Returns NULL if
  * there is no such word.

@@ -318,7 +318,7 @@ static const char *operand_written(struct session *s, const struct statement *st
     for (size_t i = next; i < cmd->n_params; i++) {
         const struct param *p = &cmd->params[i];
 
-        if (!(p->flags & P_OPERAND) || (p->after && strcmp(p->after, st->words[st->n - 1]) != 0))
+        if (!(p->flags & P_OPERAND) || !statement_wants(st, p))
             continue;
         if ((p->flags & P_SUBJECT) && st->n == 1)
             return only_subject(s, word);

@@ -2,7 +2,6 @@
 /* Hints: the remaining parameters of a command, with their current values. */
 #include <ctype.h>
 #include <string.h>
-#include <strings.h>
 
 #include "cli/complete/completion.h"
 #include "cli/lang/values.h"
@@ -174,8 +173,7 @@ static void add_arguments(struct hinting *h)
     for (size_t i = next; i < cmd->n_params; i++) {
         const struct param *p = &cmd->params[i];
 
-        if ((p->flags & P_OPERAND) &&
-            (!p->after || strcasecmp(p->after, h->st->words[h->st->n - 1]) == 0) &&
+        if ((p->flags & P_OPERAND) && statement_wants(h->st, p) &&
             !(p->kind == VAL_EXPR && word < h->st->n))
             add_operand(h, p);
     }

@@ -156,6 +156,15 @@ static bool is_keyed(const char *word)
     return equals[0] == '=' && equals[1] != '=';
 }
 
+bool statement_wants(const struct statement *st, const struct param *p)
+{
+    for (size_t w = 1; p->after && w < st->n; w++) {
+        if (strcasecmp(st->words[w], p->after) == 0)
+            return true;
+    }
+    return !p->after;
+}
+
 size_t statement_operand(const struct statement *st, size_t *ret_word)
 {
     const struct cmd *cmd = st->cmd;
@@ -169,7 +178,7 @@ size_t statement_operand(const struct statement *st, size_t *ret_word)
         if (is_keyed(st->words[w]) || is_flag(cmd, st->words[w]))
             continue;
         while (i < cmd->n_params && cmd->params[i].kind != VAL_EXPR &&
-               (!(cmd->params[i].flags & P_OPERAND) ||
+               (!(cmd->params[i].flags & P_OPERAND) || !statement_wants(st, &cmd->params[i]) ||
                 !value_check(&cmd->params[i], st->words[w], nowhere, NULL)))
             i++;
         if (i == cmd->n_params)

@@ -133,6 +133,10 @@ static const struct row what_fits[] = {
     {"show vq h1.qp.sq n", " ndjson", "h1"},
     {"show qp csv j", "", "json"}, /* only one form is permitted */
     {"show c", " csv cq counters", "json"},
+    {"show st", " states", "step"},
+    {"export map x.dot h", " h1 h2", "from="},
+    {"export states x.dot h1.q", " h1.qp", "h1.cq"},
+    {"export ladder x.svg ", " from= to=", "h1"}, /* it takes no path */
     {"sen", " send (a macro)", " run"},
     {"call s", " send", "set"},
     {"send ", " from= to= n= (64 if it is not said) h1 h2", "h1.qp"},
