@@ -58,7 +58,7 @@ connect h1.qp h2.qp; post_recv h2.qp sge=mr[0:64]; drop next from=h1 as f1
 post_send h1.qp op=rdma_write sge=mr[0:64] remote=h2.mr[4090] signaled; step packet
 """
 NEEDS = {"vq": "h1.qp.sq", "life": "h1.qp", "dump": "h1.qp.sq.desc[0]",
-         "wqe": "h1.qp.sq.desc[0] layout=both"}  # what must follow a subject
+         "wqe": "h1.qp.sq.desc[0] layout=both", "states": "h1.qp"}  # what must follow a subject
 
 
 def check_shown(schema, subject, later):

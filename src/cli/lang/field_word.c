@@ -8,12 +8,11 @@
 #include "emu/facts/enum_table.h"
 #include "emu/wire/field.h"
 
-enum field_word field_word_find(const struct step *st, const char *param, const char *text,
-                                struct span at, uint32_t *ret, struct diag *reterr)
+enum field_word field_word_find(const char *field, const char *text, struct span at, uint32_t *ret,
+                                struct diag *reterr)
 {
-    const struct enum_row *field =
-        step_has(st, param) ? enum_by_name(&enum_wire_field, step_text(st, param)) : NULL;
-    const struct enum_table *words = field ? field_words((enum wire_field_id)field->value) : NULL;
+    const struct enum_row *f = field ? enum_by_name(&enum_wire_field, field) : NULL;
+    const struct enum_table *words = f ? field_words((enum wire_field_id)f->value) : NULL;
     const struct enum_row *word = words ? enum_by_name(words, text) : NULL;
     struct suggestion near = suggestion_for(text);
 

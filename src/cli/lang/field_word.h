@@ -5,7 +5,9 @@
 #ifndef CLI_LANG_FIELD_WORD_H
 #define CLI_LANG_FIELD_WORD_H
 
-#include "cli/lang/script.h"
+#include <stdint.h>
+
+#include "cli/lang/source.h"
 
 enum field_word {
     FIELD_WORD_NOT,  /* a number, a path to one, or a value of a field without words */
@@ -13,10 +15,10 @@ enum field_word {
     FIELD_WORD_WRONG /* the field has words, and this is none of them */
 };
 
-/* Looks whether @text, whose position is @at, is a word for a value of the field that parameter
- * @param of @st names.  *@ret is its number.  Fills @reterr if it is wrong.
+/* Looks whether @text, whose position is @at, is a word for a value of the field @field, a row of
+ * enum_wire_field; NULL: no field is given.  *@ret is its number.  Fills @reterr if it is wrong.
  */
-enum field_word field_word_find(const struct step *st, const char *param, const char *text,
-                                struct span at, uint32_t *ret, struct diag *reterr);
+enum field_word field_word_find(const char *field, const char *text, struct span at, uint32_t *ret,
+                                struct diag *reterr);
 
 #endif

@@ -438,9 +438,10 @@ static bool give_field(struct pool *p, struct step *st, const char *text, struct
 static bool give_field_value(struct pool *p, struct step *st, const char *text, struct span at,
                              struct diag *d)
 {
+    const char *field = step_has(st, "field") ? step_text(st, "field") : NULL;
     uint32_t number;
 
-    switch (field_word_find(st, "field", text, at, &number, d)) {
+    switch (field_word_find(field, text, at, &number, d)) {
     case FIELD_WORD_IS:
         return give_number(p, st, "value", number, at, d);
     case FIELD_WORD_NOT:

@@ -14,13 +14,13 @@
 #include "cli/live/exec_cm.h"
 #include "cli/live/exec_maker.h"
 #include "cli/live/exec_memory.h"
+#include "cli/live/exec_names.h"
 #include "cli/live/exec_refused.h"
 #include "cli/live/exec_socket.h"
 #include "cli/live/exec_waits.h"
 #include "cli/live/socket_fds.h"
 #include "emu/facts/enum/object.h"
 #include "rdmalab/events.h"
-#include "rdmalab/inspect.h"
 #include "rdmalab/memory.h"
 
 _Static_assert(PROGRAM_NAME_BYTES == RDL_NAME_BYTES, "a program can name every host");
@@ -109,7 +109,7 @@ static const char *come_in(struct exec_client *c, const struct program_hello *h,
     if (!exec_memory_is_sound(c->memory))
         return "it has not shown its memory";
     memcpy(c->host_name, h->host, sizeof(c->host_name));
-    st = rdl_find_host(c->lab, c->host_name, &c->host);
+    st = exec_find_host(c->lab, c->host_name, &c->host);
     *ret_error = ENODEV;
     if (st != RDL_OK)
         return "no host has such a name";

@@ -226,6 +226,9 @@ struct exec_queue *exec_new_queue(struct exec_client *c);
  */
 enum program_kind exec_kind_of(uint32_t object);
 
+/* Returns the enum object_kind of objects of @kind, which is not PROGRAM_NONE. */
+uint32_t exec_object_of(enum program_kind kind);
+
 /* Asks the lab to destroy an object.  RDL_ERR_INVAL: no such kind. */
 enum rdl_status exec_destroy(struct rdl_lab *lab, uint32_t kind, uint64_t raw);
 

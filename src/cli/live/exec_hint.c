@@ -6,30 +6,27 @@
 #include <string.h>
 
 #include "cli/live/exec_cm.h"
+#include "cli/live/exec_names.h"
 #include "emu/base/assert.h"
 #include "emu/facts/enum/cm_reason.h"
 #include "emu/facts/enum/cma_state.h"
-#include "emu/facts/enum/object.h"
 #include "emu/facts/enum/rdma_cm_event.h"
 #include "emu/facts/enum/sidr_status.h"
 #include "emu/facts/enum_table.h"
 #include "emu/wire/addr.h"
-#include "rdmalab/inspect.h"
-
-#define GIDS 2u /* addresses of a host */
 
 /* --- Completion queues ------------------------------------------------------------------------ */
 
 void exec_hint_overflow(struct exec_client *c, struct exec_cq *q)
 {
-    char path[RDL_VALUE_BYTES], line[EXEC_HINT_BYTES];
+    char path[EXEC_NAME_BYTES], line[EXEC_HINT_BYTES];
     struct text t = text_on(line, sizeof(line));
     struct rdl_cq_info info = {.cqe = 0};
 
     if (q->overflowed)
         return;
     q->overflowed = true;
-    rdl_path_of(c->lab, OBJ_CQ, q->handle, path);
+    exec_name_of_object(c->lab, PROGRAM_CQ, q->handle, path);
     (void)!rdl_cq_info(c->lab, (rdl_cq){q->handle}, &info);
     text_addf(&t,
               "completion queue %s of %u entries has overflowed: it was full when a completion "
@@ -69,41 +66,17 @@ static const struct ending *ending_of(const struct rdl_cm_event *e)
     return NULL;
 }
 
-struct host_search {
-    const struct rdl_lab *lab;
-    const uint8_t *gid;
-    char host[RDL_NAME_BYTES]; /* the host that has this address; "": none has */
-};
-
-static void look_at_host(void *ctx, const char *key, const struct rdl_value *v)
-{
-    struct host_search *s = ctx;
-    uint8_t gid[16], mac[6];
-    rdl_host host;
-
-    if (v->type != RDL_NODE || rdl_find_host(s->lab, key, &host) != RDL_OK)
-        return;
-    for (uint32_t i = 0; i < GIDS; i++) {
-        if (rdl_host_address(s->lab, host, i, gid, mac) == RDL_OK &&
-            memcmp(gid, s->gid, sizeof(gid)) == 0)
-            snprintf(s->host, sizeof(s->host), "%s", key);
-    }
-}
-
 /* Appends "port 7471 of h2 (10.0.0.2)". */
 static void add_peer(struct text *t, const struct rdl_lab *lab, const struct rdl_cm_addr *peer,
                      bool has_port)
 {
-    struct host_search s = {.lab = lab, .gid = peer->gid};
-    char addr[ADDR_TEXT_MAX];
-    size_t at;
+    char addr[ADDR_TEXT_MAX], host[RDL_NAME_BYTES];
 
     if (has_port)
         text_addf(t, "port %u of ", (unsigned)peer->port);
     (void)addr_text(peer->gid, addr);
-    (void)!rdl_inspect_list(lab, "", look_at_host, &s, &at);
-    if (s.host[0])
-        text_addf(t, "%s (%s)", s.host, addr);
+    if (exec_name_of_host(lab, peer->gid, host))
+        text_addf(t, "%s (%s)", host, addr);
     else
         text_addf(t, "%s, which no host of the lab has", addr);
 }

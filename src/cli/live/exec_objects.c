@@ -22,6 +22,16 @@ enum program_kind exec_kind_of(uint32_t object)
     return object < ARRAY_LEN(kinds) ? kinds[object] : PROGRAM_NONE;
 }
 
+uint32_t exec_object_of(enum program_kind kind)
+{
+    uint32_t object = 0;
+
+    RDL_ASSERT(kind != PROGRAM_NONE && kind < PROGRAM_KIND_COUNT);
+    while (exec_kind_of(object) != kind)
+        object++;
+    return object;
+}
+
 enum rdl_status exec_destroy(struct rdl_lab *lab, uint32_t kind, uint64_t raw)
 {
     switch (kind) {

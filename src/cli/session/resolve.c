@@ -435,8 +435,8 @@ static bool find_number(const struct scope *in, const struct step *st, const str
     enum field_word word = FIELD_WORD_NOT;
     uint32_t value;
 
-    if (p->of_field)
-        word = field_word_find(st, p->of_field, v->text, v->at, &value, reterr);
+    if (p->of_field && step_has(st, p->of_field))
+        word = field_word_find(step_text(st, p->of_field), v->text, v->at, &value, reterr);
     if (word == FIELD_WORD_NOT)
         return resolve_number(in, st, p->name, i, ret, reterr);
     if (word == FIELD_WORD_IS)

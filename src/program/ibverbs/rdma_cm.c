@@ -334,8 +334,8 @@ static int write_command(struct cm_file *f, int fd, const void *at, size_t bytes
     return error ? minus_1_because(error) : 0;
 }
 
-/* Opens the device.  Returns a descriptor, or -1 and sets errno.  A thread that were cancelled in
- * here would keep the lock.
+/* Opens the device.  Returns a descriptor, or -1 and sets errno.  A thread cannot be cancelled in
+ * here: it would keep the lock.
  */
 static int open_device(int flags)
 {
