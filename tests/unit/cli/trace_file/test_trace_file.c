@@ -215,6 +215,23 @@ static void calls_of_programs_survive(void **state)
     ev_names_free(names);
 }
 
+/* A newer rdmalab may remember other calls, and know other events. */
+static void calls_that_are_not_known_are_left_out(void **state)
+{
+    static const char text[] =
+        HEADER ",\"calls\":[{\"before\":\"#7\",\"call\":\"rdma_later\",\"host\":0,\"cm_id\":1},"
+               "{\"behind\":\"#7\",\"call\":\"rdma_get_cm_event\",\"host\":0,\"cm_id\":1,"
+               "\"event\":\"LATER\"},"
+               "{\"before\":\"#8\",\"call\":\"rdma_listen\",\"host\":0,\"cm_id\":1}]}\n";
+    struct trace_file *s = read_text(text);
+    const struct past p = trace_file_past(s);
+
+    (void)state;
+    assert_int_equal(p.n_calls, 1);
+    assert_int_equal(p.call(p.ctx, 0).call, CM_CALL_rdma_listen);
+    trace_file_free(s);
+}
+
 /* The header has names whose events were dropped. */
 static void names_outlive_the_record(void **state)
 {
@@ -653,6 +670,7 @@ int main(void)
         cmocka_unit_test(a_word_that_there_is_not_is_not_missing),
         cmocka_unit_test(hosts_get_their_numbers_and_names_back),
         cmocka_unit_test(calls_of_programs_survive),
+        cmocka_unit_test(calls_that_are_not_known_are_left_out),
         cmocka_unit_test(names_outlive_the_record),
         cmocka_unit_test(the_header_knows_names_better_than_events),
         cmocka_unit_test(without_a_header_numbers_come_in_the_order_of_appearance),
