@@ -32,10 +32,8 @@ static void put_string(const struct viz_sink *sink, const char *s, bool is_label
     svg_put(sink, "\"");
 }
 
-static void put_node(const struct graph *g, const struct graph_node *n, const char *indent,
-                     const struct viz_sink *sink)
+static void put_node(const struct graph_node *n, const char *indent, const struct viz_sink *sink)
 {
-    (void)g;
     svg_put(sink, indent);
     put_string(sink, n->id, false);
     svg_put(sink, " [label=");
@@ -49,7 +47,7 @@ static void put_nodes(const struct graph *g, uint32_t cluster, const char *inden
 {
     for (uint32_t i = 0; i < g->n_nodes; i++) {
         if (g->nodes[i].cluster == cluster)
-            put_node(g, &g->nodes[i], indent, sink);
+            put_node(&g->nodes[i], indent, sink);
     }
 }
 
