@@ -103,11 +103,13 @@ CLI = {  # folder of src/cli -> what it may include in addition; all may include
     # whatever carries out a step, or replays: no command in cmd can do that
     "exec":       ["past", "tree", "cli/lang", "cli/live", "cli/session", "cli/session_file",
                    "cli/diff", "cli/lessons", "cli/cmd"],
+    # lessons of the tour, which execute commands
+    "tour":       ["cli/lang", "cli/session", "cli/exec"],
     "app":        ["past", "viz", "tree", "testbed", "swarm/worlds", "swarm/drills", "swarm/outside",
                    "swarm/seeds", "capture", "bench", "cli/lang", "cli/trace_file", "cli/programs",
                    "cli/live", "cli/why", "cli/help", "cli/explain", "cli/export", "cli/show",
                    "cli/session", "cli/session_file", "cli/diff", "cli/complete", "cli/lessons",
-                   "cli/cmd", "cli/exec"],
+                   "cli/cmd", "cli/exec", "cli/tour"],
 }
 MAY_USE |= {folder: [*EVENTS, *others] for folder, others in AROUND.items()}
 MAY_USE |= {f"cli/{folder}": [*EVENTS, "process", "print", *others] for folder, others in CLI.items()}

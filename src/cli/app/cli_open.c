@@ -132,7 +132,7 @@ static int go_on(const struct open_options *o, struct session_file *w)
     status = resume_session(s, w, o->file, stderr);
     if (status == EXIT_PASSED) {
         say_where(s, o->file, ticks_of(s));
-        status = o->lines ? run_lines(s, o->lines) : repl_run(s, o->prompt);
+        status = o->lines ? run_lines(s, o->lines) : repl_run(s, o->prompt, NULL);
     }
     session_free(s);
     return status;

@@ -14,6 +14,9 @@ struct session;
 void line_input_open(struct session *s);
 void line_input_close(void);
 
+/* Uses @s for completion and hints from now on. */
+void line_input_use(struct session *s);
+
 /* The prompt for a line, and the lines before it. */
 struct line_asked {
     const char *prompt;

@@ -12,6 +12,11 @@ void line_input_open(struct session *s)
     session = s;
 }
 
+void line_input_use(struct session *s)
+{
+    session = s;
+}
+
 void line_input_close(void)
 {
 }

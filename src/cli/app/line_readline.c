@@ -254,6 +254,13 @@ void line_input_open(struct session *s)
     stifle_history((int)RECALL_MAX);
 }
 
+void line_input_use(struct session *s)
+{
+    session = s;
+    line_matches_open(s);
+    line_hint_open(s);
+}
+
 void line_input_close(void)
 {
     line_matches_close();

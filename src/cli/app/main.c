@@ -291,6 +291,12 @@ static const struct mode modes[] = {
     {"scenarios", scenarios_main, "scenarios [WORD] | scenarios run NAME [--ladder]",
      "the collection as a course, or what is about WORD; run tells one of them as a story",
      "that of the scenario that ran; 0 listed, 1 nothing is about WORD, 2 usage", "run"},
+    {"tour", tour_main, "tour [LESSON|FILE.tour] | tour list | tour --check [FILE.tour...]",
+     "lessons for people who are new to RDMA: the prompt, in the lesson that was left last;\n"
+     "      --check plays the lessons, or those of the files, and prints what is wrong in them",
+     "that of the prompt; with --check 0 all are right, 1 one is not, 2 usage, or a file cannot\n"
+     "  be read",
+     "next|back|list|stop" MODE_FILES " tour"},
     {"bench", bench_main, "bench [time|device|connect|programs] [--format text|json]",
      "how fast the emulator is here; time: what going back in a session takes; device: what many "
      "queue pairs of one device cost; connect: connections by rdma_cm; "
@@ -409,7 +415,7 @@ static int run_input(struct session *s, const char *lines, int n_files, char **f
         status = run_file(s, files[i], again);
     if (lines || n_files > 0)
         return status;
-    return repl_run(s, prompt);
+    return repl_run(s, prompt, NULL);
 }
 
 /* The options without a mode. */

@@ -33,6 +33,7 @@ int open_main(int argc, char **argv);
 int run_main(int argc, char **argv);
 int show_main(int argc, char **argv);
 int test_main(int argc, char **argv);
+int tour_main(int argc, char **argv);
 
 /* Prints completions for a shell.  @argv is `complete -- WORD...`, where the last WORD is the one
  * to complete.  @modes are the @n modes; @none describes a command line without a mode.  Returns

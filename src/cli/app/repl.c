@@ -9,6 +9,7 @@
 #include "cli/app/line_input.h"
 #include "cli/app/recall_file.h"
 #include "cli/app/state_dir.h"
+#include "cli/app/tour_prompt.h"
 #include "cli/complete/expand.h"
 #include "cli/lang/lex.h"
 #include "cli/session/advance.h"
@@ -39,7 +40,7 @@ struct typed {
 };
 
 struct repl {
-    struct session *s;
+    struct session *s;  /* executes the next line: the session of the prompt, or of a lesson */
     bool terminal;      /* lines are edited */
     bool echo;          /* print the lines after the prompt */
     bool lasting;       /* errors do not end the prompt */
@@ -49,6 +50,7 @@ struct repl {
     char recall_path[RECALL_PATH_BYTES]; /* history file; "": none */
     struct expand_note told[TOLD_MAX];   /* replaced words that have been explained */
     size_t n_told;
+    struct tour_prompt tour;
     int status;
 };
 
@@ -68,6 +70,7 @@ static void make_prompt(const struct repl *r, bool continues, char ret[PROMPT_BY
         text_add(&t, "... ");
         return;
     }
+    tour_prompt_add(&r->tour, &t);
     if (r->s->prompt.host[0])
         text_addf(&t, "%s ", r->s->prompt.host);
     text_add(&t, "t=");
@@ -184,12 +187,29 @@ static bool is_repeatable(const struct typed *t)
     return t->lines.whole && st && !st->next && (st->cmd->flags & CMD_AGAIN);
 }
 
+/* Ends an input of the tour, which succeeded if @ok. */
+static bool end_tour_input(struct repl *r, bool ok)
+{
+    signals_clear_interrupted();
+    r->s->run.step.interrupted = false;
+    if (!ok)
+        r->status = exit_worse(r->status, EXIT_FAILED);
+    return !r->s->run.quit;
+}
+
 /* Executes the typed text.  Returns false if the session ends. */
 static bool run_typed(struct repl *r, const struct typed *t)
 {
+    bool ok;
     int status;
 
-    if (exec_statements(r->s, &t->lines))
+    if (tour_prompt_statements(&r->tour, &t->lines, &ok))
+        return end_tour_input(r, ok);
+    ok = exec_statements(r->s, &t->lines);
+    tour_prompt_executed(&r->tour, &t->lines);
+    if (ok && !tour_prompt_act(&r->tour))
+        r->status = exit_worse(r->status, EXIT_FAILED);
+    if (ok)
         return !r->s->run.quit;
     session_complain(r->s, r->echo ? stdout : stderr);
     status = session_exit_status(r->s);
@@ -279,11 +299,15 @@ static bool read_and_run(struct repl *r)
     struct typed t = {.text = NULL};
     struct source src;
     char *text = NULL;
-    bool going = true, failed = false;
+    bool going = true, failed = false, ok;
     int status;
 
     if (!read_text(r, &t))
         return false;
+    if (r->lasting && tour_prompt_text(&r->tour, t.text, &ok)) {
+        typed_done(&t);
+        return end_tour_input(r, ok);
+    }
     if (r->lasting && t.text[strspn(t.text, " \t\n")] == '\0') {
         typed_done(&t);
         return !r->again.text || run_typed(r, &r->again);
@@ -298,6 +322,8 @@ static bool read_and_run(struct repl *r)
         going = run_typed(r, &t);
         failed = r->status != EXIT_PASSED;
         r->status = exit_worse(status, r->status);
+    } else {
+        tour_prompt_executed(&r->tour, &t.lines);
     }
     if (text)
         remember(r, text, failed);
@@ -310,16 +336,66 @@ static bool read_and_run(struct repl *r)
     return going;
 }
 
-static void banner(const struct repl *r)
+/* Greets the user.  @busy: the prompt begins with a command. */
+static void banner(const struct repl *r, bool busy)
 {
     printf("rdmalab %s   seed %llu   \"help\", \"help verbs\"%s\n", RDMALAB_VERSION,
            (unsigned long long)r->s->lab_info.seed,
            r->terminal && strcmp(line_input_name(), "none") != 0 ? ", TAB" : "");
-    if (r->terminal && first_time())
+    if (r->terminal && first_time() && !busy)
         fputs(first_time_text, stdout);
 }
 
-int repl_run(struct session *s, bool prompt)
+/* Sets the limits of a session at a prompt. */
+static void set_limits(struct session *s)
+{
+    if (s->history->header && step_has(s->history->header, "ticks"))
+        return;
+    s->limits.ticks_per_step = PROMPT_TICKS_MAX;
+    s->limits.standstill_ticks = PROMPT_STUCK_TICKS;
+}
+
+/* Continues with another session. */
+static void use_session(void *ctx, struct session *s)
+{
+    struct repl *r = ctx;
+
+    if (s != r->tour.own) {
+        s->prompt = r->tour.own->prompt;
+        s->prompt.host[0] = '\0';
+        set_limits(s);
+    }
+    r->s = s;
+    if (r->terminal)
+        line_input_use(s);
+}
+
+/* Executes the command @line, "tour keys", as if it was typed. */
+static void begin_with(struct repl *r, const char *line)
+{
+    const struct source src = source_typed(line);
+    struct typed t = {.text = NULL};
+
+    session_read(r->s, &src, NULL, false, &t.lines);
+    (void)run_typed(r, &t);
+    script_done(&t.lines.script);
+}
+
+/* Reads and executes lines up to the end. */
+static void read_all(struct repl *r, const char *first)
+{
+    if (r->lasting)
+        tour_prompt_init(&r->tour, r->s, use_session, r);
+    if (first)
+        begin_with(r, first);
+    while (read_and_run(r))
+        ;
+    if (r->lasting)
+        tour_prompt_done(&r->tour);
+    r->s = r->tour.own ? r->tour.own : r->s;
+}
+
+int repl_run(struct session *s, bool prompt, const char *first)
 {
     struct repl r = {.s = s, .terminal = isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1};
 
@@ -328,11 +404,8 @@ int repl_run(struct session *s, bool prompt)
     s->prompt.at_terminal = r.terminal;
     if (r.lasting) {
         signals_outlast();
-        if (!s->history->header || !step_has(s->history->header, "ticks")) {
-            s->limits.ticks_per_step = PROMPT_TICKS_MAX;
-            s->limits.standstill_ticks = PROMPT_STUCK_TICKS;
-        }
-        banner(&r);
+        set_limits(s);
+        banner(&r, first != NULL);
     }
     if (r.terminal)
         line_input_open(s);
@@ -340,8 +413,7 @@ int repl_run(struct session *s, bool prompt)
         open_recall(&r);
     if (!r.terminal)
         setvbuf(stdin, NULL, _IONBF, 0); /* unread input stays in the pipe, see read_line() */
-    while (read_and_run(&r))
-        ;
+    read_all(&r, first);
     typed_done(&r.again);
     s->prompt.recall = NULL;
     recall_free(&r.recall);

@@ -34,8 +34,8 @@ void state_dir_make(char *path)
 
 const char first_time_text[] =
     "New here? Three things to try:\n"
+    "  tour                       short lessons, from the first object to a connection\n"
     "  scenarios run first-send   a message from one program to another, step by step\n"
-    "  scenarios                  a course of such lessons\n"
     "  explain                    words to begin with; \"explain rkey\" tells what one means\n";
 
 bool first_time(void)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The prompt itself: complete, history. */
+/* The prompt itself: complete, history, tour. */
 #include <string.h>
 
 #include "cli/cmd/commands.h"
@@ -54,4 +54,28 @@ bool run_history(struct session *s, const struct step *st)
             print_recalled(s->config.out, i + 1, &s->prompt.recall->v[i]);
     }
     return true;
+}
+
+/* Returns true if @where is the name of a file, and not that of a lesson. */
+static bool is_file(const char *where)
+{
+    const size_t n = strlen(where);
+
+    return strchr(where, '/') || (n > 5 && strcmp(where + n - 5, ".tour") == 0);
+}
+
+bool run_tour(struct session *s, const struct step *st)
+{
+    const char *where = step_text(st, "lesson");
+    const struct session_tour *tour = s->prompt.tour;
+    struct source file = {0};
+
+    if (!tour) {
+        session_fail(s, st->at, "the tour is at the prompt");
+        return diag_remedy(&s->diag, "start it with: rdmalab tour");
+    }
+    if (!where || !is_file(where))
+        return tour->ask(tour->ctx, where, NULL, step_span(st, "lesson", 0), &s->diag);
+    return gate_source(s, st, "lesson", &file) &&
+           tour->ask(tour->ctx, where, &file, step_span(st, "lesson", 0), &s->diag);
 }

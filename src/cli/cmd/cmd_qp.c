@@ -271,7 +271,7 @@ bool run_modify_qp(struct session *s, const struct step *st)
     return finish_modify(s, st, qp);
 }
 
-/* Prints the line @line, which is a modify_qp, and carries it out.  A failure is reported at @st,
+/* Prints the line @line, which is a modify_qp, unless @st is quiet, and carries it out.  A failure is reported at @st,
  * which is a `connect`.
  */
 static bool run_modify_line(struct session *s, const struct step *st, const char *line)
@@ -411,7 +411,13 @@ bool run_connect(struct session *s, const struct step *st)
 
     if (!find_end(s, &in, st, "a", "sq_psn", &a) || !find_end(s, &rest, st, "b", "peer_psn", &b))
         return false;
-    if (strcmp(a.path, b.path) == 0) /* its own peer */
-        return bring_up(s, st, &a, &a);
-    return bring_up(s, st, &a, &b) && bring_up(s, st, &b, &a);
+    if (strcmp(a.path, b.path) == 0) { /* its own peer */
+        if (!bring_up(s, st, &a, &a))
+            return false;
+    } else if (!bring_up(s, st, &a, &b) || !bring_up(s, st, &b, &a)) {
+        return false;
+    }
+    if (step_has(st, "quiet"))
+        session_say(s, "%s and %s are connected\n", a.path, b.path);
+    return true;
 }

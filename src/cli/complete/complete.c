@@ -11,6 +11,7 @@
 #include "cli/session/history.h"
 #include "cli/show/show.h"
 #include "emu/base/text.h"
+#include "emu/base/assert.h"
 #include "emu/facts/rfc.h"
 #include "emu/facts/virtio_rdma/config.h"
 #include "emu/trace/kind.h"
@@ -74,6 +75,18 @@ static void offer_event_kinds(struct complete_request *c)
         offer(c, ev_schema((enum ev_kind)kind)->name);
 }
 
+/* Offers what `tour` takes. */
+static void offer_lessons(struct complete_request *c)
+{
+    static const char *const words[] = {"next", "back", "list", "stop"};
+    const struct session_tour *tour = c->s->prompt.tour;
+
+    for (size_t i = 0; i < ARRAY_LEN(words); i++)
+        offer(c, words[i]);
+    for (size_t i = 0; tour && tour->lesson(tour->ctx, i); i++)
+        offer(c, tour->lesson(tour->ctx, i));
+}
+
 /* @text: the line from the beginning of the value on. */
 static void offer_values(struct complete_request *c, const struct param *p, const char *text)
 {
@@ -116,6 +129,8 @@ static void offer_values(struct complete_request *c, const struct param *p, cons
             offer_topics(c, p);
         break;
     case VAL_FILE:
+        if (strcmp(p->name, "lesson") == 0)
+            offer_lessons(c);
         c->is_file = true;
         break;
     case VAL_NEW_NAME:

@@ -175,12 +175,26 @@ struct session_outside {
     bool was_used;       /* the lab has or had a live port or a program: it cannot be replayed */
 };
 
+/* The tour of a prompt: what `tour` asks of it. */
+struct session_tour {
+    /* Judges the command `tour WHERE`, and notes it: the prompt does it after the line.  @where is
+     * NULL if it was left out.  @file is the file that it names, or NULL: then it is another word.
+     * Returns false with the error, about @at, in @reterr.
+     */
+    bool (*ask)(void *ctx, const char *where, struct source *file, struct span at,
+                struct diag *reterr);
+    /* Returns the name of lesson @i, or NULL after the last one. */
+    const char *(*lesson)(void *ctx, size_t i);
+    void *ctx;
+};
+
 /* The prompt, if there is one. */
 struct session_prompt {
     char host[RDL_NAME_BYTES]; /* host for bare names outside of blocks; "": none */
     bool at_terminal;          /* interactive: `show` cuts its output where the screen is full */
     bool hints_off;            /* `set hints off` */
     struct recall *recall;     /* history of typed lines; NULL: there is no prompt */
+    const struct session_tour *tour; /* NULL: there is no prompt */
     /* Prints @lines above the line that is being edited.  NULL: none is being edited. */
     void (*print_around)(const char *lines);
 };

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+/* `rdmalab tour`: the prompt in the tour; with --check, a check of its lessons. */
+#include <string.h>
+
+#include "cli/app/modes.h"
+#include "cli/app/options.h"
+#include "cli/app/repl.h"
+#include "cli/lang/suggest.h"
+#include "cli/live/live.h"
+#include "cli/session/snapshots.h"
+#include "cli/tour/check.h"
+#include "emu/base/assert.h"
+#include "print/shell.h"
+#include "print/utf8.h"
+#include "process/signals.h"
+
+#define LINE_BYTES 4096u
+
+/* The configuration of the sessions of lessons. */
+static struct session_config config_of_tour(void)
+{
+    return (struct session_config){
+        .history_bytes = SNAPSHOTS_BYTES_MAX,
+        .out = stdout,
+        .err = stderr,
+        .seed = SCENARIO_SEED,
+        .verbose = true,
+        .interrupted = signals_interrupted(),
+        .live_ops = live_ops,
+    };
+}
+
+/* Checks the lesson of @src.  @name: the name that it must have; NULL: any. */
+static int check_one(const struct source *src, const char *name)
+{
+    const struct session_config config = config_of_tour();
+    struct diag d = {.kind = DIAG_NONE};
+    struct tour t;
+    int status = EXIT_PASSED;
+
+    if (!tour_read(&t, src, &d)) {
+        diag_print(stderr, src, &d);
+        status = EXIT_USAGE;
+    } else if (name && strcmp(t.name, name) != 0) {
+        fprintf(stderr, "%s: the lesson is called \"%s\", and its file \"%s\"\n", src->name, t.name,
+                name);
+        status = EXIT_FAILED;
+    } else if (!tour_check(&t, &config)) {
+        status = EXIT_FAILED;
+    }
+    fflush(stderr);
+    printf("%s  %s", status == EXIT_PASSED ? "ok  " : "FAIL", SHOWN_NAME(src->name));
+    if (status == EXIT_PASSED)
+        printf("  %zu screen%s", t.n_screens, t.n_screens == 1 ? "" : "s");
+    fputc('\n', stdout);
+    tour_done(&t);
+    return status;
+}
+
+static int check_file(const char *file)
+{
+    struct source src = {0};
+    const char *why = source_read(file, &src);
+    int status;
+
+    if (why) {
+        fprintf(stderr, "rdmalab: %s: %s\n", SHOWN_NAME(file), why);
+        return why == source_no_memory ? EXIT_FAILED : EXIT_USAGE;
+    }
+    status = check_one(&src, NULL);
+    source_done(&src);
+    return status;
+}
+
+/* Checks the @n files, or the lessons of the program if there are none. */
+static int check_all(int n, char **files)
+{
+    int status = EXIT_PASSED, n_failed = 0, n_all = 0;
+
+    for (size_t i = 0; n == 0 && i < n_tour_builtins && !*signals_interrupted(); i++) {
+        const struct source src = source_of(tour_builtins[i].file, tour_builtins[i].text);
+        const int one = check_one(&src, tour_builtins[i].name);
+
+        n_all++;
+        n_failed += one != EXIT_PASSED;
+        status = exit_worse(status, one);
+    }
+    for (int i = 0; i < n && !*signals_interrupted(); i++) {
+        const int one = check_file(files[i]);
+
+        n_all++;
+        n_failed += one != EXIT_PASSED;
+        status = exit_worse(status, one);
+    }
+    printf("%d passed, %d failed\n", n_all - n_failed, n_failed);
+    return *signals_interrupted() ? EXIT_INTERRUPTED : status;
+}
+
+/* Starts the prompt in the tour. */
+static int start(const char *where)
+{
+    struct session_config config = config_of_tour();
+    struct session *s = NULL;
+    char line[LINE_BYTES];
+    struct text t = text_on(line, sizeof(line));
+    enum rdl_status st;
+    int status;
+
+    text_add(&t, "tour");
+    if (where && strpbrk(where, "\"\\\n")) {
+        fprintf(stderr, "rdmalab: %s: a name with such characters cannot be used here\n",
+                SHOWN_NAME(where));
+        return EXIT_USAGE;
+    }
+    if (where)
+        text_addf(&t, " \"%s\"", where);
+    config.colour = modes_colour();
+    st = session_new(&config, &s);
+    if (st != RDL_OK) {
+        session_no_lab(stderr, &config, st);
+        return EXIT_FAILED;
+    }
+    status = repl_run(s, true, line);
+    session_free(s);
+    return status;
+}
+
+int tour_main(int argc, char **argv)
+{
+    bool check = false;
+    const struct option rows[] = {{.name = "--check", .flag = &check}};
+
+    if (!options_take(rows, ARRAY_LEN(rows), &argc, argv))
+        return EXIT_USAGE;
+    if (check)
+        return check_all(argc - 1, argv + 1);
+    return argc > 2 ? EXIT_ASK : start(argc == 2 ? argv[1] : NULL);
+}

@@ -1,0 +1,407 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/app/tour_prompt.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/lang/suggest.h"
+#include "emu/base/assert.h"
+#include "print/utf8.h"
+
+/* --- Lessons ----------------------------------------------------------------------------------- */
+
+static void load_builtin(struct tour_loaded *l, size_t i)
+{
+    struct text t;
+
+    *l = (struct tour_loaded){.builtin = i};
+    tour_read_builtin(&l->t, i);
+    t = text_on(l->name, sizeof(l->name));
+    text_add(&t, l->t.name);
+}
+
+static void unload(struct tour_loaded *l)
+{
+    tour_done(&l->t);
+    if (l->file.text)
+        source_done(&l->file);
+    l->file.text = NULL;
+}
+
+/* Sets *@ret to the number of the lesson @where: its number from 1, or its name. */
+static bool find_builtin(const char *where, size_t *ret)
+{
+    for (size_t i = 0; i < n_tour_builtins; i++) {
+        char number[24];
+        struct text t = text_on(number, sizeof(number));
+
+        text_addf(&t, "%zu", i + 1);
+        *ret = i;
+        if (strcmp(where, tour_builtins[i].name) == 0 || strcmp(where, number) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* --- Progress ---------------------------------------------------------------------------------- */
+
+static void need_progress(struct tour_prompt *t)
+{
+    if (!t->has_progress)
+        tour_progress_read(&t->progress);
+    t->has_progress = true;
+}
+
+/* Notes the place of the reader.  @over: the lesson is over. */
+static void note_place(struct tour_prompt *t, bool over)
+{
+    const size_t n = t->now.t.n_screens;
+    const char *why = tour_progress_note(&t->progress, t->now.name,
+                                         over ? n : t->play.screen, n);
+
+    if (why)
+        fprintf(t->own->config.out, "(The place in the tour cannot be kept for later: %s.)\n", why);
+}
+
+static void list_lessons(struct tour_prompt *t)
+{
+    FILE *out = t->own->config.out;
+
+    need_progress(t);
+    for (size_t i = 0; i < n_tour_builtins; i++) {
+        const struct tour_read_lesson *read;
+        struct tour one;
+        char lead[TOUR_NAME_BYTES + 16];
+        struct text l = text_on(lead, sizeof(lead));
+
+        tour_read_builtin(&one, i);
+        read = tour_progress_find(&t->progress, one.name);
+        text_addf(&l, "%s%2zu %s",
+                  t->is_open && !t->now.file.text && t->now.builtin == i ? ">" : " ", i + 1,
+                  one.name);
+        text_pad_to(&l, 18);
+        fprintf(out, "%s%s", lead, one.title);
+        if (read && read->screen >= read->n_screens)
+            fputs("  (done)", out);
+        else if (read)
+            fprintf(out, "  (screen %zu of %zu)", read->screen + 1, one.n_screens);
+        fputc('\n', out);
+        tour_done(&one);
+    }
+    fputs("\"tour 2\" or \"tour send\" opens a lesson, \"tour\" goes on where you were\n", out);
+}
+
+/* --- The command ------------------------------------------------------------------------------- */
+
+static bool want_lesson(struct tour_prompt *t, size_t lesson, size_t screen)
+{
+    t->asked = TOUR_ASKED_LESSON;
+    t->wanted = lesson;
+    t->wanted_screen = screen;
+    return true;
+}
+
+/* Reads the lesson of @file, which the caller no longer owns. */
+static bool want_file(struct tour_prompt *t, const struct source *file, struct span at,
+                      struct diag *reterr)
+{
+    char path[PATH_MAX];
+    struct diag d = {.kind = DIAG_NONE};
+    struct text name;
+    size_t line, column;
+
+    t->file = (struct tour_loaded){.file = *file};
+    name = text_on(t->file.name, sizeof(t->file.name));
+    text_add(&name, realpath(file->name, path) ? path : file->name);
+    if (tour_read(&t->file.t, file, &d)) {
+        t->asked = TOUR_ASKED_FILE;
+        return true;
+    }
+    source_place(file, d.at.at, &line, &column);
+    diag_set(reterr, DIAG_FAILED, at, "%s:%zu:%zu: %s", SHOWN_NAME(file->name), line, column,
+             d.message);
+    diag_remedy(reterr, "%s", d.remedy);
+    unload(&t->file);
+    return false;
+}
+
+/* Goes on with the lesson that was read last. */
+static bool want_last(struct tour_prompt *t)
+{
+    const struct tour_read_lesson *last;
+    struct source file = {0};
+    struct diag d = {.kind = DIAG_NONE};
+    size_t i = 0;
+
+    need_progress(t);
+    last = tour_progress_last(&t->progress);
+    if (!last)
+        return want_lesson(t, 0, 0);
+    if (find_builtin(last->name, &i)) {
+        if (last->screen < last->n_screens)
+            return want_lesson(t, i, last->screen);
+        return want_lesson(t, i + 1 < n_tour_builtins ? i + 1 : 0, 0);
+    }
+    /* The user has named this file in an earlier session. */
+    t->wanted_screen = last->screen < last->n_screens ? last->screen : 0;
+    if (last->name[0] == '/' && source_read(last->name, &file) == NULL &&
+        want_file(t, &file, (struct span){0, 0}, &d))
+        return true;
+    return want_lesson(t, 0, 0);
+}
+
+static bool fail(struct diag *d, struct span at, const char *message, const char *remedy)
+{
+    diag_set(d, DIAG_FAILED, at, "%s", message);
+    return diag_remedy(d, "%s", remedy);
+}
+
+/* The words that are no lesson. */
+static const struct {
+    const char *word;
+    enum tour_asked asked;
+} words[] = {{"next", TOUR_ASKED_NEXT},
+             {"back", TOUR_ASKED_BACK},
+             {"list", TOUR_ASKED_NOTHING},
+             {"stop", TOUR_ASKED_STOP}};
+
+static bool unknown(const char *where, struct span at, struct diag *reterr)
+{
+    struct suggestion near = suggestion_for(where);
+
+    diag_set(reterr, DIAG_FAILED, at, "the tour has no lesson \"%s\"", where);
+    for (size_t i = 0; i < ARRAY_LEN(words); i++)
+        suggest_offer(&near, words[i].word);
+    for (size_t i = 0; i < n_tour_builtins; i++)
+        suggest_offer(&near, tour_builtins[i].name);
+    if (near.best)
+        return diag_remedy(reterr, "did you mean \"tour %s\"?", near.best);
+    return diag_remedy(reterr, "\"tour list\" lists the lessons");
+}
+
+static bool ask(void *ctx, const char *where, struct source *file, struct span at,
+                struct diag *reterr)
+{
+    struct tour_prompt *t = ctx;
+    size_t i;
+
+    if (where && strcmp(where, "list") == 0) {
+        list_lessons(t);
+        return true;
+    }
+    if (!t->is_open && session_is_live(t->own)) {
+        if (file)
+            source_done(file);
+        return fail(reterr, at, "this lab follows real time, and cannot wait for a lesson",
+                    "start \"rdmalab tour\" in another terminal");
+    }
+    t->wanted_screen = 0;
+    if (file)
+        return want_file(t, file, at, reterr);
+    if (!where && t->is_open) {
+        t->asked = TOUR_ASKED_AGAIN;
+        return true;
+    }
+    if (!where)
+        return want_last(t);
+    for (i = 0; i < ARRAY_LEN(words); i++) {
+        if (strcmp(where, words[i].word) != 0)
+            continue;
+        t->asked = words[i].asked;
+        return t->is_open || fail(reterr, at, "no lesson is open", "\"tour\" opens one");
+    }
+    return find_builtin(where, &i) ? want_lesson(t, i, 0) : unknown(where, at, reterr);
+}
+
+static const char *lesson(void *ctx, size_t i)
+{
+    (void)ctx;
+    return i < n_tour_builtins ? tour_builtins[i].name : NULL;
+}
+
+/* --- Sessions ---------------------------------------------------------------------------------- */
+
+void tour_prompt_init(struct tour_prompt *t, struct session *own,
+                      void (*use)(void *ctx, struct session *s), void *ctx)
+{
+    *t = (struct tour_prompt){.own = own, .use = use, .ctx = ctx};
+    t->command = (struct session_tour){ask, lesson, t};
+    own->prompt.tour = &t->command;
+}
+
+/* Closes the open lesson. */
+static void close_lesson(struct tour_prompt *t)
+{
+    if (!t->is_open)
+        return;
+    t->is_open = false;
+    play_done(&t->play);
+    unload(&t->now);
+}
+
+void tour_prompt_done(struct tour_prompt *t)
+{
+    close_lesson(t);
+    if (t->asked == TOUR_ASKED_FILE)
+        unload(&t->file);
+    tour_progress_done(&t->progress);
+    t->own->prompt.tour = NULL;
+}
+
+struct session *tour_prompt_session(const struct tour_prompt *t)
+{
+    return t->is_open ? t->play.s : t->own;
+}
+
+void tour_prompt_add(const struct tour_prompt *t, struct text *out)
+{
+    if (t->is_open)
+        text_addf(out, "%s %zu/%zu ", t->now.t.name, t->play.screen + 1, t->now.t.n_screens);
+}
+
+/* Opens @l, which belongs to the tour from now on. */
+static bool open_lesson(struct tour_prompt *t, const struct tour_loaded *l, size_t screen)
+{
+    struct session_config config = t->own->config;
+
+    close_lesson(t);
+    t->now = *l;
+    config.seed = SCENARIO_SEED;
+    config.seed_given = false;
+    config.memory_bytes = 0;
+    config.allowed = 0;
+    config.observer = (struct session_observer){.ctx = NULL};
+    t->is_open = true;
+    t->play.opened = t->use;
+    t->play.ctx = t->ctx;
+    if (!play_begin(&t->play, &t->now.t, &config, screen < t->now.t.n_screens ? screen : 0))
+        return false;
+    note_place(t, false);
+    play_show(&t->play);
+    return true;
+}
+
+static bool open_builtin(struct tour_prompt *t, size_t i, size_t screen)
+{
+    struct tour_loaded l;
+
+    load_builtin(&l, i);
+    return open_lesson(t, &l, screen);
+}
+
+/* --- Inputs ------------------------------------------------------------------------------------ */
+
+static void stop(struct tour_prompt *t)
+{
+    close_lesson(t);
+    fputs("The tour is left; \"tour\" goes on in it. This is your own lab.\n", t->own->config.out);
+    t->use(t->ctx, t->own);
+}
+
+/* The last screen of the lesson is over. */
+static bool leave_lesson(struct tour_prompt *t)
+{
+    const bool is_file = t->now.file.text != NULL;
+    const size_t next = t->now.builtin + 1;
+
+    note_place(t, true);
+    fprintf(t->own->config.out, "The lesson \"%s\" is done.\n\n", t->now.t.name);
+    if (!is_file && next < n_tour_builtins)
+        return open_builtin(t, next, 0);
+    if (!is_file)
+        fputs("That was the tour. From here: \"scenarios\" lists a course of labs to run,\n"
+              "\"explain WORD\" says what a word means, \"help\" lists the commands.\n",
+              t->own->config.out);
+    stop(t);
+    return true;
+}
+
+/* Ends an input: @result is that of the player.  Returns false after an error. */
+static bool settle(struct tour_prompt *t, enum play_result result, size_t screen)
+{
+    if (result == PLAY_LEAVES)
+        return leave_lesson(t);
+    if (result == PLAY_BROKEN || !t->play.s) {
+        fputs("This lesson cannot be continued.\n", t->own->config.out);
+        stop(t);
+        return false;
+    }
+    if (t->play.screen != screen)
+        note_place(t, false);
+    return true;
+}
+
+bool tour_prompt_text(struct tour_prompt *t, const char *text, bool *ret_ok)
+{
+    const size_t screen = t->play.screen;
+    enum play_result result;
+
+    *ret_ok = true;
+    if (!t->is_open)
+        return false;
+    if (text[strspn(text, " \t\n")] == '\0')
+        result = play_enter(&t->play);
+    else
+        result = play_answer(&t->play, text);
+    if (result == PLAY_NOT)
+        return false;
+    *ret_ok = settle(t, result, screen);
+    return true;
+}
+
+bool tour_prompt_statements(struct tour_prompt *t, const struct lines *l, bool *ret_ok)
+{
+    const size_t screen = t->play.screen;
+    const enum play_result result = t->is_open ? play_typed(&t->play, l) : PLAY_NOT;
+
+    *ret_ok = true;
+    if (result == PLAY_NOT)
+        return false;
+    *ret_ok = settle(t, result, screen);
+    return true;
+}
+
+void tour_prompt_executed(struct tour_prompt *t, const struct lines *l)
+{
+    if (t->is_open && t->asked == TOUR_ASKED_NOTHING)
+        play_stray(&t->play, l);
+}
+
+/* Goes to another screen of the open lesson. */
+static bool go(struct tour_prompt *t, size_t screen)
+{
+    const size_t from = t->play.screen;
+    const bool ok = play_go(&t->play, screen);
+
+    if (ok)
+        play_show(&t->play);
+    return settle(t, ok ? PLAY_TAKEN : PLAY_BROKEN, from);
+}
+
+bool tour_prompt_act(struct tour_prompt *t)
+{
+    const enum tour_asked asked = t->asked;
+
+    t->asked = TOUR_ASKED_NOTHING;
+    need_progress(t);
+    switch (asked) {
+    case TOUR_ASKED_NOTHING:
+        return true;
+    case TOUR_ASKED_LESSON:
+        return open_builtin(t, t->wanted, t->wanted_screen) || settle(t, PLAY_BROKEN, 0);
+    case TOUR_ASKED_FILE:
+        return open_lesson(t, &t->file, t->wanted_screen) || settle(t, PLAY_BROKEN, 0);
+    case TOUR_ASKED_AGAIN:
+        return go(t, t->play.screen);
+    case TOUR_ASKED_NEXT:
+        if (t->play.screen + 1 == t->now.t.n_screens)
+            return settle(t, PLAY_LEAVES, t->play.screen);
+        return go(t, t->play.screen + 1);
+    case TOUR_ASKED_BACK:
+        return go(t, t->play.screen ? t->play.screen - 1 : 0);
+    case TOUR_ASKED_STOP:
+        stop(t);
+        return true;
+    }
+    return true;
+}

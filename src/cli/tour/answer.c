@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/tour/answer.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#include "cli/session/expr_eval.h"
+#include "cli/session/operand.h"
+
+char answer_letter(size_t i)
+{
+    return (char)('a' + (int)i);
+}
+
+bool answer_holds(const struct session *s, const struct tour_expr *e, bool *ret,
+                  struct diag *reterr)
+{
+    const struct scope in = session_outer_scope(s);
+
+    return expr_holds(&in, e->e, e->at, ret, reterr);
+}
+
+static bool find_choice(const struct session *s, const struct tour_screen *sc, struct answer *ret,
+                        struct diag *reterr)
+{
+    size_t n_right = 0;
+
+    for (size_t i = 0; i < sc->n_choices; i++) {
+        bool holds = false;
+
+        if (!answer_holds(s, &sc->choices[i].holds, &holds, reterr))
+            return false;
+        if (holds && n_right++ > 0) {
+            diag_set(reterr, DIAG_EXPECT, sc->choices[i].holds.at, "two choices are right: %c and %c",
+                     answer_letter(ret->choice), answer_letter(i));
+            return diag_remedy(reterr, "exactly one condition must hold");
+        }
+        if (holds)
+            ret->choice = i;
+    }
+    if (n_right == 1)
+        return true;
+    diag_set(reterr, DIAG_EXPECT, sc->ask_at, "no choice is right");
+    return diag_remedy(reterr, "exactly one condition must hold");
+}
+
+bool answer_find(const struct session *s, const struct tour_screen *sc, struct answer *ret,
+                 struct diag *reterr)
+{
+    const struct scope in = session_outer_scope(s);
+    const struct question q = {.in = &in, .at = sc->number.at, .reterr = reterr};
+    struct text t = text_on(ret->value, sizeof(ret->value));
+    struct operand o = {0};
+    bool ok;
+
+    ret->choice = 0;
+    if (!sc->number.text)
+        return find_choice(s, sc, ret, reterr);
+    ok = operand_read(&q, sc->number.e, NULL, &o);
+    if (ok && o.kind != OPERAND_NUMBER) {
+        ok = diag_set(reterr, DIAG_EXPECT, sc->number.at, "this is no number");
+        diag_remedy(reterr, "a question about a word needs choices");
+    }
+    if (ok)
+        operand_add(&t, &o);
+    operand_done(&o);
+    return ok;
+}
+
+bool answer_read(const struct tour_screen *sc, const char *said, size_t *ret_choice)
+{
+    *ret_choice = 0;
+    if (sc->number.text)
+        return isdigit((unsigned char)said[0]) && said[strcspn(said, " \t;{}")] == '\0';
+    *ret_choice = (size_t)(tolower((unsigned char)said[0]) - 'a');
+    return strlen(said) == 1 && *ret_choice < sc->n_choices;
+}
+
+bool answer_is_right(const struct session *s, const struct tour_screen *sc, const char *said,
+                     const struct answer *right, bool *ret, struct diag *reterr)
+{
+    char both[2 * ANSWER_BYTES];
+    struct text t = text_on(both, sizeof(both));
+    struct pool pool = {NULL};
+    struct tour_expr e = {.text = both, .at = sc->number.at};
+    size_t choice;
+    bool ok;
+
+    if (!sc->number.text) {
+        answer_read(sc, said, &choice);
+        *ret = choice == right->choice;
+        return true;
+    }
+    text_addf(&t, "%s == %s", sc->number.text, said);
+    e.e = t.cut ? NULL : expr_parse(&pool, both, e.at, reterr);
+    ok = e.e && answer_holds(s, &e, ret, reterr);
+    pool_free(&pool);
+    return ok;
+}
+
+void answer_add_facts(const struct session *s, const struct tour_screen *sc,
+                      const struct answer *right, struct text *t)
+{
+    const struct scope in = session_outer_scope(s);
+    const struct tour_expr *e = &sc->choices[right->choice].holds;
+    struct expr_terms terms;
+    char found[DIAG_MESSAGE_BYTES];
+    struct text f = text_on(found, sizeof(found));
+
+    if (sc->number.text) {
+        text_addf(t, "%s is %s", sc->number.text, right->value);
+        return;
+    }
+    expr_decide(&in, e->e, true, &terms);
+    expr_leave_out_plain(&terms);
+    expr_add_terms(&in, &terms, e->text, &f);
+    text_addf(t, "%s%s%s", e->text, found[0] ? ": " : "", found);
+}

@@ -1,0 +1,446 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/tour/play.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/exec/exec.h"
+#include "cli/tour/answer.h"
+#include "print/plain.h"
+#include "print/show_text.h"
+#include "print/utf8.h"
+#include "process/must.h"
+
+#define INDENT "  "
+
+static const struct tour_screen *screen_of(const struct play *p)
+{
+    return &p->tour->screens[p->screen];
+}
+
+/* --- The lab ----------------------------------------------------------------------------------- */
+
+/* Prints an error of the lesson itself, with the place in its file. */
+static bool complain(struct play *p, const struct source *src, const struct diag *d)
+{
+    p->failed = true;
+    fflush(p->config.out);
+    diag_print(p->config.err, src, d);
+    return false;
+}
+
+/* Returns true if the command, which has failed, was expected to fail with this message. */
+static bool is_refusal(const struct play *p, const char *refused)
+{
+    return refused && !p->s->run.step.interrupted && strstr(p->s->diag.message, refused);
+}
+
+/* Executes a command of the lesson.  @refused: part of the message with which it must fail.
+ * Returns false if it did not go as the lesson says; the error was printed.
+ */
+static bool execute(struct play *p, const struct tour_command *c, const char *refused)
+{
+    const struct source src = tour_command_source(p->tour, c);
+    struct diag d = {.kind = DIAG_NONE};
+
+    if (exec_lines(p->s, &src, false)) {
+        if (!refused)
+            return true;
+        diag_set(&d, DIAG_EXPECT, c->at, "this command was not refused");
+        diag_remedy(&d, "the lesson says that it is: \"%s\"", refused);
+        return complain(p, &p->tour->src, &d);
+    }
+    if (is_refusal(p, refused)) {
+        if (p->s->config.verbose)
+            session_complain(p->s, p->config.out);
+        return true;
+    }
+    p->failed = !p->s->run.step.interrupted;
+    session_complain(p->s, p->config.err);
+    return false;
+}
+
+/* Executes command @i of @screen. */
+static bool execute_nth(struct play *p, size_t screen, size_t i)
+{
+    const struct tour_screen *sc = &p->tour->screens[screen];
+
+    return execute(p, &sc->commands[i], i + 1 == sc->n_commands ? sc->refused : NULL);
+}
+
+/* Executes the commands of the lesson up to its present place. */
+static bool execute_until_here(struct play *p)
+{
+    for (size_t i = 0; i < p->tour->n_lab; i++) {
+        if (!execute(p, &p->tour->lab[i], NULL))
+            return false;
+    }
+    for (size_t screen = 0; screen <= p->screen; screen++) {
+        const size_t n =
+            screen == p->screen ? p->n_done : p->tour->screens[screen].n_commands;
+
+        for (size_t i = 0; i < n; i++) {
+            if (!execute_nth(p, screen, i))
+                return false;
+        }
+    }
+    return true;
+}
+
+/* Makes a new session with the lab of the present place. */
+static bool make_lab(struct play *p)
+{
+    struct session_config config = p->config;
+    FILE *nowhere = fopen("/dev/null", "w");
+    enum rdl_status st;
+    bool ok;
+
+    session_free(p->s);
+    p->s = NULL;
+    p->strayed = p->changed = false;
+    config.verbose = false;
+    st = nowhere ? session_new(&config, &p->s) : RDL_ERR_NOMEM;
+    if (st != RDL_OK) {
+        if (nowhere)
+            fclose(nowhere);
+        session_no_lab(p->config.err, &config, st);
+        return false;
+    }
+    p->s->config.out = nowhere;
+    ok = execute_until_here(p);
+    fclose(nowhere);
+    p->s->config.out = p->config.out;
+    p->s->config.verbose = p->config.verbose;
+    if (p->opened)
+        p->opened(p->ctx, p->s);
+    return ok;
+}
+
+bool play_restore(struct play *p)
+{
+    if (!p->strayed)
+        return true;
+    if (p->changed)
+        fputs("(Your own commands are undone; the lesson goes on where you left it.)\n",
+              p->config.out);
+    return make_lab(p);
+}
+
+static void enter_screen(struct play *p, size_t screen)
+{
+    p->screen = screen;
+    p->n_done = 0;
+    p->said[0] = '\0';
+    p->stage = screen_of(p)->ask          ? PLAY_ASK
+               : screen_of(p)->n_commands ? PLAY_DO
+                                          : PLAY_OVER;
+}
+
+bool play_go(struct play *p, size_t screen)
+{
+    enter_screen(p, screen);
+    return make_lab(p);
+}
+
+bool play_begin(struct play *p, const struct tour *tour, const struct session_config *config,
+                size_t screen)
+{
+    p->tour = tour;
+    p->config = *config;
+    p->s = NULL;
+    p->failed = false;
+    return play_go(p, screen);
+}
+
+void play_done(struct play *p)
+{
+    session_free(p->s);
+    p->s = NULL;
+}
+
+/* --- Output ------------------------------------------------------------------------------------ */
+
+/* Prints lines of text, each behind the indentation. */
+static void print_text(const struct play *p, const char *text)
+{
+    while (*text) {
+        const size_t n = strcspn(text, "\n");
+        char *line = must_malloc(n + 1);
+
+        memcpy(line, text, n);
+        line[n] = '\0';
+        if (n > 0) {
+            fputs(INDENT, p->config.out);
+            print_line(p->config.out, line);
+        } else {
+            fputc('\n', p->config.out);
+        }
+        free(line);
+        text += n + (text[n] == '\n');
+    }
+}
+
+static void print_wrapped(const struct play *p, const char *lead, unsigned indent, const char *s)
+{
+    const size_t cap = 4 * strlen(s) + 1;
+    char *shown = must_malloc(cap);
+    struct text t = text_on(shown, cap);
+
+    utf8_add_printable(&t, s, false);
+    show_wrap_behind(p->config.out, lead, indent, shown);
+    free(shown);
+}
+
+/* Prints a line that says what may be typed, dimmed on a terminal with colours. */
+static void print_hint(const struct play *p, const char *hint)
+{
+    fprintf(p->config.out, p->config.colour ? "\033[2m%s\033[22m\n" : "%s\n", hint);
+}
+
+static void print_question(const struct play *p)
+{
+    const struct tour_screen *sc = screen_of(p);
+
+    fputc('\n', p->config.out);
+    print_wrapped(p, "? ", 2, sc->ask);
+    for (size_t i = 0; i < sc->n_choices; i++) {
+        const char lead[] = {' ', ' ', answer_letter(i), ')', ' ', '\0'};
+
+        print_wrapped(p, lead, 5, sc->choices[i].text);
+    }
+    print_hint(p, sc->number.text ? "[type a number, or press Enter to see]"
+                                  : "[type a letter, or press Enter to see]");
+}
+
+static void print_command(const struct play *p)
+{
+    print_hint(p, "[type this, or press Enter and it is typed for you]");
+    fputs(INDENT, p->config.out);
+    print_line(p->config.out, screen_of(p)->commands[p->n_done].text);
+}
+
+static void print_end(const struct play *p)
+{
+    if (p->screen + 1 < p->tour->n_screens)
+        print_hint(p, "[Enter: next screen]");
+    else
+        print_hint(p, "[Enter: this lesson is over, on to the next]");
+}
+
+/* Prints what may be done now. */
+static void print_next(const struct play *p)
+{
+    switch (p->stage) {
+    case PLAY_ASK:
+        print_question(p);
+        break;
+    case PLAY_DO:
+        print_command(p);
+        break;
+    case PLAY_OVER:
+        print_end(p);
+        break;
+    }
+}
+
+void play_show(struct play *p)
+{
+    const bool bold = p->config.colour;
+
+    fprintf(p->config.out, "%s-- %s %zu/%zu: ", bold ? "\033[1m" : "", p->tour->name, p->screen + 1,
+            p->tour->n_screens);
+    print_plain(p->config.out, screen_of(p)->title, false);
+    fprintf(p->config.out, " --%s\n", bold ? "\033[22m" : "");
+    print_text(p, screen_of(p)->text);
+    print_next(p);
+}
+
+/* --- Answers ----------------------------------------------------------------------------------- */
+
+static void print_right(const struct play *p, const struct answer *right, const char *lead)
+{
+    const struct tour_screen *sc = screen_of(p);
+    char line[2 * ANSWER_BYTES + DIAG_MESSAGE_BYTES], facts[DIAG_MESSAGE_BYTES];
+    struct text t = text_on(line, sizeof(line)), f = text_on(facts, sizeof(facts));
+
+    answer_add_facts(p->s, sc, right, &f);
+    if (sc->number.text)
+        text_addf(&t, "%s.", right->value);
+    else
+        text_addf(&t, "%c) %s", answer_letter(right->choice), sc->choices[right->choice].text);
+    text_addf(&t, " [the lab: %s]", facts);
+    print_wrapped(p, lead, 2, line);
+}
+
+/* Compares the reader's answer with that of the lab. */
+static bool judge_answer(struct play *p)
+{
+    const struct tour_screen *sc = screen_of(p);
+    struct answer right;
+    struct diag d = {.kind = DIAG_NONE};
+    size_t choice = 0;
+    bool is_right = false;
+
+    if (!answer_find(p->s, sc, &right, &d))
+        return complain(p, &p->tour->src, &d);
+    if (!p->said[0]) {
+        print_right(p, &right, "> The answer: ");
+        return true;
+    }
+    if (!answer_is_right(p->s, sc, p->said, &right, &is_right, &d)) {
+        fprintf(p->config.out, "> %s cannot be compared with the answer.\n", p->said);
+        print_right(p, &right, "> The answer: ");
+        return true;
+    }
+    if (is_right) {
+        print_right(p, &right, "> You expected it. ");
+        return true;
+    }
+    (void)answer_read(sc, p->said, &choice);
+    fprintf(p->config.out, "> You expected %s. It is different:\n", p->said);
+    print_right(p, &right, INDENT);
+    print_text(p, sc->number.text ? sc->otherwise : sc->choices[choice].otherwise);
+    return true;
+}
+
+static bool check_expectations(struct play *p)
+{
+    const struct tour_screen *sc = screen_of(p);
+
+    for (size_t i = 0; i < sc->n_expects; i++) {
+        struct diag d = {.kind = DIAG_NONE};
+        bool holds = false;
+
+        if (!answer_holds(p->s, &sc->expects[i], &holds, &d))
+            return complain(p, &p->tour->src, &d);
+        if (!holds) {
+            diag_set(&d, DIAG_EXPECT, sc->expects[i].at, "this does not hold");
+            return complain(p, &p->tour->src, &d);
+        }
+    }
+    return true;
+}
+
+/* Ends the screen: all of its commands were executed. */
+static enum play_result finish_screen(struct play *p)
+{
+    p->stage = PLAY_OVER;
+    if (!check_expectations(p) || (screen_of(p)->ask && !judge_answer(p)))
+        return PLAY_BROKEN;
+    print_text(p, screen_of(p)->then);
+    print_end(p);
+    return PLAY_TAKEN;
+}
+
+static enum play_result after_question(struct play *p)
+{
+    if (screen_of(p)->n_commands == 0)
+        return play_restore(p) ? finish_screen(p) : PLAY_BROKEN;
+    p->stage = PLAY_DO;
+    print_command(p);
+    return PLAY_TAKEN;
+}
+
+enum play_result play_answer(struct play *p, const char *text)
+{
+    char word[PLAY_ANSWER_BYTES];
+    struct text t = text_on(word, sizeof(word));
+    size_t choice, n;
+
+    if (p->stage != PLAY_ASK)
+        return PLAY_NOT;
+    text += strspn(text, " \t\n");
+    n = strlen(text);
+    while (n > 0 && strchr(" \t\n", text[n - 1]))
+        n--;
+    text_addn(&t, text, n);
+    if (t.cut || n == 0 || !answer_read(screen_of(p), word, &choice))
+        return PLAY_NOT;
+    memcpy(p->said, word, sizeof(p->said));
+    return after_question(p);
+}
+
+/* --- Commands ---------------------------------------------------------------------------------- */
+
+/* Executes the next command of the lesson; @typed: the reader has typed it. */
+static enum play_result do_next(struct play *p, bool typed)
+{
+    const struct tour_screen *sc = screen_of(p);
+
+    if (!play_restore(p))
+        return PLAY_BROKEN;
+    p->stage = PLAY_DO;
+    if (!typed) {
+        fputs("> ", p->config.out);
+        print_line(p->config.out, sc->commands[p->n_done].text);
+    }
+    if (!execute_nth(p, p->screen, p->n_done)) {
+        p->strayed = p->changed = true;
+        return p->failed ? PLAY_BROKEN : PLAY_TAKEN; /* not failed: ^C */
+    }
+    if (++p->n_done == sc->n_commands)
+        return finish_screen(p);
+    print_command(p);
+    return PLAY_TAKEN;
+}
+
+enum play_result play_enter(struct play *p)
+{
+    switch (p->stage) {
+    case PLAY_ASK:
+        return after_question(p);
+    case PLAY_DO:
+        return do_next(p, false);
+    case PLAY_OVER:
+        break;
+    }
+    if (p->screen + 1 == p->tour->n_screens)
+        return PLAY_LEAVES;
+    if (!play_restore(p))
+        return PLAY_BROKEN;
+    enter_screen(p, p->screen + 1);
+    play_show(p);
+    return PLAY_TAKEN;
+}
+
+/* Returns the statements in canonical form.  The caller frees the text. */
+static char *canonical(const struct lines *l)
+{
+    char *text = NULL;
+    size_t n = 0;
+    FILE *f = must_memstream(&text, &n);
+
+    for (const struct step *st = l->script.first; st; st = st->next)
+        line_write_step(f, st, "");
+    if (fclose(f) != 0)
+        must_fail();
+    return text;
+}
+
+enum play_result play_typed(struct play *p, const struct lines *l)
+{
+    const struct tour_screen *sc = screen_of(p);
+    struct source src;
+    struct lines own;
+    char *a, *b;
+    bool same;
+
+    if (p->stage == PLAY_OVER || sc->n_commands == 0 || !l->whole)
+        return PLAY_NOT;
+    src = tour_command_source(p->tour, &sc->commands[p->n_done]);
+    session_read(p->s, &src, NULL, false, &own);
+    a = canonical(l);
+    b = canonical(&own);
+    same = own.whole && strcmp(a, b) == 0;
+    free(a);
+    free(b);
+    script_done(&own.script);
+    return same ? do_next(p, true) : PLAY_NOT;
+}
+
+void play_stray(struct play *p, const struct lines *l)
+{
+    for (const struct step *st = l->script.first; st; st = st->next)
+        p->changed = p->changed || !(step_flags(st) & CMD_LOOKS);
+    p->strayed = true;
+}
