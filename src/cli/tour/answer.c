@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "cli/session/expr_count.h"
 #include "cli/session/expr_eval.h"
 #include "cli/session/operand.h"
 
@@ -17,7 +18,8 @@ bool answer_holds(const struct session *s, const struct tour_expr *e, bool *ret,
 {
     const struct scope in = session_outer_scope(s);
 
-    return expr_holds(&in, e->e, e->at, ret, reterr);
+    return expr_attach(s->lab, e->e, e->at, reterr) &&
+           expr_holds(&in, e->e, e->at, ret, reterr);
 }
 
 static bool find_choice(const struct session *s, const struct tour_screen *sc, struct answer *ret,
@@ -56,7 +58,8 @@ bool answer_find(const struct session *s, const struct tour_screen *sc, struct a
     ret->choice = 0;
     if (!sc->number.text)
         return find_choice(s, sc, ret, reterr);
-    ok = operand_read(&q, sc->number.e, NULL, &o);
+    ok = expr_attach(s->lab, sc->number.e, sc->number.at, reterr) &&
+         operand_read(&q, sc->number.e, NULL, &o);
     if (ok && o.kind != OPERAND_NUMBER) {
         ok = diag_set(reterr, DIAG_EXPECT, sc->number.at, "this is no number");
         diag_remedy(reterr, "a question about a word needs choices");

@@ -90,7 +90,7 @@ static enum play_result press(struct walk *w)
 static bool compare_restored(struct walk *w)
 {
     struct session_config config = *w->config;
-    struct play direct;
+    struct play direct = {.opened = NULL};
     bool same;
 
     config.out = w->out;

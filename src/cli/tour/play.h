@@ -44,7 +44,7 @@ struct play {
     void *ctx;
 };
 
-/* Begins @tour at @screen.  @config is that of its sessions.  Prints nothing.  Returns false if the
+/* Begins @tour at @screen.  The caller has set @opened and @ctx.  @config is that of its sessions.  Prints nothing.  Returns false if the
  * commands before that screen fail; the error was printed.  Call play_done() in both cases.
  */
 bool play_begin(struct play *p, const struct tour *tour, const struct session_config *config,
