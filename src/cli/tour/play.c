@@ -35,6 +35,17 @@ static bool is_refusal(const struct play *p, const char *refused)
     return refused && !p->s->run.step.interrupted && strstr(p->s->diag.message, refused);
 }
 
+/* Prints the error of an expected failure as if the reader had typed the command. */
+static void print_refusal(struct play *p)
+{
+    struct source src = p->s->diag_src;
+
+    src.name = NULL;
+    src.lines_before = 0;
+    if (p->s->config.verbose)
+        diag_print(p->config.out, &src, &p->s->diag);
+}
+
 /* Executes a command of the lesson.  @refused: part of the message with which it must fail.
  * Returns false if it did not go as the lesson says; the error was printed.
  */
@@ -51,8 +62,7 @@ static bool execute(struct play *p, const struct tour_command *c, const char *re
         return complain(p, &p->tour->src, &d);
     }
     if (is_refusal(p, refused)) {
-        if (p->s->config.verbose)
-            session_complain(p->s, p->config.out);
+        print_refusal(p);
         return true;
     }
     p->failed = !p->s->run.step.interrupted;
@@ -201,7 +211,6 @@ static void print_question(const struct play *p)
 {
     const struct tour_screen *sc = screen_of(p);
 
-    fputc('\n', p->config.out);
     print_wrapped(p, "? ", 2, sc->ask);
     for (size_t i = 0; i < sc->n_choices; i++) {
         const char lead[] = {' ', ' ', answer_letter(i), ')', ' ', '\0'};
@@ -252,54 +261,56 @@ void play_show(struct play *p)
     print_plain(p->config.out, screen_of(p)->title, false);
     fprintf(p->config.out, " --%s\n", bold ? "\033[22m" : "");
     print_text(p, screen_of(p)->text);
+    fputc('\n', p->config.out);
     print_next(p);
 }
 
 /* --- Answers ----------------------------------------------------------------------------------- */
 
+/* Prints the right answer behind @lead, and the facts of the lab that make it right. */
 static void print_right(const struct play *p, const struct answer *right, const char *lead)
 {
     const struct tour_screen *sc = screen_of(p);
-    char line[2 * ANSWER_BYTES + DIAG_MESSAGE_BYTES], facts[DIAG_MESSAGE_BYTES];
-    struct text t = text_on(line, sizeof(line)), f = text_on(facts, sizeof(facts));
+    char line[2 * ANSWER_BYTES + DIAG_MESSAGE_BYTES];
+    struct text t = text_on(line, sizeof(line));
 
-    answer_add_facts(p->s, sc, right, &f);
     if (sc->number.text)
-        text_addf(&t, "%s.", right->value);
+        text_add(&t, right->value);
     else
         text_addf(&t, "%c) %s", answer_letter(right->choice), sc->choices[right->choice].text);
-    text_addf(&t, " [the lab: %s]", facts);
     print_wrapped(p, lead, 2, line);
+    t = text_on(line, sizeof(line));
+    text_add(&t, "[the lab: ");
+    answer_add_facts(p->s, sc, right, &t);
+    text_add(&t, "]");
+    print_wrapped(p, INDENT, 2, line);
 }
 
 /* Compares the reader's answer with that of the lab. */
 static bool judge_answer(struct play *p)
 {
     const struct tour_screen *sc = screen_of(p);
+    char lead[PLAY_ANSWER_BYTES + 64];
+    struct text l = text_on(lead, sizeof(lead));
     struct answer right;
     struct diag d = {.kind = DIAG_NONE};
     size_t choice = 0;
-    bool is_right = false;
+    bool is_right = false, can_compare;
 
     if (!answer_find(p->s, sc, &right, &d))
         return complain(p, &p->tour->src, &d);
-    if (!p->said[0]) {
-        print_right(p, &right, "> The answer: ");
-        return true;
+    can_compare = p->said[0] && answer_is_right(p->s, sc, p->said, &right, &is_right, &d);
+    if (!can_compare)
+        text_add(&l, "> The answer: ");
+    else if (is_right)
+        text_add(&l, "> As you expected: ");
+    else
+        text_addf(&l, "> You expected %s. It is: ", p->said);
+    print_right(p, &right, lead);
+    if (can_compare && !is_right) {
+        (void)answer_read(sc, p->said, &choice);
+        print_text(p, sc->number.text ? sc->otherwise : sc->choices[choice].otherwise);
     }
-    if (!answer_is_right(p->s, sc, p->said, &right, &is_right, &d)) {
-        fprintf(p->config.out, "> %s cannot be compared with the answer.\n", p->said);
-        print_right(p, &right, "> The answer: ");
-        return true;
-    }
-    if (is_right) {
-        print_right(p, &right, "> You expected it. ");
-        return true;
-    }
-    (void)answer_read(sc, p->said, &choice);
-    fprintf(p->config.out, "> You expected %s. It is different:\n", p->said);
-    print_right(p, &right, INDENT);
-    print_text(p, sc->number.text ? sc->otherwise : sc->choices[choice].otherwise);
     return true;
 }
 
