@@ -17,6 +17,7 @@
 #include "cli/lang/table.h"
 #include "cli/session/scenario.h"
 #include "cli/session/session.h"
+#include "cli/tour/tour.h"
 #include "emu/base/assert.h"
 #include "emu/base/text.h"
 #include "process/exit_status.h"
@@ -156,6 +157,11 @@ static void print_words(const struct mode *m, char *begin)
         explain_each(print_word, begin);
         c_name_each(print_word, begin);
         return;
+    }
+    if (m->run == tour_main) {
+        print_word(begin, "list");
+        for (size_t i = 0; i < n_tour_builtins; i++)
+            print_word(begin, tour_builtins[i].name);
     }
     for (const char *s = m->takes; *s && *s != ':';) {
         const size_t n = strcspn(s, "|");

@@ -5,6 +5,7 @@
 #include "cli/app/modes.h"
 #include "cli/app/options.h"
 #include "cli/app/repl.h"
+#include "cli/app/tour_prompt.h"
 #include "cli/lang/suggest.h"
 #include "cli/live/live.h"
 #include "cli/session/snapshots.h"
@@ -96,6 +97,16 @@ static int check_all(int n, char **files)
     return *signals_interrupted() ? EXIT_INTERRUPTED : status;
 }
 
+static int list(void)
+{
+    struct tour_progress progress;
+
+    tour_progress_read(&progress);
+    tour_list(stdout, &progress);
+    tour_progress_done(&progress);
+    return EXIT_PASSED;
+}
+
 /* Starts the prompt in the tour. */
 static int start(const char *where)
 {
@@ -134,5 +145,7 @@ int tour_main(int argc, char **argv)
         return EXIT_USAGE;
     if (check)
         return check_all(argc - 1, argv + 1);
+    if (argc == 2 && strcmp(argv[1], "list") == 0)
+        return list();
     return argc > 2 ? EXIT_ASK : start(argc == 2 ? argv[1] : NULL);
 }

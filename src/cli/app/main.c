@@ -296,7 +296,7 @@ static const struct mode modes[] = {
      "      --check plays the lessons, or those of the files, and prints what is wrong in them",
      "that of the prompt; with --check 0 all are right, 1 one is not, 2 usage, or a file cannot\n"
      "  be read",
-     "next|back|list|stop" MODE_FILES " tour"},
+     MODE_FILES " tour"},
     {"bench", bench_main, "bench [time|device|connect|programs] [--format text|json]",
      "how fast the emulator is here; time: what going back in a session takes; device: what many "
      "queue pairs of one device cost; connect: connections by rdma_cm; "

@@ -8,6 +8,8 @@
 #include "emu/base/assert.h"
 #include "print/utf8.h"
 
+#define TITLE_COLUMN 17u
+
 /* --- Lessons ----------------------------------------------------------------------------------- */
 
 static void load_builtin(struct tour_loaded *l, size_t i)
@@ -63,11 +65,8 @@ static void note_place(struct tour_prompt *t, bool over)
         fprintf(t->own->config.out, "(The place in the tour cannot be kept for later: %s.)\n", why);
 }
 
-static void list_lessons(struct tour_prompt *t)
+void tour_list(FILE *out, const struct tour_progress *progress)
 {
-    FILE *out = t->own->config.out;
-
-    need_progress(t);
     for (size_t i = 0; i < n_tour_builtins; i++) {
         const struct tour_read_lesson *read;
         struct tour one;
@@ -75,11 +74,9 @@ static void list_lessons(struct tour_prompt *t)
         struct text l = text_on(lead, sizeof(lead));
 
         tour_read_builtin(&one, i);
-        read = tour_progress_find(&t->progress, one.name);
-        text_addf(&l, "%s%2zu %s",
-                  t->is_open && !t->now.file.text && t->now.builtin == i ? ">" : " ", i + 1,
-                  one.name);
-        text_pad_to(&l, 18);
+        read = tour_progress_find(progress, one.name);
+        text_addf(&l, "%2zu %s", i + 1, one.name);
+        text_pad_to(&l, TITLE_COLUMN);
         fprintf(out, "%s%s", lead, one.title);
         if (read && read->screen >= read->n_screens)
             fputs("  (done)", out);
@@ -186,7 +183,8 @@ static bool ask(void *ctx, const char *where, struct source *file, struct span a
     size_t i;
 
     if (where && strcmp(where, "list") == 0) {
-        list_lessons(t);
+        need_progress(t);
+        tour_list(t->own->config.out, &t->progress);
         return true;
     }
     if (!t->is_open && session_is_live(t->own)) {

@@ -46,6 +46,9 @@ struct tour_prompt {
     bool has_progress; /* it was read */
 };
 
+/* Prints the lessons of the program with the reader's progress. */
+void tour_list(FILE *out, const struct tour_progress *progress);
+
 /* Prepares the tour of the prompt of @own.  @use is called, with @ctx, for each new session. */
 void tour_prompt_init(struct tour_prompt *t, struct session *own,
                       void (*use)(void *ctx, struct session *s), void *ctx);
