@@ -21,6 +21,7 @@ import time
 from program import PAIR, TIMEOUT_S, Failure, Tally, ensure
 from terminal import KEYS, LONG, MEMORY, PASTED, PROMPT, Terminals
 
+LESSON_PROMPT = r"\S+ \d+/\d+ " + PROMPT
 BLOCK = r"^\.\.\. *(\} ends the block, \^C leaves it)? *\Z"
 
 
@@ -768,15 +769,69 @@ def check_stop_while_nothing_is_typed(terminals):
     t.do("show h1.name", r"(?s)^h2.name = h2$.*^h1.name = h1$")
 
 
+def check_tour(terminals):
+    """A reader of the tour: right and wrong answers, own commands in between, back, leaving and coming back."""
+
+    def do(keys, *patterns):
+        t.press(keys + "\r")
+        return t.expect(*patterns, r"\n" + LESSON_PROMPT + r"\Z")
+
+    t = terminals.open()
+    do("tour send", "-- send 1/8: Ready to talk --")
+    do("", "^> show h1.qp.dest_qpn", "h1.qp.dest_qpn = 3", "next screen")
+    do("", "-- send 2/8")
+    do("show h1.mr", "lkey")
+    do("tour", "-- send 2/8")
+    do("post_recv h2.qp wr_id=7 sge=mr[0:1k]", "Nothing is printed")
+    do("post_recv h2.qp wr_id=8 sge=mr[0:1k]")
+    do("", "Your own commands are undone", "-- send 3/8")
+    do("tour back", "-- send 2/8")
+    do("tour next", "-- send 3/8")
+    do("tour next", "-- send 4/8", r"c\) only in the memory of h1")
+    do("b", "type this")
+    t.press("post_send h1.qp wr_id=1 sge=mr[0:5] sig\t\r")  # completion asks the lesson's lab
+    t.expect("You expected b. It is: c\\)", "No packet was sent", LESSON_PROMPT + r"\Z")
+    do("", "-- send 5/8", "How many packets")
+    do("2", "type this")
+    do("", "^> run", "As you expected: 2", "went from memory to memory")
+    t.press("tour nex\t\r")
+    t.expect("-- send 6/8", LESSON_PROMPT + r"\Z")
+    t.end()
+    t = terminals.open()
+    do("tour", "-- send 6/8")
+    t.do("tour stop", "your own lab")
+    t.do("show hosts", "no hosts|nothing|^host")
+    t.do("tour list", "2 send .*screen 6 of 8")
+    t.end()
+
+
+def check_tour_on_a_small_screen(terminals):
+    """Each page of each lesson is on a screen of 24 lines as a whole: its heading, or what the reader typed, is there."""
+    t = terminals.open()
+    t.press("tour 1\r")
+    t.expect("-- objects 1/", LESSON_PROMPT + r"\Z")
+    pages = 0
+    while True:
+        t.press("\r")
+        page = t.expect(r"(?:^|\n)" + f"(?:{LESSON_PROMPT}|{PROMPT})" + r"\Z")
+        ensure(len(page.split("\n")) <= 25, f"{len(page.split(chr(10)))} lines:\n{page}")  # with the line before
+        pages += 1
+        if "That was the tour" in page:
+            break
+    ensure(pages > 200, str(pages))
+
+
 def check_first_time(terminals):
     """Who comes for the first time is told what to try, and what is told works; later nobody is."""
     t = terminals.open()
     ensure("New here? Three things to try:" in t.written, t.written)
     tried = re.findall(r"^  (\S.*?)   +\S", t.written, re.MULTILINE)
     ensure(len(tried) == 3, str(tried))
-    t.do(tried[0], "The first SEND", "all of it held")
+    t.press(tried[0] + "\r")
+    t.expect("-- objects 1/", LESSON_PROMPT + "$")
+    t.do("tour stop", "your own lab")
+    t.do(tried[1], "The first SEND", "all of it held")
     t.do("scenarios run lost-request ladder", "lost: f1", "all of it held")
-    t.do(tried[1], "Messages and their answers", "01-first-send")
     t.do(tried[2], "Words to begin with")
     t.end()
     ensure("New here?" not in terminals.open().written, "told twice")

@@ -329,7 +329,7 @@ static bool read_and_run(struct repl *r)
         remember(r, text, failed);
     free(text);
     typed_done(&r->again);
-    if (r->lasting && is_repeatable(&t))
+    if (r->lasting && !r->tour.is_open && is_repeatable(&t))
         r->again = t;
     else
         typed_done(&t);
@@ -366,6 +366,7 @@ static void use_session(void *ctx, struct session *s)
         set_limits(s);
     }
     r->s = s;
+    typed_done(&r->again); /* it was read for another session */
     if (r->terminal)
         line_input_use(s);
 }

@@ -10,6 +10,8 @@
 #include "process/must.h"
 #include "process/out_file.h"
 
+#define SCREENS_MAX 1000u /* more than a lesson has */
+
 /* Moves the entry of @name to the end, where it is made if there is none. */
 static struct tour_read_lesson *latest(struct tour_progress *p, const char *name)
 {
@@ -39,7 +41,7 @@ static void read_line(struct tour_progress *p, char *line)
 
     line[strcspn(line, "\n")] = '\0';
     if (sscanf(line, "%lu %lu %n", &screen, &n_screens, &n) != 2 || n == 0 || !line[n] ||
-        screen > n_screens || strlen(line + n) >= PATH_MAX)
+        screen > n_screens || n_screens > SCREENS_MAX || strlen(line + n) >= PATH_MAX)
         return;
     one = latest(p, line + n);
     one->screen = screen;
@@ -110,9 +112,12 @@ static const char *write_all(const struct tour_progress *p)
 const char *tour_progress_note(struct tour_progress *p, const char *name, size_t screen,
                                size_t n_screens)
 {
-    struct tour_read_lesson *one = latest(p, name);
+    struct tour_read_lesson *one;
     const char *why;
 
+    if (strchr(name, '\n'))
+        return NULL; /* the file has no form for it */
+    one = latest(p, name);
     one->screen = screen;
     one->n_screens = n_screens;
     if (!p->path[0])

@@ -187,10 +187,10 @@ static bool ask(void *ctx, const char *where, struct source *file, struct span a
         tour_list(t->own->config.out, &t->progress);
         return true;
     }
-    if (!t->is_open && session_is_live(t->own)) {
+    if (!t->is_open && t->own->outside.live) {
         if (file)
             source_done(file);
-        return fail(reterr, at, "this lab follows real time, and cannot wait for a lesson",
+        return fail(reterr, at, "this lab has ports or programs, which cannot wait for a lesson",
                     "start \"rdmalab tour\" in another terminal");
     }
     t->wanted_screen = 0;

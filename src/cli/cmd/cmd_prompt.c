@@ -70,9 +70,13 @@ bool run_tour(struct session *s, const struct step *st)
     const struct session_tour *tour = s->prompt.tour;
     struct source file = {0};
 
+    if (s->run.block->outer) {
+        session_fail(s, st->at, "tour does not work in a block or a sourced file");
+        return diag_remedy(&s->diag, "make it a line of its own");
+    }
     if (!tour) {
-        session_fail(s, st->at, "the tour is at the prompt");
-        return diag_remedy(&s->diag, "start it with: rdmalab tour");
+        session_say(s, "the tour is at the prompt: rdmalab tour\n");
+        return true;
     }
     if (!where || !is_file(where))
         return tour->ask(tour->ctx, where, NULL, step_span(st, "lesson", 0), &s->diag);

@@ -73,8 +73,13 @@ bool answer_find(const struct session *s, const struct tour_screen *sc, struct a
 bool answer_read(const struct tour_screen *sc, const char *said, size_t *ret_choice)
 {
     *ret_choice = 0;
-    if (sc->number.text)
-        return isdigit((unsigned char)said[0]) && said[strcspn(said, " \t;{}")] == '\0';
+    if (sc->number.text) {
+        for (size_t i = 0; said[i]; i++) {
+            if (!isalnum((unsigned char)said[i]) && said[i] != '.')
+                return false;
+        }
+        return isdigit((unsigned char)said[0]);
+    }
     *ret_choice = (size_t)(tolower((unsigned char)said[0]) - 'a');
     return strlen(said) == 1 && *ret_choice < sc->n_choices;
 }

@@ -53,6 +53,16 @@ static size_t lines_of(const char *text, size_t left)
     return n + (column > 0);
 }
 
+/* Prints the beginning of the page. */
+static void print_head(const struct walk *w)
+{
+    size_t n = 0;
+
+    for (size_t lines = 0; n < w->n_page && lines < TOUR_LINES; n++)
+        lines += w->page[n] == '\n';
+    fwrite(w->page, 1, n, w->config->err);
+}
+
 /* Checks the size of the page, and begins another one.  One line is for the prompt. */
 static bool end_page(struct walk *w)
 {
@@ -69,7 +79,7 @@ static bool end_page(struct walk *w)
     }
     text_addf(&t, "this screen has a page of %zu lines, with the prompt", n);
     fail(w, sc->at, what, "24 lines of 80 columns are on a terminal");
-    fwrite(w->page, 1, w->n_page, w->config->err);
+    print_head(w);
     return false;
 }
 

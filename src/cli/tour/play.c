@@ -46,6 +46,25 @@ static void print_refusal(struct play *p)
         diag_print(p->config.out, &src, &p->s->diag);
 }
 
+/* Executes @src, which is a command of the lesson and not of the reader: it cannot leave the lesson.
+ */
+static bool run_lines(struct play *p, const struct source *src)
+{
+    const struct session_tour *tour = p->s->prompt.tour;
+    struct span at;
+    bool ok;
+
+    p->s->prompt.tour = NULL;
+    ok = exec_lines(p->s, src, false);
+    p->s->prompt.tour = tour;
+    if (!ok || !p->s->run.quit)
+        return ok;
+    p->s->run.quit = false;
+    p->s->diag_src = *src;
+    at = (struct span){strspn(src->text, " "), 0};
+    return diag_set(&p->s->diag, DIAG_FAILED, at, "a lesson cannot quit");
+}
+
 /* Executes a command of the lesson.  @refused: part of the message with which it must fail.
  * Returns false if it did not go as the lesson says; the error was printed.
  */
@@ -54,7 +73,7 @@ static bool execute(struct play *p, const struct tour_command *c, const char *re
     const struct source src = tour_command_source(p->tour, c);
     struct diag d = {.kind = DIAG_NONE};
 
-    if (exec_lines(p->s, &src, false)) {
+    if (run_lines(p, &src)) {
         if (!refused)
             return true;
         diag_set(&d, DIAG_EXPECT, c->at, "this command was not refused");

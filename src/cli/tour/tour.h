@@ -55,9 +55,10 @@ struct tour_expr {
 
 /* A command in the file. */
 struct tour_command {
-    const char *text;  /* without its indentation */
-    struct span at;    /* in the file, without its indentation */
-    size_t line;       /* number of its line, from 1 */
+    const char *text;     /* without its indentation */
+    const char *indented; /* the whole line */
+    struct span at;       /* in the file, without its indentation */
+    size_t line;          /* number of its line, from 1 */
 };
 
 struct tour_choice {

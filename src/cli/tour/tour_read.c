@@ -47,9 +47,13 @@ static void skip_blanks(struct words *w)
     }
 }
 
+/* Returns the span of what is left, without the blanks before it. */
 static struct span rest_of(const struct words *w)
 {
-    return (struct span){w->at, w->len};
+    struct words rest = *w;
+
+    skip_blanks(&rest);
+    return (struct span){rest.at, rest.len};
 }
 
 static void advance(struct words *w, size_t n)
@@ -142,11 +146,14 @@ static bool take_expr(struct reader *r, struct words *w, struct tour_expr *ret)
 static bool add_command(struct reader *r, const struct words *w, struct tour_command *v, size_t *n,
                         size_t max)
 {
+    const char *indented;
+
     if (w->len == 0)
         return true;
     if (*n == max)
         return fail(r, rest_of(w), "too many commands", "make two screens of this one");
-    v[(*n)++] = (struct tour_command){pool_copy(&r->t->pool, w->s, w->len), rest_of(w), r->line};
+    indented = pool_copy(&r->t->pool, w->s - INDENT, w->len + INDENT);
+    v[(*n)++] = (struct tour_command){indented + INDENT, indented, rest_of(w), r->line};
     return true;
 }
 
@@ -430,8 +437,8 @@ void tour_done(struct tour *t)
 struct source tour_command_source(const struct tour *t, const struct tour_command *c)
 {
     return (struct source){.name = t->src.name,
-                           .text = c->text,
-                           .len = strlen(c->text),
+                           .text = c->indented,
+                           .len = strlen(c->indented),
                            .lines_before = c->line - 1,
                            .home = t->src.home};
 }
