@@ -800,7 +800,7 @@ def check_tour(terminals):
     t = terminals.open()
     do("tour", "-- send 6/8")
     t.do("tour stop", "your own lab")
-    t.do("show hosts", "no hosts|nothing|^host")
+    t.do("show hosts", "^none")
     t.do("tour list", "2 send .*screen 6 of 8")
     t.end()
 
@@ -811,9 +811,9 @@ def check_tour_on_a_small_screen(terminals):
     t.press("tour 1\r")
     t.expect("-- objects 1/", LESSON_PROMPT + r"\Z")
     pages = 0
-    while True:
+    while pages < 1000:
         t.press("\r")
-        page = t.expect(r"(?:^|\n)" + f"(?:{LESSON_PROMPT}|{PROMPT})" + r"\Z")
+        page = t.expect(r"\n" + f"(?:{LESSON_PROMPT}|{PROMPT})" + r"\Z")
         ensure(len(page.split("\n")) <= 25, f"{len(page.split(chr(10)))} lines:\n{page}")  # with the line before
         pages += 1
         if "That was the tour" in page:

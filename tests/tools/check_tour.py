@@ -70,7 +70,7 @@ BAD = {  # name -> text, exit status, what is printed
     "no-value": (HEAD + SCREEN + 'ask "What?"\nnumber h7.irqs\n', 1, r":5:8: .*h7"),
     "no-number": (HEAD + PAIR + SCREEN + 'ask "What?"\nnumber h1.qp.state\n', 1, r":11:8: .*no number"),
     "too-long": (HEAD + SCREEN + "    x\n" * 20, 1, r":2:8: .*a page of 25 lines"),
-    "too-wide": (HEAD + SCREEN + ("    " + "x" * 100 + "\n") * 10, 1, r":2:8: .*a page of 25 lines"),
+    "too-wide": (HEAD + SCREEN + "    " + "é" * 77 + "\n    " + "é" * 78 + "\n", 2, r":5:5: .*line of text is too long"),
     "output": (HEAD + PAIR + SCREEN + "do\n    show tree h1.qp\n", 1, r":8:8: .*a page of \d+ lines"),
     "quits": (HEAD + SCREEN + "do\n    quit\n", 1, r":5:5: .*a lesson cannot quit"),
     "outside-files": (HEAD + "lab\n    source /etc/passwd\n" + SCREEN, 1, r":3:12: .*(leads out of the directory)"),
@@ -106,6 +106,14 @@ def check_bad_lessons(program):
         if result.returncode != status or not re.search(f"^{file}{pattern}", result.stderr, re.MULTILINE):
             wrong.append(f"{name}: {result.returncode}, not {status}: {result.stderr}")
     ensure(not wrong, "\n".join(wrong))
+
+
+def check_example_of_the_book(program):
+    """The lesson in book/language.md is one."""
+    [text] = re.findall(r"^```tour\n(.*?)^```$", (ROOT / "book/language.md").read_text(), re.MULTILINE | re.DOTALL)
+    program.file("book.tour").write_text(text)
+    result = program.run("tour", "--check", "book.tour")
+    ensure(result.returncode == 0 and "ok    book.tour  2 screens" in result.stdout, result.stdout + result.stderr)
 
 
 def check_missing_file(program):

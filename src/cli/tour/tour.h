@@ -35,6 +35,8 @@
 /* The terminal for which lessons are written. */
 #define TOUR_LINES   24u
 #define TOUR_COLUMNS 80u
+/* Most characters of a line of text, which is printed behind two blanks. */
+#define TOUR_TEXT_COLUMNS 77u
 
 #define TOUR_CHOICES_MAX  5u
 #define TOUR_COMMANDS_MAX 8u  /* of a screen */

@@ -157,11 +157,25 @@ static bool add_command(struct reader *r, const struct words *w, struct tour_com
     return true;
 }
 
+/* Number of characters in the line. */
+static size_t columns_of(const struct words *w)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < w->len; i++)
+        n += ((unsigned char)w->s[i] & 0xc0) != 0x80; /* not for the further bytes of one */
+    return n;
+}
+
 /* Appends a line to a text. */
 static bool add_text(struct reader *r, const struct words *w)
 {
     const size_t before = strlen(*r->target);
-    char *both = pool_alloc(&r->t->pool, before + w->len + 2);
+    char *both;
+
+    if (columns_of(w) > TOUR_TEXT_COLUMNS)
+        return fail(r, rest_of(w), "this line of text is too long", "77 characters are the most");
+    both = pool_alloc(&r->t->pool, before + w->len + 2);
 
     memcpy(both, *r->target, before);
     memcpy(both + before, w->s, w->len);
