@@ -148,7 +148,8 @@ def run(rdmalab, words, typed, directory):
     try:
         result = subprocess.run([rdmalab, *words[1:], *options], input="".join(t + "\n" for t in typed),
                                 cwd=directory, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                                text=True, timeout=TIMEOUT_S, check=False)
+                                text=True, timeout=TIMEOUT_S, check=False,
+                                env={**os.environ, "XDG_STATE_HOME": str(pathlib.Path(directory, "state").absolute())})
     except subprocess.TimeoutExpired:
         return [], f"it did not end within {TIMEOUT_S} s"
     wrong = f"signal {-result.returncode} ended it" if result.returncode < 0 else None

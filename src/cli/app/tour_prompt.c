@@ -10,7 +10,8 @@
 
 #define TITLE_COLUMN 17u
 
-/* --- Lessons ----------------------------------------------------------------------------------- */
+/* --- Lessons -----------------------------------------------------------------------------------
+ */
 
 static void load_builtin(struct tour_loaded *l, size_t i)
 {
@@ -45,7 +46,8 @@ static bool find_builtin(const char *where, size_t *ret)
     return false;
 }
 
-/* --- Progress ---------------------------------------------------------------------------------- */
+/* --- Progress ----------------------------------------------------------------------------------
+ */
 
 static void need_progress(struct tour_prompt *t)
 {
@@ -58,8 +60,7 @@ static void need_progress(struct tour_prompt *t)
 static void note_place(struct tour_prompt *t, bool over)
 {
     const size_t n = t->now.t.n_screens;
-    const char *why = tour_progress_note(&t->progress, t->now.name,
-                                         over ? n : t->play.screen, n);
+    const char *why = tour_progress_note(&t->progress, t->now.name, over ? n : t->play.screen, n);
 
     if (why)
         fprintf(t->own->config.out, "(The place in the tour cannot be kept for later: %s.)\n", why);
@@ -88,7 +89,8 @@ void tour_list(FILE *out, const struct tour_progress *progress)
     fputs("\"tour 2\" or \"tour send\" opens a lesson, \"tour\" goes on where you were\n", out);
 }
 
-/* --- The command ------------------------------------------------------------------------------- */
+/* --- The command -------------------------------------------------------------------------------
+ */
 
 static bool want_lesson(struct tour_prompt *t, size_t lesson, size_t screen)
 {
@@ -217,7 +219,8 @@ static const char *lesson(void *ctx, size_t i)
     return i < n_tour_builtins ? tour_builtins[i].name : NULL;
 }
 
-/* --- Sessions ---------------------------------------------------------------------------------- */
+/* --- Sessions ----------------------------------------------------------------------------------
+ */
 
 void tour_prompt_init(struct tour_prompt *t, struct session *own,
                       void (*use)(void *ctx, struct session *s), void *ctx)
@@ -287,7 +290,8 @@ static bool open_builtin(struct tour_prompt *t, size_t i, size_t screen)
     return open_lesson(t, &l, screen);
 }
 
-/* --- Inputs ------------------------------------------------------------------------------------ */
+/* --- Inputs ------------------------------------------------------------------------------------
+ */
 
 static void stop(struct tour_prompt *t)
 {

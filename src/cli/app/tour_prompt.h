@@ -26,8 +26,8 @@ enum tour_asked {
 /* A lesson in memory. */
 struct tour_loaded {
     struct tour t;
-    struct source file; /* its file; its text is NULL for a lesson of the program */
-    size_t builtin;     /* its index, if it is one of the program */
+    struct source file;  /* its file; its text is NULL for a lesson of the program */
+    size_t builtin;      /* its index, if it is one of the program */
     char name[PATH_MAX]; /* its name in the progress */
 };
 

@@ -271,8 +271,8 @@ bool run_modify_qp(struct session *s, const struct step *st)
     return finish_modify(s, st, qp);
 }
 
-/* Prints the line @line, which is a modify_qp, unless @st is quiet, and carries it out.  A failure is reported at @st,
- * which is a `connect`.
+/* Prints the line @line, which is a modify_qp, unless @st is quiet, and carries it out.  A failure
+ * is reported at @st, which is a `connect`.
  */
 static bool run_modify_line(struct session *s, const struct step *st, const char *line)
 {

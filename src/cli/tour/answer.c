@@ -18,12 +18,11 @@ bool answer_holds(const struct session *s, const struct tour_expr *e, bool *ret,
 {
     const struct scope in = session_outer_scope(s);
 
-    return expr_attach(s->lab, e->e, e->at, reterr) &&
-           expr_holds(&in, e->e, e->at, ret, reterr);
+    return expr_attach(s->lab, e->e, e->at, reterr) && expr_holds(&in, e->e, e->at, ret, reterr);
 }
 
-static bool find_choice(const struct session *s, const struct tour_screen *sc, struct answer *ret,
-                        struct diag *reterr)
+static bool find_choice(const struct session *s, const struct tour_screen *sc,
+                        struct tour_answer *ret, struct diag *reterr)
 {
     size_t n_right = 0;
 
@@ -33,8 +32,9 @@ static bool find_choice(const struct session *s, const struct tour_screen *sc, s
         if (!answer_holds(s, &sc->choices[i].holds, &holds, reterr))
             return false;
         if (holds && n_right++ > 0) {
-            diag_set(reterr, DIAG_EXPECT, sc->choices[i].holds.at, "two choices are right: %c and %c",
-                     answer_letter(ret->choice), answer_letter(i));
+            diag_set(reterr, DIAG_EXPECT, sc->choices[i].holds.at,
+                     "two choices are right: %c and %c", answer_letter(ret->choice),
+                     answer_letter(i));
             return diag_remedy(reterr, "exactly one condition must hold");
         }
         if (holds)
@@ -46,7 +46,7 @@ static bool find_choice(const struct session *s, const struct tour_screen *sc, s
     return diag_remedy(reterr, "exactly one condition must hold");
 }
 
-bool answer_find(const struct session *s, const struct tour_screen *sc, struct answer *ret,
+bool answer_find(const struct session *s, const struct tour_screen *sc, struct tour_answer *ret,
                  struct diag *reterr)
 {
     const struct scope in = session_outer_scope(s);
@@ -85,7 +85,7 @@ bool answer_read(const struct tour_screen *sc, const char *said, size_t *ret_cho
 }
 
 bool answer_is_right(const struct session *s, const struct tour_screen *sc, const char *said,
-                     const struct answer *right, bool *ret, struct diag *reterr)
+                     const struct tour_answer *right, bool *ret, struct diag *reterr)
 {
     char both[2 * ANSWER_BYTES];
     struct text t = text_on(both, sizeof(both));
@@ -107,7 +107,7 @@ bool answer_is_right(const struct session *s, const struct tour_screen *sc, cons
 }
 
 void answer_add_facts(const struct session *s, const struct tour_screen *sc,
-                      const struct answer *right, struct text *t)
+                      const struct tour_answer *right, struct text *t)
 {
     const struct scope in = session_outer_scope(s);
     const struct tour_expr *e = &sc->choices[right->choice].holds;

@@ -11,7 +11,7 @@
 #include "rdmalab/trace.h"
 
 /* A reader who plays the lesson. */
-struct walk {
+struct tour_walk {
     const struct tour *t;
     const struct session_config *config;
     struct play play;
@@ -22,7 +22,7 @@ struct walk {
     bool ok;
 };
 
-static bool fail(struct walk *w, struct span at, const char *what, const char *remedy)
+static bool fail(struct tour_walk *w, struct span at, const char *what, const char *remedy)
 {
     struct diag d = {.kind = DIAG_NONE};
 
@@ -54,7 +54,7 @@ static size_t lines_of(const char *text, size_t left)
 }
 
 /* Prints the beginning of the page. */
-static void print_head(const struct walk *w)
+static void print_head(const struct tour_walk *w)
 {
     size_t n = 0;
 
@@ -64,7 +64,7 @@ static void print_head(const struct walk *w)
 }
 
 /* Checks the size of the page, and begins another one.  One line is for the prompt. */
-static bool end_page(struct walk *w)
+static bool end_page(struct tour_walk *w)
 {
     const struct tour_screen *sc = &w->t->screens[w->play.screen];
     char what[128];
@@ -84,7 +84,7 @@ static bool end_page(struct walk *w)
 }
 
 /* Gives the next input. */
-static enum play_result press(struct walk *w)
+static enum play_result press(struct tour_walk *w)
 {
     const struct tour_screen *sc = &w->t->screens[w->play.screen];
     char said[] = {'0', '\0'};
@@ -97,7 +97,7 @@ static enum play_result press(struct walk *w)
 }
 
 /* Compares the lab with that of a reader who goes directly to this screen. */
-static bool compare_restored(struct walk *w)
+static bool compare_restored(struct tour_walk *w)
 {
     struct session_config config = *w->config;
     struct play direct = {.opened = NULL};
@@ -112,7 +112,7 @@ static bool compare_restored(struct walk *w)
                         "a command of an earlier screen depends on something else");
 }
 
-static bool walk_on(struct walk *w)
+static bool walk_on(struct tour_walk *w)
 {
     enum play_result result;
     size_t screen = 0;
@@ -132,7 +132,7 @@ static bool walk_on(struct walk *w)
 
 static bool walk(const struct tour *t, const struct session_config *config, size_t chooses)
 {
-    struct walk w = {.t = t, .config = config, .chooses = chooses, .ok = true};
+    struct tour_walk w = {.t = t, .config = config, .chooses = chooses, .ok = true};
     struct session_config own = *config;
 
     w.out = must_memstream(&w.page, &w.n_page);

@@ -18,7 +18,8 @@ static const struct tour_screen *screen_of(const struct play *p)
     return &p->tour->screens[p->screen];
 }
 
-/* --- The lab ----------------------------------------------------------------------------------- */
+/* --- The lab -----------------------------------------------------------------------------------
+ */
 
 /* Prints an error of the lesson itself, with the place in its file. */
 static bool complain(struct play *p, const struct source *src, const struct diag *d)
@@ -46,7 +47,8 @@ static void print_refusal(struct play *p)
         diag_print(p->config.out, &src, &p->s->diag);
 }
 
-/* Executes @src, which is a command of the lesson and not of the reader: it cannot leave the lesson.
+/* Executes @src, which is a command of the lesson and not of the reader: it cannot leave the
+ * lesson.
  */
 static bool run_lines(struct play *p, const struct source *src)
 {
@@ -105,8 +107,7 @@ static bool execute_until_here(struct play *p)
             return false;
     }
     for (size_t screen = 0; screen <= p->screen; screen++) {
-        const size_t n =
-            screen == p->screen ? p->n_done : p->tour->screens[screen].n_commands;
+        const size_t n = screen == p->screen ? p->n_done : p->tour->screens[screen].n_commands;
 
         for (size_t i = 0; i < n; i++) {
             if (!execute_nth(p, screen, i))
@@ -160,9 +161,7 @@ static void enter_screen(struct play *p, size_t screen)
     p->screen = screen;
     p->n_done = 0;
     p->said[0] = '\0';
-    p->stage = screen_of(p)->ask          ? PLAY_ASK
-               : screen_of(p)->n_commands ? PLAY_DO
-                                          : PLAY_OVER;
+    p->stage = screen_of(p)->ask ? PLAY_ASK : screen_of(p)->n_commands ? PLAY_DO : PLAY_OVER;
 }
 
 bool play_go(struct play *p, size_t screen)
@@ -187,7 +186,8 @@ void play_done(struct play *p)
     p->s = NULL;
 }
 
-/* --- Output ------------------------------------------------------------------------------------ */
+/* --- Output ------------------------------------------------------------------------------------
+ */
 
 /* Prints lines of text, each behind the indentation. */
 static void print_text(const struct play *p, const char *text)
@@ -284,10 +284,11 @@ void play_show(struct play *p)
     print_next(p);
 }
 
-/* --- Answers ----------------------------------------------------------------------------------- */
+/* --- Answers -----------------------------------------------------------------------------------
+ */
 
 /* Prints the right answer behind @lead, and the facts of the lab that make it right. */
-static void print_right(const struct play *p, const struct answer *right, const char *lead)
+static void print_right(const struct play *p, const struct tour_answer *right, const char *lead)
 {
     const struct tour_screen *sc = screen_of(p);
     char line[2 * ANSWER_BYTES + DIAG_MESSAGE_BYTES];
@@ -311,7 +312,7 @@ static bool judge_answer(struct play *p)
     const struct tour_screen *sc = screen_of(p);
     char lead[PLAY_ANSWER_BYTES + 64];
     struct text l = text_on(lead, sizeof(lead));
-    struct answer right;
+    struct tour_answer right;
     struct diag d = {.kind = DIAG_NONE};
     size_t choice = 0;
     bool is_right = false, can_compare;
@@ -390,7 +391,8 @@ enum play_result play_answer(struct play *p, const char *text)
     return after_question(p);
 }
 
-/* --- Commands ---------------------------------------------------------------------------------- */
+/* --- Commands ----------------------------------------------------------------------------------
+ */
 
 /* Executes the next command of the lesson; @typed: the reader has typed it. */
 static enum play_result do_next(struct play *p, bool typed)

@@ -21,9 +21,9 @@
 
 /* The input that comes next. */
 enum play_stage {
-    PLAY_ASK,    /* an answer to the question of the screen */
-    PLAY_DO,     /* the next command of the screen */
-    PLAY_OVER    /* an empty line for the next screen */
+    PLAY_ASK, /* an answer to the question of the screen */
+    PLAY_DO,  /* the next command of the screen */
+    PLAY_OVER /* an empty line for the next screen */
 };
 
 #define PLAY_ANSWER_BYTES 64u
@@ -44,8 +44,9 @@ struct play {
     void *ctx;
 };
 
-/* Begins @tour at @screen.  The caller has set @opened and @ctx.  @config is that of its sessions.  Prints nothing.  Returns false if the
- * commands before that screen fail; the error was printed.  Call play_done() in both cases.
+/* Begins @tour at @screen.  The caller has set @opened and @ctx.  @config is that of its sessions.
+ * Prints nothing.  Returns false if the commands before that screen fail; the error was printed.
+ * Call play_done() in both cases.
  */
 bool play_begin(struct play *p, const struct tour *tour, const struct session_config *config,
                 size_t screen);

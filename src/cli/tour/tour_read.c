@@ -11,34 +11,34 @@
 #define INDENT 4u
 
 /* The directive that the indented lines of the file belong to. */
-enum part { PART_NONE, PART_LAB, PART_TEXT, PART_OTHERWISE, PART_DO, PART_THEN };
+enum tour_part { PART_NONE, PART_LAB, PART_TEXT, PART_OTHERWISE, PART_DO, PART_THEN };
 
 /* The order of directives inside a screen. */
-enum rank { RANK_TEXT, RANK_ASK, RANK_ANSWER, RANK_DO, RANK_REFUSED, RANK_EXPECT, RANK_THEN };
+enum tour_rank { RANK_TEXT, RANK_ASK, RANK_ANSWER, RANK_DO, RANK_REFUSED, RANK_EXPECT, RANK_THEN };
 
-struct reader {
+struct tour_reader {
     struct tour *t;
     struct diag *d;
     size_t line; /* number of the current line, from 1 */
-    enum part part;
-    enum rank rank;
-    tour_text *target;         /* of PART_TEXT, PART_OTHERWISE, PART_THEN */
+    enum tour_part part;
+    enum tour_rank rank;
+    tour_text *target;          /* of PART_TEXT, PART_OTHERWISE, PART_THEN */
     struct tour_screen *screen; /* NULL: before the first one */
 };
 
 /* The current line, or what is left of it. */
-struct words {
+struct tour_words {
     const char *s;
     size_t at, len; /* in the file */
 };
 
-static bool fail(struct reader *r, struct span at, const char *message, const char *remedy)
+static bool fail(struct tour_reader *r, struct span at, const char *message, const char *remedy)
 {
     diag_set(r->d, DIAG_SYNTAX, at, "%s", message);
     return diag_remedy(r->d, "%s", remedy);
 }
 
-static void skip_blanks(struct words *w)
+static void skip_blanks(struct tour_words *w)
 {
     while (w->len > 0 && w->s[0] == ' ') {
         w->s++;
@@ -48,15 +48,15 @@ static void skip_blanks(struct words *w)
 }
 
 /* Returns the span of what is left, without the blanks before it. */
-static struct span rest_of(const struct words *w)
+static struct span rest_of(const struct tour_words *w)
 {
-    struct words rest = *w;
+    struct tour_words rest = *w;
 
     skip_blanks(&rest);
     return (struct span){rest.at, rest.len};
 }
 
-static void advance(struct words *w, size_t n)
+static void advance(struct tour_words *w, size_t n)
 {
     w->s += n;
     w->at += n;
@@ -64,9 +64,9 @@ static void advance(struct words *w, size_t n)
 }
 
 /* Takes the next word, which blanks end. */
-static struct words take_word(struct words *w)
+static struct tour_words take_word(struct tour_words *w)
 {
-    struct words one;
+    struct tour_words one;
 
     skip_blanks(w);
     one = *w;
@@ -76,13 +76,14 @@ static struct words take_word(struct words *w)
     return one;
 }
 
-static bool word_is(const struct words *w, const char *what)
+static bool word_is(const struct tour_words *w, const char *what)
 {
     return w->len == strlen(what) && memcmp(w->s, what, w->len) == 0;
 }
 
 /* Takes a text in quotes, in which a quote is written \". */
-static bool take_quoted(struct reader *r, struct words *w, const char *what, const char **ret)
+static bool take_quoted(struct tour_reader *r, struct tour_words *w, const char *what,
+                        const char **ret)
 {
     char *out;
     size_t n = 0, i = 1;
@@ -105,7 +106,7 @@ static bool take_quoted(struct reader *r, struct words *w, const char *what, con
     return true;
 }
 
-static bool at_end(struct reader *r, struct words *w)
+static bool at_end(struct tour_reader *r, struct tour_words *w)
 {
     skip_blanks(w);
     return w->len == 0 ||
@@ -124,7 +125,7 @@ static bool asks_lab(const struct expr *e)
 }
 
 /* Parses the rest of the line as an expression whose value the lab decides. */
-static bool take_expr(struct reader *r, struct words *w, struct tour_expr *ret)
+static bool take_expr(struct tour_reader *r, struct tour_words *w, struct tour_expr *ret)
 {
     skip_blanks(w);
     if (w->len == 0)
@@ -141,10 +142,11 @@ static bool take_expr(struct reader *r, struct words *w, struct tour_expr *ret)
                                     "compare a value of the lab: h1.qp.state, count(tx)");
 }
 
-/* --- Indented lines ---------------------------------------------------------------------------- */
+/* --- Indented lines ----------------------------------------------------------------------------
+ */
 
-static bool add_command(struct reader *r, const struct words *w, struct tour_command *v, size_t *n,
-                        size_t max)
+static bool add_command(struct tour_reader *r, const struct tour_words *w, struct tour_command *v,
+                        size_t *n, size_t max)
 {
     const char *indented;
 
@@ -158,7 +160,7 @@ static bool add_command(struct reader *r, const struct words *w, struct tour_com
 }
 
 /* Number of characters in the line. */
-static size_t columns_of(const struct words *w)
+static size_t columns_of(const struct tour_words *w)
 {
     size_t n = 0;
 
@@ -168,7 +170,7 @@ static size_t columns_of(const struct words *w)
 }
 
 /* Appends a line to a text. */
-static bool add_text(struct reader *r, const struct words *w)
+static bool add_text(struct tour_reader *r, const struct tour_words *w)
 {
     const size_t before = strlen(*r->target);
     char *both;
@@ -184,7 +186,7 @@ static bool add_text(struct reader *r, const struct words *w)
     return true;
 }
 
-static bool read_indented(struct reader *r, struct words *w)
+static bool read_indented(struct tour_reader *r, struct tour_words *w)
 {
     switch (r->part) {
     case PART_NONE:
@@ -202,11 +204,12 @@ static bool read_indented(struct reader *r, struct words *w)
                                "text belongs to screen, choice, number and then");
 }
 
-/* --- Directives -------------------------------------------------------------------------------- */
+/* --- Directives --------------------------------------------------------------------------------
+ */
 
-static bool read_lesson(struct reader *r, struct words *w)
+static bool read_lesson(struct tour_reader *r, struct tour_words *w)
 {
-    const struct words name = take_word(w);
+    const struct tour_words name = take_word(w);
     struct text t = text_on(r->t->name, sizeof(r->t->name));
 
     if (r->t->title)
@@ -223,7 +226,7 @@ static bool read_lesson(struct reader *r, struct words *w)
     return take_quoted(r, w, "lesson keys \"Keys\"", &r->t->title) && at_end(r, w);
 }
 
-static bool read_lab(struct reader *r, struct words *w)
+static bool read_lab(struct tour_reader *r, struct tour_words *w)
 {
     if (r->screen || r->t->n_lab)
         return fail(r, rest_of(w), "lab stands once, before the first screen", "move it there");
@@ -231,7 +234,7 @@ static bool read_lab(struct reader *r, struct words *w)
     return at_end(r, w);
 }
 
-static bool read_screen(struct reader *r, struct words *w)
+static bool read_screen(struct tour_reader *r, struct tour_words *w)
 {
     if (r->t->n_screens == TOUR_SCREENS_MAX)
         return fail(r, rest_of(w), "too many screens", "make two lessons of it");
@@ -243,18 +246,18 @@ static bool read_screen(struct reader *r, struct words *w)
     return take_quoted(r, w, "screen \"Two hosts\"", &r->screen->title) && at_end(r, w);
 }
 
-static bool read_ask(struct reader *r, struct words *w)
+static bool read_ask(struct tour_reader *r, struct tour_words *w)
 {
     r->screen->ask_at = rest_of(w);
     return take_quoted(r, w, "ask \"How many packets?\"", &r->screen->ask) && at_end(r, w);
 }
 
-static bool read_choice(struct reader *r, struct words *w)
+static bool read_choice(struct tour_reader *r, struct tour_words *w)
 {
     static const char form[] = "choice \"one\" if count(tx) == 1";
     struct tour_screen *sc = r->screen;
     struct tour_choice *c = &sc->choices[sc->n_choices];
-    struct words word;
+    struct tour_words word;
 
     if (!sc->ask || sc->number.text)
         return fail(r, rest_of(w), "choices follow a question, and no number", form);
@@ -272,7 +275,7 @@ static bool read_choice(struct reader *r, struct words *w)
     return take_expr(r, w, &c->holds);
 }
 
-static bool read_number(struct reader *r, struct words *w)
+static bool read_number(struct tour_reader *r, struct tour_words *w)
 {
     struct tour_screen *sc = r->screen;
 
@@ -288,27 +291,27 @@ static bool read_number(struct reader *r, struct words *w)
                 "number count(tx, host==h1)");
 }
 
-static bool read_do(struct reader *r, struct words *w)
+static bool read_do(struct tour_reader *r, struct tour_words *w)
 {
     r->part = PART_DO;
     return at_end(r, w);
 }
 
-static bool read_refused(struct reader *r, struct words *w)
+static bool read_refused(struct tour_reader *r, struct tour_words *w)
 {
     if (r->screen->n_commands == 0)
         return fail(r, rest_of(w), "refused follows the commands of its screen", "do");
     return take_quoted(r, w, "refused \"needs RTS\"", &r->screen->refused) && at_end(r, w);
 }
 
-static bool read_expect(struct reader *r, struct words *w)
+static bool read_expect(struct tour_reader *r, struct tour_words *w)
 {
     if (r->screen->n_expects == TOUR_EXPECTS_MAX)
         return fail(r, rest_of(w), "too many expectations", "join them by \"and\"");
     return take_expr(r, w, &r->screen->expects[r->screen->n_expects++]);
 }
 
-static bool read_then(struct reader *r, struct words *w)
+static bool read_then(struct tour_reader *r, struct tour_words *w)
 {
     r->part = PART_THEN;
     r->target = &r->screen->then;
@@ -318,17 +321,21 @@ static bool read_then(struct reader *r, struct words *w)
 /* The directives of a screen; those with @many may be repeated. */
 static const struct {
     const char *word;
-    enum rank rank;
+    enum tour_rank rank;
     bool many;
-    bool (*read)(struct reader *r, struct words *w);
+    bool (*read)(struct tour_reader *r, struct tour_words *w);
 } in_screens[] = {
-    {"ask", RANK_ASK, false, read_ask},          {"choice", RANK_ANSWER, true, read_choice},
-    {"number", RANK_ANSWER, true, read_number},  {"do", RANK_DO, false, read_do},
-    {"refused", RANK_REFUSED, false, read_refused}, {"expect", RANK_EXPECT, true, read_expect},
+    {"ask", RANK_ASK, false, read_ask},
+    {"choice", RANK_ANSWER, true, read_choice},
+    {"number", RANK_ANSWER, true, read_number},
+    {"do", RANK_DO, false, read_do},
+    {"refused", RANK_REFUSED, false, read_refused},
+    {"expect", RANK_EXPECT, true, read_expect},
     {"then", RANK_THEN, false, read_then},
 };
 
-static bool read_in_screen(struct reader *r, const struct words *word, struct words *w)
+static bool read_in_screen(struct tour_reader *r, const struct tour_words *word,
+                           struct tour_words *w)
 {
     for (size_t i = 0; i < ARRAY_LEN(in_screens); i++) {
         if (!word_is(word, in_screens[i].word))
@@ -347,9 +354,9 @@ static bool read_in_screen(struct reader *r, const struct words *word, struct wo
                 "commands begin with four blanks");
 }
 
-static bool read_directive(struct reader *r, struct words *w)
+static bool read_directive(struct tour_reader *r, struct tour_words *w)
 {
-    const struct words word = take_word(w);
+    const struct tour_words word = take_word(w);
 
     if (word_is(&word, "lesson"))
         return read_lesson(r, w);
@@ -364,7 +371,7 @@ static bool read_directive(struct reader *r, struct words *w)
 }
 
 /* Returns true if @sc is complete. */
-static bool judge_screen(struct reader *r, const struct tour_screen *sc)
+static bool judge_screen(struct tour_reader *r, const struct tour_screen *sc)
 {
     if (sc->ask && !sc->number.text && sc->n_choices < 2)
         return fail(r, sc->ask_at, "this question has no answers", "two choices, or a number");
@@ -373,9 +380,9 @@ static bool judge_screen(struct reader *r, const struct tour_screen *sc)
     return sc->text[0] || fail(r, sc->at, "this screen has no text", "say what it is about");
 }
 
-static bool read_line(struct reader *r, const struct source *src, size_t at, size_t len)
+static bool read_line(struct tour_reader *r, const struct source *src, size_t at, size_t len)
 {
-    struct words w = {src->text + at, at, len};
+    struct tour_words w = {src->text + at, at, len};
 
     while (w.len > 0 && w.s[w.len - 1] == ' ')
         w.len--;
@@ -393,7 +400,7 @@ static bool read_line(struct reader *r, const struct source *src, size_t at, siz
 }
 
 /* Removes the empty lines at the end of a text. */
-static void trim(struct reader *r, tour_text *text)
+static void trim(struct tour_reader *r, tour_text *text)
 {
     size_t n = strlen(*text);
 
@@ -404,7 +411,7 @@ static void trim(struct reader *r, tour_text *text)
     *text = pool_copy(&r->t->pool, *text, n);
 }
 
-static void trim_screen(struct reader *r, struct tour_screen *sc)
+static void trim_screen(struct tour_reader *r, struct tour_screen *sc)
 {
     trim(r, &sc->text);
     trim(r, &sc->then);
@@ -415,7 +422,7 @@ static void trim_screen(struct reader *r, struct tour_screen *sc)
 
 bool tour_read(struct tour *ret, const struct source *src, struct diag *reterr)
 {
-    struct reader r = {.t = ret, .d = reterr};
+    struct tour_reader r = {.t = ret, .d = reterr};
     size_t bad_at;
     const char *why = source_check_text(src, &bad_at);
 
