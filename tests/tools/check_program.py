@@ -119,6 +119,7 @@ CASES = [  # arguments, standard input, exit status, what the output must match
     (["-c", "host h1; scenarios run first-send; show h1.name"], "", 0, r"^all of it held(.|\n)*\nh1\.name = h1$"),
     (["-c", "host h1; source scenarios/01-first-send.json"], "", 1,
      r"a scenario needs an empty lab(.|\n)*\"quit\", and source it at a new prompt"),
+    (["-c", "; ".join(PAIR.strip().split("\n")) + " quiet"], "", 0, r"RESET\)\nh1\.qp and h2\.qp are connected\n\Z"),
     (["-c", "scenarios run zzz"], "", 1, r'^error: no scenario is about "zzz"\n  scenarios run zzz\n +\^\^\^\n'),
     (["tset"], "", 2, r'tset: No such file or directory\n  did you mean "rdmalab test"\?$'),
     (["help"], "", 2, r'did you mean "rdmalab --help"\?$'),
