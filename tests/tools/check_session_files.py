@@ -75,6 +75,8 @@ def check_session_files(program):
     for args in [("run", "w.json"), ("test", "w.json"), ("w.json",), ("-c", "source w.json"), ("convert", "w.json", "c.lab")]:
         result = program.run(*args)
         ensure(result.returncode != 0 and '"rdmalab open FILE" goes on in it' in result.stdout + result.stderr, f"{args}: {result}")
+    seeded = program.run("open", "w.json", "--seed", "2")
+    ensure(seeded.returncode == 2 and "--seed: a world has its seed" in seeded.stderr, seeded)
     failing = program.run("open", "w.json", stdin="expect t == 5s\nhost h9\n")
     ensure(failing.returncode == 1 and "standard input:1:" in failing.stderr, f"{failing}")
 

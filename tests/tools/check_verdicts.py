@@ -92,7 +92,7 @@ CASES = [  # arguments, standard input, exit status, what the output must match
     (["test", "good.lab", "--seeds", "1..900000"], "", 2, r"too many cases: fewer seeds"),
     (["test", "scenarios/26-unreliable-link.json", "--seeds", "1..4", "--twice"], "", 0,
      r"^4 passed, 0 failed, 0 skipped$"),
-    (["test", "fails.lab", "--twice"], "", 1, r"\AFAIL  fails\.lab\nfails\.lab:3:1: FAIL .*\n  again: .*\n0 passed, 1 failed"),
+    (["test", "fails.lab", "--twice"], "", 1, r"\AFAIL  fails\.lab\nfails\.lab:3:1: FAIL .*\n  again: .*\n  open: .*\n0 passed, 1 failed"),
     # what cannot be written is an error before anything runs
     (["test", "fails.lab", "--junit", "no/where.xml"], "", 2, r"\Ardmalab: --junit no/where\.xml: No such file.*\n\Z"),
     (["test", "good.lab", "fails.lab", "--junit", "./fails.lab"], "", 2,
@@ -272,7 +272,7 @@ def check_artifacts(program):
     """A failure leaves its pcapng, ladder, events and command; a success leaves no directory."""
     program.run("test", "good.lab", "fails.lab", "--artifacts", "left")
     names = sorted(p.name for p in program.file("left/fails.lab").iterdir())
-    ensure(names == ["again.sh", "failed.ndjson", "failed.pcapng", "failed.svg"], f"left are {names}")
+    ensure(names == ["again.sh", "failed.ndjson", "failed.pcapng", "failed.svg", "failed.txt"], f"left are {names}")
     ensure([p.name for p in program.file("left").iterdir()] == ["fails.lab"], "only the failure leaves something")
     ensure(program.run("test", "good.lab", "--artifacts", "none").returncode == 0, "good.lab passes")
     ensure(not program.file("none").exists(), "nothing is left")

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* `rdmalab open`: starts the prompt with a saved session. */
+/* `rdmalab open`: starts the prompt with a saved session, or with a scenario that was run. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "cli/app/allow.h"
 #include "cli/app/modes.h"
+#include "cli/app/open.h"
 #include "cli/app/options.h"
 #include "cli/app/repl.h"
 #include "cli/exec/exec.h"
@@ -20,31 +21,18 @@
 #include "process/signals.h"
 #include "rdmalab/trace.h"
 
-struct open_options {
-    const char *file;
-    char *lines; /* NULL: none, read the prompt */
-    bool prompt;
-    struct allow allow;
-    unsigned allowed; /* set of enum permit */
-};
-
 static int complain(const char *file, const char *why)
 {
     fprintf(stderr, "rdmalab: %s: %s\n", SHOWN_NAME(file), why);
     return EXIT_USAGE;
 }
 
-/* Reads the file and prints errors.  If it returns EXIT_PASSED, the caller frees *@ret with
- * session_file_done().  The caller always frees *@ret_src with source_done().
- */
-static int load(const char *file, struct source *ret_src, struct session_file *ret)
+/* Reads the text of the file, and prints errors.  The caller frees *@ret_src with source_done(). */
+static int load_text(const char *file, struct source *ret_src)
 {
-    const volatile sig_atomic_t *interrupted = signals_interrupted();
-    struct diag d = {.kind = DIAG_NONE};
     struct stat info;
     const char *why;
 
-    *ret = (struct session_file){.v = NULL};
     if (stat(file, &info) == 0) {
         /* A pipe or a device may have no end.  For a directory, reading reports the error. */
         if (!S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode))
@@ -53,15 +41,25 @@ static int load(const char *file, struct source *ret_src, struct session_file *r
             return complain(file, "this is larger than a world may be");
     }
     why = source_read(file, ret_src);
-    if (why) {
-        complain(file, why);
-        return why == source_no_memory ? EXIT_FAILED : EXIT_USAGE;
-    }
-    if (session_file_read(ret_src, interrupted, ret, stderr, &d))
+    if (!why)
+        return EXIT_PASSED;
+    complain(file, why);
+    return why == source_no_memory ? EXIT_FAILED : EXIT_USAGE;
+}
+
+/* Reads the session in @src and prints errors.  If it returns EXIT_PASSED, the caller frees *@ret
+ * with session_file_done().
+ */
+static int load(const struct source *src, struct session_file *ret)
+{
+    const volatile sig_atomic_t *interrupted = signals_interrupted();
+    struct diag d = {.kind = DIAG_NONE};
+
+    if (session_file_read(src, interrupted, ret, stderr, &d))
         return EXIT_PASSED;
     if (*interrupted)
         return EXIT_INTERRUPTED;
-    diag_print(stderr, ret_src, &d);
+    diag_print(stderr, src, &d);
     return EXIT_USAGE;
 }
 
@@ -89,10 +87,13 @@ static uint64_t ticks_of(const struct session *s)
     return n;
 }
 
-static int run_lines(struct session *s, const char *lines)
+int open_prompt(struct session *s, const struct open_options *o)
 {
-    const struct source src = source_typed(lines);
+    struct source src;
 
+    if (!o->lines)
+        return repl_run(s, o->prompt, NULL);
+    src = source_typed(o->lines);
     if (exec_lines(s, &src, false))
         return EXIT_PASSED;
     session_complain(s, stderr);
@@ -132,44 +133,56 @@ static int go_on(const struct open_options *o, struct session_file *w)
     status = resume_session(s, w, o->file, stderr);
     if (status == EXIT_PASSED) {
         say_where(s, o->file, ticks_of(s));
-        status = o->lines ? run_lines(s, o->lines) : repl_run(s, o->prompt, NULL);
+        status = open_prompt(s, o);
     }
     session_free(s);
+    return status;
+}
+
+static int open_world(const struct source *src, const struct open_options *o)
+{
+    struct session_file w = {.v = NULL};
+    int status = EXIT_USAGE;
+
+    if (o->seed_text)
+        fputs("rdmalab: --seed: a world has its seed, from which all in it came\n"
+              "  \"session save FILE.lab\" in it, and then \"rdmalab run FILE.lab --seed S\"\n",
+              stderr);
+    else if (o->is_virtual)
+        fputs("rdmalab: --virtual is for scenarios: no program can be in a world\n", stderr);
+    else
+        status = load(src, &w);
+    if (status == EXIT_PASSED)
+        status = go_on(o, &w);
+    session_file_done(&w);
     return status;
 }
 
 int open_main(int argc, char **argv)
 {
     struct open_options o = {.file = NULL};
-    const char *seed = NULL;
     const struct option rows[] = {{.name = "-c", .lines = &o.lines, .words = ""},
                                   {.name = "--prompt", .flag = &o.prompt},
+                                  {.name = "--virtual", .flag = &o.is_virtual},
                                   ALLOW_OPTIONS(o.allow),
-                                  {.name = "--seed", .value = &seed, .words = ""}};
+                                  {.name = "--seed", .value = &o.seed_text, .words = ""}};
     struct source src = {0};
-    struct session_file w = {.v = NULL};
     int status = EXIT_USAGE;
 
     if (!options_take(rows, ARRAY_LEN(rows), &argc, argv))
         goto out;
-    if (seed) {
-        fputs("rdmalab: --seed: a world has its seed, from which all in it came\n"
-              "  \"session save FILE.lab\" in it, and then \"rdmalab run FILE.lab --seed S\"\n",
-              stderr);
-        goto out;
-    }
     if (argc != 2) {
         status = EXIT_ASK;
         goto out;
     }
-    if (!allow_read(&o.allow, &o.allowed))
+    if ((o.seed_text && !options_number("--seed", o.seed_text, &o.seed)) ||
+        !allow_read(&o.allow, &o.allowed))
         goto out;
     o.file = argv[1];
-    status = load(o.file, &src, &w);
+    status = load_text(o.file, &src);
     if (status == EXIT_PASSED)
-        status = go_on(&o, &w);
+        status = session_file_is_scenario(&src) ? open_scenario(&o) : open_world(&src, &o);
 out:
-    session_file_done(&w);
     source_done(&src);
     free(o.lines);
     return status;

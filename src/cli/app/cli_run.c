@@ -67,6 +67,23 @@ static void add_again(struct text *t, const struct scenario *sc, const struct ru
     allow_add(t, &o->allow);
 }
 
+/* Prints the command that opens the prompt where @sc failed. */
+static void say_open(const struct scenario *sc, const struct run_options *o, uint64_t seed)
+{
+    char line[SHELL_LINE_BYTES];
+    struct text t = text_on(line, sizeof(line));
+
+    if (!source_is_file(&sc->src) || o->memory_text || *signals_interrupted())
+        return;
+    text_add(&t, "rdmalab open");
+    shell_add_file(&t, sc->src.name);
+    shell_add_number(&t, "--seed", seed);
+    text_add(&t, o->is_virtual ? " --virtual" : "");
+    allow_add(&t, &o->allow);
+    if (!t.cut)
+        fprintf(stderr, "  open:  %s\n", line);
+}
+
 /* Sets the stop of --until.  Prints an error and returns NULL if @text is invalid. */
 static const struct stop *set_stop(struct session *s, const char *text)
 {
@@ -243,6 +260,8 @@ static int run_scenario_file(const struct scenario *sc, const struct run_options
         status = judge_stop(s, stop, o->until);
     if (status != EXIT_PASSED)
         modes_say_again(&again);
+    if (status == EXIT_FAILED && !o->until)
+        say_open(sc, o, config.seed);
     status = exit_worse(status, write_outputs(s, o));
     if (o->hash && session_is_live(s) && !o->is_virtual) {
         fputs("rdmalab: --hash: a lab that follows real time has no hash\n", stderr);

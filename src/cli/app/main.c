@@ -245,13 +245,14 @@ static const struct mode modes[] = {
      "  2 usage, FILE is malformed or has nothing to run, 77 FILE says skip, 99 a bug of rdmalab,\n"
      "  130 ^C, 143 SIGTERM, 129 SIGHUP: the files tell what happened until then",
      MODE_FILES " json lab"},
-    {"open", open_main, "open FILE [-c \"LINE; LINE\"]... [--prompt] [--allow ...]",
+    {"open", open_main,
+     "open FILE [-c \"LINE; LINE\"]... [--seed S] [--virtual] [--prompt] [--allow ...]",
      "the prompt, where it was when \"save world FILE\" wrote FILE: place in time, futures and "
      "all;\n"
-     "      -c runs lines there instead",
+     "      or where the scenario FILE fails, or ends; -c runs lines there instead",
      "that of the prompt, or of the lines; 1 what FILE says was done goes another way here,\n"
-     "  2 usage, or FILE is no world, 130 ^C",
-     MODE_FILES " json"},
+     "  2 usage, or FILE is no world and no scenario, 130 ^C",
+     MODE_FILES " json lab"},
     {"test", test_main,
      "test PATH... [--format text|tap|json|github] [--junit F] [-j N] [--tag T] ...",
      "run scenarios and count; \"rdmalab test --help\" tells more", NULL, MODE_FILES " json lab"},

@@ -43,17 +43,28 @@ static void add_all(struct text *t, const char *s)
         text_add(t, "\n");
 }
 
-/* Appends how a failed run comes to the same failure again. */
-static void add_again(struct text *t, const struct test_case *c, const struct test_options *o)
+/* Appends the line "  @name COMMAND" if @add appends a command that fits. */
+static void add_command(struct text *t, const char *name, const struct test_case *c,
+                        const struct test_options *o,
+                        void (*add)(struct text *, const struct test_case *,
+                                    const struct test_options *))
 {
     char line[SHELL_LINE_BYTES];
-    struct text again = text_on(line, sizeof(line));
+    struct text command = text_on(line, sizeof(line));
 
+    add(&command, c, o);
+    if (!command.cut && command.len > 0)
+        text_addf(t, "  %-6s %s\n", name, line);
+}
+
+/* Appends how a failed run comes to the same failure again, and how to look around there. */
+static void add_again(struct text *t, const struct test_case *c, const struct test_options *o)
+{
     if (!o || c->file->status != EXIT_PASSED || c->result.status == EXIT_INTERRUPTED)
         return;
-    test_add_again(&again, c, o);
-    if (!again.cut && again.len > 0)
-        text_addf(t, "  again: %s\n", line);
+    add_command(t, "again:", c, o, test_add_again);
+    if (c->result.ran && c->result.status == EXIT_FAILED)
+        add_command(t, "open:", c, o, test_add_open);
 }
 
 void shown_case(const struct test_case *c, const struct test_options *o, bool many_seeds,
@@ -71,9 +82,9 @@ void shown_case(const struct test_case *c, const struct test_options *o, bool ma
     if (many_seeds && c->seed_given)
         text_addf(&name, " seed=%llu", (unsigned long long)c->seed);
     if (is_bad(&c->result)) {
-        message.cap -= SHELL_LINE_BYTES;
+        message.cap -= 2 * SHELL_LINE_BYTES;
         add_all(&message, c->result.message);
-        message.cap += SHELL_LINE_BYTES;
+        message.cap += 2 * SHELL_LINE_BYTES;
         add_again(&message, c, o);
     } else {
         utf8_add_printable(&message, c->result.message, false);

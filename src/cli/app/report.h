@@ -38,11 +38,12 @@ struct shown_case {
     char name[REPORT_NAME_BYTES]; /* "scenarios/01.json", and the seed if there are several */
     char file[REPORT_NAME_BYTES];
     char title[1024];
-    char message[2 * TEST_MESSAGE_BYTES + SHELL_LINE_BYTES]; /* complete lines */
+    char message[2 * TEST_MESSAGE_BYTES + 2 * SHELL_LINE_BYTES]; /* complete lines */
 };
 
 /* Fills @ret with the texts about @c.  @many_seeds: as in struct report.  The message of a failed
- * run ends with the command that repeats it with the options @o; NULL: with none.
+ * run ends with the commands that repeat it with the options @o, and that open the prompt where it
+ * failed; NULL: with none.
  */
 void shown_case(const struct test_case *c, const struct test_options *o, bool many_seeds,
                 struct shown_case *ret);

@@ -10,7 +10,7 @@
 #include "cli/app/coverage.h"
 #include "cli/session/scenario.h"
 
-#define TEST_MESSAGE_BYTES 6144u
+#define TEST_MESSAGE_BYTES 9216u
 #define TEST_SEEN_BYTES    512u
 
 struct test_file {

@@ -165,6 +165,23 @@ static void case_directory(const struct test_case *c, const char *dir, char ret[
         text_addf(&t, ".%u", c->number);
 }
 
+/* Returns true if scenarios may start programs. */
+static bool may_start(const struct test_options *o)
+{
+    return (o->allowed & PERMIT_BIT(PROGRAMS)) != 0;
+}
+
+void test_add_open(struct text *t, const struct test_case *c, const struct test_options *o)
+{
+    if (!source_is_file(&c->file->sc.src) || c->fault)
+        return;
+    text_add(t, "rdmalab open");
+    shell_add_file(t, c->file->name);
+    shell_add_number(t, "--seed", c->seed);
+    text_add(t, may_start(o) ? " --virtual" : "");
+    allow_add_set(t, o->allowed & ~PERMIT_BIT(PORTS));
+}
+
 void test_add_again(struct text *t, const struct test_case *c, const struct test_options *o)
 {
     if (!source_is_file(&c->file->sc.src))
@@ -180,10 +197,23 @@ void test_add_again(struct text *t, const struct test_case *c, const struct test
         shell_add_number(t, "--timeout", o->timeout_s);
 }
 
-/* Returns true if scenarios may start programs. */
-static bool may_start(const struct test_options *o)
+/* Creates the file @name in @directory.  Returns false, and prints the reason, if that fails. */
+static bool create(struct out_file *o, const char *directory, const char *name, FILE *err)
 {
-    return (o->allowed & PERMIT_BIT(PROGRAMS)) != 0;
+    const struct out_file_place place = {.below = directory, .makes = true, .replaces = true};
+    const char *why = out_file_open_below(o, name, &place);
+
+    if (why)
+        fprintf(err, "%s/%s: %s\n", directory, name, why);
+    return why == NULL;
+}
+
+static void finish(struct out_file *o, const char *directory, const char *name, FILE *err)
+{
+    const char *why = out_file_close(o);
+
+    if (why)
+        fprintf(err, "%s/%s: %s\n", directory, name, why);
 }
 
 /* Writes a shell script that repeats the case. */
@@ -194,16 +224,24 @@ static void leave_command(const struct test_case *c, const struct test_options *
     char line[SHELL_LINE_BYTES];
     struct text t = text_on(line, sizeof(line));
     struct out_file o;
-    const struct out_file_place place = {.below = directory, .makes = true, .replaces = true};
-    const char *why = out_file_open_below(&o, name, &place);
 
     test_add_again(&t, c, how);
-    if (!why) {
-        fprintf(o.f, "#!/bin/sh\nexec %s \"$@\"\n", line);
-        why = out_file_close(&o);
-    }
-    if (why)
-        fprintf(err, "%s/%s: %s\n", directory, name, why);
+    if (!create(&o, directory, name, err))
+        return;
+    fprintf(o.f, "#!/bin/sh\nexec %s \"$@\"\n", line);
+    finish(&o, directory, name, err);
+}
+
+/* Writes @message, why the case failed. */
+static void leave_message(const char *message, const char *directory, FILE *err)
+{
+    static const char name[] = "failed.txt";
+    struct out_file o;
+
+    if (!create(&o, directory, name, err))
+        return;
+    fputs(message, o.f);
+    finish(&o, directory, name, err);
 }
 
 static void leave_artifacts(struct session *s, const struct test_case *c,
@@ -295,8 +333,11 @@ static void run_case(const struct test_case *c, const struct test_options *o, FI
     }
     if (s && may_start(o) && r->status != EXIT_PASSED)
         printed_tell(out, err);
-    if (s && o->artifacts && r->status != EXIT_PASSED)
+    if (s && o->artifacts && r->status != EXIT_PASSED) {
+        fflush(err); /* to r->message */
+        leave_message(r->message, directory, err);
         leave_artifacts(s, c, o, directory, out, err);
+    }
     session_free(s);
     session_free(again);
 }

@@ -4,6 +4,7 @@
 
 #include "cli/cmd/commands.h"
 #include "cli/cmd/export_graph.h"
+#include "cli/cmd/why_event.h"
 #include "cli/cmd/why_not.h"
 #include "cli/explain/explain.h"
 #include "cli/explain/explain_asked.h"
@@ -15,19 +16,15 @@
 #include "cli/session/files.h"
 #include "cli/session/resolve.h"
 #include "cli/show/show.h"
-#include "cli/show/show_made.h"
 #include "cli/show/show_vq.h"
 #include "cli/why/why.h"
 #include "emu/base/assert.h"
 #include "emu/base/quantity.h"
-#include "emu/facts/enum/object.h"
-#include "emu/trace/event.h"
 #include "print/show_text.h"
 #include "print/utf8.h"
 #include "process/out_file.h"
 #include "rdmalab/inspect.h"
 #include "rdmalab/trace.h"
-#include "tree/advice.h"
 #include "tree/lab_past.h"
 
 #define SHOW_WORDS_MAX 8u
@@ -156,59 +153,6 @@ static bool remedy_of_missing(struct session *s, ev_id id, const char *otherwise
     return diag_remedy(&s->diag, "%s", t.len ? missing : otherwise);
 }
 
-/* Prints @advice if it applies to the object @kind with @number on @host. */
-static void advise(struct session *s, const struct past *p, enum object_kind kind, uint32_t host,
-                   uint32_t number,
-                   bool (*advice)(struct text *, const struct rdl_lab *, const char *))
-{
-    const enum node_kind node = kind == OBJ_CQ ? NODE_cq : NODE_qp;
-    char path[TREE_PATH_BYTES], buf[2 * SHOW_LINE_BYTES];
-    struct text name = text_on(path, sizeof(path)), t = text_on(buf, sizeof(buf));
-
-    ev_names_object(p->names, &name, host, kind, number);
-    if (tree_is(s->lab, path, node) && advice(&t, s->lab, path))
-        show_wrap(s->config.out, 2, buf);
-}
-
-/* Prints what to do about a CQ that overflowed in the tick of @e, and about the queue pair of @e.
- */
-static void advise_on_event(struct session *s, const struct past *p, ev_id id)
-{
-    const struct ev *e = past_find(p, id);
-    const uint32_t host = e ? past_host_of(e) : EV_HOST_NONE;
-    const struct ev_field *qpn = e ? ev_field_find(e->kind, "qpn") : NULL;
-
-    if (host == EV_HOST_NONE)
-        return;
-    for (size_t i = past_lower_bound(p, ev_id_of(ev_tick(id), 0));
-         i < p->n && ev_tick(past_at(p, i)->id) == ev_tick(id); i++) {
-        const struct ev *near = past_at(p, i);
-
-        if (near->kind == EV_cq_overflow && near->u.cq_overflow.host == host)
-            advise(s, p, OBJ_CQ, host, near->u.cq_overflow.cqn, advice_cq_size);
-    }
-    if (!qpn)
-        return;
-    advise(s, p, OBJ_QP, host, (uint32_t)ev_field_number(e, qpn), advice_unsignaled);
-    advise(s, p, OBJ_QP, host, (uint32_t)ev_field_number(e, qpn), advice_rd_atomic);
-}
-
-/* Tells who made the object that was asked about, or else the queue pair of event @id. */
-static void tell_maker(struct session *s, const struct past *p, ev_id id, const char *target)
-{
-    const struct ev *e = past_find(p, id);
-    const struct ev_field *qpn = e ? ev_field_find(e->kind, "qpn") : NULL;
-    char path[TREE_PATH_BYTES];
-    struct text name = text_on(path, sizeof(path));
-
-    if (target && !ev_id_begins(target))
-        text_add(&name, target);
-    else if (qpn && past_host_of(e) != EV_HOST_NONE)
-        ev_names_object(p->names, &name, past_host_of(e), OBJ_QP,
-                        (uint32_t)ev_field_number(e, qpn));
-    show_made(s->config.out, s->lab, s->config.live_ops, s->outside.live, path, true);
-}
-
 bool look_find_event(struct session *s, const struct step *st, const struct past *past, ev_id *ret)
 {
     const struct scope in = session_scope(s);
@@ -268,12 +212,10 @@ bool run_why(struct session *s, const struct step *st)
         return false;
     if (!target)
         why_tell_choice(s->config.out, &past, id);
-    if (why(s->config.out, &past, id) != RDL_OK) {
+    if (!why_event_print(s, s->config.out, &past, id, target)) {
         session_fail(s, at, "this event is not recorded (any more)");
         return remedy_of_missing(s, id, "\"show events\" lists those that are");
     }
-    advise_on_event(s, &past, id);
-    tell_maker(s, &past, id, target);
     return true;
 }
 

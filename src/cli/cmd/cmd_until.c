@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Commands that wait for an expression, or check it: until, expect. */
 #include "cli/cmd/asking.h"
+#include "cli/cmd/cause.h"
 #include "cli/cmd/commands.h"
 #include "cli/cmd/waiting.h"
 #include "cli/session/advance.h"
@@ -19,8 +20,10 @@ static struct scope scope_since(const struct session *s, const uint64_t *since)
     return in;
 }
 
-/* Fails: the expression does not hold.  Says its value, and how to reproduce it. */
-static bool refute(struct session *s, const struct step *st, const struct expr *e,
+/* Sets the error that the expression does not hold, with its value, the events that it counted,
+ * what is waited for if @since is given, and the causes of its subjects.
+ */
+static void refute(struct session *s, const struct step *st, const struct expr *e,
                    const uint64_t *since, const char *why)
 {
     const struct scope in = scope_since(s, since);
@@ -33,7 +36,9 @@ static bool refute(struct session *s, const struct step *st, const struct expr *
     expr_add_terms(&in, &terms, that, &t);
     diag_set(&s->diag, DIAG_EXPECT, st->at, "%s %s: %s%s", st->cmd->name, that, why, found);
     expr_note_events(&in, &terms, &s->diag);
-    return false;
+    if (since)
+        advance_note_waits(s);
+    cause_note(s, &in, &terms, that);
 }
 
 /* Evaluates @e.  An expression that cannot be evaluated is a mistake, which `refused` does not
@@ -88,7 +93,6 @@ static bool run_until_holds(struct session *s, const struct step *st, const stru
     if (w.held || w.stopped || s->config.expectations_ignored)
         return true;
     refute(s, st, e, &w.since, w.idle ? "nothing is left to run, and " : "the time is over, and ");
-    advance_note_waits(s);
     return false;
 }
 
@@ -127,15 +131,15 @@ bool run_expect(struct session *s, const struct step *st)
     struct pool pool = {NULL};
     const struct expr *e = read_that(s, st, &pool);
     bool holds = s->config.expectations_ignored;
-    bool ok = e && (holds || answer(s, e, step_span(st, "that", 0), NULL, &holds));
+    const bool ok = e && (holds || answer(s, e, step_span(st, "that", 0), NULL, &holds));
 
     s->run.n_expectations++;
-    if (ok && !holds)
-        ok = refute(s, st, e, NULL, "");
-    else if (ok)
+    if (ok && holds)
         say_held(s, st, e);
+    else if (ok)
+        refute(s, st, e, NULL, "");
     pool_free(&pool);
-    return ok;
+    return ok && holds;
 }
 
 /* --- if --------------------------------------------------------------------------------------- */

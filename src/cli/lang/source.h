@@ -68,7 +68,7 @@ enum diag_kind {
 
 #define DIAG_MESSAGE_BYTES 1024u
 #define DIAG_REMEDY_BYTES  512u
-#define DIAG_NOTES_BYTES   4096u
+#define DIAG_NOTES_BYTES   6144u
 
 struct diag {
     enum diag_kind kind;

@@ -58,4 +58,7 @@ bool session_file_read(const struct source *src, const volatile sig_atomic_t *in
                        struct session_file *ret, FILE *err, struct diag *d);
 void session_file_done(struct session_file *w);
 
+/* Returns true if @src is a script or a JSON scenario, and no saved session. */
+bool session_file_is_scenario(const struct source *src);
+
 #endif

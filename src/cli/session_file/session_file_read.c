@@ -569,24 +569,31 @@ static bool read_session_file(struct file_reader *r, struct json_value v)
     return read_futures(r, m[W_FUTURES]);
 }
 
-/* Returns the kind of file that @src is instead, by its beginning and its name; "": unknown. */
-static const char *what_else(const struct source *src, bool has_steps)
+bool session_file_is_scenario(const struct source *src)
 {
-    const size_t n = src->name ? strlen(src->name) : 0;
+    struct diag ignored = {.kind = DIAG_NONE};
+    cJSON *root = NULL;
+    bool is;
 
-    if (has_steps)
-        return "it is a scenario: \"rdmalab run FILE\" runs it";
-    if (n > 7 && strcmp(src->name + n - 7, ".ndjson") == 0)
-        return "it may be a saved trace: \"rdmalab show FILE\" asks it";
     if (src->name && files_is_lab(src->name))
-        return "it is a script: \"rdmalab FILE\" runs it";
-    return "\"save world FILE\" at the prompt writes one";
+        return true;
+    if (src->len > SESSION_FILE_BYTES_MAX || !json_parse(src, &root, &ignored))
+        return false;
+    is = !cJSON_GetObjectItemCaseSensitive(root, "world") &&
+         cJSON_GetObjectItemCaseSensitive(root, "steps");
+    cJSON_Delete(root);
+    return is;
 }
 
-static bool refuse_other_file(const struct source *src, bool has_steps, struct diag *d)
+static bool refuse_other_file(const struct source *src, struct diag *d)
 {
-    diag_set(d, DIAG_VALUE, (struct span){0, 0}, "this is no world");
-    return diag_remedy(d, "%s", what_else(src, has_steps));
+    const size_t n = src->name ? strlen(src->name) : 0;
+    const bool is_trace = n > 7 && strcmp(src->name + n - 7, ".ndjson") == 0;
+
+    diag_set(d, DIAG_VALUE, (struct span){0, 0}, "this is no world and no scenario");
+    return diag_remedy(d, "%s",
+                       is_trace ? "it may be a saved trace: \"rdmalab show FILE\" asks it"
+                                : "\"save world FILE\" at the prompt writes a world");
 }
 
 bool session_file_read(const struct source *src, const volatile sig_atomic_t *interrupted,
@@ -605,14 +612,12 @@ bool session_file_read(const struct source *src, const volatile sig_atomic_t *in
     if (src->len > SESSION_FILE_BYTES_MAX)
         return diag_set(d, DIAG_VALUE, (struct span){0, 0}, "this is larger than a world may be");
     if (src->text[strspn(src->text, " \t\r\n")] != '{')
-        return refuse_other_file(src, false, d);
+        return refuse_other_file(src, d);
     if (!json_parse(src, &root, d)) {
-        if (!files_is_session_file(src))
-            diag_remedy(d, "%s", what_else(src, false));
         return false;
     }
     if (!cJSON_GetObjectItemCaseSensitive(root, "world")) {
-        ok = refuse_other_file(src, cJSON_GetObjectItemCaseSensitive(root, "steps") != NULL, d);
+        ok = refuse_other_file(src, d);
     } else {
         ok = read_session_file(&r, json_root(src, root));
     }

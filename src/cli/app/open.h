@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/* The parts of `rdmalab open`, which starts the prompt in a saved session or in a scenario. */
+#ifndef CLI_APP_OPEN_H
+#define CLI_APP_OPEN_H
+
+#include "cli/app/allow.h"
+#include "cli/session/session.h"
+
+struct open_options {
+    const char *file;
+    char *lines; /* executed in place of the prompt; NULL: none */
+    bool prompt; /* see repl_run() */
+    bool is_virtual;
+    const char *seed_text; /* NULL: not given, and @seed is not valid */
+    uint64_t seed;
+    struct allow allow;
+    unsigned allowed; /* set of enum permit */
+};
+
+/* Runs the scenario @o->file up to its end or its first failure, which is printed, and then the
+ * prompt: there one can go back, and look at what was before.  Returns the exit status: that of the
+ * prompt.
+ */
+int open_scenario(const struct open_options *o);
+
+/* Executes the lines of @o, or else runs the prompt.  Returns the exit status. */
+int open_prompt(struct session *s, const struct open_options *o);
+
+#endif
