@@ -9,6 +9,11 @@ static const char *const shade_codes[] = {
     [SHADE_TIMER] = "\033[0;33m",   [SHADE_STATE] = "\033[0;35m",
 };
 
+const char *shade_code(enum shade shade)
+{
+    return shade_codes[shade];
+}
+
 static void put(const struct cells *c, const char *s)
 {
     c->sink->put(c->sink->ctx, s, strlen(s));

@@ -25,6 +25,9 @@ enum shade {
     SHADE_STATE
 };
 
+/* Returns the ANSI code that begins @shade. */
+const char *shade_code(enum shade shade);
+
 struct cell {
     char s[CELL_BYTES]; /* one character; empty: a blank */
     uint8_t shade;      /* enum shade */

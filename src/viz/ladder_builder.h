@@ -40,6 +40,8 @@ struct ladder_ring {
     uint32_t host, queue; /* queue: number of the virtqueue */
 };
 
+struct folded;
+
 struct builder {
     struct ladder *l;
     const struct past *past;
@@ -50,6 +52,12 @@ struct builder {
     uint32_t n_rings;
     struct run runs[LADDER_COLUMNS_MAX];
     uint64_t unseen_ns; /* time of the newest event in the picture's range that is not drawn */
+    /* Rounds that are left out, in order of time, owned; and those directly before the event that
+     * is drawn, NULL: none.
+     */
+    struct folded *folds;
+    size_t n_folds, cap_folds;
+    const struct folded *skipped;
     uint32_t n_packets; /* number of arrows so far, without copies */
     size_t next_call;   /* index of the first call that is not drawn yet */
     ev_id left;         /* the newest packet not drawn because n_packets was reached */
@@ -72,6 +80,12 @@ void builder_find_columns(struct builder *b);
  * receives its messages, and tells nothing that the messages do not tell.
  */
 bool builder_is_of_kernel(const struct builder *b, const struct ev *e);
+
+/* ladder_fold.c.  builder_find_folds() finds the rounds of equal events that are left out.
+ * builder_fold_of() returns those to which event @id belongs; NULL: none, it is drawn.
+ */
+RDL_MUST_CHECK enum rdl_status builder_find_folds(struct builder *b);
+const struct folded *builder_fold_of(const struct builder *b, ev_id id);
 
 /* Adds a stop for event @e without a note.  @l->stops must have room.  Returns its index. */
 uint32_t builder_stop(struct builder *b, const struct ev *e, uint32_t column);

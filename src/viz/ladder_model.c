@@ -142,6 +142,18 @@ static void take(struct builder *b, const struct ev *e)
         b->unseen_ns = e->at_ns;
 }
 
+/* Returns true if @e belongs to rounds that are left out. */
+static bool skip(struct builder *b, const struct ev *e)
+{
+    const struct folded *f = b->l->left_from ? NULL : builder_fold_of(b, e->id);
+
+    if (!f)
+        return false;
+    b->skipped = f;
+    take_before(b, e);
+    return true;
+}
+
 static int compare_times(const void *a, const void *b)
 {
     const uint64_t x = *(const uint64_t *)a;
@@ -193,10 +205,10 @@ static void find_gaps(struct builder *b)
         struct ladder_stop *s = &l->stops[i];
         const uint64_t pause = s->at_ns - l->stops[i - 1].at_ns;
 
-        if (pause / GAP_FLIGHTS < l->usual_ns)
+        if (pause / GAP_FLIGHTS < l->usual_ns && !s->rounds)
             continue;
-        s->gap_ns = pause;
-        s->idle = s->idle && !in_flight_before(l, i);
+        s->gap_ns = pause ? pause : 1;
+        s->idle = s->idle && !s->rounds && !in_flight_before(l, i);
         s->unsure = past_gap_between(b->past, l->stops[i - 1].id, s->id);
     }
 }
@@ -291,12 +303,16 @@ enum rdl_status ladder_new(const struct past *past, const struct picture_options
     for (size_t i = 0; i < LADDER_COLUMNS_MAX; i++)
         b.runs[i].first.kind = EV_COUNT;
     builder_find_columns(&b);
+    if (!options->all_rounds)
+        st = builder_find_folds(&b);
+    if (st != RDL_OK)
+        goto out;
     for (size_t i = 0; i < past->n; i++) {
         const struct ev *e = past_at(past, i);
 
         if (e->id < b.l->options.from && !builder_is_of_kernel(&b, e))
             take_before(&b, e);
-        else if (builder_in_range(b.l, e->id))
+        else if (builder_in_range(b.l, e->id) && !skip(&b, e))
             take(&b, e);
     }
     take_calls(&b, UINT64_MAX);
@@ -309,6 +325,7 @@ enum rdl_status ladder_new(const struct past *past, const struct picture_options
     *ret = b.l;
     b.l = NULL;
 out:
+    free(b.folds);
     past_index_free(b.index);
     ladder_free(b.l);
     return st;

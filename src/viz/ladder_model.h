@@ -55,6 +55,7 @@ struct ladder_stop {
      */
     uint64_t gap_ns;
     bool idle;                    /* no event and no packet in flight since the previous stop */
+    uint64_t rounds;              /* rounds left out since the previous stop: it is a band, too */
     bool unsure;                  /* recording may have been off since the previous stop */
     uint32_t column;              /* index of its lifeline in ladder.columns */
     uint32_t arrow;               /* index of the arrow that begins or ends here, or LADDER_NONE */

@@ -5,6 +5,7 @@
 #include "emu/base/assert.h"
 #include "emu/facts/enum/cm_state.h"
 #include "emu/facts/enum/qp_state.h"
+#include "emu/past/fold.h"
 #include "emu/past/posted.h"
 #include "viz/ladder_builder.h"
 #include "viz/ladder_words.h"
@@ -24,6 +25,8 @@ uint32_t builder_stop(struct builder *b, const struct ev *e, uint32_t column)
     s->column = column;
     s->arrow = LADDER_NONE;
     s->kind = e->kind;
+    s->rounds = b->skipped ? b->skipped->n_rounds : 0;
+    b->skipped = NULL;
     s->idle = !before || b->unseen_ns <= before->at_ns || b->unseen_ns >= e->at_ns;
     ev_add_line(&title, e, b->names);
     b->runs[column].first.kind = EV_COUNT;

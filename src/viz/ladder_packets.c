@@ -108,7 +108,7 @@ bool packets_begins(struct builder *b, const struct ev *e, ev_id *ret)
         return false;
     tx = window_sent(b, tx);
     *ret = tx ? tx : e->id;
-    return tx < b->l->options.from && !arrow_find(b->l, tx);
+    return (tx < b->l->options.from || builder_fold_of(b, tx)) && !arrow_find(b->l, tx);
 }
 
 static void add_copied_by(struct text *t, const struct ladder_arrow *a)

@@ -31,7 +31,9 @@ void window_cut_tail(struct builder *b, struct ladder_arrow *a, ev_id sent, cons
     a->cut = CUT_TAIL;
     text_add(&t, "sent in ");
     ev_add_id(&t, sent);
-    if (past_find(b->past, sent))
+    if (builder_fold_of(b, sent))
+        text_add(&t, ", in a round left out");
+    else if (past_find(b->past, sent))
         text_add(&t, ", before this picture");
     else if (past_in_gap(b->past, sent))
         text_add(&t, ", which was not recorded");
@@ -47,7 +49,8 @@ static ev_id end_of(const struct ladder *l)
     return l->options.to ? l->options.to + 1 : UINT64_MAX;
 }
 
-/* The first end of a packet after the picture, or NULL.  Later ends belong to its copies. */
+/* The first end of a packet after the picture or in rounds that are left out, or NULL.  Later ends
+ * belong to its copies. */
 static const struct ev *end_behind(const struct builder *b, const struct ladder_arrow *a)
 {
     const ev_id end = end_of(b->l);
@@ -57,7 +60,7 @@ static const struct ev *end_behind(const struct builder *b, const struct ladder_
          i = b->index->after[i]) {
         const struct ev *e = past_at(b->past, i);
 
-        if (e->id >= end && fate_is_end(e, &tx))
+        if ((e->id >= end || builder_fold_of(b, e->id)) && fate_is_end(e, &tx))
             return e;
     }
     return NULL;
@@ -82,7 +85,8 @@ void window_cut_heads(struct builder *b)
                          : e->kind == EV_drop ? "is dropped in "
                                               : "arrives in ");
             ev_add_id(&t, e->id);
-            text_add(&t, ", after this picture");
+            text_add(&t,
+                     builder_fold_of(b, e->id) ? ", in a round left out" : ", after this picture");
         } else if (past->gap_from && past->gap_to >= ev_tick(a->id)) {
             text_add(&t, "where it ends was not recorded");
         } else {

@@ -28,6 +28,9 @@ void ladder_add_time(struct text *t, uint64_t at_ns)
 
 void ladder_add_gap(struct text *t, const struct ladder_stop *s)
 {
+    if (s->rounds)
+        text_addf(t, "... %llu more such round%s, ", (unsigned long long)s->rounds,
+                  s->rounds == 1 ? "" : "s");
     quantity_add_time_short(t, s->gap_ns);
     text_add(t, s->unsure ? " later, not all recorded" : s->idle ? " idle" : " later");
 }

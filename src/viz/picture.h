@@ -35,6 +35,7 @@ struct picture_options {
     uint32_t n_packets;
     uint32_t width;                /* text: columns of the terminal; 0: LADDER_WIDTH_DEFAULT */
     bool colour;                   /* text: ANSI colours */
+    bool all_rounds;               /* do not leave out rounds of equal events (emu/past/fold.h) */
     bool ascii;                    /* text: no character outside ASCII */
     struct picture_left *ret_left; /* set by the function that draws; NULL: of no interest */
 };

@@ -384,6 +384,7 @@ static bool export_to(struct session *s, FILE *f, const struct step *st, bool te
     struct picture_options options = {.title = about.title ? SHOWN_LINE(about.title) : NULL,
                                       .ret_left = &left,
                                       .n_packets = (uint32_t)step_number(st, "packets"),
+                                      .all_rounds = step_has(st, "full"),
                                       .colour = terminal && s->config.colour};
     enum rdl_status status;
 

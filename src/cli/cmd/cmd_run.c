@@ -54,7 +54,7 @@ bool run_step(struct session *s, const struct step *st)
     if (!read_stride(s, st, &by))
         return false;
     for (uint64_t left = step_number(st, "count"); left > 0 && !session_is_over(s); left--) {
-        const uint64_t shown = s->display.shown.n;
+        const uint64_t shown = s->display.shown.n_taken;
         const struct advanced a =
             by.at_host ? advance_step_host(s, by.host, st->at) : advance_step(s, by.grain, st->at);
 
@@ -65,7 +65,7 @@ bool run_step(struct session *s, const struct step *st)
             say_time(s, "idle at ");
             return true;
         case ADVANCE_DONE:
-            if (s->display.shown.n == shown)
+            if (s->display.shown.n_taken == shown)
                 say_quiet(s);
             break;
         case ADVANCE_GOES_ON:

@@ -65,7 +65,7 @@ static enum rdl_status open_lab(struct session *s, uint64_t seed, size_t memory_
     s->lab_info.seed = seed;
     s->lab_info.memory_bytes = memory_bytes;
     s->lab_info.memory_full = false;
-    st = shown_init(&s->display.shown, lab, s->config.out, s->config.share);
+    st = shown_init(&s->display.shown, lab, s->config.out, s->config.colour, s->config.share);
     if (st == RDL_OK && s->config.observer.opened)
         st = s->config.observer.opened(s->config.observer.ctx, lab);
     if (st == RDL_OK && !stops_move(s))
@@ -189,6 +189,7 @@ bool session_is_live(const struct session *s)
 
 void session_print_outside(struct session *s, const char *lines)
 {
+    shown_flush(&s->display.shown);
     if (s->prompt.print_around) {
         s->prompt.print_around(lines);
         return;
@@ -204,6 +205,7 @@ void session_say(struct session *s, const char *fmt, ...)
     /* After the last printed event, answers would have no context. */
     if (!s->config.verbose || s->display.shown.full)
         return;
+    shown_flush(&s->display.shown);
     va_start(args, fmt);
     vfprintf(s->config.out, fmt, args);
     va_end(args);

@@ -2,35 +2,73 @@
 #include "cli/session/shown.h"
 
 #include "emu/base/text.h"
+#include "emu/past/fold.h"
 #include "emu/trace/render.h"
 #include "rdmalab/trace.h"
+#include "viz/event_colour.h"
 
 #define SHOWN_MAX 200u /* all of them are in `show events` */
 
+/* Returns true if one more line may be printed. */
+static bool has_room(struct shown *sh, uint64_t n_events)
+{
+    if (sh->n_lines < SHOWN_MAX) {
+        sh->n_lines++;
+        return true;
+    }
+    sh->n_left += n_events;
+    return false;
+}
+
 static void print_event(void *ctx, const struct ev *e)
+{
+    struct shown *sh = ctx;
+    const char *on = sh->colour ? event_colour(e, rdl_names(sh->lab)) : NULL;
+    char line[EV_TEXT_BYTES];
+    struct text t = text_on(line, sizeof(line));
+
+    if (!has_room(sh, 1))
+        return;
+    ev_add_line(&t, e, rdl_names(sh->lab));
+    fprintf(sh->out, "%s%s%s\n", on ? on : "", line, on ? EVENT_COLOUR_END : "");
+}
+
+static void print_folded(void *ctx, const struct folded *f)
 {
     struct shown *sh = ctx;
     char line[EV_TEXT_BYTES];
     struct text t = text_on(line, sizeof(line));
 
-    if (sh->n++ >= SHOWN_MAX) {
-        /* They are only counted, for a hint to where they all are.  If they are nowhere, let them
-         * cost nothing.
-         */
-        if (rdl_record_gap(sh->lab).to == RDL_NEVER)
-            rdl_hear(sh->lab, sh->listener, &ev_set_none);
+    if (!has_room(sh, f->n_rounds * f->n_lines))
         return;
-    }
-    ev_add_line(&t, e, rdl_names(sh->lab));
-    fprintf(sh->out, "%s\n", line);
+    fold_add(&t, f);
+    fprintf(sh->out, "... %s\n", line);
 }
 
-enum rdl_status shown_init(struct shown *sh, struct rdl_lab *lab, FILE *out, enum shown_share share)
+static void take_event(void *ctx, const struct ev *e)
 {
+    struct shown *sh = ctx;
+
+    sh->n_taken++;
+    fold_put(sh->fold, e);
+    /* After the last line they are only counted, for a hint to where they all are.  If they are
+     * nowhere, let them cost nothing.
+     */
+    if (sh->n_left && rdl_record_gap(sh->lab).to == RDL_NEVER)
+        rdl_hear(sh->lab, sh->listener, &ev_set_none);
+}
+
+enum rdl_status shown_init(struct shown *sh, struct rdl_lab *lab, FILE *out, bool colour,
+                           enum shown_share share)
+{
+    const struct fold_sink sink = {print_event, print_folded, sh};
     enum rdl_status st;
 
-    *sh = (struct shown){.lab = lab, .share = share, .out = out};
-    st = rdl_listen(lab, print_event, sh, &sh->listener);
+    *sh = (struct shown){.lab = lab, .share = share, .out = out, .colour = colour};
+    sh->fold = fold_new(&sink);
+    if (!sh->fold)
+        return RDL_ERR_NOMEM;
+    st = rdl_listen(lab, take_event, sh, &sh->listener);
     if (st == RDL_OK)
         rdl_hear(lab, sh->listener, &ev_set_none);
     return st;
@@ -41,6 +79,8 @@ void shown_done(struct shown *sh)
     if (sh->listener)
         rdl_unlisten(sh->lab, sh->listener);
     sh->listener = NULL;
+    fold_free(sh->fold);
+    sh->fold = NULL;
 }
 
 void shown_begin(struct shown *sh)
@@ -51,22 +91,29 @@ void shown_begin(struct shown *sh)
         rdl_hear(sh->lab, sh->listener, &story);
 }
 
+void shown_flush(struct shown *sh)
+{
+    if (sh->fold)
+        fold_flush(sh->fold);
+}
+
 void shown_end(struct shown *sh)
 {
+    shown_flush(sh);
     if (sh->share == SHOWN_OF_ALL) {
-        if (sh->n > SHOWN_MAX && !sh->full)
+        if (sh->n_left && !sh->full)
             fprintf(sh->out,
                     "... and more: --events FILE has all that happens, --ladder FILE draws "
                     "it\n");
-        sh->full = sh->n > SHOWN_MAX;
-    } else if (sh->n > SHOWN_MAX && rdl_record_gap(sh->lab).to == RDL_NEVER)
+        sh->full = sh->n_left > 0;
+    } else if (sh->n_left && rdl_record_gap(sh->lab).to == RDL_NEVER)
         fprintf(sh->out, "... and more, which nothing records\n");
-    else if (sh->n > SHOWN_MAX)
+    else if (sh->n_left)
         fprintf(sh->out, "... and %llu more; \"show events\" has %s\n",
-                (unsigned long long)(sh->n - SHOWN_MAX),
+                (unsigned long long)sh->n_left,
                 rdl_record_forgotten(sh->lab) ? "the latest" : "them all");
     if (sh->share == SHOWN_OF_STEP)
-        sh->n = 0;
+        sh->n_lines = sh->n_left = 0;
     if (sh->listener) /* there is none when no lab could be made */
         rdl_hear(sh->lab, sh->listener, &ev_set_none);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Prints events while a command (struct step) lets the lab run: those of the kinds in the set
- * ev_set_for(EV_FOR_STORY).
+ * ev_set_for(EV_FOR_STORY).  Rounds of equal events are folded (past/fold.h).
  */
 #ifndef CLI_SESSION_SHOWN_H
 #define CLI_SESSION_SHOWN_H
@@ -11,11 +11,12 @@
 
 #include "rdmalab/lab.h"
 
+struct fold;
 struct rdl_listener;
 
-/* The events that are printed; further ones are only counted. */
+/* The lines that are printed; further events are only counted. */
 enum shown_share {
-    SHOWN_OF_STEP, /* the first 200 events of each command */
+    SHOWN_OF_STEP, /* the first 200 lines of each command */
     SHOWN_OF_ALL   /* the first 200 of all commands together */
 };
 
@@ -23,20 +24,31 @@ struct shown {
     struct rdl_lab *lab;
     enum shown_share share;
     struct rdl_listener *listener; /* NULL: no lab was attached */
+    struct fold *fold;             /* NULL: no lab was attached */
     FILE *out;
-    uint64_t n; /* number of events of the running command; with SHOWN_OF_ALL: of all so far */
-    bool full;  /* with SHOWN_OF_ALL: the limit was reached, and a message was printed */
+    bool colour;
+    uint64_t n_taken; /* number of events so far, printed, folded or left out */
+    /* Number of lines printed, and of events left out after them; of the running command, or with
+     * SHOWN_OF_ALL of all so far.
+     */
+    uint64_t n_lines, n_left;
+    bool full; /* with SHOWN_OF_ALL: the limit was reached, and a message was printed */
 };
 
 /* Listens to @lab.  @sh must stay at its address until shown_done().  Prints nothing before
  * shown_begin().
  */
 RDL_MUST_CHECK enum rdl_status shown_init(struct shown *sh, struct rdl_lab *lab, FILE *out,
-                                          enum shown_share share);
+                                          bool colour, enum shown_share share);
 void shown_done(struct shown *sh);
 
 /* Prints events from now on.  Call when a step begins. */
 void shown_begin(struct shown *sh);
+
+/* Prints the events that are kept because they may be folded.  Call before something else is
+ * printed.
+ */
+void shown_flush(struct shown *sh);
 
 /* Stops printing.  If events were left out, prints that there are more.  Call when the step ends.
  */

@@ -251,13 +251,23 @@ static enum rdl_status refuse_host(struct showing *s)
     return refuse(s, RDL_ERR_NOT_FOUND, s->rq->n_words, 0, "no host is called \"%s\"", s->rq->host);
 }
 
-/* Parses the words from 1 on: "all", "last 10", "#3..#9" or nothing.  Routine events are included
- * after "all", in a range, and if kinds are given.
+/* Returns true if word 1 asks for all events, or for all that belong to the story: those are not
+ * folded.
+ */
+static bool asks_for_all(const struct showing *s)
+{
+    const char *word = word_at(s, 1);
+
+    return word && (strcmp(word, "all") == 0 || strcmp(word, "full") == 0);
+}
+
+/* Parses the words from 1 on: "all" or "full", "last 10", "#3..#9" or nothing.  Routine events are
+ * included after "all", in a range, and if kinds are given.
  */
 static enum rdl_status read_range(struct showing *s, struct event_filter *f)
 {
     const bool all = word_at(s, 1) && strcmp(word_at(s, 1), "all") == 0;
-    const size_t i = all ? 2 : 1;
+    const size_t i = asks_for_all(s) ? 2 : 1;
     const char *word = word_at(s, i), *number = word_at(s, i + 1);
     const bool last = word && strcmp(word, "last") == 0;
     uint64_t n = 10;
@@ -268,8 +278,9 @@ static enum rdl_status read_range(struct showing *s, struct event_filter *f)
     if (last)
         f->last = (size_t)n;
     else if (word && !event_filter_range(f, word))
-        return refuse(s, RDL_ERR_INVAL, i, 0,
-                      "which? a range like #3..#9, a tick like #3, all, last N, or kinds=tx,rx");
+        return refuse(
+            s, RDL_ERR_INVAL, i, 0,
+            "which? a range like #3..#9, a tick like #3, all, full, last N, or kinds=tx,rx");
     else if (number)
         return refuse(s, RDL_ERR_INVAL, i + 1, 0, "nothing can follow the range");
     if (word_at(s, i + 2))
@@ -302,7 +313,8 @@ static enum rdl_status show_some_events(struct showing *s)
     struct event_filter f = event_filter_all();
     const enum rdl_status st = read_filter(s, &f);
     const char *first = word_at(s, 1);
-    const char *range = first && strcmp(first, "all") == 0 ? word_at(s, 2) : first;
+    const bool all = asks_for_all(s);
+    const char *range = all ? word_at(s, 2) : first;
     char again[SHOW_LINE_BYTES];
     struct text t = text_on(again, sizeof(again));
     const struct event_look look = {
@@ -310,6 +322,7 @@ static enum rdl_status show_some_events(struct showing *s)
         .colour = s->rq->colour,
         .again = again,
         .from = s->rq->from,
+        .folds = !all && (!range || strcmp(range, "last") == 0),
         .lines_max = s->rq->lines_max,
     };
 
@@ -317,6 +330,8 @@ static enum rdl_status show_some_events(struct showing *s)
         return st;
     if (!f.story && !s->rq->kinds)
         text_add(&t, " all");
+    else if (all)
+        text_addf(&t, " %s", first);
     if (range && strcmp(range, "last") != 0)
         text_addf(&t, " %s", range);
     if (s->rq->kinds)

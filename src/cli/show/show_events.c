@@ -7,9 +7,10 @@
 #include "emu/base/assert.h"
 #include "emu/base/quantity.h"
 #include "emu/facts/enum/pci_function.h"
-#include "emu/facts/enum/wc_status.h"
+#include "emu/past/fold.h"
 #include "emu/trace/event.h"
 #include "print/show_text.h"
+#include "viz/event_colour.h"
 
 #define COLUMN_TIME 9u
 
@@ -106,32 +107,11 @@ static bool passes(const struct event_filter *f, const struct ev *e, bool *ret_r
     return !*ret_routine;
 }
 
-/* Errors are red, waiting is yellow, completions are green. */
-static const char *colour_of(const struct ev *e)
-{
-    static const char red[] = "\033[31m", yellow[] = "\033[33m", green[] = "\033[32m";
-    const struct ev_field *status = ev_field_find(e->kind, "status");
-
-    switch (ev_schema(e->kind)->tone) {
-    case EV_TONE_PLAIN:
-        return NULL;
-    case EV_TONE_GOOD:
-        return green;
-    case EV_TONE_WAIT:
-        return yellow;
-    case EV_TONE_BAD:
-        return red;
-    case EV_TONE_STATUS:
-        return status && ev_field_number(e, status) == WCS_SUCCESS ? green : red;
-    }
-    return NULL;
-}
-
 /* @with_time: print the time at the left. */
 static void print_event(FILE *out, const struct past *p, const struct ev *e, bool with_time,
                         bool colour)
 {
-    const char *on = colour ? colour_of(e) : NULL;
+    const char *on = colour ? event_colour(e, p->names) : NULL;
     char buf[EV_TEXT_BYTES];
     struct text t = text_on(buf, sizeof(buf));
 
@@ -143,7 +123,7 @@ static void print_event(FILE *out, const struct past *p, const struct ev *e, boo
         fputs(on, out);
     show_line(out, &t);
     if (on)
-        fputs("\033[0m", out);
+        fputs(EVENT_COLOUR_END, out);
 }
 
 /* Prints which of the requested events are missing from the record. */
@@ -258,22 +238,21 @@ static unsigned lines_of(FILE *out, const struct past *p, const struct ev *e)
     return 1 + (unsigned)(t.len / columns);
 }
 
-static void print_more(FILE *out, const char *again, size_t n, const struct ev *e)
+static void print_more(FILE *out, const char *again, size_t n, ev_id from)
 {
     char buf[SHOW_LINE_BYTES];
     struct text t = text_on(buf, sizeof(buf));
 
     text_addf(&t, "... %zu more: show events%s from=", n, again);
-    ev_add_id(&t, e->id);
+    ev_add_id(&t, from);
     show_line(out, &t);
 }
 
-/* Prints the number of hidden routine events, and the command that shows them. */
-static void print_routine(FILE *out, const struct event_filter *f, const struct event_look *look,
-                          size_t n)
+/* Prints how to repeat the request with the word @word, which asks for more events. */
+static void print_again(FILE *out, const char *word, const struct event_filter *f,
+                        const struct event_look *look)
 {
-    fprintf(out, "... %zu of registers, control commands, rings and interrupts: show events all",
-            n);
+    fprintf(out, ": show events %s", word);
     if (f->last)
         fprintf(out, " last %zu", f->last);
     fputs(look->again ? look->again : "", out);
@@ -282,32 +261,96 @@ static void print_routine(FILE *out, const struct event_filter *f, const struct 
     fputc('\n', out);
 }
 
+/* The lines that are being printed. */
+struct event_lines {
+    FILE *out;
+    const struct past *p;
+    const struct event_look *look;
+    size_t n_chosen, n; /* events to print; printed or folded so far */
+    size_t n_folded;
+    uint64_t at_ns;
+    unsigned lines;
+    bool full; /* the screen is full, and the last line is printed */
+};
+
+/* Returns true if @lines more lines fit on the screen.  Otherwise prints the last one, about the
+ * events from @from on.
+ */
+static bool fits(struct event_lines *l, unsigned lines, ev_id from)
+{
+    const char *again = l->look->again ? l->look->again : "";
+
+    if (l->full)
+        return false;
+    l->lines += lines;
+    l->full = l->look->lines_max && l->n && l->lines >= l->look->lines_max;
+    if (l->full)
+        print_more(l->out, again, l->n_chosen - l->n, from);
+    return !l->full;
+}
+
+static void put_event(void *ctx, const struct ev *e)
+{
+    struct event_lines *l = ctx;
+
+    if (!fits(l, lines_of(l->out, l->p, e), e->id))
+        return;
+    print_event(l->out, l->p, e, e->at_ns != l->at_ns, l->look->colour);
+    l->at_ns = e->at_ns;
+    l->n++;
+}
+
+static void put_folded(void *ctx, const struct folded *f)
+{
+    struct event_lines *l = ctx;
+    char buf[SHOW_LINE_BYTES];
+    struct text t = text_on(buf, sizeof(buf));
+
+    if (!fits(l, 1, f->from))
+        return;
+    text_pad_to(&t, COLUMN_TIME);
+    text_add(&t, "... ");
+    fold_add(&t, f);
+    show_line(l->out, &t);
+    l->n += f->n_rounds * f->n_lines;
+    l->n_folded += f->n_rounds * f->n_lines;
+}
+
 static void print_lines(FILE *out, const struct past *p, const struct event_filter *f,
                         const struct chosen *c, const struct event_look *look)
 {
-    uint64_t at_ns = UINT64_MAX;
-    unsigned lines = 2; /* one for the command above, one for the next prompt */
+    /* Two lines are for the command above, and for the next prompt. */
+    struct event_lines l = {
+        .out = out, .p = p, .look = look, .n_chosen = c->n, .at_ns = UINT64_MAX, .lines = 2};
+    const struct fold_sink sink = {put_event, put_folded, &l};
+    struct fold *fold = look->folds ? fold_new(&sink) : NULL;
     bool routine;
-    size_t n = 0;
 
-    for (size_t i = c->first; i < c->end; i++) {
+    for (size_t i = c->first; i < c->end && !l.full; i++) {
         const struct ev *e = past_at(p, i);
 
         if (!passes(f, e, &routine))
             continue;
-        lines += lines_of(out, p, e);
-        if (look->lines_max && n && lines >= look->lines_max) {
-            print_more(out, look->again ? look->again : "", c->n - n, e);
-            return;
-        }
-        print_event(out, p, e, e->at_ns != at_ns, look->colour);
-        at_ns = e->at_ns;
-        n++;
+        if (fold)
+            fold_put(fold, e);
+        else
+            put_event(&l, e);
     }
-    if (n == 0)
+    if (fold)
+        fold_flush(fold);
+    fold_free(fold);
+    if (l.full)
+        return;
+    if (l.n == 0)
         fputs("no such events\n", out);
-    if (c->n_routine && (f->last == 0 || n == 0))
-        print_routine(out, f, look, c->n_routine);
+    if (l.n_folded) {
+        fprintf(out, "... %zu are folded", l.n_folded);
+        print_again(out, "full", f, look);
+    }
+    if (c->n_routine && (f->last == 0 || l.n == 0)) {
+        fprintf(out, "... %zu of registers, control commands, rings and interrupts", c->n_routine);
+        print_again(out, "all", f, look);
+    }
 }
 
 void show_events_as(FILE *out, const struct past *p, const struct event_filter *f,

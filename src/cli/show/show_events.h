@@ -25,6 +25,7 @@ struct event_look {
     bool colour;
     const char *again;  /* arguments that repeat the request, " kinds=tx host=h1"; NULL: none */
     const char *from;   /* value of `from=` in the request, for @again; NULL: not given */
+    bool folds;         /* SHOW_TEXT: rounds of equal events are folded (past/fold.h) */
     unsigned lines_max; /* most lines, those of the screen; of SHOW_TEXT only; 0: no limit */
 };
 

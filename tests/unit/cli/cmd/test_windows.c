@@ -153,7 +153,7 @@ static size_t drawn(const struct ladder *ladder, const struct flight *f, enum la
 static void check_window(struct lab *l, ev_id from, ev_id to)
 {
     const struct picture_options options = {
-        .from = from, .to = to, .n_packets = LADDER_PACKETS_MAX};
+        .from = from, .to = to, .n_packets = LADDER_PACKETS_MAX, .all_rounds = true};
     struct ladder *ladder = draw(l, &options);
     const ev_id last = ev_id_last(to);
     size_t n = 0;
