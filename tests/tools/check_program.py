@@ -27,6 +27,8 @@ START_RATIO = 20  # a prompt is there in so many times what a shell takes, at th
 ASLEEP_LOOKS = 20  # in a row: it waits for something
 RUNNING_S = 0.1  # of processor time: so much of it, and a program is past its start
 
+COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+
 FILES = {
     "good.lab": "scenario title=good tags=quick\nhost h1\nexpect h1.irqs == 0\n",
     "plain.lab": "host h1\n",
@@ -186,7 +188,7 @@ CASES = [  # arguments, standard input, exit status, what the output must match
     (["show", "no\x1b[31m\n::error::ne.ndjson"], "", 2, r"no\\x1b\[31m\\x0a::error::ne\.ndjson: No such file"),
     (["convert", "good.lab", "good.png"], "", 2, r"good\.png: the name must end in \.lab or \.json$"),
     # no key of a file reaches a terminal, or a log that takes commands, as it is
-    (["run", "key.json"], "", 2, r'\Akey\.json:1:\d+: error: unknown key "a\\x1b\[31m\\x0a::error::b" in host\n'),
+    (["run", "key.json"], "", 2, r'\Akey\.json:1:\d+: error: steps\[0\]: unknown key "a\\x1b\[31m\\x0a::error::b" in host\n'),
     (["test", "key.json"], "", 2, r'(?m)\A(?!(.|\n)*^::error)(.|\n)*unknown key "a\\x1b\[31m\\x0a::error::b" in host\n'),
     (["-c", "source ok.json"], "", 0, r'\nok: h1\.name != "\\x1b\[31m": it is h1\n\Z'),
     (["run", "x.lab", "--untill", "5"], "", 2, r'did you mean --until\?\n  "rdmalab run --help" lists them$'),
@@ -478,13 +480,15 @@ def on_terminal(program, *args, columns=80):
 
 def check_run_tells(program):
     """On a terminal run tells what a scenario teaches, what happens (at most 200 events), and the verdict."""
-    short = on_terminal(program, "run", "scenarios/04-lost-request.json")
+    coloured = on_terminal(program, "run", "scenarios/04-lost-request.json")
+    ensure(re.search(r"^\x1b\[0;31m#\S+ +lost .*\x1b\[0m$", coloured, re.MULTILINE), coloured)
+    short = COLOUR.sub("", coloured)
     ensure("\n  - the local ACK timeout is 4.096 us" in short, short)
     ensure(re.search(r"^#\S+ +lost +RC_SEND_ONLY psn=100, by f1$", short, re.MULTILINE), short)
     ensure(re.search(r"\n> drop from=h1 next as f1\n(.|\n)*\n> run\n#", short), short)
     ensure("\nok: h1.cq.wc[0].status == SUCCESS" in short and "\npassed: " in short, short)
-    long = on_terminal(program, "run", "scenarios/26-unreliable-link.json")
-    ensure(len(re.findall(r"^#\d", long, re.MULTILINE)) == 200, f"{len(long.splitlines())} lines")
+    long = COLOUR.sub("", on_terminal(program, "run", "scenarios/26-unreliable-link.json"))
+    ensure(len(re.findall(r"^(?:#|\.\.\. )\d", long, re.MULTILINE)) == 200, f"{len(long.splitlines())} lines")
     ensure(re.search(r"\.\.\. and more: --events FILE has all .*\npassed: 3 expectations; \d+ ticks", long), long[-400:])
     ensure(on_terminal(program, "run", "scenarios/04-lost-request.json", "--quiet") == "", "--quiet")
 

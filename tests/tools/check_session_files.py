@@ -96,8 +96,8 @@ def check_changed_session_files(program):
             (other, 1, "the first command that went another way, in \"main\": ping h1 h2 count=3"),
             (longer.replace(version, '"rdmalab": "0.0.1"'), 0, "warning: rdmalab 0.0.1 wrote it(.|\n)*ping h1 h2 count=2"),
             (other.replace(version, '"rdmalab": "0.0.1"'), 0, "warning: rdmalab 0.0.1 wrote it(.|\n)*at the end, #"),
-            (text.replace('"world": 1', '"world": 2'), 2, "c.json:2:12: error: this world has form 2"),
-            (text.replace('"seed": 1', '"seed": {}'), 2, "c.json:4:11: error: this must be a whole number"),
+            (text.replace('"world": 1', '"world": 2'), 2, "c.json:2:12: error: world: this world has form 2"),
+            (text.replace('"seed": 1', '"seed": {}'), 2, "c.json:4:11: error: seed: this must be a whole number"),
             (text.replace('"seed": 1', '"seed": 1, "later": 1'), 0, 'c.json:4:14: warning: "later" is not known here')]:
         program.file("c.json").write_text(changed)
         result = program.run("open", "c.json", "-c", "futures")

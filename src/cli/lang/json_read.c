@@ -7,6 +7,7 @@
 #include "cli/lang/json.h"
 #include "cli/lang/json_parts.h"
 #include "cli/lang/lex.h"
+#include "cli/lang/line.h"
 #include "cli/lang/suggest.h"
 #include "emu/facts/enum_table.h"
 #include "process/must.h"
@@ -32,6 +33,82 @@ static bool fail(struct json_reading *r, struct span at, const char *message, co
     return diag_remedy(r->d, "%s", remedy);
 }
 
+/* Sets the remedy: the flag @name, as it is given in JSON.  Returns false. */
+static bool suggest_flag(struct json_reading *r, const char *name)
+{
+    return diag_remedy(r->d, "did you mean \"flags\": [\"%s\"]?", name);
+}
+
+/* Sets the remedy: the key of parameter @p, in its object.  Returns false. */
+static bool suggest_param(struct json_reading *r, const struct param *p)
+{
+    size_t outer;
+    const char *key = json_key(p, &outer);
+
+    if (p->kind == VAL_FLAG)
+        return suggest_flag(r, p->name);
+    if (outer)
+        return diag_remedy(r->d, "did you mean \"%.*s\": {\"%s\": ...}?", (int)outer, p->json, key);
+    return diag_remedy(r->d, "did you mean \"%s\"?", key);
+}
+
+/* Sets the remedy: all keys of @cmd.  Returns false. */
+static bool list_keys(struct json_reading *r, const struct cmd *cmd)
+{
+    char keys[DIAG_REMEDY_BYTES / 2], flags[DIAG_REMEDY_BYTES / 2];
+    struct text t = text_on(keys, sizeof(keys)), f = text_on(flags, sizeof(flags));
+
+    for (size_t i = 0; i < cmd->n_params; i++) {
+        const struct param *p = &cmd->params[i];
+        struct text *to = p->kind == VAL_FLAG ? &f : &t;
+        const char *key;
+        size_t outer;
+
+        text_add(to, to->len ? ", " : "");
+        key = json_key(p, &outer);
+        if (outer)
+            text_addf(to, "\"%.*s\": {\"%s\"}", (int)outer, p->json, key);
+        else
+            text_addf(to, "\"%s\"", key);
+    }
+    if (cmd->flags & CMD_NAMES)
+        text_addf(&t, t.len ? ", \"%s\"" : "\"%s\"", cmd_as.name);
+    if (t.cut || f.cut)
+        return diag_remedy(r->d, "\"rdmalab schema scenario\" has the keys of %s", cmd->name);
+    if (!t.len && !f.len)
+        return diag_remedy(r->d, "%s has no keys but \"do\"", cmd->name);
+    return diag_remedy(r->d, "%s takes %s%s%s%s%s", cmd->name, keys, t.len && f.len ? ", " : "",
+                       f.len ? "\"flags\": [" : "", flags, f.len ? "]" : "");
+}
+
+/* Sets the remedy: the example of @cmd, as JSON.  Returns false. */
+static bool show_example(struct json_reading *r, const struct cmd *cmd)
+{
+    struct script s = {.src = source_typed(cmd->example)};
+    struct diag ignored;
+    char *text = NULL;
+    size_t n = 0;
+    FILE *f = open_memstream(&text, &n);
+
+    if (!f)
+        must_fail();
+    if (line_read_script(&s, &ignored)) {
+        for (const struct step *st = s.first; st && ftell(f) == 0; st = st->next) {
+            if (st->cmd == cmd)
+                json_write_step(f, st, 0);
+        }
+    }
+    if (fclose(f) != 0)
+        must_fail();
+    if (n > 0 && !strchr(text, '\n'))
+        diag_remedy(r->d, "for example %s", text);
+    else
+        list_keys(r, cmd);
+    script_done(&s);
+    free(text);
+    return false;
+}
+
 /* Converts a scalar to the text that a line would have.  Returns NULL, with a message, if @p has no
  * such values.
  */
@@ -41,7 +118,7 @@ static const char *scalar_text(struct json_reading *r, const struct param *p, st
 
     if (cJSON_IsString(v.item)) {
         if (json_has_nul(&r->s->src, v.at)) {
-            fail(r, v.at, "a string cannot contain \\u0000", "write bytes with hex=");
+            fail(r, v.at, "a string cannot contain \\u0000", "write the bytes in \"hex\"");
             return NULL;
         }
         text = v.item->valuestring;
@@ -131,7 +208,10 @@ static bool read_argument(struct json_reading *r, struct step *st, size_t i, str
         return read_scalar(r, st, i, v);
     if (!cJSON_IsArray(v.item)) {
         diag_set(r->d, DIAG_VALUE, v.at, "%s must be an array", p->name);
-        return diag_remedy(r->d, "write [ ] around it, also around a single value");
+        if (cJSON_IsObject(v.item))
+            return diag_remedy(r->d, "for example \"%s\": [ ]", p->name);
+        return diag_remedy(r->d, "write \"%s\": [%.*s]", p->name, (int)v.at.len,
+                           r->s->src.text + v.at.at);
     }
     walk = json_walk(&r->s->src, v);
     while (json_next(&walk, &m)) {
@@ -146,8 +226,12 @@ static bool read_flags(struct json_reading *r, struct step *st, struct json_valu
     struct json_walk walk;
     struct json_member m;
 
-    if (!cJSON_IsArray(v.item))
-        return fail(r, v.at, "flags must be an array", "for example [\"signaled\"]");
+    if (!cJSON_IsArray(v.item)) {
+        fail(r, v.at, "flags must be an array", "for example \"flags\": [ ]");
+        return !cJSON_IsString(v.item) ? false
+                                       : diag_remedy(r->d, "write \"flags\": [%.*s]", (int)v.at.len,
+                                                     r->s->src.text + v.at.at);
+    }
     walk = json_walk(&r->s->src, v);
     while (json_next(&walk, &m)) {
         const char *name = cJSON_GetStringValue(m.value.item);
@@ -168,8 +252,8 @@ static bool read_flags(struct json_reading *r, struct step *st, struct json_valu
                 suggest_offer(&near, st->cmd->params[i].name);
         }
         if (near.best)
-            return diag_remedy(r->d, "did you mean \"%s\"?", near.best);
-        return false;
+            return suggest_flag(r, near.best);
+        return list_keys(r, st->cmd);
     }
     return true;
 }
@@ -219,9 +303,15 @@ static bool unknown_key(struct json_reading *r, const struct cmd *cmd, const str
     suggest_offer(&near, cmd->flags & CMD_HEADER ? "steps" : "do");
     if (cmd->flags & CMD_NAMES)
         suggest_offer(&near, cmd_as.name);
+    for (size_t i = 0; near.best && i < cmd->n_params; i++) {
+        size_t outer;
+
+        if (strcmp(json_key(&cmd->params[i], &outer), near.best) == 0)
+            return suggest_param(r, &cmd->params[i]);
+    }
     if (near.best)
         return diag_remedy(r->d, "did you mean \"%s\"?", near.best);
-    return diag_remedy(r->d, "\"help %s\" lists what it takes", cmd->name);
+    return list_keys(r, cmd);
 }
 
 static bool read_inner(struct json_reading *r, struct step *st, const char *outer,
@@ -300,7 +390,8 @@ static const struct cmd *read_do(struct json_reading *r, struct json_value v)
         if (strcmp(m.key, "do") != 0)
             continue;
         if (!cJSON_IsString(m.value.item)) {
-            fail(r, m.value.at, "\"do\" must be the name of a command", "\"help\" lists them");
+            fail(r, m.value.at, "\"do\" must be the name of a command",
+                 "for example {\"do\": \"run\"}");
             return NULL;
         }
         cmd = cmd_find(m.value.item->valuestring, false);
@@ -316,7 +407,7 @@ static const struct cmd *read_do(struct json_reading *r, struct json_value v)
             diag_remedy(r->d, "to call that macro: {\"do\": \"call\", \"macro\": \"%s\"}",
                         m.value.item->valuestring);
         else if (near.best)
-            diag_remedy(r->d, "did you mean \"%s\"?", near.best);
+            diag_remedy(r->d, "did you mean \"do\": \"%s\"?", near.best);
         return NULL;
     }
     fail(r, (struct span){v.at.at, 1}, "a step needs \"do\"", "for example {\"do\": \"run\"}");
@@ -371,6 +462,27 @@ static bool read_body(struct json_reading *r, struct step *st, struct json_value
     return ok;
 }
 
+/* Fails because @st lacks a parameter. */
+static bool lacks(struct json_reading *r, const struct step *st)
+{
+    const struct cmd *cmd = st->cmd;
+    char keys[DIAG_MESSAGE_BYTES / 2];
+    struct text t = text_on(keys, sizeof(keys));
+    const struct param *p = step_lacks(st);
+    size_t outer;
+
+    for (size_t i = 0; i < cmd->n_params; i++) {
+        if (!(p->flags & P_REQUIRED) && (cmd->params[i].flags & P_ONE_OF))
+            text_addf(&t, t.len ? " or \"%s\"" : "\"%s\"", json_key(&cmd->params[i], &outer));
+    }
+    if (p->flags & P_REQUIRED)
+        diag_set(r->d, DIAG_VALUE, st->at, "%s needs \"%s\": %s", cmd->name, json_key(p, &outer),
+                 p->help);
+    else
+        diag_set(r->d, DIAG_VALUE, st->at, "%s needs %s", cmd->name, keys);
+    return show_example(r, cmd);
+}
+
 static bool read_step(struct json_reading *r, struct json_value v, size_t depth, struct step **ret)
 {
     struct json_walk walk = json_walk(&r->s->src, v);
@@ -392,6 +504,8 @@ static bool read_step(struct json_reading *r, struct json_value v, size_t depth,
         else if (!is_block(cmd, m.key) && !read_member(r, st, &m))
             return false;
     }
+    if (step_lacks(st))
+        return lacks(r, st);
     if (!step_check(st, false, depth, r->d))
         return false;
     if ((cmd->flags & CMD_BLOCK) && !read_body(r, st, v, depth))

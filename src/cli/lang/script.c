@@ -186,6 +186,25 @@ void step_put_number(struct pool *p, struct step *st, const char *name, uint64_t
     step_put(p, st, name, buf);
 }
 
+const struct param *step_lacks(const struct step *st)
+{
+    const struct cmd *cmd = st->cmd;
+    const struct param *one_of = NULL;
+    bool has_one = false;
+
+    for (size_t i = 0; i < cmd->n_params; i++) {
+        const struct param *p = &cmd->params[i];
+
+        if ((p->flags & P_REQUIRED) && st->args[i].n == 0 && step_wants(st, i))
+            return p;
+        if (!(p->flags & P_ONE_OF))
+            continue;
+        one_of = one_of ? one_of : p;
+        has_one = has_one || st->args[i].n > 0;
+    }
+    return has_one ? NULL : one_of;
+}
+
 /* Checks that one of the parameters with P_ONE_OF is given. */
 static bool has_one_of(const struct step *st, struct diag *d)
 {

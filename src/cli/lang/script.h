@@ -128,6 +128,11 @@ bool step_add(struct pool *p, struct step *st, size_t i, struct value v);
 void step_put(struct pool *p, struct step *st, const char *name, const char *text);
 void step_put_number(struct pool *p, struct step *st, const char *name, uint64_t v);
 
+/* Returns a parameter that @st must have and has not: a required one, or else the first of those of
+ * which one must be given.  NULL: none is missing.
+ */
+const struct param *step_lacks(const struct step *st);
+
 /* Checks that @st has all required parameters and is allowed at its place.  @first: no command
  * other than notes comes before @st.  @depth: number of blocks around @st.  Returns false with the
  * error in @d.

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/lang/source.h"
 
+#include "cli/lang/json_path.h"
+
 #include <errno.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -11,6 +13,7 @@
 #include "print/show_text.h"
 #include "print/utf8.h"
 
+#define PATH_BYTES      256u        /* of the path of a place in JSON; a longer one is cut */
 #define SHOWN_AROUND    5u          /* columns printed in addition to the source line's: "  ..." */
 #define SHOWN_BEFORE(n) ((n)*5 / 8) /* of n columns, kept left of the caret in a long line */
 /* Of a file name: the longest path, with each byte escaped as \x1b. */
@@ -202,6 +205,20 @@ static void print_line(FILE *err, const struct source *src, struct span at)
     fputc('\n', err);
 }
 
+/* Prints the path of @at, if the source is JSON: "steps[3].flags: ". */
+static void print_path(FILE *err, const struct source *src, struct span at)
+{
+    const size_t n = src->name ? strlen(src->name) : 0;
+    char path[PATH_BYTES];
+    struct text t = text_on(path, sizeof(path));
+
+    if (n < 5 || strcmp(src->name + n - 5, ".json") != 0 || src->lines_before)
+        return;
+    json_add_path(&t, src, at.at);
+    if (t.len)
+        fprintf(err, "%s: ", path);
+}
+
 void diag_print(FILE *err, const struct source *src, const struct diag *d)
 {
     if (src->name) {
@@ -216,7 +233,10 @@ void diag_print(FILE *err, const struct source *src, const struct diag *d)
     if (d->kind == DIAG_EXPECT) {
         fprintf(err, "FAIL %s\n", d->message);
     } else {
-        fprintf(err, "error: %s\n", d->message);
+        fputs("error: ", err);
+        if (d->kind != DIAG_SYNTAX)
+            print_path(err, src, d->at);
+        fprintf(err, "%s\n", d->message);
         if (src->len > 0)
             print_line(err, src, d->at);
     }

@@ -224,7 +224,7 @@ static void what_no_line_can_hold_is_refused(void **state)
          "the string does not end on its line", "end it"},
         {"{\"do\": \"expect\", \"that\": \"# 5\"}", "not the number of an event", "#12"},
         {"{\"do\": \"expect\", \"that\": \"h1.x == 1; run\"}", "should end here", ""},
-        {"{\"do\": \"note\", \"text\": \"a\\u0000b\"}", "cannot contain \\u0000", "hex="},
+        {"{\"do\": \"note\", \"text\": \"a\\u0000b\"}", "cannot contain \\u0000", "\"hex\""},
     };
 
     (void)state;

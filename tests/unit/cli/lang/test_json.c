@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "cli/lang/json_path.h"
 #include "cli/lang/json_scan.h"
 
 #include "cli/cli_testing.h"
@@ -219,6 +220,79 @@ static void what_is_wrong_is_named_with_its_place(void **state)
     }
 }
 
+/* Remedies are JSON that can be pasted, and never a word of a line. */
+static void remedies_are_json(void **state)
+{
+    static const struct {
+        const char *step, *remedy;
+    } rows[] = {
+        {"{\"do\": \"post_send\", \"qp\": \"q\", \"signaled\": true}",
+         "did you mean \"flags\": [\"signaled\"]?"},
+        {"{\"do\": \"post_send\", \"qp\": \"q\", \"flags\": [\"signald\"]}",
+         "did you mean \"flags\": [\"signaled\"]?"},
+        {"{\"do\": \"post_send\", \"qp\": \"q\", \"flags\": \"signaled\"}",
+         "write \"flags\": [\"signaled\"]"},
+        {"{\"do\": \"post_send\", \"qp\": \"q\", \"sge\": \"mr[0:4]\"}",
+         "write \"sge\": [\"mr[0:4]\"]"},
+        {"{\"do\": \"host\", \"names\": {}}", "for example \"names\": [ ]"},
+        {"{\"do\": \"rnu\"}", "did you mean \"do\": \"run\"?"},
+        {"{\"do\": \"link\", \"a\": \"h1\"}", "for example {\"do\": \"link\", \"a\": \"h1\", "
+                                              "\"b\": \"h2\", \"latency\": \"1us\", \"rate\": "
+                                              "\"100g\"}"},
+        {"{\"do\": \"kick\", \"colour\": 1}", "kick takes \"queue\""},
+        {"{\"do\": \"run\", \"fro\": \"1us\"}", "did you mean \"for\"?"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        char text[512];
+        struct text t = text_on(text, sizeof(text));
+        struct diag d = {.kind = DIAG_NONE};
+        struct script s;
+
+        text_addf(&t, "{\"steps\": [%s]}", rows[i].step);
+        s = script_of(text);
+        assert_false(json_read_script(&s, &d));
+        assert_string_equal(d.remedy, rows[i].remedy);
+        script_done(&s);
+    }
+}
+
+static void a_path_leads_to_its_place(void **state)
+{
+    /* Each place is the first ^ of a row, which is no part of the text. */
+    static const struct {
+        const char *text, *path;
+    } rows[] = {
+        {"^{}", ""},
+        {"{^\"a\": 1}", ""},
+        {"{\"a\": ^1}", "a"},
+        {"{\"a\": \"x^y\"}", "a"},
+        {"{\"a\": 1, \"b\": ^[]}", "b"},
+        {"{\"a\": [1, 2, ^3]}", "a[2]"},
+        {"{\"a\": [{\"b\": 1}, {\"c\": {\"d\": [[^7]]}}]}", "a[1].c.d[0][0]"},
+        {"{\"a\": \"{[,\\\"\", \"b\": ^1}", "b"},
+        {"{\"steps\": [{\"do\": \"^run\"}]}", "steps[0]"},
+        {"{\"steps\": [{}, ^{\"do\": \"run\"}]}", "steps[1]"},
+        {"{\"\x1b\": ^1}", "\\x1b"},
+        {"[[[^", "[0][0][0]"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        const size_t at = strcspn(rows[i].text, "^");
+        char text[128], path[128];
+        struct text t = text_on(text, sizeof(text)), p = text_on(path, sizeof(path));
+        struct source src;
+
+        text_addn(&t, rows[i].text, at);
+        text_add(&t, rows[i].text + at + 1);
+        src = source_of("x.json", text);
+        json_add_path(&p, &src, at);
+        assert_string_equal(path, rows[i].path);
+    }
+}
+
 static void blocks_in_blocks_are_bounded(void **state)
 {
     struct script s;
@@ -272,6 +346,8 @@ int main(void)
         cmocka_unit_test(json_of_other_writers_is_read),
         cmocka_unit_test(deep_json_is_told_apart),
         cmocka_unit_test(what_is_wrong_is_named_with_its_place),
+        cmocka_unit_test(remedies_are_json),
+        cmocka_unit_test(a_path_leads_to_its_place),
         cmocka_unit_test(blocks_in_blocks_are_bounded),
         cmocka_unit_test(the_schema_names_every_step),
     };
