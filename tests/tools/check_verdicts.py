@@ -51,6 +51,14 @@ FILES = {
 ODD = "odd/a\"b'<c>&#\t\x01\udcff\u00e9.lab"  # what each form must escape, and a byte that is no UTF-8
 
 CASES = [  # arguments, standard input, exit status, what the output must match
+    # judged, and not run
+    (["test", "--dry", "good.lab", "fails.lab"], "", 0, r"\Aok    good\.lab\nok    fails\.lab\n2 passed, 0 failed"),
+    (["test", "--dry", "good.lab", "wrong.lab"], "", 2, r"FAIL  wrong\.lab\nwrong\.lab:3:1: error: (.|\n)*\n1 passed, 1 failed"),
+    (["test", "--dry", "-"], "host h1\nexpect h2.irqs == 1\n", 2, r'^standard input:2:8: error: no command makes "h2"$'),
+    (["test", "--dry", "-", "--format", "tap"], "host h1\nexpect h1.qp.state == RST\n", 2, r'^not ok 1 - (.|\n)*did you mean "RTS"'),
+    (["test", "--dry", "skipped.lab"], "", 77, r"skipped\.lab  no tap here"),
+    (["test", "--dry", "--list", "good.lab"], "", 2, r"give one of them"),
+    (["test", "--dry", "--twice", "good.lab"], "", 2, r"--dry and --twice: give one of them"),
     (["test"], "", 2, r"usage"),
     (["test", "good.lab"], "", 0, r"^1 passed, 0 failed, 0 skipped$"),
     (["test", "good.lab", "fails.lab"], "", 1, r"^1 passed, 1 failed, 0 skipped$"),

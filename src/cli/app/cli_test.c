@@ -37,7 +37,7 @@ struct test_arguments {
     const char *format, *junit, *jobs_text, *seed_text, *seeds_text, *tag, *timeout_text,
         *least_text, *fault_text;
     struct allow allow;
-    bool list, matrix, help;
+    bool list, matrix, dry, help;
     struct fault_choice choice; /* with @matrix */
     char scratch[PATH_MAX];     /* storage of a.run.scratch */
     struct test_options run;
@@ -276,16 +276,18 @@ static bool read_fault(struct test_arguments *a)
 static bool fits_mode(const struct test_arguments *a)
 {
     const char *matrix = a->fault_text ? "--fault" : "--fault-matrix";
-    const char *mode = a->list ? "--list" : matrix;
-    const char *other = a->junit                           ? "--junit"
+    const char *mode = a->list ? "--list" : a->matrix ? matrix : "--dry";
+    const char *other = a->junit && !a->dry                ? "--junit"
                         : a->run.twice                     ? "--twice"
                         : a->run.strict                    ? "--strict"
                         : a->run.artifacts                 ? "--artifacts"
                         : a->list && a->matrix             ? matrix
+                        : a->dry && (a->list || a->matrix) ? "--dry"
+                        : a->dry && a->seeds.given         ? "--seeds"
                         : a->run.coverage || a->least_text ? "--coverage"
                                                            : NULL;
 
-    if (!a->matrix && !a->list)
+    if (!a->matrix && !a->list && !a->dry)
         return true;
     if (other)
         fprintf(stderr, "rdmalab: %s and %s: give one of them\n", mode, other);
@@ -357,6 +359,8 @@ static void print_usage(FILE *out)
         "  --coverage-least N\n"
         "                    the same, and fail if it is less than N %% of what can be\n"
         "  --list            print which there are, and run none\n"
+        "  --dry             run none, and report what is wrong without that: syntax, unknown\n"
+        "                    commands, hosts and values, expectations that can never hold\n"
         "  --fault-matrix    run each once for every packet lost, for every packet that comes\n"
         "                    twice, changes places with the next, or is damaged, and print a\n"
         "                    table: do its programs see the same?  Status 1 if not\n"
@@ -393,6 +397,8 @@ static int test_paths(int n, char **paths, struct test_arguments *a)
 
     for (int i = 0; i < n; i++)
         suite_add(&su, paths[i], a->tag);
+    if (a->dry)
+        suite_judge(&su);
     why = suite_make_cases(&su, a->list ? &none : &a->seeds);
     if (why) {
         fprintf(stderr, "rdmalab: %s\n", why);
@@ -400,6 +406,8 @@ static int test_paths(int n, char **paths, struct test_arguments *a)
     } else {
         if (su.n_cases == 0)
             complain_of_nothing(a);
+        if (a->dry)
+            suite_pass(&su);
         if (a->list)
             status = list(&su, strcmp(a->format, "json") == 0);
         else
@@ -426,6 +434,7 @@ int test_main(int argc, char **argv)
         {.name = "--coverage", .flag = &a.run.coverage},
         {.name = "--coverage-least", .value = &a.least_text, .words = ""},
         {.name = "--list", .flag = &a.list},
+        {.name = "--dry", .flag = &a.dry},
         {.name = "--fault-matrix", .flag = &a.matrix},
         {.name = "--fault", .value = &a.fault_text, .words = ""},
         {.name = "--artifacts", .value = &a.run.artifacts},

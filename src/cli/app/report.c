@@ -96,7 +96,9 @@ void shown_case(const struct test_case *c, const struct test_options *o, bool ma
 static void text_one(struct report *r, const struct test_case *c, const struct shown_case *shown)
 {
     fprintf(r->out, "%-4s  %s", verdict(&c->result), shown->name);
-    if (c->result.status == EXIT_PASSED)
+    if (c->result.status == EXIT_PASSED && !c->result.ran)
+        fputc('\n', r->out);
+    else if (c->result.status == EXIT_PASSED)
         fprintf(r->out, "  %llu ticks  hash %016llx%s\n", (unsigned long long)c->result.ticks,
                 (unsigned long long)c->result.hash,
                 c->result.expects ? "" : "  nothing was expected");

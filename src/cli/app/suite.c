@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "cli/lang/judge.h"
 #include "cli/session/files.h"
 #include "emu/base/text.h"
 #include "print/utf8.h"
@@ -199,6 +200,41 @@ static void add_path(struct suite *su, const char *path, const char *tags, size_
 void suite_add(struct suite *su, const char *path, const char *tags)
 {
     add_path(su, path, tags, 0);
+}
+
+static void judge_file(struct test_file *f)
+{
+    struct diag d = {.kind = DIAG_NONE};
+    size_t bytes;
+    FILE *err;
+
+    if (f->status != EXIT_PASSED || judge_script(&f->sc.script, &d))
+        return;
+    f->status = EXIT_USAGE;
+    source_place(&f->sc.src, d.at.at, &f->sc.wrong_line, &f->sc.wrong_col);
+    err = open_memstream(&f->wrong, &bytes);
+    if (!err)
+        return;
+    diag_print(err, &f->sc.src, &d);
+    fclose(err);
+}
+
+void suite_judge(struct suite *su)
+{
+    for (size_t i = 0; i < su->n_files; i++)
+        judge_file(&su->files[i]);
+}
+
+void suite_pass(struct suite *su)
+{
+    for (size_t i = 0; i < su->n_cases; i++) {
+        struct test_case *c = &su->cases[i];
+
+        if (c->ended)
+            continue;
+        c->result.status = EXIT_PASSED;
+        c->ended = true;
+    }
 }
 
 /* Sets the result of a case that is not run: its file is wrong, or says skip. */

@@ -91,6 +91,14 @@ struct suite {
  */
 void suite_add(struct suite *su, const char *path, const char *tags);
 
+/* Judges each file without running it (lang/judge.h).  One in which something is wrong cannot be
+ * run any more.
+ */
+void suite_judge(struct suite *su);
+
+/* Ends all cases that could be run as passed. */
+void suite_pass(struct suite *su);
+
 /* Creates the cases from the files.  Returns NULL on success, otherwise the reason.  If that is a
  * lack of memory, su->no_memory is set; otherwise there are more than SUITE_CASES_MAX cases.
  */

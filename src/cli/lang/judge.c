@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: MIT */
+/* Names are collected first, from all commands that make something.  A script that makes hosts
+ * whose names are variables may have any host; then hosts are not judged.  Neither are the blocks
+ * of `refused`, which may name what is not there, nor values with variables.
+ *
+ * SIMPLIFIED: names in blocks of `on` may be those of objects, which are not judged.
+ */
+#include "cli/lang/judge.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/lang/expand.h"
+#include "cli/lang/expr.h"
+#include "cli/lang/suggest.h"
+#include "emu/base/text.h"
+#include "emu/facts/enum_table.h"
+#include "emu/facts/leaf.h"
+#include "process/must.h"
+
+struct judge {
+    const char **names; /* owned; the names are those of the script */
+    size_t n, cap;
+    bool any_host; /* hosts may have other names */
+    struct pool pool;
+    struct diag *d;
+};
+
+/* --- Names ------------------------------------------------------------------------------------ */
+
+static void add_name(struct judge *j, const char *name)
+{
+    j->any_host = j->any_host || vars_in(name);
+    j->names = must_grow(j->names, j->n, &j->cap, sizeof(*j->names));
+    j->names[j->n++] = name;
+}
+
+/* Collects the names that @first and the steps after it make, and those in their blocks. */
+static void collect(struct judge *j, const struct step *first)
+{
+    for (const struct step *st = first; st; st = st->next) {
+        if (st->as.text)
+            add_name(j, st->as.text);
+        for (size_t i = 0; i < st->cmd->n_params; i++) {
+            for (size_t k = 0; st->cmd->params[i].kind == VAL_NEW_NAME && k < st->args[i].n; k++)
+                add_name(j, st->args[i].v[k].text);
+        }
+        collect(j, st->body);
+        collect(j, st->other);
+    }
+}
+
+static bool is_known(const struct judge *j, const char *name)
+{
+    for (size_t i = 0; i < j->n; i++) {
+        if (strcmp(j->names[i], name) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Fails unless a command makes @name, or something else may have it. */
+static bool host_is_known(struct judge *j, const char *name, struct span at)
+{
+    struct suggestion near = suggestion_for(name);
+
+    if (j->any_host || vars_in(name) || is_known(j, name))
+        return true;
+    diag_set(j->d, DIAG_VALUE, at, "no command makes \"%s\"", name);
+    for (size_t i = 0; i < j->n; i++)
+        suggest_offer(&near, j->names[i]);
+    if (near.best)
+        return diag_remedy(j->d, "did you mean \"%s\"?", near.best);
+    return diag_remedy(j->d, "a scenario makes its hosts: host %s", name);
+}
+
+/* --- Expressions ------------------------------------------------------------------------------ */
+
+/* Checks the first word of the path @e, which stands outside of all blocks. */
+static bool path_is_known(struct judge *j, const struct expr *e, struct span from)
+{
+    const size_t n = strcspn(e->text, ".[");
+    const char *name = pool_copy(&j->pool, e->text, n);
+    struct span at = expr_place(e, from);
+    struct expr_program ignored;
+
+    /* Links and faults get names of their own: h1-h2, f1. */
+    if (e->text[n] != '.' || strpbrk(name, "-$") || expr_program_read(e->text, &ignored) ||
+        (name[0] == 'f' && name[1] && strspn(name + 1, "0123456789") == strlen(name + 1)))
+        return true;
+    at.len = at.len < n ? at.len : n;
+    return host_is_known(j, name, at);
+}
+
+/* The leaves to which a path may lead: their nodes, their key, and their types. */
+struct leaves {
+    uint64_t nodes; /* set of 1 << enum node_kind */
+    const char *key;
+    bool found, has_words, has_texts;
+};
+
+static bool is_of(const struct leaves *l, const struct leaf_row *row)
+{
+    return row->key && (l->nodes >> row->node & 1) && strcmp(row->key, l->key) == 0;
+}
+
+static bool is_numeric(enum leaf_type type)
+{
+    const enum rdl_type t = leaf_types[type].type;
+
+    return t == RDL_NUMBER || t == RDL_HEX || t == RDL_SIZE || t == RDL_TIME || t == RDL_FLAG;
+}
+
+/* Finds the leaves to which the path @path may lead. */
+static struct leaves leaves_of(struct judge *j, const char *path)
+{
+    const char *dot = strrchr(path, '.');
+    struct leaves l = {.key = dot ? dot + 1 : path};
+    struct leaf_places places;
+    size_t off;
+
+    if (!dot || strchr(dot, '[') ||
+        !leaf_path_leads(pool_copy(&j->pool, path, (size_t)(dot - path)), &places, &off))
+        return l;
+    l.nodes = places.nodes;
+    for (size_t i = 0; i < LEAF_COUNT; i++) {
+        const struct leaf_row *row = &leaf_rows[i];
+
+        if (!is_of(&l, row))
+            continue;
+        l.found = true;
+        l.has_words = l.has_words || row->type == TYPE_WORD;
+        l.has_texts = l.has_texts || (row->type != TYPE_WORD && !is_numeric(row->type));
+    }
+    return l;
+}
+
+/* Checks that the leaves @l may have the word @word. */
+static bool may_have_word(struct judge *j, const struct leaves *l, const char *word, struct span at)
+{
+    struct suggestion near = suggestion_for(word);
+
+    for (size_t i = 0; i < LEAF_COUNT; i++) {
+        const struct leaf_row *row = &leaf_rows[i];
+
+        if (!is_of(l, row) || row->type != TYPE_WORD)
+            continue;
+        if (enum_by_name(row->words, word))
+            return true;
+        for (size_t k = 0; k < row->words->n_rows; k++)
+            suggest_offer(&near, row->words->rows[k].name);
+    }
+    diag_set(j->d, DIAG_VALUE, at, "%s is never \"%s\"", l->key, word);
+    if (near.best)
+        return diag_remedy(j->d, "did you mean \"%s\"?", near.best);
+    return diag_remedy(j->d, "\"explain %s\" tells more", l->key);
+}
+
+/* Checks the comparison of the path @a with the constant @b. */
+static bool may_be_equal(struct judge *j, const struct expr *a, const struct expr *b,
+                         struct span from)
+{
+    const bool is_word = b->kind == EXPR_PATH && b->word == EXPR_WORD_NONE && b->text[0] &&
+                         !strpbrk(b->text, ".[$") && !is_known(j, b->text);
+    const bool is_text = b->kind == EXPR_STRING;
+    struct leaves l;
+
+    if (a->kind != EXPR_PATH || strchr(a->text, '$') || (!is_word && !is_text))
+        return true;
+    l = leaves_of(j, a->text);
+    if (!l.found || l.has_texts || (is_text && vars_in(b->text)))
+        return true;
+    if (l.has_words)
+        return may_have_word(j, &l, b->text, expr_place(b, from));
+    diag_set(j->d, DIAG_VALUE, expr_place(b, from), "%s is a number, and never \"%s\"", l.key,
+             b->text);
+    return diag_remedy(j->d, "compare it with a number");
+}
+
+/* Depth is bounded by the parser.  @outside: bare names are not those of a host. */
+static bool judge_expr(struct judge *j, const struct expr *e, struct span from, bool outside)
+{
+    if ((e->a && !judge_expr(j, e->a, from, outside)) ||
+        (e->b && !judge_expr(j, e->b, from, outside)))
+        return false;
+    if (e->kind == EXPR_PATH)
+        return !outside || path_is_known(j, e, from);
+    return e->kind != EXPR_COMPARE ||
+           (may_be_equal(j, e->a, e->b, from) && may_be_equal(j, e->b, e->a, from));
+}
+
+/* --- Steps ------------------------------------------------------------------------------------ */
+
+static bool judge_value(struct judge *j, const struct param *p, const struct value *v, bool outside)
+{
+    struct diag ignored = {.kind = DIAG_NONE};
+    const struct expr *e;
+
+    if (vars_in(v->text))
+        return true;
+    if (p->kind == VAL_HOST)
+        return host_is_known(j, v->text, v->at);
+    if (p->kind != VAL_EXPR)
+        return true;
+    e = expr_parse(&j->pool, v->text, v->at, &ignored);
+    return !e || judge_expr(j, e, v->at, outside);
+}
+
+static bool judge_steps(struct judge *j, const struct step *first, bool outside)
+{
+    for (const struct step *st = first; st; st = st->next) {
+        const bool inner = outside && st->cmd != &cmd_table[CMD_on];
+
+        for (size_t i = 0; i < st->cmd->n_params; i++) {
+            for (size_t k = 0; k < st->args[i].n; k++) {
+                if (!judge_value(j, &st->cmd->params[i], &st->args[i].v[k], outside))
+                    return false;
+            }
+        }
+        if (st->cmd == &cmd_table[CMD_refused] || st->cmd == &cmd_table[CMD_macro])
+            continue;
+        if (!judge_steps(j, st->body, inner) || !judge_steps(j, st->other, inner))
+            return false;
+    }
+    return true;
+}
+
+bool judge_script(const struct script *s, struct diag *d)
+{
+    struct judge j = {.d = d};
+    bool ok;
+
+    collect(&j, s->first);
+    ok = judge_steps(&j, s->first, true);
+    pool_free(&j.pool);
+    free(j.names);
+    return ok;
+}

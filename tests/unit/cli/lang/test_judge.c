@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+/* Judging scripts without running them: what is wrong is found at its place, and nothing is claimed
+ * that only a run can show.
+ */
+#include "cli/lang/judge.h"
+
+#include "cli/cli_testing.h"
+
+#define HOSTS "host h1 h2\nlink h1 h2\n"
+
+static bool judged(const char *lines, struct script *ret, struct diag *d)
+{
+    *ret = script_of(lines);
+    *d = (struct diag){.kind = DIAG_NONE};
+    if (!line_read_script(ret, d))
+        fail_msg("%s: %s", lines, d->message);
+    return judge_script(ret, d);
+}
+
+static void what_cannot_be_right_is_found(void **state)
+{
+    static const struct {
+        const char *lines, *at, *message, *remedy;
+    } rows[] = {
+        {HOSTS "alloc_pd h3 as pd\n", "h3", "no command makes \"h3\"", "\"h1\""},
+        {HOSTS "on h1,h4 { alloc_pd as pd }\n", "h4", "no command makes", "\"h1\""},
+        {HOSTS "expect h9.irqs == 1\n", "h9", "no command makes \"h9\"", "\"h1\""},
+        {HOSTS "expect h1.irqs == 1 and not other.irqs == 1\n", "other", "no command makes",
+         "host other"},
+        {HOSTS "repeat 2 { expect h9.irqs == 1 }\n", "h9", "no command makes", ""},
+        {HOSTS "until h9.irqs == 1\n", "h9", "no command makes", ""},
+        {HOSTS "expect h1.qp.state == RST\n", "RST", "state is never \"RST\"", "\"RTS\""},
+        {HOSTS "expect RST != h1.qp.state\n", "RST", "state is never \"RST\"", ""},
+        {HOSTS "expect h1.cq.wc[0].status == SUCCES\n", "SUCCES", "status is never", "SUCCESS"},
+        {HOSTS "on h1 { expect qp.state == RST }\n", "RST", "is never", ""},
+        {HOSTS "expect h1.cq.count == many\n", "many", "is a number", "with a number"},
+        {HOSTS "expect h1.cq.count == \"1\"\n", "\"1\"", "is a number", ""},
+        {HOSTS "if h1.qp.state == RST { run }\n", "RST", "is never", ""},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct script s;
+        struct diag d;
+
+        if (judged(rows[i].lines, &s, &d))
+            fail_msg("%s: nothing is found", rows[i].lines);
+        assert_int_equal(d.kind, DIAG_VALUE);
+        if (!strstr(d.message, rows[i].message) || !strstr(d.remedy, rows[i].remedy) ||
+            strncmp(rows[i].lines + d.at.at, rows[i].at, strlen(rows[i].at)) != 0)
+            fail_msg("%s: at %zu: %s (%s)", rows[i].lines, d.at.at, d.message, d.remedy);
+        script_done(&s);
+    }
+}
+
+static void what_may_be_right_is_not_refused(void **state)
+{
+    static const char *const rows[] = {
+        "",
+        HOSTS "expect h1.irqs == 1\n",
+        HOSTS "expect h1.qp.state == rts or h2.qp.state == 3\n",
+        HOSTS "expect h1-h2.loss == 0\n",
+        HOSTS "drop from=h1\nexpect f1.hits == 0\n",
+        HOSTS "drop from=h1 as lost\nexpect lost.hits == 0\n",
+        HOSTS "switch s1\nexpect s1.forwarded == 0\n",
+        HOSTS "on h1 { alloc_pd as pd; expect qp.state == RTS and pd.mrs == 0 }\n",
+        HOSTS "refused says=host { alloc_pd h3 }\n",
+        HOSTS "refused says=host { expect h3.irqs == 1 }\n",
+        HOSTS "expect h1.mr[0:5] == \"hello\" and h1.mr.pd == \"pd\"\n",
+        HOSTS "expect count(cqe, host==h1) == 1 and #12\n",
+        "foreach h in h1,h2 { host $h }\nexpect h2.irqs == 0\n",
+        "macro pair x { host $x }\npair h7\nexpect h7.irqs == 0\n",
+        HOSTS "foreach h in h1,h2 { expect $h.irqs == 0 }\n",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct script s;
+        struct diag d;
+
+        if (!judged(rows[i], &s, &d))
+            fail_msg("%s: %s", rows[i], d.message);
+        script_done(&s);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_cannot_be_right_is_found),
+        cmocka_unit_test(what_may_be_right_is_not_refused),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
