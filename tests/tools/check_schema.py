@@ -6,18 +6,21 @@ usage: check_schema.py [--every N] RDMALAB
 
 Every scenarios/*.json, or each Nth, must satisfy `rdmalab schema scenario`; every tests/bad/*.json must be refused
 by the schema, and by `rdmalab run` with exit status 2 and a message that names the file.  What
-`show SUBJECT json` prints must satisfy the definition of SUBJECT in `rdmalab schema show`.
+`show SUBJECT json` prints must satisfy the definition of SUBJECT in `rdmalab schema show`.  Editors find the schema by
+the "$schema" of a scenario, which `convert` keeps, and know it by its "$id".
 """
 import json
 import pathlib
 import subprocess
 import sys
+import tempfile
 
 import jsonschema
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 EXIT_USAGE = 2
 TIMEOUT_S = 20
+ID = "https://rdmalab.invalid/schema/scenario-1.json"  # what others may refer to: it stays
 
 
 def rdmalab(*args):
@@ -38,6 +41,28 @@ def schema_error(validator, path):
 def check_good(validator, path):
     error = schema_error(validator, path)
     return error and f"{path}: the schema refuses it: {error}"
+
+
+def check_found(schema, path):
+    """Does the "$schema" of the file lead an editor to our schema?"""
+    where = json.loads(path.read_text()).get("$schema")
+    found = where and (path.parent / where)
+    if not found or not found.exists():
+        return f"{path}: its $schema, {where}, leads nowhere"
+    return None if json.loads(found.read_text()) == schema else f"{path}: its $schema, {where}, is another one"
+
+
+def check_kept(where):
+    """Does `convert` keep the "$schema" @where, through a script and back?"""
+    with tempfile.TemporaryDirectory() as directory:
+        first, script, second = (f"{directory}/{name}" for name in ("a.json", "b.lab", "c.json"))
+        pathlib.Path(first).write_text(json.dumps({"$schema": where, "steps": [{"do": "host", "names": ["h1"]}]}))
+        for a, b in ((first, script), (script, second)):
+            result = rdmalab("convert", a, b)
+            if result.returncode:
+                return f"convert {a} {b}: {result.stderr}"
+        kept = json.loads(pathlib.Path(second).read_text()).get("$schema")
+    return None if kept == where else f"convert makes {kept} of the $schema {where}"
 
 
 def check_bad(validator, path):
@@ -89,6 +114,9 @@ def main():
     bad = sorted((ROOT / "tests" / "bad").glob("*.json"))
     problems = [check_good(validator, path) for path in good]
     problems += [check_bad(validator, path) for path in bad]
+    problems += [check_found(schema, path) for path in good]
+    problems += [check_kept(where) for where in ("../schema/scenario-1.json", "scenario-1.json", "https://a.example/b c.json")]
+    problems.append(None if schema.get("$id") == ID else f"the $id of the schema is {schema.get('$id')}")
     shown = json.loads(rdmalab("schema", "show").stdout)
     jsonschema.Draft202012Validator.check_schema(shown)
     problems += [check_shown(shown, subject, later)
