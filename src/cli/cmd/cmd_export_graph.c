@@ -38,6 +38,8 @@ static bool write_graph(struct session *s, FILE *f, const struct step *st, const
 
     if (export_is_dot(name)) {
         status = graph_dot(g, &sink);
+    } else if (step_has(st, "plain")) {
+        status = graph_svg(g, &sink);
     } else if (may_start && graphviz_svg(g, &sink, &t)) {
         fprintf(s->config.err, "%s: drawn by Graphviz\n", name);
     } else {
