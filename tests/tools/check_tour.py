@@ -153,6 +153,7 @@ def check_own_commands(program):
     program.file("good.tour").write_text(GOOD)
     out = read(program, "", "show qp", "", "", "", "a", where=["good.tour"])
     ensure("h1.qp" in out and "Your own commands" not in out, out)
+    ensure(out.count("\n[Enter: post_send h1.qp wr_id=1 sge=mr[0:5] signaled]\n") == 1, out)
     out = read(program, "", "modify_qp h1.qp state=ERR", "run", "", "", "", "a", where=["good.tour"])
     ensure(out.count("(Your own commands are undone; the lesson goes on where you left it.)") == 1, out)
     ensure("> The answer: 2\n" in out and "> As you expected: a) RTS" in out, out)

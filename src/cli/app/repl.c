@@ -205,13 +205,14 @@ static bool run_typed(struct repl *r, const struct typed *t)
 
     if (tour_prompt_statements(&r->tour, &t->lines, &ok))
         return end_tour_input(r, ok);
-    ok = exec_statements(r->s, &t->lines);
-    tour_prompt_executed(&r->tour, &t->lines);
-    if (ok && !tour_prompt_act(&r->tour))
-        r->status = exit_worse(r->status, EXIT_FAILED);
-    if (ok)
+    if (exec_statements(r->s, &t->lines)) {
+        tour_prompt_executed(&r->tour, &t->lines);
+        if (!tour_prompt_act(&r->tour))
+            r->status = exit_worse(r->status, EXIT_FAILED);
         return !r->s->run.quit;
+    }
     session_complain(r->s, r->echo ? stdout : stderr);
+    tour_prompt_executed(&r->tour, &t->lines);
     status = session_exit_status(r->s);
     signals_clear_interrupted();
     r->s->run.step.interrupted = false;

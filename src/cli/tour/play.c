@@ -247,6 +247,20 @@ static void print_command(const struct play *p)
     print_line(p->config.out, screen_of(p)->commands[p->n_done].text);
 }
 
+/* Prints in one line which command of the lesson comes next. */
+static void print_reminder(const struct play *p)
+{
+    const char *command = screen_of(p)->commands[p->n_done].text;
+    char line[TOUR_COLUMNS];
+    struct text t = text_on(line, sizeof(line) - 4);
+
+    text_add(&t, "[Enter: ");
+    utf8_add_printable(&t, command, false);
+    t.cap = sizeof(line);
+    text_add(&t, t.cut ? "...]" : "]");
+    print_hint(p, line);
+}
+
 static void print_end(const struct play *p)
 {
     if (p->screen + 1 < p->tour->n_screens)
@@ -475,4 +489,6 @@ void play_stray(struct play *p, const struct lines *l)
     for (const struct step *st = l->script.first; st; st = st->next)
         p->changed = p->changed || !(step_flags(st) & CMD_LOOKS);
     p->strayed = true;
+    if (p->stage == PLAY_DO && !p->s->run.quit)
+        print_reminder(p);
 }

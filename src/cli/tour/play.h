@@ -75,7 +75,9 @@ enum play_result play_answer(struct play *p, const char *text);
 /* The typed statements @l: the next command of the lesson. */
 enum play_result play_typed(struct play *p, const struct lines *l);
 
-/* Notes that the caller has executed @l in the session of the lesson. */
+/* Notes that the caller has executed @l in the session of the lesson, and prints which command of
+ * the lesson comes next.
+ */
 void play_stray(struct play *p, const struct lines *l);
 
 /* Returns the lab to the place of the lesson, if the reader has left it. */
