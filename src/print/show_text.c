@@ -144,28 +144,119 @@ void grid_cellf(struct grid *t, const char *fmt, ...)
     grid_cell(t, buf);
 }
 
-void grid_print(const struct grid *t, FILE *out, unsigned indent)
+/* A grid that is being printed. */
+struct grid_printing {
+    const struct grid *grid;
+    FILE *out;
+    unsigned indent;
+    size_t room; /* columns of the terminal; SIZE_MAX: the output is none */
+    size_t width[GRID_COLUMNS_MAX];
+};
+
+static void add_cell(const struct grid_printing *p, struct text *line, size_t row, unsigned column)
 {
-    size_t width[GRID_COLUMNS_MAX] = {0};
+    const bool right = (p->grid->right >> column & 1u) != 0;
 
-    for (size_t i = 0; i < t->n; i++) {
-        const size_t n = strlen(t->cells[i]);
+    text_addf(line, right ? "%*s" : "%-*s", (int)p->width[column], p->grid->cells[row + column]);
+    text_add(line, "  ");
+}
 
-        if (n > width[i % t->columns])
-            width[i % t->columns] = n;
-    }
-    for (size_t i = 0; i + t->columns <= t->n; i += t->columns) {
+/* Returns the width of the columns from @from to before @to. */
+static size_t width_of(const struct grid_printing *p, unsigned from, unsigned to)
+{
+    size_t n = 0;
+
+    for (unsigned c = from; c < to; c++)
+        n += p->width[c] + 2;
+    return n;
+}
+
+/* Prints the first column, and those from @from to before @to. */
+static void print_block(const struct grid_printing *p, unsigned from, unsigned to)
+{
+    for (size_t i = 0; i + p->grid->columns <= p->grid->n; i += p->grid->columns) {
         char buf[SHOW_LINE_BYTES];
         struct text line = text_on(buf, sizeof(buf));
 
-        text_addf(&line, "%*s", (int)indent, "");
-        for (unsigned c = 0; c < t->columns; c++) {
-            const bool right = (t->right >> c & 1u) != 0;
-            const int w = (int)width[c];
-
-            text_addf(&line, right ? "%*s" : "%-*s", w, t->cells[i + c]);
-            text_add(&line, "  ");
-        }
-        show_line(out, &line);
+        text_addf(&line, "%*s", (int)p->indent, "");
+        add_cell(p, &line, i, 0);
+        for (unsigned c = from; c < to; c++)
+            add_cell(p, &line, i, c);
+        show_line(p->out, &line);
     }
+}
+
+/* Returns true if each word of the last column fits behind the other columns. */
+static bool last_fits(const struct grid_printing *p)
+{
+    const unsigned last = p->grid->columns - 1;
+    const size_t before = p->indent + width_of(p, 0, last);
+
+    for (size_t i = last; i < p->grid->n; i += p->grid->columns) {
+        for (const char *s = p->grid->cells[i]; *s; s += strspn(s, " ")) {
+            const size_t n = strcspn(s, " ");
+
+            if (before + n > p->room)
+                return false;
+            s += n;
+        }
+    }
+    return true;
+}
+
+/* Prints the last column with its lines below each other. */
+static void print_hanging(const struct grid_printing *p)
+{
+    const unsigned last = p->grid->columns - 1;
+    const size_t before = p->indent + width_of(p, 0, last);
+
+    for (size_t i = 0; i + p->grid->columns <= p->grid->n; i += p->grid->columns) {
+        char buf[SHOW_LINE_BYTES];
+        struct text line = text_on(buf, sizeof(buf));
+
+        text_addf(&line, "%*s", (int)p->indent, "");
+        for (unsigned c = 0; c < last; c++)
+            add_cell(p, &line, i, c);
+        if (p->grid->cells[i + last][0])
+            show_wrap_behind(p->out, buf, (unsigned)before, p->grid->cells[i + last]);
+        else
+            show_line(p->out, &line);
+    }
+}
+
+/* Prints as many columns as fit, and below them the others, each time behind the first column. */
+static void print_blocks(const struct grid_printing *p)
+{
+    for (unsigned from = 1, to; from < p->grid->columns; from = to) {
+        size_t used = p->indent + p->width[0];
+
+        for (to = from; to < p->grid->columns; to++) {
+            if (to > from && used + 2 + p->width[to] > p->room)
+                break;
+            used += 2 + p->width[to];
+        }
+        if (from > 1)
+            fputc('\n', p->out);
+        print_block(p, from, to);
+    }
+}
+
+void grid_print(const struct grid *t, FILE *out, unsigned indent)
+{
+    struct grid_printing p = {.grid = t, .out = out, .indent = indent};
+    const unsigned columns = show_columns_of_terminal(out, UINT32_MAX);
+
+    p.room = columns < SHOW_COLUMNS_MIN ? SHOW_COLUMNS_MIN : columns;
+    for (size_t i = 0; i < t->n; i++) {
+        const size_t n = strlen(t->cells[i]);
+
+        if (n > p.width[i % t->columns])
+            p.width[i % t->columns] = n;
+    }
+    if (t->columns == 1 || indent + width_of(&p, 0, t->columns) - 2 <= p.room)
+        print_block(&p, 1, t->columns);
+    else if (last_fits(&p))
+        print_hanging(&p);
+    else
+        print_blocks(&p);
 }

@@ -61,7 +61,10 @@ void grid_done(struct grid *t);
 void grid_cell(struct grid *t, const char *s);
 void grid_cellf(struct grid *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* Prints all rows, each indented by @indent blanks. */
+/* Prints the grid, each line behind @indent blanks.  On a terminal that is too narrow the last
+ * column is wrapped; if its words do not fit, columns that do not fit are printed below, behind the
+ * first one again.  What is no terminal has room for all.
+ */
 void grid_print(const struct grid *t, FILE *out, unsigned indent);
 
 #endif

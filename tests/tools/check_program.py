@@ -506,6 +506,21 @@ def check_width(program):
             ensure(not long, f"{columns} columns: {long}")
 
 
+def check_tables(program):
+    """Tables are whole on a terminal of 60 columns: columns that do not fit come below, behind the first one."""
+    lab = (PAIR + "rdma_create_event_channel h1 as ch; rdma_create_id h1.ch as id; alloc_mw h1.pd as mw; "
+           "create_ah h1.pd dgid=h2 as ah; create_srq h1.pd as srq; drop next from=h1 as f1\n")
+    before = on_terminal(program, "-c", lab, columns=60)
+    for subject in ("qp", "cq", "mr", "mw", "pd", "ah", "srq", "memory", "faults", "links", "hosts", "counters", "cm",
+                    "event_channel", "device", "due"):
+        whole_table = program.run("-c", f"{lab}show {subject}").stdout[len(program.run("-c", lab).stdout):]
+        narrow = on_terminal(program, "-c", f"{lab}show {subject}", columns=60)[len(before):]
+        ensure(whole_table and set(whole_table.split()) == set(narrow.split()), f"{subject}: {whole_table}{narrow}")
+        ensure(all(len(line) <= 60 for line in narrow.splitlines()), f"{subject}: too long in\n{narrow}")
+        if max(map(len, whole_table.splitlines())) <= 60:
+            ensure(narrow == whole_table, narrow)
+
+
 def check_listening(program):
     """A server that was not told otherwise is reached from its own machine alone."""
     for option, address in (("", "127.0.0.1"), ("listen=0.0.0.0", "0.0.0.0")):
