@@ -334,9 +334,9 @@ static void run_case(const struct test_case *c, const struct test_options *o, FI
     if (s && may_start(o) && r->status != EXIT_PASSED)
         printed_tell(out, err);
     if (s && o->artifacts && r->status != EXIT_PASSED) {
+        leave_artifacts(s, c, o, directory, out, err);
         fflush(err); /* to r->message */
         leave_message(r->message, directory, err);
-        leave_artifacts(s, c, o, directory, out, err);
     }
     session_free(s);
     session_free(again);
