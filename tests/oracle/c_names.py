@@ -34,8 +34,8 @@ def told(rdmalab):
     """{name of C: number}, as `explain` tells it."""
     found = {}
     for table in TABLES:
-        for word in WORD.findall(ask(rdmalab, table).stdout):
-            for _, number, name in ROW.findall(ask(rdmalab, word).stdout):
+        for word in WORD.findall(ask(rdmalab, table, "values").stdout):
+            for _, number, name in ROW.findall(ask(rdmalab, word, "more").stdout):
                 if not OTHERS.match(name):
                     found[name] = int(number, 0)
     return found

@@ -26,7 +26,7 @@ N_FEATURES = 46
 
 
 def explained(rdmalab, word):
-    return subprocess.run([rdmalab, "explain", word], stdout=subprocess.PIPE, text=True, check=True).stdout
+    return subprocess.run([rdmalab, "explain", word, "more"], stdout=subprocess.PIPE, text=True, check=True).stdout
 
 
 def check_rows(rdmalab):

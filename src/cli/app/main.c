@@ -105,7 +105,7 @@ static int explain_main(int argc, char **argv)
     }
     for (int i = 1; i < argc; i++)
         text_addf(&a, i > 1 ? " %s" : "%s", argv[i]);
-    if (explain_asked(stdout, asked, source))
+    if (explain_asked(stdout, NULL, asked, source))
         return EXIT_PASSED;
     explain_near(&t, asked);
     fprintf(stderr, "rdmalab: nothing is known of \"%s\"\n  %s\n", SHOWN_NAME(asked), near);

@@ -253,11 +253,11 @@ bool run_explain(struct session *s, const struct step *st)
         return true;
     }
     add_words(&a, st);
-    if (explain_asked(s->config.out, asked, source))
+    if (explain_asked(s->config.out, s->lab, asked, source))
         return true;
     /* Every named object of the lab is of a known kind. */
     if (rdl_inspect(s->lab, asked, &v, &off) == RDL_OK && v.type == RDL_NODE &&
-        explain(s->config.out, v.text, source))
+        explain_asked(s->config.out, s->lab, v.text, source))
         return true;
     session_fail(s, step_span(st, "word", 0), "nothing is known of \"%s\"", asked);
     if (asked[0] == '#' && ev_id_parse(asked, &id))
@@ -461,7 +461,8 @@ static bool help_with_part(struct session *s, const struct step *st, const char 
         session_fail(s, step_span(st, "topic", 0), "\"%s\" is no command", topic);
         return diag_remedy(&s->diag, "\"help\" lists the commands");
     }
-    if (!help_part(s->config.out, topic, part) && !explain(s->config.out, part, false)) {
+    if (!help_part(s->config.out, topic, part) &&
+        !explain_asked(s->config.out, s->lab, part, false)) {
         session_fail(s, step_span(st, "part", 0), "no help for \"%s\" behind %s", part, topic);
         return diag_remedy(&s->diag, "\"help %s\" lists what it takes", topic);
     }
@@ -480,7 +481,7 @@ bool run_help(struct session *s, const struct step *st)
     }
     if (step_text(st, "part"))
         return help_with_part(s, st, topic, step_text(st, "part"));
-    if (help_topic(s->config.out, topic) || explain(s->config.out, topic, false))
+    if (help_topic(s->config.out, topic) || explain_asked(s->config.out, s->lab, topic, false))
         return true;
     near = help_suggest(topic);
     session_fail(s, step_span(st, "topic", 0), "no help for \"%s\"", topic);

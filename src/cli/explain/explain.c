@@ -6,6 +6,7 @@
 
 #include <ctype.h>
 #include <string.h>
+#include <strings.h>
 
 #include "cli/explain/c_names.h"
 #include "cli/explain/explain_behaviour.h"
@@ -14,6 +15,8 @@
 #include "cli/explain/explain_mad.h"
 #include "cli/explain/explain_profiles.h"
 #include "cli/explain/explain_row.h"
+#include "cli/explain/meaning.h"
+#include "cli/explain/page.h"
 #include "cli/explain/rfc_dump.h"
 #include "emu/base/assert.h"
 #include "emu/facts/aeth.h"
@@ -89,7 +92,7 @@ static const struct {
 #undef SUBJECT
 };
 
-static const struct rfc_struct *structure(size_t i)
+const struct rfc_struct *explain_structure_at(size_t i)
 {
     static const char *const names[] = {
 #define S(name, list) #name,
@@ -112,12 +115,6 @@ bool explain_same(const char *a, const char *b)
         b++;
     }
     return *a == '\0' && *b == '\0';
-}
-
-static void print_see(FILE *out, const char *see)
-{
-    if (see[0])
-        show_wrap_behind(out, "  see it: ", 10, see);
 }
 
 /* Returns the index of the row of explain.def for @word, or -1. */
@@ -158,17 +155,18 @@ static void add_attributes(struct text *t, unsigned set)
 }
 
 /* Prints the state graph, from the rows that driver and device check. */
-static void print_states(FILE *out)
+static void print_states(struct answer_page *out)
 {
-    show_hanging(out, 2, "The states of a queue pair, and what modify_qp must give for each move");
+    page_thing(out, "qp-states");
+    page_hanging(out, 2, "The states of a queue pair, and what modify_qp must give for each move");
     for (size_t i = 0; i < n_qp_edges; i++) {
         const struct qp_edge *e = &qp_edges[i];
         char lead[64], buf[SHOW_LINE_BYTES];
         struct text l = text_on(lead, sizeof(lead)), t = text_on(buf, sizeof(buf));
 
         if (i == 0 || e->type != e[-1].type)
-            fprintf(out, "  %s, %s:\n", enum_name(&enum_qp_type, e->type),
-                    enum_by_value(&enum_qp_type, e->type)->text);
+            page_line(out, "  %s, %s:", enum_name(&enum_qp_type, e->type),
+                      enum_by_value(&enum_qp_type, e->type)->text);
         text_addf(&l, "  %s -> %s", enum_name(&enum_qp_state, e->from),
                   enum_name(&enum_qp_state, e->to));
         text_add(&t, "needs ");
@@ -177,20 +175,20 @@ static void print_states(FILE *out)
             text_add(&t, "; may have ");
             add_attributes(&t, e->may);
         }
-        show_wrap_behind(out, lead, 18, buf);
+        page_wrap_behind(out, lead, 18, buf);
     }
-    fprintf(out, "  All of them:\n");
-    show_wrap_behind(out, "  any -> RESET", 18,
+    page_line(out, "  All of them:");
+    page_wrap_behind(out, "  any -> RESET", 18,
                      "needs nothing; queues are emptied without completions");
-    show_wrap_behind(out, "  any -> ERR", 18, "needs nothing; everything posted is flushed");
+    page_wrap_behind(out, "  any -> ERR", 18, "needs nothing; everything posted is flushed");
     for (size_t i = 0; i < enum_qp_state.n_rows; i++) {
         char lead[32];
         struct text l = text_on(lead, sizeof(lead));
 
         text_addf(&l, "  %s", enum_qp_state.rows[i].name);
-        show_wrap_behind(out, lead, 9, enum_qp_state.rows[i].text);
+        page_wrap_behind(out, lead, 9, enum_qp_state.rows[i].text);
     }
-    print_see(out, "connect h1.qp h2.qp; show qp h1.qp");
+    page_see(out, "connect h1.qp h2.qp; show qp h1.qp");
 }
 
 /* Appends the number of @row in the base that packets, registers and programs use. */
@@ -220,17 +218,17 @@ bool explain_has_scenario(const struct enum_table *table, const struct enum_row 
 }
 
 /* Prints why a finding comes about, what follows from it, and what to look at next. */
-static void print_finding(FILE *out, const struct finding_row *row)
+static void print_finding(struct answer_page *out, const struct finding_row *row)
 {
-    show_wrap_behind(out, "  cause        ", FINDING_COLUMN, row->cause);
-    show_wrap_behind(out, "  consequence  ", FINDING_COLUMN, row->effect);
-    show_wrap_behind(out, "  next         ", FINDING_COLUMN, row->next);
+    page_wrap_behind(out, "  cause        ", FINDING_COLUMN, row->cause);
+    page_wrap_behind(out, "  consequence  ", FINDING_COLUMN, row->effect);
+    page_wrap_behind(out, "  next         ", FINDING_COLUMN, row->next);
 }
 
 /* @word: index of its row of explain.def, which belongs to the first meaning of a word; -1: none.
  */
-static void print_row(FILE *out, const struct enum_table *table, const struct enum_row *row,
-                      int word, bool source)
+static void print_row(struct answer_page *out, const struct enum_table *table,
+                      const struct enum_row *row, int word, bool source)
 {
     const size_t note = find_note(table);
     char head[SHOW_LINE_BYTES], see[SHOW_LINE_BYTES], in_c[64];
@@ -241,40 +239,43 @@ static void print_row(FILE *out, const struct enum_table *table, const struct en
     add_number(&t, table, row);
     if (c_name_add(&n, table, row))
         text_addf(&t, ", in C %s", in_c);
-    show_hanging(out, 2, head);
-    cite_wrap(out, 2, row->text, source);
+    page_thing(out, "%s %s", table->name, row->name);
+    page_hanging(out, 2, head);
+    page_cite(out, 2, row->text, source);
     if (word >= 0 && words[word].text[0])
-        cite_wrap(out, 2, words[word].text, source);
+        page_cite(out, 2, words[word].text, source);
     if (table == &enum_behaviour)
         explain_behaviour(out, row, source);
     if (table == &enum_finding)
         print_finding(out, &finding_rows[row->value]);
-    cite_wrap(out, 2, notes[note].text, source);
+    page_cite(out, 2, notes[note].text, source);
     text_add(&s, word >= 0 ? words[word].see : notes[note].see);
     if (explain_has_scenario(table, row))
         text_addf(&s, "%sscenarios %s", s.len ? "; " : "", row->name);
-    print_see(out, see);
+    page_see(out, see);
 }
 
-void explain_row(FILE *out, const struct enum_table *table, const struct enum_row *row, bool source)
+void explain_row(struct answer_page *out, const struct enum_table *table,
+                 const struct enum_row *row, bool source)
 {
     print_row(out, table, row, find_word(row->name), source);
 }
 
 /* Prints all words of an enumeration. */
-static void print_table(FILE *out, const struct enum_table *table, bool source)
+static void print_table(struct answer_page *out, const struct enum_table *table, bool source)
 {
     const size_t note = find_note(table);
 
-    fprintf(out, "%s   %s, one of\n", table->name, table->what);
+    page_thing(out, "%s values", table->name);
+    page_line(out, "%s   %s, one of", table->name, table->what);
     for (size_t i = 0; i < table->n_rows; i++)
-        cite_wrap_behind(out, table->rows[i].name, 32, table->rows[i].text, source);
-    cite_wrap(out, 2, notes[note].text, source);
-    print_see(out, notes[note].see);
+        page_cite_behind(out, table->rows[i].name, 32, table->rows[i].text, source);
+    page_cite(out, 2, notes[note].text, source);
+    page_see(out, notes[note].see);
 }
 
 /* Prints every enumeration called @word, and every row with that name.  Returns their number. */
-static unsigned explain_enums(FILE *out, const char *word, bool source)
+static unsigned explain_enums(struct answer_page *out, const char *word, bool source)
 {
     int text = find_word(word);
     unsigned n = 0;
@@ -296,19 +297,20 @@ static unsigned explain_enums(FILE *out, const char *word, bool source)
 }
 
 /* Prints a word that is in no enumeration. */
-static bool explain_concept(FILE *out, const char *word, bool source)
+static bool explain_concept(struct answer_page *out, const char *word, bool source)
 {
     const int i = find_word(word);
 
     if (i < 0)
         return false;
-    fprintf(out, "%s\n", words[i].word);
-    cite_wrap(out, 2, words[i].text, source);
-    print_see(out, words[i].see);
+    page_thing(out, "%s", words[i].word);
+    page_line(out, "%s", words[i].word);
+    page_cite(out, 2, words[i].text, source);
+    page_see(out, words[i].see);
     return true;
 }
 
-static bool explain_status(FILE *out, const char *word)
+static bool explain_status(struct answer_page *out, const char *word)
 {
     for (unsigned i = 0; i < RDL_STATUS_COUNT; i++) {
         const enum rdl_status st = (enum rdl_status)i;
@@ -317,19 +319,21 @@ static bool explain_status(FILE *out, const char *word)
         if (!explain_same(name, word) &&
             !(strncmp(word, "RDL_", 4) == 0 && explain_same(name, word + 4)))
             continue;
-        fprintf(out, "%s   answer of a command or call\n", name);
-        show_wrap(out, 2, rdl_status_str(st));
+        page_thing(out, "RDL_%s", name);
+        page_line(out, "%s   answer of a command or call", name);
+        page_wrap(out, 2, rdl_status_str(st));
         if (rdl_status_remedy(st)[0])
-            show_wrap_behind(out, "  remedy: ", 10, rdl_status_remedy(st));
-        print_see(out, "explain error; help refused");
+            page_wrap_behind(out, "  remedy: ", 10, rdl_status_remedy(st));
+        page_see(out, "explain error; help refused");
         return true;
     }
     return false;
 }
 
-static void print_structure(FILE *out, const struct rfc_struct *s)
+static void print_structure(struct answer_page *out, const struct rfc_struct *s)
 {
-    fprintf(out, "%s   structure of the virtio-rdma RFC, %zu bytes\n", s->name, s->bytes);
+    page_fields(out, "struct %s", s->name);
+    page_line(out, "%s   structure of the virtio-rdma RFC, %zu bytes", s->name, s->bytes);
     for (size_t i = 0; i < s->n_fields; i++) {
         const struct rfc_field *f = &s->fields[i];
         char lead[64];
@@ -337,19 +341,30 @@ static void print_structure(FILE *out, const struct rfc_struct *s)
 
         text_addf(&t, "  %4u  %-26s %3u byte%s ", f->offset, f->name, f->bytes,
                   f->bytes == 1 ? "  " : "s ");
-        show_wrap_behind(out, lead, FIELD_TEXT_COLUMN, f->text);
+        page_wrap_behind(out, lead, FIELD_TEXT_COLUMN, f->text);
     }
 }
 
+/* Returns true if @word is "FIELD" or "STRUCTURE.FIELD". */
+static bool is_field(const struct rfc_struct *s, const char *field, const char *word)
+{
+    const size_t n = strlen(s->name);
+
+    if (strcmp(field, "reserved") == 0)
+        return false;
+    return explain_same(field, word) || (strncasecmp(s->name, word, n) == 0 && word[n] == '.' &&
+                                         explain_same(field, word + n + 1));
+}
+
 /* Prints a structure of the RFC, or the structures that contain a field. */
-static bool explain_structure(FILE *out, const char *word)
+bool explain_structure(struct answer_page *out, const char *word)
 {
     const struct rfc_struct *s;
     char line[SHOW_LINE_BYTES];
     struct text t;
     unsigned n = 0;
 
-    for (size_t i = 0; (s = structure(i)) != NULL; i++) {
+    for (size_t i = 0; (s = explain_structure_at(i)) != NULL; i++) {
         if (explain_same(s->name, word)) {
             print_structure(out, s);
             n++;
@@ -357,19 +372,20 @@ static bool explain_structure(FILE *out, const char *word)
         for (size_t k = 0; k < s->n_fields && n < STRUCTURES_TOLD_MAX; k++) {
             const struct rfc_field *f = &s->fields[k];
 
-            if (!explain_same(f->name, word) || strcmp(f->name, "reserved") == 0)
+            if (!is_field(s, f->name, word))
                 continue;
             t = text_on(line, sizeof(line));
             text_addf(&t, "%s   field of %s, %u byte%s at offset %u: %s", f->name, s->name,
                       f->bytes, f->bytes == 1 ? "" : "s", f->offset, f->text);
-            show_hanging(out, 2, line);
+            page_fields(out, "%s.%s", s->name, f->name);
+            page_hanging(out, 2, line);
             n++;
         }
     }
     return n > 0;
 }
 
-static bool explain_event(FILE *out, const char *word)
+bool explain_event(struct answer_page *out, const char *word)
 {
     for (unsigned i = 0; i < EV_COUNT; i++) {
         const struct ev_schema *s = ev_schema((enum ev_kind)i);
@@ -381,21 +397,23 @@ static bool explain_event(FILE *out, const char *word)
         text_add(&t, "fields: ");
         for (size_t k = 0; k < s->n_fields; k++)
             text_addf(&t, "%s%s", k ? ", " : "", s->fields[k].name);
-        fprintf(out, "%s   kind of event\n", s->name);
-        show_wrap(out, 2, buf);
+        page_fields(out, "event %s", s->name);
+        page_line(out, "%s   kind of event", s->name);
+        page_wrap(out, 2, buf);
         t = text_on(buf, sizeof(buf));
         text_addf(&t, "show events kinds=%s; expect count(%s) > 0", s->name, s->name);
-        print_see(out, buf);
+        page_see(out, buf);
         return true;
     }
     return false;
 }
 
 /* Prints a difference between the profiles. */
-static bool explain_difference(FILE *out, const char *word, bool source)
+static bool explain_difference(struct answer_page *out, const char *word, bool source)
 {
     for (unsigned i = 0; i < TRAIT_COUNT; i++) {
         if (explain_same(trait_rows[i].name, word)) {
+            page_thing(out, "%s", trait_rows[i].name);
             explain_trait(out, (enum trait)i, source);
             return true;
         }
@@ -406,34 +424,61 @@ static bool explain_difference(FILE *out, const char *word, bool source)
 /* Prints a field of frames, or all of them.  These names are words of commands, and most of them
  * mean something else, too; so they are searched last.
  */
-static bool explain_frame_field(FILE *out, const char *word, bool source)
+static bool explain_frame_field(struct answer_page *out, const char *word, bool source)
 {
     const struct enum_row *row = enum_by_name(&enum_wire_field, word);
 
     if (row) {
-        fprintf(out, "%s   %s\n", row->name, enum_wire_field.what);
-        cite_wrap(out, 2, row->text, source);
+        page_fields(out, "%s", row->name);
+        page_line(out, "%s   %s", row->name, enum_wire_field.what);
+        page_cite(out, 2, row->text, source);
     } else if (explain_same(enum_wire_field.name, word)) {
-        fprintf(out, "%s   %s, one of\n", enum_wire_field.name, enum_wire_field.what);
+        page_fields(out, "%s", enum_wire_field.name);
+        page_line(out, "%s   %s, one of", enum_wire_field.name, enum_wire_field.what);
         for (size_t i = 0; i < enum_wire_field.n_rows; i++)
-            cite_wrap_behind(out, enum_wire_field.rows[i].name, 32, enum_wire_field.rows[i].text,
+            page_cite_behind(out, enum_wire_field.rows[i].name, 32, enum_wire_field.rows[i].text,
                              source);
     } else {
         return false;
     }
-    print_see(out, "help forge; help corrupt; explain where");
+    page_see(out, "help forge; help corrupt; explain where");
     return true;
 }
 
-bool explain(FILE *out, const char *word, bool source)
+const char *explain_proper(const char *word)
 {
-    bool known;
-
     for (size_t i = 0; i < ARRAY_LEN(same_words); i++) {
         if (explain_same(same_words[i].word, word))
-            word = same_words[i].as;
+            return same_words[i].as;
     }
+    return word;
+}
+
+bool explain_gist(struct text *t, const char *word)
+{
+    const struct meaning_row *meaning = meaning_of(word);
+    const int i = find_word(word);
+
+    if (meaning)
+        text_add(t, meaning->text);
+    else if (i >= 0 && words[i].text[0])
+        cite_add(t, words[i].text, false);
+    for (const struct enum_table *const *e = enum_tables; t->len == 0 && *e; e++) {
+        const struct enum_row *row = enum_by_name(*e, word);
+
+        if (row)
+            cite_add(t, row->text, false);
+    }
+    return t->len > 0;
+}
+
+bool explain_on_page(struct answer_page *out, const char *word, bool source)
+{
+    bool known = explain_meaning(out, word);
+
+    word = explain_proper(word);
     if (explain_same(word, "profiles")) {
+        page_thing(out, "profiles");
         explain_profiles(out, source);
         return true;
     }
@@ -441,7 +486,8 @@ bool explain(FILE *out, const char *word, bool source)
         print_states(out);
         return true;
     }
-    known = explain_enums(out, word, source) > 0 || explain_concept(out, word, source);
+    known = known || explain_meaning(out, word);
+    known |= explain_enums(out, word, source) > 0 || explain_concept(out, word, source);
     known |= explain_status(out, word);
     known |= explain_event(out, word);
     known |= explain_structure(out, word);
@@ -451,6 +497,29 @@ bool explain(FILE *out, const char *word, bool source)
     known |= explain_leaf(out, word);
     known |= explain_node(out, word);
     return known || explain_frame_field(out, word, source) || explain_part(out, word);
+}
+
+bool explain(FILE *out, const char *word, bool source)
+{
+    struct answer_page p;
+    bool known;
+
+    page_init(&p);
+    known = explain_on_page(&p, word, source);
+    page_print(out, &p, PAGE_ALL, NULL, false);
+    page_done(&p);
+    return known;
+}
+
+bool explain_values(struct answer_page *out, const char *word, bool source)
+{
+    for (const struct enum_table *const *t = enum_tables; *t; t++) {
+        if (explain_same((*t)->name, word)) {
+            print_table(out, *t, source);
+            return true;
+        }
+    }
+    return false;
 }
 
 void explain_subjects(FILE *out)
@@ -473,6 +542,7 @@ void explain_each(void (*each)(void *ctx, const char *word), void *ctx)
 {
     const struct rfc_struct *s;
 
+    explain_meaning_each(each, ctx);
     each(ctx, "qp-states");
     each(ctx, "profiles");
     for (unsigned i = 0; i < TRAIT_COUNT; i++)
@@ -489,7 +559,7 @@ void explain_each(void (*each)(void *ctx, const char *word), void *ctx)
         each(ctx, rdl_status_name((enum rdl_status)i));
     for (unsigned i = 0; i < EV_COUNT; i++)
         each(ctx, ev_schema((enum ev_kind)i)->name);
-    for (size_t i = 0; (s = structure(i)) != NULL; i++) {
+    for (size_t i = 0; (s = explain_structure_at(i)) != NULL; i++) {
         each(ctx, s->name);
         for (size_t k = 0; k < s->n_fields; k++) {
             if (strcmp(s->fields[k].name, "reserved") != 0)
@@ -505,6 +575,7 @@ void explain_each_text(explain_text *each, void *ctx)
 {
     for (size_t i = 0; i < ARRAY_LEN(words); i++)
         each(ctx, "word", words[i].word, words[i].text);
+    explain_meaning_each_text(each, ctx);
     for (const struct enum_table *const *t = enum_tables; *t; t++) {
         for (size_t i = 0; i < (*t)->n_rows; i++)
             each(ctx, (*t)->what, (*t)->rows[i].name, (*t)->rows[i].text);

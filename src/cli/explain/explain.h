@@ -6,15 +6,39 @@
 #define CLI_EXPLAIN_EXPLAIN_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
+
+#include "emu/base/text.h"
 
 struct enum_row;
 struct enum_table;
+struct answer_page;
+struct rfc_struct;
 
 /* Prints everything known about @word, compared with explain_same().  Returns false if there is
  * nothing.  @source: also cite sections of specifications that nobody has verified.
  */
 bool explain(FILE *out, const char *word, bool source);
+
+/* The same on a page (page.h). */
+bool explain_on_page(struct answer_page *out, const char *word, bool source);
+
+/* Returns the word that @word is a synonym of, or @word. */
+const char *explain_proper(const char *word);
+
+/* Appends the meaning of @word in one paragraph.  Returns false if it has none. */
+bool explain_gist(struct text *t, const char *word);
+
+/* Returns structure @i of the RFC, or NULL behind the last one. */
+const struct rfc_struct *explain_structure_at(size_t i);
+
+/* Parts of it: the words of the enumeration @word, the kind of event, the structure of the RFC or
+ * its fields.
+ */
+bool explain_values(struct answer_page *out, const char *word, bool source);
+bool explain_event(struct answer_page *out, const char *word);
+bool explain_structure(struct answer_page *out, const char *word);
 
 /* Returns true if @a and @b are the same word.  Case is ignored; a dash, an underscore, a dot and a
  * blank count as the same character.

@@ -6,15 +6,19 @@
 #include <strings.h>
 
 #include "cli/explain/c_names.h"
+#include "cli/explain/compare.h"
 #include "cli/explain/explain.h"
 #include "cli/explain/explain_number.h"
 #include "cli/explain/explain_row.h"
-#include "cli/help/help.h"
+#include "cli/explain/meaning.h"
+#include "cli/explain/page.h"
+#include "cli/explain/spelling.h"
 #include "cli/lang/suggest.h"
 #include "cli/lang/table.h"
 #include "emu/base/assert.h"
 #include "emu/base/quantity.h"
 #include "emu/facts/enum_table.h"
+#include "print/show_text.h"
 
 #define NEAR_WORDS_MAX 6u
 
@@ -23,30 +27,56 @@
  */
 enum { NEAR_SAME = 0, NEAR_PART = 1, NEAR_BEGIN = 2, NEAR_SLIP = 100 };
 
-struct suggestion_list {
-    FILE *out;
+struct rows_printed {
+    struct answer_page *out;
     bool source;
     unsigned n;
 };
 
-static bool explain_word(FILE *out, const char *word, bool source)
+/* Prints the summary and the example of a command. */
+static bool explain_command(struct answer_page *out, const char *word, const char *ask)
 {
-    const bool is_command = help_topic(out, word);
+    const struct cmd *cmd = cmd_find(word, false);
+    char buf[SHOW_LINE_BYTES];
+    struct text t = text_on(buf, sizeof(buf));
 
-    return explain(out, word, source) || is_command;
+    if (!cmd)
+        return false;
+    page_thing(out, "%s%s", ask, cmd->name);
+    page_line(out, "%s   command of the prompt", cmd->name);
+    page_wrap(out, 2, cmd->summary);
+    page_example(out, cmd->before, cmd->example);
+    text_addf(&t, "help %s", cmd->name);
+    page_see(out, buf);
+    return true;
+}
+
+/* Prints the command @word before everything else that the word means, but not before its plain
+ * meaning.
+ */
+static bool explain_word(struct answer_page *out, const char *word, bool source)
+{
+    bool known;
+
+    if (!meaning_of(word)) {
+        known = explain_command(out, word, "");
+        return explain_on_page(out, word, source) || known;
+    }
+    known = explain_on_page(out, word, source);
+    return explain_command(out, word, "help ") || known;
 }
 
 static void print_row(void *ctx, const struct enum_table *table, const struct enum_row *row)
 {
-    struct suggestion_list *t = ctx;
+    struct rows_printed *t = ctx;
 
     explain_row(t->out, table, row, t->source);
     t->n++;
 }
 
-static bool explain_c_name(FILE *out, const char *word, bool source)
+static bool explain_c_name(struct answer_page *out, const char *word, bool source)
 {
-    struct suggestion_list t = {.out = out, .source = source};
+    struct rows_printed t = {.out = out, .source = source};
     const char *command = c_name_command(word);
 
     if (command)
@@ -55,28 +85,36 @@ static bool explain_c_name(FILE *out, const char *word, bool source)
     return t.n > 0;
 }
 
-/* Prints a number or a word of the enumerations that @subject names. */
-static bool explain_of_subject(FILE *out, const char *subject, const char *word, bool source)
+/* Prints a number or a word of what @subject names. */
+static bool explain_of_subject(struct answer_page *out, const char *subject, const char *word,
+                               bool source)
 {
-    struct suggestion_list t = {.out = out, .source = source};
+    struct rows_printed t = {.out = out, .source = source};
     uint64_t number;
+    bool known = false;
 
     if (!quantity_parse(QUANTITY_NUMBER, word, &number))
         return explain_number(out, subject, number, source);
-    for (const struct enum_table *const *e = enum_tables; subject && *e; e++) {
+    if (!subject)
+        return false;
+    for (const struct enum_table *const *e = enum_tables; *e; e++) {
         const struct enum_row *row = explain_is_about(subject, *e) ? enum_by_name(*e, word) : NULL;
 
         if (row)
             print_row(&t, *e, row);
     }
-    return t.n > 0;
+    if (strcasecmp(subject, "event") == 0)
+        known = explain_event(out, word);
+    if (strncasecmp(subject, "struct", strlen("struct")) == 0)
+        known = explain_structure(out, word);
+    return known || t.n > 0;
 }
 
 /* Returns true for a word of a question that carries no meaning. */
 static bool says_nothing(const char *word)
 {
-    static const char *const words[] = {"a",  "an", "the",  "what", "is",   "are",
-                                        "of", "do", "does", "mean", "means"};
+    static const char *const words[] = {"a",  "an",   "the",  "what",  "is",         "are",    "of",
+                                        "do", "does", "mean", "means", "difference", "between"};
 
     for (size_t i = 0; i < ARRAY_LEN(words); i++) {
         if (strcasecmp(words[i], word) == 0)
@@ -100,22 +138,107 @@ static void add_asked(struct text *t, const char *asked)
     }
 }
 
-bool explain_asked(FILE *out, const char *asked, bool source)
+/* Splits "WORD LAST" at its last blank, if the last word is @last. */
+static bool ends_with(const char *asked, const char *last, struct text *ret_word)
 {
-    char subject[EXPLAIN_ASKED_BYTES], left[EXPLAIN_ASKED_BYTES];
-    struct text s = text_on(subject, sizeof(subject)), l = text_on(left, sizeof(left));
+    const char *blank = strrchr(asked, ' ');
+
+    if (!blank || strcasecmp(blank + 1, last) != 0)
+        return false;
+    text_addn(ret_word, asked, (size_t)(blank - asked));
+    return true;
+}
+
+/* Adds to @out what is known of @asked as it is written. */
+static bool add_written(struct answer_page *out, const char *asked, bool source)
+{
+    char subject[EXPLAIN_ASKED_BYTES];
+    struct text s = text_on(subject, sizeof(subject));
     const char *blank = strchr(asked, ' ');
 
     if (explain_word(out, asked, source) || explain_c_name(out, asked, source) ||
         explain_of_subject(out, NULL, asked, source))
         return true;
-    if (blank) {
-        text_addn(&s, asked, (size_t)(blank - asked));
-        if (explain_of_subject(out, subject, blank + strspn(blank, " "), source))
-            return true;
-    }
+    if (!blank)
+        return false;
+    if (ends_with(asked, "values", &s))
+        return explain_values(out, subject, source);
+    s = text_on(subject, sizeof(subject));
+    text_addn(&s, asked, (size_t)(blank - asked));
+    return explain_of_subject(out, subject, blank + strspn(blank, " "), source);
+}
+
+/* Adds to @out two words side by side, or one behind the other if one has no short meaning. */
+static bool add_compared(struct answer_page *out, const char *asked, bool source)
+{
+    char a[EXPLAIN_ASKED_BYTES], b[EXPLAIN_ASKED_BYTES];
+    char known_a[EXPLAIN_ASKED_BYTES], known_b[EXPLAIN_ASKED_BYTES];
+    struct text s = text_on(known_a, sizeof(known_a)), t = text_on(known_b, sizeof(known_b));
+    struct answer_page other;
+    bool known;
+
+    if (!compare_split(asked, a, b) || !spelling_find(&s, a) || !spelling_find(&t, b))
+        return false;
+    if (compare_explain(out, known_a, known_b))
+        return true;
+    page_init(&other);
+    known = explain_word(&other, known_a, source) && explain_word(&other, known_b, source);
+    page_done(&other);
+    return known && explain_word(out, known_a, source) && explain_word(out, known_b, source);
+}
+
+/* Adds to @out what is known of @asked, or of its words that carry a meaning. */
+static bool add_answer(struct answer_page *out, const char *asked, bool source)
+{
+    char left[EXPLAIN_ASKED_BYTES], spelled[EXPLAIN_ASKED_BYTES];
+    struct text l = text_on(left, sizeof(left)), s = text_on(spelled, sizeof(spelled));
+
+    if (add_written(out, asked, source))
+        return true;
+    if (spelling_find(&s, asked) && add_written(out, spelled, source))
+        return true;
+    if (add_compared(out, asked, source))
+        return true;
     add_asked(&l, asked);
-    return left[0] && strcmp(left, asked) != 0 && explain_asked(out, left, source);
+    return left[0] && strcmp(left, asked) != 0 && add_answer(out, left, source);
+}
+
+/* Adds to @out the answer to "WORD more" or "WORD fields".  Returns false if @asked is neither, or
+ * nothing is known of the word.
+ */
+static bool add_rest(struct answer_page *out, const char *asked, bool source,
+                     enum page_part *ret_part)
+{
+    char word[EXPLAIN_ASKED_BYTES];
+    struct text w = text_on(word, sizeof(word));
+
+    *ret_part = PAGE_ALL;
+    if (ends_with(asked, "fields", &w))
+        *ret_part = PAGE_FIELDS;
+    else if (!ends_with(asked, "more", &w))
+        return false;
+    if (!add_answer(out, word, source))
+        return false;
+    if (!page_has_fields(out))
+        *ret_part = PAGE_ALL;
+    return true;
+}
+
+bool explain_asked(FILE *out, const struct rdl_lab *lab, const char *asked, bool source)
+{
+    enum page_part part;
+    struct answer_page p;
+    bool known;
+
+    page_init(&p);
+    known = add_rest(&p, asked, source, &part);
+    if (!known) {
+        part = PAGE_FIRST;
+        known = add_answer(&p, asked, source);
+    }
+    page_print(out, &p, part, lab, true);
+    page_done(&p);
+    return known;
 }
 
 /* The nearest words so far, nearest first. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/explain/explain_behaviour.h"
 
+#include "cli/explain/page.h"
 #include "emu/base/assert.h"
 #include "emu/base/text.h"
 #include "emu/facts/behaviour.h"
@@ -20,7 +21,7 @@ static const struct {
 #undef SHOWN
 };
 
-void explain_behaviour(FILE *out, const struct enum_row *row, bool source)
+void explain_behaviour(struct answer_page *out, const struct enum_row *row, bool source)
 {
     const struct behaviour_facts facts = behaviour_facts(row->value);
     char buf[CITE_TEXT_BYTES];
@@ -29,17 +30,17 @@ void explain_behaviour(FILE *out, const struct enum_row *row, bool source)
 
     cite_add(&sources, facts.sources, source);
     if (buf[0])
-        show_wrap_behind(out, "  sources   ", TEXT_COLUMN, buf);
+        page_wrap_behind(out, "  sources   ", TEXT_COLUMN, buf);
     if (facts.rules[0])
-        show_wrap_behind(out, "  rules     ", TEXT_COLUMN, facts.rules);
+        page_wrap_behind(out, "  rules     ", TEXT_COLUMN, facts.rules);
     if (facts.traits[0])
-        show_wrap_behind(out, "  profiles  ", TEXT_COLUMN, facts.traits);
+        page_wrap_behind(out, "  profiles  ", TEXT_COLUMN, facts.traits);
     for (size_t i = 0; i < ARRAY_LEN(shown); i++) {
         if (shown[i].behaviour != row->value)
             continue;
-        show_wrap_behind(out, any ? "" : "  shown by  ", TEXT_COLUMN, shown[i].by);
+        page_wrap_behind(out, any ? "" : "  shown by  ", TEXT_COLUMN, shown[i].by);
         any = true;
     }
     if (!any)
-        show_wrap_behind(out, "  shown by  ", TEXT_COLUMN, "nothing yet");
+        page_wrap_behind(out, "  shown by  ", TEXT_COLUMN, "nothing yet");
 }

@@ -4,12 +4,12 @@
 #define CLI_EXPLAIN_EXPLAIN_BEHAVIOUR_H
 
 #include <stdbool.h>
-#include <stdio.h>
 
 struct enum_row;
+struct answer_page;
 
 /* Prints the source and the examples of @row, a row of enum_behaviour.  @source: as of explain().
  */
-void explain_behaviour(FILE *out, const struct enum_row *row, bool source);
+void explain_behaviour(struct answer_page *out, const struct enum_row *row, bool source);
 
 #endif

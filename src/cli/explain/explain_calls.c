@@ -4,6 +4,7 @@
 #include <strings.h>
 
 #include "cli/explain/explain.h"
+#include "cli/explain/page.h"
 #include "emu/base/assert.h"
 #include "emu/base/text.h"
 #include "print/show_text.h"
@@ -40,70 +41,73 @@ static const char *or_none(const char *name)
     return name[0] ? name : "-";
 }
 
-static void print_kernel_calls(FILE *out)
+static void print_kernel_calls(struct answer_page *out)
 {
     char buf[SHOW_LINE_BYTES];
     struct text t = text_on(buf, sizeof(buf));
 
-    show_hanging(out, 2,
+    page_thing(out, "%s", kernel_page);
+    page_hanging(out, 2,
                  "Calls of the kernel, those of a program that do the same, and commands of the "
                  "lab; \"explain CALL\" tells the difference");
     text_add(&t, "  kernel");
     text_pad_to(&t, PROGRAM_COLUMN);
     text_add(&t, "program");
     text_pad_to(&t, COMMAND_COLUMN);
-    fprintf(out, "%scommand\n", buf);
+    page_line(out, "%scommand", buf);
     for (size_t i = 0; i < ARRAY_LEN(calls); i++) {
         t = text_on(buf, sizeof(buf));
         text_addf(&t, "  %s", or_none(calls[i].kernel));
         text_pad_to(&t, PROGRAM_COLUMN);
         text_add(&t, or_none(calls[i].program));
         text_pad_to(&t, COMMAND_COLUMN);
-        fprintf(out, "%s%s\n", buf, or_none(calls[i].command));
+        page_line(out, "%s%s", buf, or_none(calls[i].command));
     }
-    show_wrap_behind(out, "  see it: ", 10, "explain program-calls; help cm; help verbs");
+    page_see(out, "explain program-calls; help cm; help verbs");
 }
 
-static void print_program_calls(FILE *out)
+static void print_program_calls(struct answer_page *out)
 {
     static const char *const leads[] = {"set up", "use", "take down"};
 
-    show_hanging(out, 2, "Calls of a program with librdmacm and libibverbs, by when it needs them");
+    page_thing(out, "%s", program_page);
+    page_hanging(out, 2, "Calls of a program with librdmacm and libibverbs, by when it needs them");
     for (size_t i = 0; i < ARRAY_LEN(stages); i++) {
-        fprintf(out, "  %s\n", stages[i].subject);
+        page_line(out, "  %s", stages[i].subject);
         for (size_t k = 0; k < ARRAY_LEN(leads); k++) {
             char lead[STAGE_COLUMN + 1];
             struct text t = text_on(lead, sizeof(lead));
 
             text_addf(&t, "    %s", leads[k]);
             if (stages[i].parts[k][0])
-                show_wrap_behind(out, lead, STAGE_COLUMN, stages[i].parts[k]);
+                page_wrap_behind(out, lead, STAGE_COLUMN, stages[i].parts[k]);
         }
     }
-    show_wrap(out, 2, "What was set up is taken down in the reverse order.");
-    show_wrap_behind(out, "  see it: ", 10, "explain kernel-calls; help cm; help verbs");
+    page_wrap(out, 2, "What was set up is taken down in the reverse order.");
+    page_see(out, "explain kernel-calls; help cm; help verbs");
 }
 
 /* Prints one row, for a call of the kernel that is no command of the lab. */
-static void print_call(FILE *out, const struct call_row *c)
+static void print_call(struct answer_page *out, const struct call_row *c)
 {
     char buf[SHOW_LINE_BYTES];
     struct text t = text_on(buf, sizeof(buf));
 
-    fprintf(out, "%s   call of the kernel\n", c->kernel);
+    page_thing(out, "%s", c->kernel);
+    page_line(out, "%s   call of the kernel", c->kernel);
     if (c->program[0])
         text_addf(&t, "a program calls %s()", c->program);
     else
         text_add(&t, "a program has no such call");
     if (c->command[0])
         text_addf(&t, "; here: %s", c->command);
-    show_wrap(out, 2, buf);
+    page_wrap(out, 2, buf);
     if (c->text[0])
-        show_wrap(out, 2, c->text);
-    show_wrap_behind(out, "  see it: ", 10, "explain kernel-calls");
+        page_wrap(out, 2, c->text);
+    page_see(out, "explain kernel-calls");
 }
 
-bool explain_calls(FILE *out, const char *word)
+bool explain_calls(struct answer_page *out, const char *word)
 {
     if (explain_same(kernel_page, word)) {
         print_kernel_calls(out);

@@ -6,10 +6,12 @@
 #define CLI_EXPLAIN_EXPLAIN_CALLS_H
 
 #include <stdbool.h>
-#include <stdio.h>
+#include <stddef.h>
+
+struct answer_page;
 
 /* Prints the page @word, or what is known of the call @word.  Returns false if it is neither. */
-bool explain_calls(FILE *out, const char *word);
+bool explain_calls(struct answer_page *out, const char *word);
 
 /* Calls @each for each such word. */
 void explain_calls_each(void (*each)(void *ctx, const char *word), void *ctx);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/explain/explain.h"
+#include "cli/explain/page.h"
 #include "emu/facts/enum_table.h"
 #include "emu/facts/leaf.h"
 #include "print/show_text.h"
@@ -36,27 +37,28 @@ static bool is_called(enum node_kind kind, const char *word)
     return explain_same(node_rows[kind].title, word);
 }
 
-static void print_leaf(FILE *out, const struct leaf_row *leaf)
+static void print_leaf(struct answer_page *out, const struct leaf_row *leaf)
 {
     const bool listed = (leaf->flags & LEAF_LISTED) != 0;
     char see[SHOW_LINE_BYTES];
     struct text t = text_on(see, sizeof(see));
 
+    page_fields(out, "%s.%s", node_rows[leaf->node].title, leaf->key);
     text_addf(&t, "%s   %s of the node %s: %s%s", leaf->key, listed ? "list of values" : "value",
               node_rows[leaf->node].title, leaf_types[leaf->type].text,
               leaf->flags & LEAF_ANY ? ", or any" : "");
-    show_hanging(out, 2, see);
-    show_wrap(out, 2, leaf->text);
+    page_hanging(out, 2, see);
+    page_wrap(out, 2, leaf->text);
     if (leaf->flags & LEAF_OPTIONAL)
-        fprintf(out, "  It is there only while the device has the %s.\n",
-                node_rows[leaf->node].title);
+        page_line(out, "  It is there only while the device has the %s.",
+                  node_rows[leaf->node].title);
     t = text_on(see, sizeof(see));
     text_add(&t, "show ");
     leaf_example(&t, leaf->node);
     text_addf(&t, ".%s%s", leaf->key, listed ? "[0]" : "");
     if (leaf->words && !explain_same(leaf->words->name, leaf->key))
         text_addf(&t, "; explain %s", leaf->words->name);
-    show_wrap_behind(out, "  see it: ", 10, see);
+    page_see(out, see);
 }
 
 static uint64_t nodes_called(const char *word)
@@ -84,7 +86,7 @@ static uint64_t nodes_of_name(const char *path, size_t n)
     return leaf_path_leads(before, &places, &at) ? places.nodes : 0;
 }
 
-bool explain_leaf(FILE *out, const char *word)
+bool explain_leaf(struct answer_page *out, const char *word)
 {
     char key_text[SHOW_LINE_BYTES], node_text[SHOW_LINE_BYTES];
     struct text key = text_on(key_text, sizeof(key_text));
@@ -118,38 +120,40 @@ static void print_key(void *ctx, enum node_kind node, const char *key, const cha
 
     (void)node;
     text_addf(&t, "  %s", key);
-    show_wrap_behind(ctx, lead, KEY_COLUMNS, text);
+    page_wrap_behind(ctx, lead, KEY_COLUMNS, text);
 }
 
-static void print_node(FILE *out, enum node_kind kind)
+static void print_node(struct answer_page *out, enum node_kind kind)
 {
     const struct leaf_places here = {.nodes = (uint64_t)1 << kind};
     char see[SHOW_LINE_BYTES];
     struct text t = text_on(see, sizeof(see));
 
-    fprintf(out, "%s   node of the inspect tree\n", node_rows[kind].title);
-    show_wrap(out, 2, node_rows[kind].text);
+    page_fields(out, "%s fields", node_rows[kind].title);
+    page_line(out, "%s   node of the inspect tree", node_rows[kind].title);
+    page_wrap(out, 2, node_rows[kind].text);
     leaf_each_key(&here, print_key, out);
     text_add(&t, kind == NODE_lab ? "show" : "show ");
     leaf_example(&t, kind);
-    show_wrap_behind(out, "  see it: ", 10, see);
+    page_see(out, see);
 }
 
-static void print_child(FILE *out, const struct child_row *child)
+static void print_child(struct answer_page *out, const struct child_row *child)
 {
     char see[SHOW_LINE_BYTES];
     struct text t = text_on(see, sizeof(see));
 
-    fprintf(out, "%s   %s of the node %s\n", child->key, child->is_list ? "list" : "part",
-            node_rows[child->node].title);
-    show_wrap(out, 2, child->text);
+    page_fields(out, "%s more", child->key);
+    page_line(out, "%s   %s of the node %s", child->key, child->is_list ? "list" : "part",
+              node_rows[child->node].title);
+    page_wrap(out, 2, child->text);
     text_add(&t, "show ");
     leaf_example(&t, child->node);
     text_addf(&t, ".%s; explain %s", child->key, node_rows[child->below].title);
-    show_wrap_behind(out, "  see it: ", 10, see);
+    page_see(out, see);
 }
 
-bool explain_node(FILE *out, const char *word)
+bool explain_node(struct answer_page *out, const char *word)
 {
     for (unsigned i = NODE_lab; i < NODE_COUNT; i++) {
         if (explain_same(node_rows[i].title, word)) {
@@ -160,7 +164,7 @@ bool explain_node(FILE *out, const char *word)
     return false;
 }
 
-bool explain_part(FILE *out, const char *word)
+bool explain_part(struct answer_page *out, const char *word)
 {
     unsigned n = 0;
 

@@ -4,21 +4,22 @@
 #define CLI_EXPLAIN_EXPLAIN_LEAF_H
 
 #include <stdbool.h>
-#include <stdio.h>
+
+struct answer_page;
 
 /* Prints every leaf with the key @word, such as "next_psn".  In "qp.next_psn" or "h1.qp.next_psn",
  * prints only the leaf of that kind of node.  Returns false if there is none.
  */
-bool explain_leaf(FILE *out, const char *word);
+bool explain_leaf(struct answer_page *out, const char *word);
 
 /* Prints the kind of node called @word ("qp"), with its children.  Returns false if there is none.
  */
-bool explain_node(FILE *out, const char *word);
+bool explain_node(struct answer_page *out, const char *word);
 
 /* Prints each child that has the key @word ("sq", "desc"), with the kind of node that has it.
  * Returns false if there is none.
  */
-bool explain_part(FILE *out, const char *word);
+bool explain_part(struct answer_page *out, const char *word);
 
 /* Calls @each with every key of the tree. */
 void explain_leaf_each(void (*each)(void *ctx, const char *word), void *ctx);

@@ -2,6 +2,7 @@
 #include "cli/explain/explain_mad.h"
 
 #include "cli/explain/explain.h"
+#include "cli/explain/page.h"
 #include "emu/base/assert.h"
 #include "emu/base/text.h"
 #include "emu/wire/mad.h"
@@ -27,9 +28,10 @@ static void add_place(struct text *t, const struct mad_field *f)
     text_addf(t, first == last - 1 ? "bit %u" : "bits %u to %u", last - 1, first);
 }
 
-static void print_layout(FILE *out, const struct mad_layout *l)
+static void print_layout(struct answer_page *out, const struct mad_layout *l)
 {
-    fprintf(out, "%s   %zu bytes of a message of the connection manager\n", l->title, l->bytes);
+    page_fields(out, "%s", l->title);
+    page_line(out, "%s   %zu bytes of a message of the connection manager", l->title, l->bytes);
     for (size_t i = 0; i < l->n_fields; i++) {
         char lead[TITLE_COLUMN + 16];
         struct text t = text_on(lead, sizeof(lead));
@@ -38,14 +40,14 @@ static void print_layout(FILE *out, const struct mad_layout *l)
         add_place(&t, &l->fields[i]);
         text_pad_to(&t, 26);
         text_add(&t, l->fields[i].name ? l->fields[i].name : "-");
-        show_wrap_behind(out, lead, TITLE_COLUMN,
+        page_wrap_behind(out, lead, TITLE_COLUMN,
                          l->fields[i].name ? l->fields[i].title : "reserved");
     }
-    show_wrap_behind(out, "  see it: ", 10, "show packet last; explain cm_message");
+    page_see(out, "show packet last; explain cm_message");
 }
 
 /* Prints the messages with a field @word, each with its place.  Returns their number. */
-static unsigned print_field(FILE *out, const char *word)
+static unsigned print_field(struct answer_page *out, const char *word)
 {
     unsigned n = 0;
 
@@ -61,14 +63,15 @@ static unsigned print_field(FILE *out, const char *word)
             text_addf(&t, "%s   field of %s, ", l->fields[k].name, l->title);
             add_place(&t, &l->fields[k]);
             text_addf(&t, ": %s", l->fields[k].title);
-            show_hanging(out, 2, line);
+            page_fields(out, "%s more", l->fields[k].name);
+            page_hanging(out, 2, line);
             n++;
         }
     }
     return n;
 }
 
-bool explain_mad(FILE *out, const char *word)
+bool explain_mad(struct answer_page *out, const char *word)
 {
     unsigned n = 0;
 

@@ -8,6 +8,7 @@
 #include <strings.h>
 
 #include "cli/explain/explain_row.h"
+#include "cli/explain/page.h"
 #include "cli/lang/suggest.h"
 #include "emu/base/assert.h"
 #include "emu/base/quantity.h"
@@ -41,7 +42,7 @@ static const struct {
 
 /* State of the lookup. */
 struct number_search {
-    FILE *out;
+    struct answer_page *out;
     const char *subject; /* NULL: any */
     uint64_t number;
     unsigned n;
@@ -78,7 +79,7 @@ static void print_meaning(struct number_search *a, const char *what, const char 
     if (!a->told)
         return;
     text_addf(&t, "  %s ", what);
-    cite_wrap_behind(a->out, lead, MEANING_COLUMN, text, a->source);
+    page_cite_behind(a->out, lead, MEANING_COLUMN, text, a->source);
 }
 
 /* Looks up the number in the rows of a table. */
@@ -171,7 +172,7 @@ static void look(struct number_search *a)
     look_in_codes(a);
 }
 
-bool explain_number(FILE *out, const char *subject, uint64_t number, bool source)
+bool explain_number(struct answer_page *out, const char *subject, uint64_t number, bool source)
 {
     struct number_search a = {.out = out, .subject = subject, .number = number, .source = source};
 
@@ -179,15 +180,16 @@ bool explain_number(FILE *out, const char *subject, uint64_t number, bool source
     if (a.n == 0)
         return false;
     a.told = true;
+    page_thing(out, "%llu", (unsigned long long)number);
     a.alone = a.n == 1;
     if (!a.alone)
-        fprintf(out, "%llu (0x%llx) means, as\n", (unsigned long long)number,
-                (unsigned long long)number);
+        page_line(out, "%llu (0x%llx) means, as", (unsigned long long)number,
+                  (unsigned long long)number);
     look(&a);
     if (!a.alone && !subject)
-        fprintf(out,
-                "\"explain status %llu\" asks for one of them, and so do opcode, rule, state, "
-                "event, timeout\n",
-                (unsigned long long)number);
+        page_line(out,
+                  "\"explain status %llu\" asks for one of them, and so do opcode, rule, state, "
+                  "event, timeout",
+                  (unsigned long long)number);
     return true;
 }

@@ -5,9 +5,9 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
 
 struct enum_table;
+struct answer_page;
 
 /* Returns true if @subject names @table: "status", "wc_status", "completion". */
 bool explain_is_about(const char *subject, const struct enum_table *table);
@@ -15,6 +15,6 @@ bool explain_is_about(const char *subject, const struct enum_table *table);
 /* Prints the meanings of @number, one per subject.  @subject selects one; NULL: all.  Returns
  * false, and prints nothing, if it has no meaning.  @source: as of explain().
  */
-bool explain_number(FILE *out, const char *subject, uint64_t number, bool source);
+bool explain_number(struct answer_page *out, const char *subject, uint64_t number, bool source);
 
 #endif

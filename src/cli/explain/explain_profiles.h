@@ -4,16 +4,16 @@
 #ifndef CLI_EXPLAIN_EXPLAIN_PROFILES_H
 #define CLI_EXPLAIN_EXPLAIN_PROFILES_H
 
-#include <stdio.h>
-
 #include "emu/facts/profile.h"
+
+struct answer_page;
 
 /* Prints all differences between the profiles, from the rows that the transport uses.  @source: as
  * of explain().
  */
-void explain_profiles(FILE *out, bool source);
+void explain_profiles(struct answer_page *out, bool source);
 
 /* Prints the difference @trait.  @source: as of explain(). */
-void explain_trait(FILE *out, enum trait trait, bool source);
+void explain_trait(struct answer_page *out, enum trait trait, bool source);
 
 #endif

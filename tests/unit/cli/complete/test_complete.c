@@ -120,7 +120,7 @@ static const struct row what_fits[] = {
     {"show events kinds=tx,rx", " kinds=tx,rx", "lost"},
     {"help ver", " verbs", "verbs_peer"},
     {"help post_send ", " qp wr_id op sge", " swap_add"},
-    {"help show v", " vq", "verbs"},
+    {"help show s", " srq", "script"},
     {"show device h1 max_m", " max_mr_size max_mr max_mw", " max_qp"},
     {"show device ", " h1 h2 phys_port_cnt", "h1.qp"},
     {"show device max_mr m", " markdown", "max_mw"}, /* no second field, and no host */

@@ -282,7 +282,7 @@ static void assert_asked(const char *asked, const char *part)
 {
     struct printed p;
 
-    if (!explain_asked(printed_begin(&p)->out, asked, false))
+    if (!explain_asked(printed_begin(&p)->out, NULL, asked, false))
         fail_msg("no explanation of %s", asked);
     assert_prints(&p, part);
     assert_lines_fit(&p);
@@ -316,10 +316,10 @@ static void every_name_of_c_is_explained(void **state)
     assert_asked("VIRTIO_F_IN_ORDER", "IN_ORDER\n  Feature 35");
     assert_asked("virtio_f_notification_data", "NOTIFICATION_DATA\n  Feature 38");
     assert_asked("VIRTIO_F_ACCESS_PLATFORM", "ACCESS_PLATFORM\n  Feature 33");
-    assert_false(explain_asked(printed_begin(&p)->out, "VIRTIO_F_kick", false));
+    assert_false(explain_asked(printed_begin(&p)->out, NULL, "VIRTIO_F_kick", false));
     printed_end(&p);
-    assert_true(explain_asked(printed_begin(&p)->out, "ibv_post_send", false));
-    assert_prints(&p, "post_send: post a request");
+    assert_true(explain_asked(printed_begin(&p)->out, NULL, "ibv_post_send", false));
+    assert_prints(&p, "post_send   command of the prompt\n  post a request");
     printed_end(&p);
 }
 
@@ -348,6 +348,86 @@ static void a_question_is_its_words(void **state)
     assert_asked("Remote-Key", "rkey\n");
 }
 
+/* Two words are compared by the facts that the tables have for both. */
+static void two_words_are_compared(void **state)
+{
+    struct printed p;
+
+    (void)state;
+    assert_true(explain_asked(printed_begin(&p)->out, NULL, "RC vs UD", false));
+    assert_in_order(printed_text(&p),
+                    " RC UD is reliable connection unreliable datagram operations "
+                    "SEND, SEND_WITH_IMM acknowledged yes no a SEND has BTH BTH, DETH");
+    assert_lines_fit(&p);
+    printed_end(&p);
+    assert_true(explain_asked(printed_begin(&p)->out, NULL, "SEND versus WRITE", false));
+    assert_in_order(printed_text(&p),
+                    "SEND RDMA_WRITE takes a receive yes no headers - RETH answer "
+                    "RC_ACKNOWLEDGE completion SEND RDMA_WRITE");
+    printed_end(&p);
+    assert_asked("UC UD", "acknowledged    no                                       no\n");
+    assert_asked("the difference between lkey and rkey", "\n  in structures   mr_keys, sge   ");
+    assert_asked("PSN/MSN",
+                 "\n  is              packet sequence number                   message seq");
+    assert_asked("queue pair vs socket", "\n  meaning         One end of a connection");
+    assert_asked("RTR vs RTS",
+                 "\n  in C            IBV_QPS_RTR                              IBV_QPS_RTS\n");
+    /* One of them is a table, which has no short meaning. */
+    assert_asked("qp-states vs RTS", "explain qp_state RTS\n");
+    assert_false(explain_asked(printed_begin(&p)->out, NULL, "RC vs xyzzy", false));
+    assert_string_equal(printed_text(&p), "");
+    printed_end(&p);
+}
+
+static void other_spellings_are_understood(void **state)
+{
+    static const struct {
+        const char *asked, *head;
+    } rows[] = {
+        {"queue pairs", "qp   queue pair\n"}, {"QueuePair", "qp   queue pair\n"},
+        {"Q_Keys", "qkey   queue key"},       {"retries", "retries   value of the node"},
+        {"zero copy", "zero_copy   moving"},  {"kernel-bypass", "kernel_bypass   using"},
+        {"RoCE-v2", "RoCEv2   RDMA over"},    {"IBV_ACCESS", "access   access flag"},
+        {"rdma_listener", "listener\n"},      {"workrequests", "work_request   a request"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+        assert_asked(rows[i].asked, rows[i].head);
+}
+
+/* A word of many things names them, with the command that prints one; each such command works. */
+static void other_things_of_a_word_can_be_asked_for(void **state)
+{
+    static const char *const words[] = {"access", "state", "qp",   "mr",
+                                        "cq",     "lkey",  "kick", "SEND"};
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(words); i++) {
+        struct printed p;
+        unsigned n = 0;
+
+        assert_true(explain_asked(printed_begin(&p)->out, NULL, words[i], false));
+        assert_prints(&p, "\n  also:\n");
+        for (const char *at = strstr(printed_text(&p), "  also:\n");
+             (at = strstr(at, "  explain ")); n++) {
+            char asked[64];
+
+            at += strlen("  explain ");
+            snprintf(asked, sizeof(asked), "%.*s", (int)strcspn(at, "\n"), at);
+            assert_asked(asked, "\n");
+        }
+        assert_true(n > 0);
+        printed_end(&p);
+    }
+    assert_asked("qp fields", "\n  qpn                   its number\n");
+    assert_asked("qp more", "\nqp   value of the node cm");
+    assert_asked("access values", "\nREMOTE_ATOMIC ");
+    assert_asked("struct sge", "sge   structure of the virtio-rdma RFC");
+    assert_asked("wr_reg.access", "access   field of wr_reg");
+    assert_asked("event key", "key   kind of event");
+}
+
 static void near_words_are_told(void **state)
 {
     static const struct {
@@ -367,7 +447,7 @@ static void near_words_are_told(void **state)
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct text t = text_on(near, sizeof(near));
 
-        assert_false(explain_asked(printed_begin(&p)->out, rows[i].asked, false));
+        assert_false(explain_asked(printed_begin(&p)->out, NULL, rows[i].asked, false));
         assert_string_equal(printed_text(&p), "");
         printed_end(&p);
         explain_near(&t, rows[i].asked);
@@ -407,6 +487,9 @@ int main(void)
         cmocka_unit_test(every_name_of_c_is_explained),
         cmocka_unit_test(a_number_is_told_by_subject),
         cmocka_unit_test(a_question_is_its_words),
+        cmocka_unit_test(two_words_are_compared),
+        cmocka_unit_test(other_spellings_are_understood),
+        cmocka_unit_test(other_things_of_a_word_can_be_asked_for),
         cmocka_unit_test(near_words_are_told),
         cmocka_unit_test(every_finding_says_what_to_do),
         cmocka_unit_test(every_status_of_a_call_is_explained),

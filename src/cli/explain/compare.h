@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* `explain RC vs UD`: two words side by side. */
+#ifndef CLI_EXPLAIN_COMPARE_H
+#define CLI_EXPLAIN_COMPARE_H
+
+#include <stdbool.h>
+
+struct answer_page;
+
+/* Splits "RC vs UD" and the like at the word between, or "RC UD" at the blank.  @ret_a and @ret_b
+ * have EXPLAIN_ASKED_BYTES.  Returns false if there are no two words.
+ */
+bool compare_split(const char *asked, char *ret_a, char *ret_b);
+
+/* Prints what is known of @a and @b in columns: what the tables of the emulator have for both, such
+ * as the operations of two services.  Returns false if one of them has no short meaning.
+ */
+bool compare_explain(struct answer_page *out, const char *a, const char *b);
+
+#endif

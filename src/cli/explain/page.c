@@ -1,0 +1,489 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/explain/page.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/explain/see_here.h"
+#include "cli/lang/table.h"
+#include "emu/base/assert.h"
+#include "emu/base/text.h"
+#include "print/cite.h"
+#include "print/show_text.h"
+#include "process/must.h"
+
+#define ASK_COLUMN   60u /* of a named thing: the column of the command that prints it */
+#define PAIR_COLUMN  18u /* of the first text of a pair */
+#define TOGETHER_MAX 2u  /* of more things one is printed, and the others are named */
+#define NAMES_LEAST  3u  /* things are named where at least so many lines are left */
+
+enum page_row_kind {
+    ROW_THING,
+    ROW_FIELDS,
+    ROW_MEANING,
+    ROW_LINE,
+    ROW_WRAP,
+    ROW_PAIR,
+    ROW_SEE,
+    ROW_EXAMPLE
+};
+
+struct page_row {
+    enum page_row_kind kind;
+    char *text;  /* of a thing: what to ask for it */
+    char *lead;  /* at the left of the first line, NULL: the line is not indented */
+    char *other; /* of a pair: the text of the second column */
+    unsigned indent;
+    uint32_t before; /* of an example: enum before */
+    bool lesson;     /* of commands to try: a lesson may stand for them */
+};
+
+/* A part of a page: rows @from to @to - 1, the first of which begins a thing. */
+struct thing {
+    size_t from, to;
+    size_t lines;
+};
+
+void page_init(struct answer_page *p)
+{
+    *p = (struct answer_page){NULL, 0, 0, 0};
+}
+
+void page_done(struct answer_page *p)
+{
+    for (size_t i = 0; i < p->n; i++) {
+        free(p->v[i].text);
+        free(p->v[i].lead);
+        free(p->v[i].other);
+    }
+    free(p->v);
+}
+
+static char *copy(const char *s)
+{
+    const size_t bytes = strlen(s) + 1;
+
+    return memcpy(must_malloc(bytes), s, bytes);
+}
+
+static struct page_row *add_row(struct answer_page *p, enum page_row_kind kind, const char *text)
+{
+    struct page_row *row;
+
+    p->v = must_grow(p->v, p->n, &p->room, sizeof(p->v[0]));
+    row = &p->v[p->n++];
+    *row = (struct page_row){.kind = kind, .text = copy(text)};
+    return row;
+}
+
+static void add_formatted(struct answer_page *p, enum page_row_kind kind, const char *format,
+                          va_list args)
+{
+    char buf[SHOW_LINE_BYTES];
+    struct text t = text_on(buf, sizeof(buf));
+
+    text_addv(&t, format, args);
+    add_row(p, kind, buf);
+}
+
+void page_thing(struct answer_page *p, const char *ask, ...)
+{
+    va_list args;
+
+    va_start(args, ask);
+    add_formatted(p, ROW_THING, ask, args);
+    va_end(args);
+    p->n_things++;
+}
+
+void page_fields(struct answer_page *p, const char *ask, ...)
+{
+    va_list args;
+
+    va_start(args, ask);
+    add_formatted(p, ROW_FIELDS, ask, args);
+    va_end(args);
+    p->n_things++;
+}
+
+void page_meaning(struct answer_page *p, const char *word)
+{
+    add_row(p, ROW_MEANING, word);
+    p->n_things++;
+}
+
+bool page_has_fields(const struct answer_page *p)
+{
+    for (size_t i = 0; i < p->n; i++) {
+        if (p->v[i].kind == ROW_FIELDS)
+            return true;
+    }
+    return false;
+}
+
+void page_line(struct answer_page *p, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    add_formatted(p, ROW_LINE, format, args);
+    va_end(args);
+}
+
+void page_wrap_behind(struct answer_page *p, const char *lead, unsigned indent, const char *s)
+{
+    struct page_row *row = add_row(p, ROW_WRAP, s);
+
+    row->lead = copy(lead);
+    row->indent = indent;
+}
+
+void page_wrap(struct answer_page *p, unsigned indent, const char *s)
+{
+    char lead[SHOW_COLUMNS + 1];
+    struct text t = text_on(lead, sizeof(lead));
+
+    text_pad_to(&t, indent);
+    page_wrap_behind(p, lead, indent, s);
+}
+
+void page_hanging(struct answer_page *p, unsigned indent, const char *s)
+{
+    add_row(p, ROW_WRAP, s)->indent = indent;
+}
+
+void page_cite_behind(struct answer_page *p, const char *lead, unsigned indent, const char *s,
+                      bool source)
+{
+    char buf[CITE_TEXT_BYTES];
+    struct text t = text_on(buf, sizeof(buf));
+
+    cite_add(&t, s, source);
+    page_wrap_behind(p, lead, indent, buf);
+}
+
+void page_cite(struct answer_page *p, unsigned indent, const char *s, bool source)
+{
+    char lead[SHOW_COLUMNS + 1];
+    struct text t = text_on(lead, sizeof(lead));
+
+    text_pad_to(&t, indent);
+    if (s[0])
+        page_cite_behind(p, lead, indent, s, source);
+}
+
+void page_pair(struct answer_page *p, const char *label, const char *a, const char *b)
+{
+    struct page_row *row = add_row(p, ROW_PAIR, a);
+
+    row->lead = copy(label);
+    row->other = copy(b);
+}
+
+void page_see(struct answer_page *p, const char *see)
+{
+    struct page_row *row;
+    bool lesson = true;
+
+    /* One lesson a page is enough. */
+    for (size_t i = 0; i < p->n; i++)
+        lesson = lesson && p->v[i].kind != ROW_SEE;
+    if (!see[0])
+        return;
+    row = add_row(p, ROW_SEE, see);
+    row->lesson = lesson;
+}
+
+void page_example(struct answer_page *p, uint32_t before, const char *example)
+{
+    if (example[0])
+        add_row(p, ROW_EXAMPLE, example)->before = before;
+}
+
+/* Appends as many words of *@s as fit into @columns, or as much of a longer word.  Moves *@s behind
+ * them.
+ */
+static void add_fitting(struct text *t, const char **s, size_t columns)
+{
+    size_t n = strlen(*s);
+
+    if (n > columns) {
+        for (n = columns; n > 0 && (*s)[n] != ' ';)
+            n--;
+        if (n == 0)
+            n = columns;
+    }
+    text_addn(t, *s, n);
+    *s += n;
+    *s += strspn(*s, " ");
+}
+
+static void print_pair(FILE *out, const struct page_row *row)
+{
+    const size_t columns = (show_columns(out) - PAIR_COLUMN) / 2;
+    const char *a = row->text, *b = row->other;
+    char line[SHOW_LINE_BYTES];
+    struct text t = text_on(line, sizeof(line));
+
+    text_addf(&t, "  %s", row->lead);
+    do {
+        text_pad_to(&t, PAIR_COLUMN);
+        add_fitting(&t, &a, columns - 1);
+        text_pad_to(&t, PAIR_COLUMN + columns);
+        add_fitting(&t, &b, columns);
+        show_line(out, &t);
+        t = text_on(line, sizeof(line));
+    } while (*a || *b);
+}
+
+/* The lab in which the reader stands. */
+struct standing {
+    const struct rdl_lab *lab;
+    bool known;
+};
+
+static void print_see(FILE *out, const char *see, bool lesson, const struct standing *at)
+{
+    char buf[SEE_HERE_BYTES];
+    struct text t = text_on(buf, sizeof(buf));
+
+    if (at->known)
+        see_here(&t, at->lab, see, lesson);
+    else
+        text_add(&t, see);
+    if (buf[0])
+        show_wrap_behind(out, "  see it: ", 10, buf);
+}
+
+static void print_example(FILE *out, const struct page_row *row, const struct standing *at)
+{
+    const char *lines = examples_before[row->before];
+
+    if (at->known && !see_is_empty(at->lab)) {
+        print_see(out, row->text, row->kind == ROW_SEE && row->lesson, at);
+        return;
+    }
+    fputs("  for example, in an empty lab:\n", out);
+    while (*lines) {
+        const size_t n = strcspn(lines, "\n");
+        char line[SHOW_LINE_BYTES];
+        struct text t = text_on(line, sizeof(line));
+
+        text_addn(&t, lines, n);
+        show_wrap(out, 4, line);
+        lines += n + (lines[n] == '\n');
+    }
+    show_wrap(out, 4, row->text);
+}
+
+static void print_row(FILE *out, const struct page_row *row, const struct standing *at)
+{
+    switch (row->kind) {
+    case ROW_THING:
+    case ROW_FIELDS:
+    case ROW_MEANING:
+        break;
+    case ROW_LINE:
+        fprintf(out, "%s\n", row->text);
+        break;
+    case ROW_WRAP:
+        if (row->lead)
+            show_wrap_behind(out, row->lead, row->indent, row->text);
+        else
+            show_hanging(out, row->indent, row->text);
+        break;
+    case ROW_PAIR:
+        print_pair(out, row);
+        break;
+    case ROW_SEE:
+        print_see(out, row->text, row->kind == ROW_SEE && row->lesson, at);
+        break;
+    case ROW_EXAMPLE:
+        print_example(out, row, at);
+        break;
+    }
+}
+
+static bool begins_thing(const struct page_row *row)
+{
+    return row->kind == ROW_THING || row->kind == ROW_FIELDS || row->kind == ROW_MEANING;
+}
+
+/* Returns how many lines of @columns a row takes, as far as it can be told without printing. */
+static size_t n_lines(const struct page_row *row, size_t columns, const struct standing *at)
+{
+    char *text;
+    size_t bytes, n = 0;
+    FILE *f = must_memstream(&text, &bytes);
+
+    print_row(f, row, at);
+    fclose(f);
+    for (const char *c = text; *c; c++)
+        n += *c == '\n';
+    /* Paragraphs were printed for the widest terminal. */
+    if (row->kind != ROW_LINE && n > 0)
+        n += bytes / columns - bytes / SHOW_COLUMNS;
+    free(text);
+    return n;
+}
+
+static struct thing next_thing(const struct answer_page *p, size_t from, size_t columns,
+                               const struct standing *at)
+{
+    struct thing t = {.from = from, .to = from + 1};
+
+    RDL_ASSERT(begins_thing(&p->v[from]));
+    while (t.to < p->n && !begins_thing(&p->v[t.to])) {
+        t.lines += n_lines(&p->v[t.to], columns, at);
+        t.to++;
+    }
+    return t;
+}
+
+static void print_thing(FILE *out, const struct answer_page *p, const struct thing *t,
+                        const struct standing *at)
+{
+    for (size_t i = t->from; i < t->to; i++)
+        print_row(out, &p->v[i], at);
+}
+
+/* Prints the beginning of a thing that is too long, and how to see the rest.  Commands to try are
+ * printed in any case: they are its last row.
+ */
+static size_t print_begin(FILE *out, const struct answer_page *p, const struct thing *t,
+                          size_t lines, const struct standing *at)
+{
+    const size_t columns = show_columns(out);
+    size_t used = 0, i = t->from, end = t->to;
+
+    while (end > t->from && p->v[end - 1].kind == ROW_SEE)
+        used += n_lines(&p->v[--end], columns, at);
+    for (; i < end; i++) {
+        const size_t n = n_lines(&p->v[i], columns, at);
+
+        if (used + n > lines && i > t->from + 1)
+            break;
+        print_row(out, &p->v[i], at);
+        used += n;
+    }
+    if (i < end) {
+        fprintf(out, "  ... and more: \"explain %s more\" prints all of it\n", p->v[t->from].text);
+        used++;
+    }
+    for (i = end; i < t->to; i++)
+        print_row(out, &p->v[i], at);
+    return used;
+}
+
+/* Appends the command that prints the thing at row @from. */
+static void add_command(struct text *t, const struct answer_page *p, size_t from)
+{
+    const char *ask = p->v[from].text;
+
+    if (strncmp(ask, "help ", strlen("help ")) == 0)
+        text_add(t, ask);
+    else
+        text_addf(t, "explain %s%s", ask, strcmp(ask, p->v[0].text) == 0 ? " more" : "");
+}
+
+/* Prints one line about a thing: what it is, and the command that prints it. */
+static void print_name(FILE *out, const struct answer_page *p, size_t from)
+{
+    const struct page_row *head = &p->v[from + 1];
+    const char *what = strstr(head->text, "   ");
+    char line[SHOW_LINE_BYTES], command[SHOW_LINE_BYTES];
+    struct text t = text_on(line, sizeof(line)), c = text_on(command, sizeof(command));
+    const size_t columns = show_columns(out);
+    size_t n;
+
+    add_command(&c, p, from);
+    if (!what && from + 2 < p->n && p->v[from + 2].kind == ROW_WRAP)
+        what = p->v[from + 2].text;
+    else
+        what = what ? what + 3 : head->text;
+    n = strcspn(what, ":;.");
+    if (n > ASK_COLUMN - 6) {
+        for (n = ASK_COLUMN - 6; n > 0 && what[n] != ' ';)
+            n--;
+    }
+    text_add(&t, "    ");
+    text_addn(&t, what, n);
+    if (ASK_COLUMN + c.len <= columns) {
+        text_pad_to(&t, ASK_COLUMN);
+        fprintf(out, "%s%s\n", line, command);
+    } else {
+        text_addf(&t, ": %s", command);
+        show_wrap_behind(out, "", 6, line);
+    }
+}
+
+/* Names the things from row @from on, in at most @lines lines. */
+static void print_names(FILE *out, const struct answer_page *p, size_t from, size_t lines)
+{
+    size_t n = 0, left = 0;
+
+    for (size_t i = from; i < p->n; i++)
+        left += begins_thing(&p->v[i]);
+    if (left == 0)
+        return;
+    fputs("  also:\n", out);
+    for (size_t i = from; i < p->n; i++) {
+        if (!begins_thing(&p->v[i]))
+            continue;
+        if (n + 1 >= lines && left > 1)
+            break;
+        print_name(out, p, i);
+        n++;
+        left--;
+    }
+    if (left)
+        fprintf(out, "    and %zu more\n", left);
+}
+
+static void print_first(FILE *out, const struct answer_page *p, const struct standing *at)
+{
+    const size_t columns = show_columns(out);
+    struct thing t = {0};
+    size_t used = 0, all = 0;
+    const char *word = p->v[0].text;
+
+    for (size_t i = 0; i < p->n; i = t.to) {
+        t = next_thing(p, i, columns, at);
+        all += t.lines;
+    }
+    if (all < PAGE_SCREEN_LINES && p->n_things <= TOGETHER_MAX && p->v[0].kind != ROW_MEANING) {
+        for (size_t i = 0; i < p->n; i++)
+            print_row(out, &p->v[i], at);
+        return;
+    }
+    t = next_thing(p, 0, columns, at);
+    if (p->n_things == 1) {
+        print_begin(out, p, &t, PAGE_SCREEN_LINES - NAMES_LEAST, at);
+        return;
+    }
+    used = print_begin(out, p, &t, PAGE_SCREEN_LINES / 2 + NAMES_LEAST, at);
+    used = used + NAMES_LEAST < PAGE_SCREEN_LINES ? PAGE_SCREEN_LINES - used - 2 : NAMES_LEAST;
+    print_names(out, p, t.to, used);
+    if (p->v[0].kind == ROW_MEANING)
+        fprintf(out, "  \"explain %s more\" prints all of it\n", word);
+}
+
+void page_print(FILE *out, const struct answer_page *p, enum page_part part,
+                const struct rdl_lab *lab, bool lab_known)
+{
+    const struct standing at = {lab, lab_known};
+    struct thing t = {0};
+
+    if (p->n == 0)
+        return;
+    if (part == PAGE_FIRST) {
+        print_first(out, p, &at);
+        return;
+    }
+    for (size_t i = 0; i < p->n; i = t.to) {
+        t = next_thing(p, i, SHOW_COLUMNS, &at);
+        if (part == PAGE_ALL || p->v[i].kind == ROW_FIELDS)
+            print_thing(out, p, &t, &at);
+    }
+}
