@@ -9,6 +9,7 @@
 #include <strings.h>
 
 #include "cli/explain/c_names.h"
+#include "cli/explain/c_structs.h"
 #include "cli/explain/explain_behaviour.h"
 #include "cli/explain/explain_calls.h"
 #include "cli/explain/explain_leaf.h"
@@ -494,9 +495,11 @@ bool explain_on_page(struct answer_page *out, const char *word, bool source)
     known |= explain_difference(out, word, source);
     known |= explain_mad(out, word);
     known |= explain_calls(out, word);
+    known |= explain_c_struct(out, word);
     known |= explain_leaf(out, word);
     known |= explain_node(out, word);
-    return known || explain_frame_field(out, word, source) || explain_part(out, word);
+    return known || explain_frame_field(out, word, source) || explain_part(out, word) ||
+           explain_c_member(out, word);
 }
 
 bool explain(FILE *out, const char *word, bool source)
@@ -552,6 +555,7 @@ void explain_each(void (*each)(void *ctx, const char *word), void *ctx)
     for (size_t i = 0; i < ARRAY_LEN(same_words); i++)
         each(ctx, same_words[i].word);
     for (const struct enum_table *const *t = enum_tables; *t; t++) {
+        each(ctx, (*t)->name);
         for (size_t i = 0; i < (*t)->n_rows; i++)
             each(ctx, (*t)->rows[i].name);
     }
@@ -569,6 +573,7 @@ void explain_each(void (*each)(void *ctx, const char *word), void *ctx)
     explain_mad_each(each, ctx);
     explain_calls_each(each, ctx);
     explain_leaf_each(each, ctx);
+    explain_c_struct_each(each, ctx);
 }
 
 void explain_each_text(explain_text *each, void *ctx)

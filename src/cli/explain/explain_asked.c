@@ -6,6 +6,7 @@
 #include <strings.h>
 
 #include "cli/explain/c_names.h"
+#include "cli/explain/c_structs.h"
 #include "cli/explain/compare.h"
 #include "cli/explain/explain.h"
 #include "cli/explain/explain_number.h"
@@ -106,7 +107,7 @@ static bool explain_of_subject(struct answer_page *out, const char *subject, con
     if (strcasecmp(subject, "event") == 0)
         known = explain_event(out, word);
     if (strncasecmp(subject, "struct", strlen("struct")) == 0)
-        known = explain_structure(out, word);
+        known = explain_structure(out, word) || explain_c_struct(out, word);
     return known || t.n > 0;
 }
 
@@ -156,6 +157,10 @@ static bool add_written(struct answer_page *out, const char *asked, bool source)
     struct text s = text_on(subject, sizeof(subject));
     const char *blank = strchr(asked, ' ');
 
+    /* Capitals are constants: IBV_QP_CAP is one, ibv_qp_cap a structure. */
+    if (isupper((unsigned char)asked[0]) && c_name_begins(asked) &&
+        explain_c_name(out, asked, source))
+        return true;
     if (explain_word(out, asked, source) || explain_c_name(out, asked, source) ||
         explain_of_subject(out, NULL, asked, source))
         return true;

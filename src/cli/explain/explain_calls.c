@@ -87,6 +87,15 @@ static void print_program_calls(struct answer_page *out)
     page_see(out, "explain kernel-calls; help cm; help verbs");
 }
 
+/* Prints one row, for a call of a program that is no command of the lab. */
+static void print_program_call(struct answer_page *out, const struct call_row *c)
+{
+    page_thing(out, "%s", c->program);
+    page_line(out, "%s   call of a program", c->program);
+    page_wrap(out, 2, c->text);
+    page_see(out, "explain program-calls");
+}
+
 /* Prints one row, for a call of the kernel that is no command of the lab. */
 static void print_call(struct answer_page *out, const struct call_row *c)
 {
@@ -122,6 +131,11 @@ bool explain_calls(struct answer_page *out, const char *word)
             print_call(out, &calls[i]);
             return true;
         }
+        if (!calls[i].kernel[0] && !calls[i].command[0] &&
+            strcasecmp(calls[i].program, word) == 0) {
+            print_program_call(out, &calls[i]);
+            return true;
+        }
     }
     return false;
 }
@@ -133,5 +147,7 @@ void explain_calls_each(void (*each)(void *ctx, const char *word), void *ctx)
     for (size_t i = 0; i < ARRAY_LEN(calls); i++) {
         if (calls[i].kernel[0])
             each(ctx, calls[i].kernel);
+        else if (!calls[i].command[0])
+            each(ctx, calls[i].program);
     }
 }

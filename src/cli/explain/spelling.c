@@ -94,5 +94,14 @@ bool spelling_find(struct text *t, const char *asked)
         if (strncasecmp(asked, prefixes[i], n) == 0 && asked[n] && find_number(t, asked + n))
             return true;
     }
+    /* Names of C without their prefix: "send_wr". */
+    for (size_t i = 0; i < ARRAY_LEN(prefixes); i++) {
+        char buf[WORD_BYTES];
+        struct text w = text_on(buf, sizeof(buf));
+
+        text_addf(&w, "%s%s", prefixes[i], asked);
+        if (find_folded(t, buf, w.len))
+            return true;
+    }
     return false;
 }
