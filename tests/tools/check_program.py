@@ -61,6 +61,7 @@ FILES = {
                   "a: write mr[0:9] pattern=1\na: post_send qp wr_id=3 op=rdma_write sge=mr[0:9] remote=peer.mr[7] signaled\n"
                   "a: poll_cq cq\nsync written\nb: check mr[7:16] pattern=1\n",
     "empty.json": "",
+    "saved.lab": "scenario title=\"saved\"\nhost h1\n",
     "program.lab": "host h1\nprogram h1 rc_pingpong server -p 18619\nrun 1ms\n",
 }
 
@@ -396,6 +397,10 @@ CASES = [  # arguments, standard input, exit status, what the output must match
     (["explain", "RESP_PSN", "--source"], "", 0, r"\[IBTA1 9\.7\.4\.1\s+\(unverified\),\s+C9-105\]"),
     (["-c", "explain RESP_PSN --source"], "", 0, r"\(unverified\)"),
     (["-c", "explain RESP_PSN source"], "", 0, r"\(unverified\)"),
+    # a saved session
+    (["-c", "source saved.lab; show h1.name"], "", 0, r"^h1\.name = h1$"),
+    (["-c", "host h9", "-c", "source saved.lab"], "", 1,
+     r"^saved\.lab:1:1: error: a scenario needs an empty lab, and this one has begun already(.|\n)*at a new prompt"),
     (["-c", "explain source"], "", 0, r"run the lines of a file here"),
     (["-c", "explain qp fields"], "", 0, r"qp   node of the inspect tree(.|\n)*\n  next_psn "),
     # sizes that do not fit, and what does

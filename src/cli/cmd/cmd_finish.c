@@ -178,6 +178,52 @@ static bool is_recorded(struct session *s, const struct step *st, const struct p
     return diag_remedy(&s->diag, "%s; \"record on\" goes on with it", gap);
 }
 
+/* The search for the queue with a number. */
+struct queue_search {
+    const struct rdl_lab *lab;
+    uint32_t queue;
+    char *path; /* has SESSION_PATH_BYTES; "": not found yet */
+};
+
+static void look_at_queue(void *ctx, const char *key, const struct rdl_value *v)
+{
+    struct queue_search *q = ctx;
+    struct text t;
+
+    if (q->path[0] || !tree_value_is(v, NODE_queue) ||
+        tree_number(q->lab, key, LEAF_queue_number) != q->queue)
+        return;
+    t = text_on(q->path, SESSION_PATH_BYTES);
+    text_add(&t, key);
+}
+
+/* Writes the path of the queue to which a request was posted last to @path. */
+static bool find_last_queue(struct session *s, const struct step *st, char path[SESSION_PATH_BYTES])
+{
+    struct queue_search q = {.lab = s->lab, .path = path};
+    char host[RDL_NAME_BYTES];
+    struct text h;
+    size_t bad;
+
+    path[0] = '\0';
+    for (size_t i = rdl_record_count(s->lab); i > 0 && !path[0]; i--) {
+        struct posted p;
+
+        if (!posted_read(rdl_record_at(s->lab, i - 1), &p))
+            continue;
+        q.queue = p.queue;
+        h = text_on(host, sizeof(host));
+        ev_names_host(rdl_names(s->lab), &h, p.host);
+        if (rdl_inspect_below(s->lab, host, look_at_queue, &q, &bad) != RDL_OK)
+            path[0] = '\0'; /* not a host of this lab any more */
+    }
+    if (path[0])
+        return true;
+    session_fail(s, st->at, "no request was posted");
+    return diag_remedy(&s->diag,
+                       "\"help post_send\" tells how one is; then \"finish\" waits for it");
+}
+
 static bool find_request(struct session *s, const struct step *st, struct poster *by,
                          char path[SESSION_PATH_BYTES], struct posted *ret)
 {
@@ -187,7 +233,10 @@ static bool find_request(struct session *s, const struct step *st, struct poster
     struct rdl_value v;
     size_t bad;
 
-    resolve_path(&in, step_text(st, "queue"), path);
+    if (step_has(st, "queue"))
+        resolve_path(&in, step_text(st, "queue"), path);
+    else if (!find_last_queue(s, st, path))
+        return false;
     if (rdl_inspect(s->lab, path, &v, &bad) != RDL_OK)
         return resolve_unknown(&in, at, path, "nothing", &s->diag);
     resolve_host_name(path, host);

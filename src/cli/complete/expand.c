@@ -39,6 +39,13 @@ static const struct {
 #include "cli/lang/other_words.def"
 };
 
+static const struct {
+    const char *key, *word, *written;
+} values[] = {
+#define VALUE(key, word, written) {key, word, written},
+#include "cli/lang/other_words.def"
+};
+
 struct expansion {
     struct session *s;
     struct source src;
@@ -151,8 +158,13 @@ static void expand_info(struct expansion *x, struct token verb)
 static void expand_print(struct expansion *x, struct token verb)
 {
     struct token t = look(x, end_of(verb));
+    char format[WORD_BYTES];
     bool asks = false;
 
+    if (word_of(x, t, format)[0] == '/') { /* "p /x" */
+        verb.at.len = end_of(t) - verb.at.at;
+        t = look(x, end_of(t));
+    }
     for (; t.kind == TOKEN_WORD; t = look(x, end_of(t))) {
         char word[WORD_BYTES];
 
@@ -179,10 +191,13 @@ static uint64_t examined(const char *format)
 /* Expands `x/16xb h1.mr[8]`, which prints bytes of memory. */
 static void expand_examine(struct expansion *x, struct token verb, const char *format)
 {
-    const struct token t = look(x, end_of(verb));
+    const struct token first = look(x, end_of(verb));
+    char apart[WORD_BYTES];
+    const bool is_apart = word_of(x, first, apart)[0] == '/'; /* "x /4xw" */
+    const struct token t = is_apart ? look(x, end_of(first)) : first;
     char word[WORD_BYTES], written[WORD_BYTES + 64];
     struct text w = text_on(written, sizeof(written));
-    const uint64_t n = examined(format);
+    const uint64_t n = examined(is_apart ? apart + 1 : format);
     struct slice_text slice;
     size_t at;
 
@@ -269,6 +284,14 @@ static bool write_out(const struct param *p, const char *word, char ret[VALUE_WO
 
     if ((p->kind != VAL_WORD && p->kind != VAL_SET) || takes(p, word))
         return false;
+    for (size_t i = 0; i < ARRAY_LEN(values); i++) {
+        struct text t = text_on(ret, VALUE_WORD_BYTES);
+
+        if (strcmp(values[i].key, p->name) != 0 || strcmp(values[i].word, word) != 0)
+            continue;
+        text_add(&t, values[i].written);
+        return true;
+    }
     row = only_word(p->words, word);
     if (row)
         value_word_text(p->words, row, ret);
@@ -353,6 +376,10 @@ static void expand_word(struct expansion *x, struct token t)
     text_add(&l, word);
     if (l.cut)
         return;
+    if (strcmp(line, "break if") == 0) { /* of gdb; the condition is the stop */
+        x->from = look(x, end_of(t)).at.at;
+        return;
+    }
     statement_read(x->s, line, &st);
     if (!st.cmd || st.n == 0 || (st.cmd->flags & CMD_NOTE))
         return;

@@ -207,9 +207,20 @@ static bool refuse_in_past(struct session *s, const struct step *st)
     return diag_remedy(&s->diag, "\"goto end\" goes there; \"run\" lets devices go on here");
 }
 
+/* Fails: `continue` goes on at the end of what was done, and that is ahead. */
+static bool refuse_beside_future(struct session *s, const struct step *st)
+{
+    session_fail(s, st->at, "recorded future ahead: redo, or goto end");
+    return diag_remedy(&s->diag,
+                       "\"redo\" does the next line of it again, \"goto end\" goes to its "
+                       "end; \"run\" lets devices go on from here");
+}
+
 static bool do_step(struct session *s, const struct step *st)
 {
     if (st->cmd == &cmd_table[CMD_continue] && (s->stops.in_block || !s->run.block->outer)) {
+        if (!s->stops.in_block && !s->run.remainders.waiting && s->history->position.in_past)
+            return refuse_beside_future(s, st);
         if (s->stops.in_block || !s->run.remainders.waiting)
             return do_run(s, st);
         if (s->history->position.in_past)
@@ -268,6 +279,13 @@ static void print_step(struct session *s, const struct step *st)
         must_fail();
     session_say_plain(s, written);
     free(written);
+}
+
+/* Waits for a line, if the reader steps through a lesson.  Returns false at the end of the input.
+ */
+static bool pause_before(struct session *s)
+{
+    return !s->config.pause || s->config.pause(s->config.pause_ctx);
 }
 
 /* Carries out the steps of the stop with this id, if it exists and they are due. */
@@ -360,8 +378,11 @@ bool exec_steps(struct session *s, const struct step *first, const struct block 
 
     for (const struct step *st = first; st && !session_is_over(s); st = next) {
         next = st->next;
-        if (prints_steps(s, in) && st->cmd != &cmd_table[CMD_expect]) /* its answer repeats it */
+        if (prints_steps(s, in) && st->cmd != &cmd_table[CMD_expect]) { /* its answer repeats it */
             print_step(s, st);
+            if (!pause_before(s))
+                s->config.pause = NULL;
+        }
         began_ns = rdl_now_ns(s->lab);
         if (!exec_step(s, st, in))
             return false;

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/exec/lesson.h"
 
+#include <stdio.h>
+#include <unistd.h>
+
 #include "cli/exec/exec.h"
 #include "cli/exec/scenario_write.h"
 #include "emu/base/quantity.h"
@@ -61,6 +64,28 @@ static void print_end(FILE *out, const struct session *s, int status, const stru
         fprintf(out, "the next lesson: scenarios run %s\n", next->name);
 }
 
+/* Waits until the reader presses Enter.  Returns false at the end of the input, and after "q". */
+static bool wait_for_enter(void *ctx)
+{
+    int c, first = '\n';
+
+    fputs("  -- Enter; q and Enter for all the rest --", ctx);
+    fflush(ctx);
+    for (c = getchar(); c != '\n' && c != EOF; c = getchar())
+        first = first == '\n' ? c : first;
+    if (c == EOF)
+        clearerr(stdin);
+    return c != EOF && first != 'q';
+}
+
+/* Returns true if somebody reads and types: both ends are terminals. */
+static bool is_interactive(FILE *out)
+{
+    const int fd = fileno(out);
+
+    return fd >= 0 && isatty(fd) && isatty(STDIN_FILENO);
+}
+
 /* Runs @l.  Returns false if no lab can be made for it. */
 static bool run_lesson(const struct session_config *config, const struct collection *c,
                        const struct lesson *l, bool ladder, int *ret_status)
@@ -74,6 +99,8 @@ static bool run_lesson(const struct session_config *config, const struct collect
     own.seed = scenario_seed(&l->sc);
     own.seed_given = false;
     own.steps_told = !ladder;
+    own.pause = !ladder && is_interactive(own.out) ? wait_for_enter : NULL;
+    own.pause_ctx = own.out;
     own.share = SHOWN_OF_ALL;
     own.memory_bytes = 0;
     own.history_bytes = 0;

@@ -282,7 +282,8 @@ void session_read(const struct session *s, const struct source *src, const struc
 {
     struct line_reader r = {.script = &ret->script,
                             .abbreviated = abbreviated,
-                            .begun = session_has_begun(s),
+                            /* Of a file, run_scenario() says why its first line is refused. */
+                            .begun = src->typed && session_has_begun(s),
                             .tokens = tokens};
     size_t bad_at;
     const char *why = source_check_text(src, &bad_at);

@@ -57,6 +57,11 @@ struct session_config {
     bool seed_given;                          /* @seed replaces the seed of a scenario */
     bool verbose;                             /* print the objects that verbs create, and events */
     bool steps_told;                          /* with @verbose: print the steps of scripts, too */
+    /* Called when a step was printed, before it is carried out.  Returns false: it is not called
+     * again.  NULL: nobody waits.
+     */
+    bool (*pause)(void *ctx);
+    void *pause_ctx;
     enum shown_share share;                   /* with @verbose: how many events are printed */
     bool colour;                              /* print with colours: @out is a terminal */
     const volatile sig_atomic_t *interrupted; /* set by ^C; NULL: there is no ^C */

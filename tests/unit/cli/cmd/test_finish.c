@@ -25,6 +25,11 @@ static void one_request_is_waited_for(void **state)
         /* With a repeated number the last request is meant. */
         {PAIR "post_recv h2.qp; post_recv h2.qp; post_send h1.qp signaled; run; post_send h1.qp",
          "finish h1.qp wr_id=0", "without a completion\n"},
+        /* Without a queue the last request of all is meant. */
+        {PAIR "post_recv h2.qp wr_id=7; post_send h1.qp wr_id=1 signaled", "finish",
+         "h1.qp.sq wr_id=1 completed in #"},
+        {PAIR "post_send h1.qp wr_id=1; post_recv h2.qp wr_id=7", "finish",
+         "h2.qp.rq wr_id=7 completed in #"},
         {PAIR "post_recv h2.qp wr_id=7; modify_qp h2.qp state=ERR", "finish h2.qp",
          ": WR_FLUSH_ERR\n"},
         {PAIR "post_send h1.qp wr_id=5 nokick; modify_qp h1.qp state=RESET", "finish h1.qp",
@@ -54,6 +59,7 @@ static void what_is_no_answer_is_an_error(void **state)
         const char *lines, *asked, *says;
     } rows[] = {
         {PAIR, "finish h1.qp", "no request was posted to h1.qp"},
+        {PAIR, "finish", "no request was posted"},
         {PAIR "post_recv h1.qp wr_id=3", "finish h1.qp wr_id=4", "no request with wr_id=4"},
         {PAIR, "finish h1.mr", "h1.mr has no work requests"},
         {PAIR, "finish h1.nothing", "nothing is called \"h1.nothing\""},

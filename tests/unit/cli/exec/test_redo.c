@@ -160,6 +160,22 @@ static void time_goes_the_way_that_it_went(void **state)
     lab_close(&l);
 }
 
+/* In the past `continue` does not go on by itself: it says how to. */
+static void continue_in_the_past_names_the_future(void **state)
+{
+    struct lab l;
+
+    (void)state;
+    lab_open(&l, false);
+    lab_run(&l, STORY "back 1 packet");
+    assert_true(l.s->history->position.in_past);
+    assert_false(lab_try(&l, "continue"));
+    assert_string_equal(l.s->diag.message, "recorded future ahead: redo, or goto end");
+    assert_true(l.s->history->position.in_past);
+    lab_run(&l, "goto end; continue");
+    lab_close(&l);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -167,6 +183,7 @@ int main(void)
         cmocka_unit_test(ticks_are_gone_through_one_by_one),
         cmocka_unit_test(what_does_nothing_begins_no_future),
         cmocka_unit_test(time_goes_the_way_that_it_went),
+        cmocka_unit_test(continue_in_the_past_names_the_future),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
