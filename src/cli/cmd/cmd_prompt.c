@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The prompt itself: complete, history, tour. */
+/* The prompt itself: complete, history, tour, display. */
 #include <string.h>
 
 #include "cli/cmd/commands.h"
@@ -82,4 +82,31 @@ bool run_tour(struct session *s, const struct step *st)
         return tour->ask(tour->ctx, where, NULL, step_span(st, "lesson", 0), &s->diag);
     return gate_source(s, st, "lesson", &file) &&
            tour->ask(tour->ctx, where, &file, step_span(st, "lesson", 0), &s->diag);
+}
+
+bool run_display(struct session *s, const struct step *st)
+{
+    const struct scope in = session_scope(s);
+    struct displays *d = &s->display.displays;
+    const bool off = step_has(st, "off"), one = step_has(st, "value");
+    char path[SESSION_PATH_BYTES];
+    struct rdl_value v;
+    size_t bad;
+
+    if (one)
+        resolve_path(&in, step_text(st, "value"), path);
+    if (off && displays_remove(d, one ? path : NULL))
+        return true;
+    if (off)
+        return session_fail(s, step_span(st, "value", 0), "%s is not displayed", path);
+    if (one && rdl_inspect(s->lab, path, &v, &bad) != RDL_OK)
+        return resolve_unknown(&in, step_span(st, "value", 0), path, "nothing", &s->diag);
+    if (one && v.type == RDL_NODE) {
+        session_fail(s, step_span(st, "value", 0), "%s is no value", path);
+        return diag_remedy(&s->diag, "\"show %s\" prints all that it has", path);
+    }
+    if (one && !displays_add(d, path))
+        return session_fail(s, st->at, "%u values are displayed already", DISPLAYS_MAX);
+    displays_print(s);
+    return true;
 }

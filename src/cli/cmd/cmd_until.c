@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Commands that wait for an expression, or check it: until, expect. */
+/* Commands that wait for an expression, check it or print it: until, expect, print. */
 #include "cli/cmd/asking.h"
 #include "cli/cmd/cause.h"
 #include "cli/cmd/commands.h"
@@ -8,6 +8,7 @@
 #include "cli/session/expr_count.h"
 #include "cli/session/expr_eval.h"
 #include "cli/session/expr_notes.h"
+#include "tree/tree.h"
 
 /* Returns the scope of an expression that is evaluated after each tick.  @since is the last tick
  * before; NULL: it is evaluated once.
@@ -140,6 +141,64 @@ bool run_expect(struct session *s, const struct step *st)
         refute(s, st, e, NULL, "");
     pool_free(&pool);
     return ok && holds;
+}
+
+/* --- print ------------------------------------------------------------------------------------ */
+
+/* Prints the value at @path.  Fails if it is a node, which has many. */
+static bool print_value(struct session *s, const struct step *st, const char *path,
+                        const struct rdl_value *v)
+{
+    char value[RDL_VALUE_BYTES];
+    struct text t = text_on(value, sizeof(value));
+
+    if (v->type == RDL_NODE) {
+        session_fail(s, step_span(st, "that", 0), "%s is no value", path);
+        return diag_remedy(&s->diag, "\"show %s\" prints all that it has", path);
+    }
+    if (step_has(st, "hex") && v->type != RDL_TEXT)
+        text_addf(&t, "0x%llx", (unsigned long long)v->number);
+    else
+        tree_add_value(&t, v);
+    session_say(s, "%s = %s\n", path, value);
+    return true;
+}
+
+/* "count(tx) > 7: no, it is 5"; "h1.qp.state == RTS: yes" */
+static void print_answer(struct session *s, const struct step *st, const struct expr *e, bool holds)
+{
+    const char *that = step_text(st, "that");
+    const struct scope in = session_scope(s);
+    char found[DIAG_MESSAGE_BYTES];
+    struct text t = text_on(found, sizeof(found));
+    struct expr_terms terms;
+
+    expr_decide(&in, e, holds, &terms);
+    expr_leave_out_plain(&terms);
+    expr_add_terms(&in, &terms, that, &t);
+    session_say_plain(s, that);
+    session_say(s, ": %s%s%s\n", holds ? "yes" : "no", found[0] ? ", " : "", found);
+}
+
+bool run_print(struct session *s, const struct step *st)
+{
+    const struct scope scope = session_scope(s);
+    struct pool pool = {NULL};
+    char path[SESSION_PATH_BYTES];
+    const struct expr *e;
+    struct rdl_value v;
+    bool ok, holds = false;
+    size_t bad;
+
+    resolve_path(&scope, step_text(st, "that"), path);
+    if (rdl_inspect(s->lab, path, &v, &bad) == RDL_OK)
+        return print_value(s, st, path, &v);
+    e = read_that(s, st, &pool);
+    ok = e && answer(s, e, step_span(st, "that", 0), NULL, &holds);
+    if (ok)
+        print_answer(s, st, e, holds);
+    pool_free(&pool);
+    return ok;
 }
 
 /* --- if --------------------------------------------------------------------------------------- */

@@ -53,9 +53,9 @@ struct expansion {
     FILE *out;
     char **text; /* text of @out after a flush */
     size_t *len;
-    size_t begin;                                   /* beginning of the statement in @out */
-    struct token verb;                              /* verb of the statement, as typed */
-    bool once;                                      /* append `once` at the end of the statement */
+    size_t begin;      /* beginning of the statement in @out */
+    struct token verb; /* verb of the statement, as typed */
+    const char *tail;  /* append it at the end of the statement, "": nothing */
     char macros[EXPAND_MACROS_MAX][RDL_NAME_BYTES]; /* macros defined earlier in the input */
     size_t n_macros;
     struct expanded *ret;
@@ -159,19 +159,24 @@ static void expand_print(struct expansion *x, struct token verb)
 {
     struct token t = look(x, end_of(verb));
     char format[WORD_BYTES];
-    bool asks = false;
+    bool asks = false, hex;
 
     if (word_of(x, t, format)[0] == '/') { /* "p /x" */
         verb.at.len = end_of(t) - verb.at.at;
         t = look(x, end_of(t));
+    } else {
+        word_of(x, verb, format);
     }
+    hex = strstr(format, "/x") != NULL;
     for (; t.kind == TOKEN_WORD; t = look(x, end_of(t))) {
         char word[WORD_BYTES];
 
         asks |= strpbrk(word_of(x, t, word), "=<>(!") != NULL;
     }
-    replace(x, verb, asks ? "expect" : "show");
-    note(x, "p", asks ? "expect" : "show", asks ? "does it hold?" : "a value, or an object");
+    x->tail = hex ? "hex" : "";
+    replace(x, verb, asks || hex ? "print" : "show");
+    note(x, "p", asks || hex ? "print" : "show",
+         asks ? "the value of an expression" : "a value, or an object");
 }
 
 /* Number of bytes that `x/16xb` prints. */
@@ -233,14 +238,14 @@ static bool expand_other(struct expansion *x, struct token verb, const char *wor
     }
     if (strcmp(word, "i") == 0 || strcmp(word, "info") == 0)
         expand_info(x, verb);
-    else if (strcmp(word, "p") == 0 || strcmp(word, "print") == 0 || strncmp(word, "p/", 2) == 0)
+    else if (strcmp(word, "p") == 0 || strncmp(word, "p/", 2) == 0)
         expand_print(x, verb);
     else if (strcmp(word, "x") == 0 || strncmp(word, "x/", 2) == 0)
         expand_examine(x, verb, word[1] ? word + 2 : "");
     else if (strcmp(word, "tb") == 0 || strcmp(word, "tbreak") == 0) {
         replace(x, verb, "break");
         note(x, "tb", "break ... once", "a stop that is gone after its first hit");
-        x->once = true;
+        x->tail = "once";
     } else
         return false;
     return true;
@@ -364,9 +369,9 @@ static void expand_word(struct expansion *x, struct token t)
 
     if (!word_of(x, t, word)[0] || strpbrk(word, "\"\\"))
         return;
-    if (x->once && strcmp(word, "do") == 0) {
+    if (strcmp(x->tail, "once") == 0 && strcmp(word, "do") == 0) {
         replace(x, t, "once do");
-        x->once = false;
+        x->tail = "";
         return;
     }
     fwrite(x->src.text + x->from, 1, t.at.at - x->from, x->out);
@@ -450,7 +455,7 @@ static struct token expand_verb(struct expansion *x, struct token t)
     char word[WORD_BYTES];
     const struct cmd *cmd;
 
-    x->once = false;
+    x->tail = "";
     fwrite(x->src.text + x->from, 1, t.at.at - x->from, x->out);
     x->from = t.at.at;
     fflush(x->out);
@@ -498,16 +503,16 @@ static void check_order(struct expansion *x)
 
 static void end_statement(struct expansion *x, struct token t)
 {
-    if (x->once) {
+    if (x->tail[0]) {
         size_t end = t.at.at;
 
         while (end > x->from && strchr(" \t", x->src.text[end - 1]))
             end--;
         fwrite(x->src.text + x->from, 1, end - x->from, x->out);
-        fputs(" once", x->out);
+        fprintf(x->out, " %s", x->tail);
         x->from = end;
     }
-    x->once = false;
+    x->tail = "";
     if (x->from < t.at.at) {
         fwrite(x->src.text + x->from, 1, t.at.at - x->from, x->out);
         x->from = t.at.at;
@@ -561,7 +566,7 @@ static void expand_all(struct expansion *x)
 
 void expand(struct session *s, const char *typed, struct expanded *ret)
 {
-    struct expansion x = {.s = s, .src = source_of(NULL, typed), .ret = ret};
+    struct expansion x = {.s = s, .tail = "", .src = source_of(NULL, typed), .ret = ret};
 
     *ret = (struct expanded){.text = NULL};
     x.text = &ret->text;

@@ -253,8 +253,11 @@ bool exec_step(struct session *s, const struct step *st, const struct block *in)
     if (!ok && s->diag_src.text == NULL)
         s->diag_src = *in->src;
     s->run.block = outer;
-    if (!outer)
+    if (!outer) {
         changes_print(s);
+        if (ok && st->cmd != &cmd_table[CMD_display]) /* it has just printed them */
+            displays_print(s);
+    }
     return ok;
 }
 

@@ -17,6 +17,7 @@
 #include "cli/lang/recall.h"
 #include "cli/lang/script.h"
 #include "cli/session/changes.h"
+#include "cli/session/displays.h"
 #include "cli/session/gate.h"
 #include "cli/session/log.h"
 #include "cli/session/remainder.h"
@@ -54,9 +55,9 @@ struct session_config {
     FILE *out; /* output of the commands */
     FILE *err; /* errors in a sourced file */
     uint64_t seed;
-    bool seed_given;                          /* @seed replaces the seed of a scenario */
-    bool verbose;                             /* print the objects that verbs create, and events */
-    bool steps_told;                          /* with @verbose: print the steps of scripts, too */
+    bool seed_given; /* @seed replaces the seed of a scenario */
+    bool verbose;    /* print the objects that verbs create, and events */
+    bool steps_told; /* with @verbose: print the steps of scripts, too */
     /* Called when a step was printed, before it is carried out.  Returns false: it is not called
      * again.  NULL: nobody waits.
      */
@@ -208,6 +209,7 @@ struct session_prompt {
 struct session_display {
     struct shown shown;       /* events printed while the lab runs */
     struct changes changes;   /* `set changes` */
+    struct displays displays; /* `display` */
     struct vq_looks vq_looks; /* virtqueues as `show vq` last printed them */
 };
 
