@@ -23,6 +23,11 @@ static void offer_explained(void *ctx, const char *word)
 
 static void offer_topics(struct complete_request *c, const struct param *p)
 {
+    if (c->st->cmd == &cmd_table[CMD_explain] && strcmp(p->name, "more") == 0) {
+        offer_told(c, "fields", "its fields and numbers");
+        offer_told(c, "more", "all that is known of it");
+        offer_told(c, "vs", "compare it with another word");
+    }
     for (size_t i = 0; i < N_CMDS; i++)
         offer_told(c, cmd_table[i].name, c->typed[0] ? cmd_table[i].summary : "");
     for (size_t i = 0; i < N_CLASSES && strcmp(p->name, "topic") == 0; i++)

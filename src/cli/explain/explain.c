@@ -475,6 +475,7 @@ bool explain_gist(struct text *t, const char *word)
 
 bool explain_on_page(struct answer_page *out, const char *word, bool source)
 {
+    const char *const asked = word;
     bool known = explain_meaning(out, word);
 
     word = explain_proper(word);
@@ -489,6 +490,8 @@ bool explain_on_page(struct answer_page *out, const char *word, bool source)
     }
     known = known || explain_meaning(out, word);
     known |= explain_enums(out, word, source) > 0 || explain_concept(out, word, source);
+    if (word != asked) /* a synonym does not hide a row of this name */
+        known |= explain_enums(out, asked, source) > 0;
     known |= explain_status(out, word);
     known |= explain_event(out, word);
     known |= explain_structure(out, word);

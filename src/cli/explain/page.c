@@ -256,6 +256,26 @@ static void print_see(FILE *out, const char *see, bool lesson, const struct stan
         show_wrap_behind(out, "  see it: ", 10, buf);
 }
 
+/* Prints commands, indented.  A line ends between two of them, so that each line can be copied. */
+static void print_commands(FILE *out, const char *commands)
+{
+    const size_t columns = show_columns(out);
+    size_t used = 0;
+
+    while (*commands) {
+        const char *end = strstr(commands, "; ");
+        const size_t n = end ? (size_t)(end - commands) + 1 : strlen(commands);
+
+        if (used > 0 && used + 1 + n > columns) {
+            fputc('\n', out);
+            used = 0;
+        }
+        used += (size_t)fprintf(out, "%s%.*s", used ? " " : "    ", (int)n, commands);
+        commands += n + (end ? 1 : 0);
+    }
+    fputc('\n', out);
+}
+
 static void print_example(FILE *out, const struct page_row *row, const struct standing *at)
 {
     const char *lines = examples_before[row->before];
@@ -271,10 +291,10 @@ static void print_example(FILE *out, const struct page_row *row, const struct st
         struct text t = text_on(line, sizeof(line));
 
         text_addn(&t, lines, n);
-        show_wrap(out, 4, line);
+        print_commands(out, line);
         lines += n + (lines[n] == '\n');
     }
-    show_wrap(out, 4, row->text);
+    print_commands(out, row->text);
 }
 
 static void print_row(FILE *out, const struct page_row *row, const struct standing *at)

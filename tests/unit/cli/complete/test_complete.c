@@ -56,6 +56,8 @@ static const struct row what_fits[] = {
     {"expect h1.qp.pend", " h1.qp.pending_rd_atomic (READs and atomics of its peer", "kept"},
     {"explain IBV_WC_RNR", " IBV_WC_RNR_RETRY_EXC_ERR", " RNR_NAK"},
     {"explain RNR_RETRY_E", " RNR_RETRY_EXC_ERR", " IBV_WC_RNR_RETRY_EXC_ERR"},
+    {"explain qp f", " fields", " more"},
+    {"explain RC v", " vs", " fields"},
     {"explain implied", " implied_nak", " imm"},
     {"drop opcode=RC_ATOMIC", " opcode=RC_ATOMIC_ACKNOWLEDGE", "RC_ACK"},
     {"post_send h1.qp ah=", "", " ah="}, /* none exist */

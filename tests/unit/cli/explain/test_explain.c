@@ -12,6 +12,7 @@
 #include "emu/facts/leaf.h"
 #include "emu/facts/qp_fsm.h"
 #include "golden.h"
+#include "print/show_text.h"
 #include "rdmalab/status.h"
 
 static void assert_explained(const char *word)
@@ -25,13 +26,27 @@ static void assert_explained(const char *word)
     printed_end(&p);
 }
 
+/* Fails unless `explain` prints the row itself: neither a synonym nor another meaning hides it. */
+static void assert_row_explained(const struct enum_table *table, const struct enum_row *row)
+{
+    char head[SHOW_LINE_BYTES];
+    struct text t = text_on(head, sizeof(head));
+    struct printed p;
+
+    text_addf(&t, "%s   %s", row->name, table->what);
+    assert_true(explain(printed_begin(&p)->out, row->name, false));
+    assert_prints(&p, head);
+    assert_lines_fit(&p);
+    printed_end(&p);
+}
+
 static void every_row_of_every_enumeration_is_explained(void **state)
 {
     (void)state;
     for (const struct enum_table *const *t = enum_tables; *t; t++) {
         assert_explained((*t)->name);
         for (size_t i = 0; i < (*t)->n_rows; i++)
-            assert_explained((*t)->rows[i].name);
+            assert_row_explained(*t, &(*t)->rows[i]);
     }
 }
 
