@@ -57,9 +57,12 @@ static bool find_folded(struct text *found, const char *word, size_t n)
     return found->len > 0;
 }
 
-/* Looks for @word, or for the word of which it is the plural. */
+/* Looks for @word, or for the word of which it is the plural or the singular. */
 static bool find_number(struct text *found, const char *word)
 {
+    char plural[WORD_BYTES];
+    struct text p = text_on(plural, sizeof(plural));
+
     static const struct {
         const char *plural, *singular;
     } endings[] = {{"ies", "y"}, {"es", ""}, {"s", ""}};
@@ -79,7 +82,8 @@ static bool find_number(struct text *found, const char *word)
         if (find_folded(found, buf, t.len))
             return true;
     }
-    return false;
+    text_addf(&p, "%ss", word);
+    return !p.cut && find_folded(found, plural, p.len);
 }
 
 bool spelling_find(struct text *t, const char *asked)

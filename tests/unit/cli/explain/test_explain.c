@@ -399,11 +399,18 @@ static void other_spellings_are_understood(void **state)
     static const struct {
         const char *asked, *head;
     } rows[] = {
-        {"queue pairs", "qp   queue pair\n"}, {"QueuePair", "qp   queue pair\n"},
-        {"Q_Keys", "qkey   queue key"},       {"retries", "retries   value of the node"},
-        {"zero copy", "zero_copy   moving"},  {"kernel-bypass", "kernel_bypass   using"},
-        {"RoCE-v2", "RoCEv2   RDMA over"},    {"IBV_ACCESS", "access   access flag"},
-        {"rdma_listener", "listener\n"},      {"workrequests", "work_request   a request"},
+        {"queue pairs", "qp   queue pair\n"},
+        {"QueuePair", "qp   queue pair\n"},
+        {"Q_Keys", "qkey   queue key"},
+        {"retries", "retries   value of the node"},
+        {"zero copy", "zero_copy   moving"},
+        {"kernel-bypass", "kernel_bypass   using"},
+        {"RoCE-v2", "RoCEv2   RDMA over"},
+        {"IBV_ACCESS", "access   access flag"},
+        {"rdma_listener", "listener\n"},
+        {"ibv_ack_cq_event", "ack_cq_events   command"},
+        {"send_wr", "ibv_send_wr   structure of libibverbs"},
+        {"workrequests", "work_request   a request"},
     };
 
     (void)state;
