@@ -4,7 +4,6 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "cli/lang/table.h"
 #include "emu/base/assert.h"
 #include "rdmalab/inspect.h"
 
@@ -260,8 +259,7 @@ static void add_lesson(struct text *t, const char *see)
 {
     if (strstr(see, "scenarios "))
         return;
-    text_addf(t, "%s%s", t->len ? "; " : "",
-              cmd_find("tour", false) ? "tour" : "scenarios run first-send");
+    text_addf(t, "%sscenarios run first-send", t->len ? "; " : "");
 }
 
 void see_here(struct text *t, const struct rdl_lab *lab, const char *see, bool lesson)
