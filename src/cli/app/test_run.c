@@ -208,16 +208,17 @@ static bool create(struct out_file *o, const char *directory, const char *name, 
     return why == NULL;
 }
 
-static void finish(struct out_file *o, const char *directory, const char *name, FILE *err)
+static bool finish(struct out_file *o, const char *directory, const char *name, FILE *err)
 {
     const char *why = out_file_close(o);
 
     if (why)
         fprintf(err, "%s/%s: %s\n", directory, name, why);
+    return why == NULL;
 }
 
 /* Writes a shell script that repeats the case. */
-static void leave_command(const struct test_case *c, const struct test_options *how,
+static bool leave_command(const struct test_case *c, const struct test_options *how,
                           const char *directory, FILE *err)
 {
     static const char name[] = "again.sh";
@@ -227,9 +228,9 @@ static void leave_command(const struct test_case *c, const struct test_options *
 
     test_add_again(&t, c, how);
     if (!create(&o, directory, name, err))
-        return;
+        return false;
     fprintf(o.f, "#!/bin/sh\nexec %s \"$@\"\n", line);
-    finish(&o, directory, name, err);
+    return finish(&o, directory, name, err);
 }
 
 /* Writes @message, why the case failed. */
@@ -241,10 +242,10 @@ static void leave_message(const char *message, const char *directory, FILE *err)
     if (!create(&o, directory, name, err))
         return;
     fputs(message, o.f);
-    finish(&o, directory, name, err);
+    (void)finish(&o, directory, name, err);
 }
 
-static void leave_artifacts(struct session *s, const struct test_case *c,
+static bool leave_artifacts(struct session *s, const struct test_case *c,
                             const struct test_options *o, const char *directory, FILE *printed,
                             FILE *err)
 {
@@ -252,7 +253,8 @@ static void leave_artifacts(struct session *s, const struct test_case *c,
                                                  [OUTPUT_PCAPNG] = "failed.pcapng",
                                                  [OUTPUT_EVENTS] = "failed.ndjson"};
 
-    leave_command(c, o, directory, err); /* creates the directory */
+    const bool ok = leave_command(c, o, directory, err); /* creates the directory */
+
     if (may_start(o))
         printed_keep(printed, directory, err);
     for (unsigned i = 0; i < N_OUTPUTS; i++) {
@@ -264,6 +266,7 @@ static void leave_artifacts(struct session *s, const struct test_case *c,
         text_add(&t, names[i]);
         (void)scenario_write(s, (enum scenario_output)i, path, err); /* prints errors itself */
     }
+    return ok;
 }
 
 /* Sets the position of the error: "FILE:LINE:COL: ...". */
@@ -333,8 +336,8 @@ static void run_case(const struct test_case *c, const struct test_options *o, FI
     }
     if (s && may_start(o) && r->status != EXIT_PASSED)
         printed_tell(out, err);
-    if (s && o->artifacts && r->status != EXIT_PASSED) {
-        leave_artifacts(s, c, o, directory, out, err);
+    if (s && o->artifacts && r->status != EXIT_PASSED &&
+        leave_artifacts(s, c, o, directory, out, err) && !*signals_interrupted()) {
         fflush(err); /* to r->message */
         leave_message(r->message, directory, err);
     }
