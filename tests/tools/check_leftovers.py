@@ -62,7 +62,7 @@ def leftovers(program):
     found = [str(path.relative_to(program.directory)) for path in pathlib.Path(program.directory).rglob("*")]
     return [name for name in found if name not in known and not name.startswith("left/fails.lab") or
             name.count(".") > pathlib.Path(name).name.count(".") and name.startswith("left/fails.lab/") and
-            pathlib.Path(name).suffix not in (".sh", ".svg", ".pcapng", ".ndjson") or name.startswith("tmp/")]
+            pathlib.Path(name).suffix not in (".sh", ".svg", ".pcapng", ".ndjson", ".txt") or name.startswith("tmp/")]
 
 
 def run(program, args, stdin, name, environment, **more):
