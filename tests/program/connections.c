@@ -60,7 +60,7 @@ static int next_event(struct rdma_event_channel *ch, struct rdma_cm_id **id, int
 
     if (rdma_get_cm_event(ch, &e) != 0)
         return -1;
-    kind = e->event;
+    kind = (int)e->event;
     if (id)
         *id = e->id;
     if (status)
