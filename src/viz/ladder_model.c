@@ -277,8 +277,6 @@ static struct ladder *ladder_alloc(const struct past *past, const struct picture
         l->options.to = ev_id_last(l->options.to);
     if (l->options.n_packets == 0)
         l->options.n_packets = LADDER_PACKETS_DEFAULT;
-    if (l->options.n_packets > LADDER_PACKETS_MAX)
-        l->options.n_packets = LADDER_PACKETS_MAX;
     l->cap_arrows = l->options.n_packets + COPIES_MAX;
     l->cap_timers = l->cap_arrows;
     l->cap_stops = l->cap_arrows * STOPS_PER_PACKET + STOPS_EXTRA;

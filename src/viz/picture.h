@@ -31,7 +31,7 @@ struct picture_options {
     const char *title; /* NULL: none */
     /* First and last event to draw; 0: no limit.  @to with row 0 ("#12") means the whole tick. */
     ev_id from, to;
-    /* Maximum number of packets, up to LADDER_PACKETS_MAX; 0: LADDER_PACKETS_DEFAULT. */
+    /* Maximum number of packets; 0: LADDER_PACKETS_DEFAULT. */
     uint32_t n_packets;
     uint32_t width;                /* text: columns of the terminal; 0: LADDER_WIDTH_DEFAULT */
     bool colour;                   /* text: ANSI colours */

@@ -277,10 +277,10 @@ def check_directories(program):
 
 
 def check_artifacts(program):
-    """A failure leaves its pcapng, ladder, events and command; a success leaves no directory."""
+    """A failure leaves its pcapng, ladder, timeline, events and command; a success leaves no directory."""
     program.run("test", "good.lab", "fails.lab", "--artifacts", "left")
     names = sorted(p.name for p in program.file("left/fails.lab").iterdir())
-    ensure(names == ["again.sh", "failed.ndjson", "failed.pcapng", "failed.svg", "failed.txt"], f"left are {names}")
+    ensure(names == ["again.sh", "failed.html", "failed.ndjson", "failed.pcapng", "failed.svg", "failed.txt"], f"left are {names}")
     ensure([p.name for p in program.file("left").iterdir()] == ["fails.lab"], "only the failure leaves something")
     ensure(program.run("test", "good.lab", "--artifacts", "none").returncode == 0, "good.lab passes")
     ensure(not program.file("none").exists(), "nothing is left")

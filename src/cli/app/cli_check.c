@@ -27,6 +27,7 @@ static const char usage[] =
     "           [--timeout T] [--retry-cnt N] [--rnr-retry N] [--max-rd-atomic N]\n"
     "           [--connection A-B] [--worst N]\n"
     "       rdmalab check FILE --ladder OUT [--from FRAME] [--to FRAME] [--packets N]\n"
+    "       rdmalab check FILE --timeline OUT.html [--from FRAME] [--to FRAME] [--packets N]\n"
     "  holds a capture of RoCEv2 against the rules of the transport: what was lost, what came "
     "again\n"
     "  and why, and what no device may send; FILE may be packed by gzip, and - is the standard "
@@ -47,6 +48,7 @@ static const char usage[] =
     "  --worst N         only the N connections with most errors and signs of loss, the worst "
     "first\n"
     "  --ladder OUT      no report but a picture: SVG, or text if OUT is - or ends in .txt\n"
+    "  --timeline OUT    no report but a page for a browser: packets, their fields and bytes\n"
     "  \"rdmalab explain NAME\" tells what a finding means.\n"
     "exit status: 0 no error was found (but maybe losses), 1 errors were found,\n"
     "  2 usage, or FILE cannot be read, or has no RoCEv2\n";
@@ -131,7 +133,7 @@ static int draw(const struct check *c, const char *name, const struct ladder_req
     drawn_init(&d, &c->record, flows);
     free(flows);
     p = drawn_past(&d);
-    status = ladder_file(&p, name, rq);
+    status = ladder_file(&p, name, NULL, rq);
     drawn_done(&d);
     return status;
 }
@@ -169,7 +171,7 @@ static int print_findings(const struct check *c, const char *name, const struct 
 {
     if (!c->is_whole)
         fprintf(stderr, "rdmalab: %s: %s\n", SHOWN_NAME(name), c->capture.wrong);
-    if (a->ladder.file)
+    if (ladder_is_wanted(&a->ladder))
         return c->record.n == 0 ? EXIT_USAGE : draw(c, name, &a->ladder);
     if (a->json)
         check_json(stdout, c, name);
@@ -224,13 +226,7 @@ int check_main(int argc, char **argv)
         {.name = "--max-rd-atomic", .value = &a.max_rd_atomic, .words = ""},
         {.name = "--connection", .value = &a.connection, .words = ""},
         {.name = "--worst", .value = &a.worst, .words = ""},
-        {.name = "--ladder",
-         .value = &a.ladder.file,
-         .output = OPTION_WRITES,
-         .wants_suffix = export_ladder_suffix},
-        {.name = "--from", .value = &a.ladder.from, .words = ""},
-        {.name = "--to", .value = &a.ladder.to, .words = ""},
-        {.name = "--packets", .value = &a.ladder.packets, .words = ""},
+        LADDER_OPTIONS(a.ladder),
     };
 
     if (!options_take(rows, ARRAY_LEN(rows), &argc, argv))
@@ -239,14 +235,15 @@ int check_main(int argc, char **argv)
         fputs(usage, stdout);
         return EXIT_PASSED;
     }
-    if (!a.ladder.file && (a.ladder.from || a.ladder.to || a.ladder.packets)) {
-        fputs("rdmalab: --from, --to and --packets need --ladder OUT\n", stderr);
+    if (ladder_lacks_file(&a.ladder)) {
+        fputs("rdmalab: --from, --to and --packets need --ladder OUT or --timeline OUT\n", stderr);
         return EXIT_USAGE;
     }
-    if (a.ladder.file && (a.json || a.all)) {
-        fputs("rdmalab: --ladder draws a picture instead of the report, which --json and --all "
-              "are about\n",
-              stderr);
+    if (ladder_is_wanted(&a.ladder) && (a.json || a.all)) {
+        fprintf(stderr,
+                "rdmalab: --%s draws a picture instead of the report, which --json and --all are "
+                "about\n",
+                a.ladder.file ? "ladder" : "timeline");
         return EXIT_USAGE;
     }
     if (argc != 2)

@@ -165,8 +165,10 @@ static int judge_stop(struct session *s, const struct stop *stop, const char *te
     return EXIT_FAILED;
 }
 
-static const char *const output_options[N_OUTPUTS] = {
-    [OUTPUT_LADDER] = "--ladder", [OUTPUT_PCAPNG] = "--pcap", [OUTPUT_EVENTS] = "--events"};
+static const char *const output_options[N_OUTPUTS] = {[OUTPUT_LADDER] = "--ladder",
+                                                      [OUTPUT_PCAPNG] = "--pcap",
+                                                      [OUTPUT_EVENTS] = "--events",
+                                                      [OUTPUT_TIMELINE] = "--timeline"};
 
 /* Writes the requested files.  After a failure or an interrupt, they contain what happened until
  * then.
@@ -294,6 +296,10 @@ int run_main(int argc, char **argv)
          .value = &o.outputs[OUTPUT_LADDER],
          .output = OPTION_WRITES,
          .wants_suffix = export_ladder_suffix},
+        {.name = output_options[OUTPUT_TIMELINE],
+         .value = &o.outputs[OUTPUT_TIMELINE],
+         .output = OPTION_WRITES,
+         .wants_suffix = export_timeline_suffix},
         {.name = "--virtual", .flag = &o.is_virtual},
         {.name = "--hash", .flag = &o.hash, .output = OPTION_PRINTS},
         {.name = "--quiet", .flag = &o.quiet},

@@ -51,6 +51,8 @@ static const char usage[] =
     "  count \"tx, host==h1, psn==101\"   how many events match, as count() in an expectation\n"
     "  --ladder FILE [--from 12.3] [--to 20] [--packets N]\n"
     "                                   the ladder as SVG; as text if FILE is -\n"
+    "  --timeline FILE.html               the ladder as a page for a browser; --from and --to, "
+    "too\n"
     "  An event is written 12.3, or '#12.3' in quotes, as # begins a comment in a shell.\n"
     "exit status: 0 answered, 1 the trace does not know, or not for certain,\n"
     "  2 usage, or FILE is no trace\n";
@@ -359,16 +361,10 @@ static int load(const char *file, struct trace_file **ret)
 
 int show_main(int argc, char **argv)
 {
-    struct ladder_request ladder = {NULL, NULL, NULL, NULL};
+    struct ladder_request ladder = {.file = NULL};
     bool help = false;
     const struct option rows[] = {
-        {.name = "--ladder",
-         .value = &ladder.file,
-         .output = OPTION_WRITES,
-         .wants_suffix = export_ladder_suffix},
-        {.name = "--from", .value = &ladder.from, .words = ""},
-        {.name = "--to", .value = &ladder.to, .words = ""},
-        {.name = "--packets", .value = &ladder.packets, .words = ""},
+        LADDER_OPTIONS(ladder),
         {.name = "--help", .flag = &help},
     };
     struct trace_query a = {0};
@@ -381,9 +377,11 @@ int show_main(int argc, char **argv)
         fputs(usage, help ? stdout : stderr);
         return help ? EXIT_PASSED : EXIT_USAGE;
     }
-    if (ladder.file ? argc > 2 : ladder.from || ladder.to || ladder.packets) {
-        fputs(ladder.file ? "rdmalab: --ladder and a question: one at a time\n"
-                          : "rdmalab: --from, --to and --packets need --ladder FILE\n",
+    if (ladder_lacks_file(&ladder) || (ladder_is_wanted(&ladder) && argc > 2)) {
+        fputs(ladder.file       ? "rdmalab: --ladder and a question: one at a time\n"
+              : ladder.timeline ? "rdmalab: --timeline and a question: one at a time\n"
+                                : "rdmalab: --from, --to and --packets need --ladder FILE or "
+                                  "--timeline FILE\n",
               stderr);
         return EXIT_USAGE;
     }
@@ -395,15 +393,15 @@ int show_main(int argc, char **argv)
     a.saved = saved;
     a.past = trace_file_past(saved);
     a.file = argv[1];
-    if (ladder.file || argc > 2) {
+    if (ladder_is_wanted(&ladder) || argc > 2) {
         char lead[512];
         struct text t = text_on(lead, sizeof(lead));
 
         text_addf(&t, "rdmalab: %s: ", SHOWN_NAME(argv[1]));
         show_trace_file_notes(stderr, lead, saved);
     }
-    if (ladder.file)
-        status = ladder_file(&a.past, trace_file_info(a.saved)->title, &ladder);
+    if (ladder_is_wanted(&ladder))
+        status = ladder_file(&a.past, trace_file_info(a.saved)->title, NULL, &ladder);
     else if (argc > 2)
         status = ask(&a, argc - 2, argv + 2);
     else

@@ -5,9 +5,8 @@
 #include <string.h>
 
 #include "cli/app/modes.h"
-#include "cli/app/options.h"
-#include "cli/export/export.h"
 #include "cli/session/files.h"
+#include "cli/timeline/timeline.h"
 #include "print/utf8.h"
 #include "process/out_file.h"
 #include "viz/ladder.h"
@@ -53,24 +52,51 @@ static void warn_of_left(const char *file, const struct picture_options *options
         fprintf(stderr, "rdmalab: %s: %s\n", SHOWN_NAME(file), left);
 }
 
-int ladder_file(const struct past *p, const char *title, const struct ladder_request *rq)
+/* A file that is to be drawn. */
+struct drawing {
+    const struct past *past;
+    struct picture_options options; /* without colour: that depends on the file */
+    const char *no_bytes;
+};
+
+static enum rdl_status draw_ladder(FILE *out, const struct drawing *d, const char *name)
 {
-    const bool terminal = strcmp(rq->file, "-") == 0;
+    const bool terminal = strcmp(name, "-") == 0;
+    struct picture_options options = d->options;
     struct picture_left left = {0};
-    struct picture_options options = {
-        .ret_left = &left,
-        .title = title && title[0] ? SHOWN_LINE(title) : NULL,
-        .colour = terminal && modes_colour(),
-    };
-    const char *why_not;
-    struct out_file o = {.f = stdout};
     enum rdl_status st;
 
-    if (!read_options(rq, &options))
-        return EXIT_USAGE;
-    why_not = terminal ? NULL : out_file_open(&o, rq->file);
+    options.colour = terminal && modes_colour();
+    options.ret_left = &left;
+    st = export_picture(out, ladder_draw, d->past, &options, !terminal && !export_is_text(name));
+    if (st == RDL_OK && !terminal)
+        warn_of_left(name, &options);
+    return st;
+}
+
+static enum rdl_status draw_timeline(FILE *out, const struct drawing *d, const char *name)
+{
+    const struct timeline_options options = {.title = d->options.title,
+                                             .from = d->options.from,
+                                             .to = d->options.to,
+                                             .n_packets = d->options.n_packets,
+                                             .no_bytes = d->no_bytes};
+
+    (void)name;
+    return timeline_write(out, d->past, &options);
+}
+
+/* Writes the file @name by @draw.  Returns the exit status. */
+static int write_file(const struct drawing *d, const char *name,
+                      enum rdl_status (*draw)(FILE *, const struct drawing *, const char *))
+{
+    const bool terminal = strcmp(name, "-") == 0;
+    struct out_file o = {.f = stdout};
+    const char *why_not = terminal ? NULL : out_file_open(&o, name);
+    enum rdl_status st;
+
     if (!why_not) {
-        st = export_picture(o.f, ladder_draw, p, &options, !terminal && !export_is_text(rq->file));
+        st = draw(o.f, d, name);
         if (!terminal && st == RDL_OK)
             why_not = out_file_close(&o);
         else if (!terminal)
@@ -79,8 +105,23 @@ int ladder_file(const struct past *p, const char *title, const struct ladder_req
             why_not = rdl_status_str(st);
     }
     if (why_not)
-        fprintf(stderr, "rdmalab: %s: %s\n", SHOWN_NAME(rq->file), why_not);
-    else if (!terminal)
-        warn_of_left(rq->file, &options);
+        fprintf(stderr, "rdmalab: %s: %s\n", SHOWN_NAME(name), why_not);
     return why_not ? EXIT_FAILED : EXIT_PASSED;
+}
+
+int ladder_file(const struct past *p, const char *title, const char *no_bytes,
+                const struct ladder_request *rq)
+{
+    struct drawing d = {.past = p,
+                        .options = {.title = title && title[0] ? SHOWN_LINE(title) : NULL},
+                        .no_bytes = no_bytes};
+    int status = EXIT_PASSED;
+
+    if (!read_options(rq, &d.options))
+        return EXIT_USAGE;
+    if (rq->file)
+        status = write_file(&d, rq->file, draw_ladder);
+    if (rq->timeline)
+        status = exit_worse(status, write_file(&d, rq->timeline, draw_timeline));
+    return status;
 }

@@ -235,7 +235,8 @@ static int complete_main(int argc, char **argv);
 static const struct mode modes[] = {
     {"run", run_main,
      "run FILE [--seed S] [--memory SIZE] [--until EXPR] [--virtual] [--hash] [--quiet]\n"
-     "      [--ladder F] [--pcap F] [--events F] [--allow programs,ports,files | --no-sandbox]",
+     "      [--ladder F] [--timeline F] [--pcap F] [--events F]\n"
+     "      [--allow programs,ports,files | --no-sandbox]",
      "run one scenario, or until EXPR holds: '#50', 'count(tx)==2'; F - is the standard output;\n"
      "      tells what it is about and the verdict, and on a terminal what happens;\n"
      "      --allow: FILE may start programs, use ports, use files outside of its directory;\n"
@@ -256,17 +257,21 @@ static const struct mode modes[] = {
     {"test", test_main,
      "test PATH... [--format text|tap|json|github] [--junit F] [-j N] [--tag T] ...",
      "run scenarios and count; \"rdmalab test --help\" tells more", NULL, MODE_FILES " json lab"},
-    {"show", show_main, "show FILE.ndjson [events ...|packet ...|why ...|count ...] [--ladder F]",
+    {"show", show_main,
+     "show FILE.ndjson [events ...|packet ...|why ...|count ...]\n"
+     "      [--ladder F] [--timeline F]",
      "ask a saved trace, which run --events wrote; \"rdmalab show --help\" tells more", NULL,
      MODE_FILES " ndjson"},
     {"exec", exec_main,
      "exec [--lab FILE] [--timeout N] [--seed S] [--pcap F] [--events F] [--ladder F]\n"
+     "      [--timeline F]\n"
      "      [--virtual [--hash]] [--allow programs,ports,files | --no-sandbox]\n"
      "      HOST -- PROGRAM [ARG...] [: HOST -- PROGRAM [ARG...]]...",
      "run your programs on the hosts of a lab: libibverbs shows each the device of its host;\n"
      "      --lab FILE: hosts, links and faults; without it: hosts h1 and h2, with a link;\n"
      "      --allow: FILE may start programs, use ports, use files outside of its directory;\n"
-     "      --pcap, --events, --ladder: write what happened; --timeout: end all after N seconds;\n"
+     "      --pcap, --events, --ladder, --timeline: write what happened;\n"
+     "      --timeout: end all after N seconds;\n"
      "      --virtual: time stands still while a program computes; --hash prints the hash then;\n"
      "      programs start in the given order, each when the one before waits for a TCP\n"
      "      connection or a second is over; \"localhost\" reaches the others by TCP",
@@ -274,7 +279,9 @@ static const struct mode modes[] = {
      "  1 the lab failed, or a fault met nothing, 2 usage, 77 FILE says skip, 124 timeout,\n"
      "  130 ^C",
      MODE_HOSTS},
-    {"check", check_main, "check FILE.pcap|FILE.pcapng [--json] [--at IP] [--ladder F] ...",
+    {"check", check_main,
+     "check FILE.pcap|FILE.pcapng [--json] [--at IP] [--ladder F] [--timeline F]\n"
+     "      ...",
      "hold a capture of RoCEv2 against the rules; \"rdmalab check --help\" tells more", NULL,
      MODE_FILES " pcap pcapng"},
     {"convert", convert_main, "convert A.lab B.json", "and back, without loss",

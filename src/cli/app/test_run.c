@@ -251,7 +251,8 @@ static bool leave_artifacts(struct session *s, const struct test_case *c,
 {
     static const char *const names[N_OUTPUTS] = {[OUTPUT_LADDER] = "failed.svg",
                                                  [OUTPUT_PCAPNG] = "failed.pcapng",
-                                                 [OUTPUT_EVENTS] = "failed.ndjson"};
+                                                 [OUTPUT_EVENTS] = "failed.ndjson",
+                                                 [OUTPUT_TIMELINE] = "failed.html"};
 
     const bool ok = leave_command(c, o, directory, err); /* creates the directory */
 

@@ -17,6 +17,7 @@
 #include "cli/session/resolve.h"
 #include "cli/show/show.h"
 #include "cli/show/show_vq.h"
+#include "cli/timeline/timeline.h"
 #include "cli/why/why.h"
 #include "emu/base/assert.h"
 #include "emu/base/quantity.h"
@@ -383,7 +384,7 @@ static bool export_to(struct session *s, FILE *f, const struct step *st, bool te
     struct picture_left left = {0};
     struct picture_options options = {.title = about.title ? SHOWN_LINE(about.title) : NULL,
                                       .ret_left = &left,
-                                      .n_packets = (uint32_t)step_number(st, "packets"),
+                                      .n_packets = (uint32_t)step_number_or(st, "packets", 0),
                                       .all_rounds = step_has(st, "full"),
                                       .colour = terminal && s->config.colour};
     enum rdl_status status;
@@ -399,7 +400,13 @@ static bool export_to(struct session *s, FILE *f, const struct step *st, bool te
                      step_text(st, "to"));
         return diag_remedy(&s->diag, "the earlier one comes first");
     }
-    if (picture)
+    if (form == EXPORT_TIMELINE)
+        status = timeline_write(f, &past,
+                                &(struct timeline_options){.title = options.title,
+                                                           .from = options.from,
+                                                           .to = options.to,
+                                                           .n_packets = options.n_packets});
+    else if (picture)
         status = export_picture(f, pictures[form], &past, &options,
                                 !terminal && !export_is_text(step_text(st, "file")));
     else if (form == EXPORT_PCAPNG)

@@ -5,8 +5,10 @@
 
 bool scenario_write(struct session *s, enum scenario_output what, const char *name, FILE *err)
 {
-    static const char *const forms[N_OUTPUTS] = {
-        [OUTPUT_LADDER] = "ladder", [OUTPUT_PCAPNG] = "pcapng", [OUTPUT_EVENTS] = "events"};
+    static const char *const forms[N_OUTPUTS] = {[OUTPUT_LADDER] = "ladder",
+                                                 [OUTPUT_PCAPNG] = "pcapng",
+                                                 [OUTPUT_EVENTS] = "events",
+                                                 [OUTPUT_TIMELINE] = "timeline"};
     const struct cmd *cmd = &cmd_table[CMD_export];
     const struct span nowhere = {0, 0};
     const struct source src = source_typed("");

@@ -37,10 +37,11 @@ const char *export_wants_suffix(enum export_form form, const char *name)
     static const struct format_row {
         const char *suffix[2], *both;
     } picture = ENDS(".svg", TEXT_SUFFIX), pcapng = ENDS(".pcapng", ".pcap"),
-      events = ENDS(".ndjson", ".jsonl");
-    const struct format_row *row = form == EXPORT_PCAPNG   ? &pcapng
-                                   : form == EXPORT_EVENTS ? &events
-                                                           : &picture;
+      events = ENDS(".ndjson", ".jsonl"), page = ENDS(".html", ".htm");
+    const struct format_row *row = form == EXPORT_PCAPNG     ? &pcapng
+                                   : form == EXPORT_EVENTS   ? &events
+                                   : form == EXPORT_TIMELINE ? &page
+                                                             : &picture;
     struct stat info;
 
     if (is_graph(form) && export_is_dot(name))
@@ -67,6 +68,11 @@ const char *export_pcapng_suffix(const char *name)
 const char *export_events_suffix(const char *name)
 {
     return export_wants_suffix(EXPORT_EVENTS, name);
+}
+
+const char *export_timeline_suffix(const char *name)
+{
+    return export_wants_suffix(EXPORT_TIMELINE, name);
 }
 
 bool export_is_text(const char *name)

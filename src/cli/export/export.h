@@ -17,6 +17,9 @@
 #include "rdmalab/status.h"
 #include "viz/picture.h"
 
+/* A timeline begins so (cli/timeline/timeline.h). */
+#define TIMELINE_MARK "<!doctype html>\n<!-- rdmalab export timeline -->\n"
+
 /* Returns NULL if a file with content of @form may be called @name.  Otherwise returns the required
  * suffix: ".svg or .txt".  A device or pipe may have any name.
  */
@@ -26,6 +29,7 @@ const char *export_wants_suffix(enum export_form form, const char *name);
 const char *export_ladder_suffix(const char *name);
 const char *export_pcapng_suffix(const char *name);
 const char *export_events_suffix(const char *name);
+const char *export_timeline_suffix(const char *name);
 
 /* export_is_text() returns true if a picture in the file @name is text, export_is_dot() if a graph
  * in it is DOT.  Otherwise it is SVG.

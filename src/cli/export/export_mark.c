@@ -20,6 +20,7 @@ static const struct export_mark marks[] = {
 #undef PICTURE
     [EXPORT_PCAPNG] = {NULL, pcapng_is_ours},
     [EXPORT_EVENTS] = {TRACE_FILE_MARK, NULL},
+    [EXPORT_TIMELINE] = {TIMELINE_MARK, NULL},
     [EXPORT_VQ] = {VQ_SVG_MARK, NULL},
     [EXPORT_MAP] = {SVG_MARK("map"), NULL},
     [EXPORT_STATES] = {SVG_MARK("states"), NULL},

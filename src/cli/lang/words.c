@@ -69,6 +69,7 @@ static const struct enum_row rows_export[] = {
 #undef PICTURE
     {"PCAPNG", EXPORT_PCAPNG, "the frames, for Wireshark"},
     {"EVENTS", EXPORT_EVENTS, "every event, one JSON object a line"},
+    {"TIMELINE", EXPORT_TIMELINE, "the ladder as a page for a browser: steps, packets, causes"},
     {"VQ", EXPORT_VQ, "a virtqueue as it is now, as SVG; FILE - is text for the terminal"},
     {"MAP", EXPORT_MAP, "the hosts and their objects, who refers to whom, as DOT, SVG or text"},
     {"STATES", EXPORT_STATES, "the states of a queue pair and its way, as DOT, SVG or text"},

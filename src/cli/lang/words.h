@@ -132,6 +132,7 @@ enum export_form {
 #undef PICTURE
     EXPORT_PCAPNG,
     EXPORT_EVENTS,
+    EXPORT_TIMELINE,
     EXPORT_VQ,
     EXPORT_MAP,
     EXPORT_STATES,

@@ -155,7 +155,7 @@ def check_test_failures(rdmalab, tally):
     rdmalab.file("fails.lab").write_text('host h1 h2\nlink h1 h2\nexec h1 sh -c "echo one; echo two >&2; exit 3"\n')
     done = rdmalab.run("test", "fails.lab", "--allow", "programs", "--artifacts", "left", "--junit", "junit.xml")
     left = {path.name: path for path in rdmalab.file("left").glob("*/*")}
-    tally.expect(set(left) == {"again.sh", "failed.ndjson", "failed.pcapng", "failed.svg", "failed.txt", "printed.txt"} and
+    tally.expect(set(left) == {"again.sh", "failed.html", "failed.ndjson", "failed.pcapng", "failed.svg", "failed.txt", "printed.txt"} and
                  sorted(left["printed.txt"].read_text().splitlines()) == ["h1 sh: one", "h1 sh: two"],
                  "what programs printed is an artifact", f"{left}\n{text_of(done)}")
     junit = rdmalab.file("junit.xml").read_text()

@@ -9,6 +9,7 @@
 #include "cli/export/export.h"
 #include "cli/export/export_mark.h"
 #include "cli/printed.h"
+#include "cli/timeline/timeline.h"
 #include "emu/base/cursor.h"
 #include "emu/facts/enum/drop.h"
 #include "emu/facts/enum/fault.h"
@@ -220,6 +221,9 @@ static void write_form(struct printed *p, enum export_form form, const char *tit
         assert_int_equal(export_pcapng(p->out, &past, &about), RDL_OK);
     else if (form == EXPORT_EVENTS)
         assert_int_equal(export_events(p->out, &past, &about), RDL_OK);
+    else if (form == EXPORT_TIMELINE)
+        assert_int_equal(timeline_write(p->out, &past, &(struct timeline_options){.title = title}),
+                         RDL_OK);
     else if (form == EXPORT_VQ)
         assert_int_equal(ring_draw(&ring, &sink), RDL_OK);
     else

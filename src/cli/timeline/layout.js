@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT */
+/* Where everything stands: only what the filter shows, one row for each stop.  Time is not to scale. */
+
+const ROW = 27, ROW_HEAD = 17, FLIGHT = 36, BAND = 24, EDGE = 14, TOP = 16, BUCKET = 400;
+const ON_WAY = 0.6; /* of its way, drawn of a lost packet */
+const LANE_LEAST = 190, LANE_MOST = 620, NOTE_MOST = 300, NARROW = 620;
+const STRETCH_MOST = 1.5;
+const GAP_FLIGHTS = 4; /* as GAP_FLIGHTS of viz/ladder_model.c */
+
+const measure = document.createElement('canvas').getContext('2d');
+measure.font = '12px ' + getComputedStyle(document.body).fontFamily;
+function textWidth(s) { return measure.measureText(s).width; }
+
+/* The width of the longest of some texts: only those are measured that may be it. */
+class Widest {
+  constructor() { this.width = 0; this.length = 0; }
+  take(s, part = 1) {
+    if (s.length / part < this.length * 0.8)
+      return;
+    this.length = Math.max(this.length, s.length / part);
+    this.width = Math.max(this.width, textWidth(s) / part);
+  }
+}
+
+/* @s, shortened to @width. */
+function fitted(s, width) {
+  if (textWidth(s) <= width)
+    return s;
+  let n = Math.max(1, Math.floor(s.length * width / textWidth(s)));
+  while (n > 1 && textWidth(s.slice(0, n) + '…') > width)
+    n--;
+  return s.slice(0, n) + '…';
+}
+
+function glyphOf(stop) { return TONES[stop.tone].name === 'done' ? '✓ ' : TONES[stop.tone].name === 'bad' ? '✗ ' : ''; }
+
+/* The stop where an arrow begins: a copy begins where its original does. */
+function tailOf(t, a) {
+  return a.tail < 0 && a.original >= 0 ? t.arrows[a.original].tail : a.tail;
+}
+
+/* The arrows and stops that the filter shows. */
+function chooseVisible(t, filter) {
+  const isHidden = event => t.events[event].qp >= 0 && filter.qps.has(t.events[event].qp);
+  const arrows = t.arrows.map(a => {
+    const ends = [tailOf(t, a), a.head].filter(s => s >= 0);
+    return !filter.tones.has(a.tone) && !filter.columns.has(a.from) && !filter.columns.has(a.to) &&
+           !ends.some(s => isHidden(t.stops[s].event));
+  });
+  const stops = t.stops.map(s => {
+    if (s.arrow >= 0)
+      return arrows[s.arrow];
+    return !s.isBlank && !filter.columns.has(s.column) && !filter.tones.has(s.tone) && !isHidden(s.event);
+  });
+  return { arrows, stops };
+}
+
+/* Sets y of each stop that is shown.  Returns the bands that stand for long pauses. */
+function placeStops(t, shown, rows, scale) {
+  const bands = [];
+  let y = TOP, before = null;
+  for (const s of t.stops) {
+    s.y = -1;
+    if (!shown.stops[s.i])
+      continue;
+    const a = s.arrow >= 0 ? t.arrows[s.arrow] : null;
+    const isHead = a && a.head === s.i;
+    y += before ? (isHead && !s.note && before.column !== s.column ? ROW_HEAD : ROW) * scale : 4;
+    if (isHead && a.tail >= 0 && shown.arrows[a.i] && !s.onWire)
+      y = Math.max(y, t.stops[a.tail].y + FLIGHT * scale);
+    if (before && (before.i === s.i - 1 ? s.gap : s.ns - before.ns >= GAP_FLIGHTS * t.usual)) {
+      const text = before.i === s.i - 1 ? s.gap : timeText(s.ns - before.ns) + 'us';
+      bands.push({ y0: y - 10, y1: y - 10 + BAND, text });
+      y += BAND + 8;
+    }
+    s.y = y;
+    s.row = rows.length;
+    rows.push(s);
+    before = s;
+  }
+  return { bands, height: y + 40 };
+}
+
+/* Places the lifelines in a picture of @width. */
+function placeColumns(t, filter, rows, width) {
+  const columns = t.columns.map((_, i) => i).filter(i => !filter.columns.has(i));
+  const inside = width < NARROW;
+  const x = t.columns.map(() => 0);
+  const most = [new Widest(), new Widest()], label = new Widest();
+  let gutter = 0;
+  for (const s of rows) {
+    gutter = Math.max(gutter, timeText(s.ns).length * 6.6);
+    const a = s.arrow >= 0 ? t.arrows[s.arrow] : null;
+    if (a && (a.tail === s.i || a.tail < 0))
+      label.take(a.label, a.fate === LOST ? ON_WAY : 1);
+    if (s.note && s.column === columns[0])
+      most[0].take(glyphOf(s) + s.note);
+    if (s.note && s.column === columns[columns.length - 1])
+      most[1].take(glyphOf(s) + s.note);
+  }
+  gutter = Math.ceil(gutter) + EDGE + 10;
+  const side = most.map(n => inside ? 12 : Math.min(NOTE_MOST, n.width) + 30);
+  const lanes = Math.max(1, columns.length - 1);
+  const room = (width - gutter - side[0] - side[1] - EDGE) / lanes;
+  const needed = inside ? LANE_LEAST : Math.max(LANE_LEAST, Math.min(460, label.width + 50));
+  const lane = Math.max(Math.min(needed, inside ? Math.max(room, LANE_LEAST) : needed), Math.min(room, LANE_MOST));
+  columns.forEach((c, k) => { x[c] = gutter + side[0] + k * lane; });
+  if (columns.length === 1)
+    x[columns[0]] = gutter + side[0];
+  const end = columns.length ? x[columns[columns.length - 1]] : gutter;
+  return { columns, x, gutter, inside, lane, side, width: Math.max(width, end + side[1] + (columns.length === 1 ? lane / 2 : 0) + EDGE) };
+}
+
+/* The line of an arrow: its points, and how it ends. */
+function lineOf(t, a, c) {
+  const tail = tailOf(t, a), head = a.head;
+  const right = c.x[a.to] > c.x[a.from] || (a.from === a.to && a.from !== c.columns[c.columns.length - 1]);
+  const way = (right ? 1 : -1) * (a.from === a.to ? c.lane * 0.7 : Math.abs(c.x[a.to] - c.x[a.from]));
+  const p0 = tail >= 0 && t.stops[tail].y >= 0 ? { x: c.x[a.from], y: t.stops[tail].y } : null;
+  const p1 = head >= 0 && t.stops[head].y >= 0 ? { x: c.x[a.to], y: t.stops[head].y } : null;
+  if (p0 && p1 && t.stops[head].onWire)
+    return [p0, { x: p0.x + way * ON_WAY, y: p1.y }];
+  if (p0 && p1 && a.from === a.to) {
+    const out = p0.x + (right ? 44 : -44);
+    return [p0, { x: out, y: p0.y + 4 }, { x: out, y: p1.y - 4 }, p1];
+  }
+  if (p0 && p1)
+    return [p0, p1];
+  if (p0)
+    return [p0, { x: p0.x + Math.sign(way) * Math.min(110, Math.abs(way) * 0.5), y: p0.y + 10 }];
+  if (p1 && t.stops[head].onWire)
+    return [{ x: c.x[a.from] + way * 0.3, y: p1.y - 6 }, { x: c.x[a.from] + way * ON_WAY, y: p1.y }];
+  if (p1)
+    return [{ x: p1.x - Math.sign(way) * Math.min(110, Math.abs(way) * 0.5), y: p1.y - 10 }, p1];
+  return null;
+}
+
+/* Lists of what is in each part of the picture, BUCKET pixels high. */
+function sortIntoBuckets(height, items) {
+  const buckets = Array.from({ length: Math.floor(height / BUCKET) + 1 }, () => []);
+  for (const item of items)
+    for (let b = Math.max(0, Math.floor(item.y0 / BUCKET)); b <= Math.min(item.y1 / BUCKET, buckets.length - 1); b++)
+      buckets[b].push(item);
+  return buckets;
+}
+
+/* A ladder of few rows is drawn wider apart, up to STRETCH_MOST times, to fill the height @room. */
+function layOut(t, filter, width, room) {
+  const shown = chooseVisible(t, filter);
+  let rows = [], { bands, height } = placeStops(t, shown, rows, 1);
+  if (height < room) {
+    rows = [];
+    ({ bands, height } = placeStops(t, shown, rows, Math.min(STRETCH_MOST, room / height)));
+  }
+  const c = placeColumns(t, filter, rows, width);
+  const items = bands.map(b => ({ ...b, type: 'band' }));
+  for (const a of t.arrows) {
+    const points = shown.arrows[a.i] ? lineOf(t, a, c) : null;
+    if (points)
+      items.push({ type: 'arrow', arrow: a, points, y0: points[0].y - 12, y1: points[points.length - 1].y + 12 });
+  }
+  for (const m of t.timers) {
+    const armed = m.armed >= 0 ? t.stops[m.armed] : null, fired = t.stops[m.fired];
+    if (fired.y >= 0)
+      items.push({ type: 'timer', fired, cut: !armed || armed.y < 0,
+                   y0: armed && armed.y >= 0 ? armed.y : Math.max(0, fired.y - 40), y1: fired.y });
+  }
+  for (const s of rows)
+    items.push({ type: 'stop', stop: s, y0: s.y - 14, y1: s.y + 14 });
+  return { ...c, rows, height, bands, buckets: sortIntoBuckets(height, items) };
+}
