@@ -2,7 +2,9 @@
 #include "capture/drawn.h"
 
 #include <stdlib.h>
+#include <string.h>
 
+#include "capture/capture.h"
 #include "emu/facts/aeth.h"
 #include "emu/facts/enum/drop.h"
 #include "emu/facts/enum/op_header.h"
@@ -99,7 +101,7 @@ void drawn_init(struct drawn *d, const struct capture_record *r, const bool *is_
     uint32_t *flows = record_flows(r);
     size_t m = 0; /* the next message of the connection manager */
 
-    d->names = ev_names_new();
+    *d = (struct drawn){.names = ev_names_new()};
     if (!d->names)
         must_fail();
     for (uint32_t i = 0; i < r->n_hosts && i < EV_PORT_FIRST; i++) {
@@ -135,8 +137,60 @@ void drawn_init(struct drawn *d, const struct capture_record *r, const bool *is_
     free(flows);
 }
 
+struct drawn_frame {
+    ev_id tx;
+    uint8_t *bytes; /* owned */
+    uint32_t n;
+};
+
+/* Returns the event in which frame @number was sent, if its bytes are wanted.  Otherwise 0.  *@at
+ * is the first event that may be it: the numbers ask in their order.
+ */
+static ev_id wanted(const struct drawn *d, uint64_t number, size_t *at)
+{
+    while (*at < d->n && (ev_tick(d->v[*at].id) < number || d->v[*at].kind != EV_tx))
+        ++*at;
+    return *at < d->n && ev_tick(d->v[*at].id) == number ? d->v[*at].id : 0;
+}
+
+static void keep(struct drawn *d, ev_id tx, const struct capture_frame *f)
+{
+    struct drawn_frame *k;
+
+    d->frames = must_grow(d->frames, d->n_frames, &d->cap_frames, sizeof(*d->frames));
+    k = &d->frames[d->n_frames++];
+    *k = (struct drawn_frame){.tx = tx, .bytes = must_malloc(f->n_bytes + 1), .n = f->n_bytes};
+    memcpy(k->bytes, f->bytes, f->n_bytes);
+}
+
+void drawn_keep(struct drawn *d, FILE *f, ev_id from, ev_id to, size_t most)
+{
+    size_t at = 0, bytes = 0;
+    struct capture_frame frame;
+    struct capture c;
+    bool ok;
+
+    if (fseek(f, 0, SEEK_SET) != 0)
+        return;
+    ok = capture_begin(&c, f);
+    while (ok && d->n_frames < most && capture_next(&c, &frame) == CAPTURE_FRAME) {
+        const ev_id tx = wanted(d, frame.number, &at);
+
+        if (tx == 0 || tx < from || frame.link != CAPTURE_ETHERNET)
+            continue;
+        bytes += frame.n_bytes;
+        if ((to && tx > ev_id_last(to)) || bytes > DRAWN_BYTES_MAX)
+            break;
+        keep(d, tx, &frame);
+    }
+    capture_done(&c);
+}
+
 void drawn_done(struct drawn *d)
 {
+    for (size_t i = 0; i < d->n_frames; i++)
+        free(d->frames[i].bytes);
+    free(d->frames);
     free(d->v);
     ev_names_free(d->names);
 }
@@ -146,20 +200,31 @@ static const struct ev *at(const void *ctx, size_t i)
     return &((const struct drawn *)ctx)->v[i];
 }
 
-static const uint8_t *no_frame(const void *ctx, ev_id tx, size_t *ret_bytes)
+static int compare_frames(const void *key, const void *element)
 {
-    (void)ctx;
-    (void)tx;
-    (void)ret_bytes;
-    return NULL;
+    const ev_id tx = *(const ev_id *)key, other = ((const struct drawn_frame *)element)->tx;
+
+    return (tx > other) - (tx < other);
+}
+
+static const uint8_t *frame_of(const void *ctx, ev_id tx, size_t *ret_bytes)
+{
+    const struct drawn *d = ctx;
+    const struct drawn_frame *f =
+        d->n_frames ? bsearch(&tx, d->frames, d->n_frames, sizeof(*f), compare_frames) : NULL;
+
+    if (f)
+        *ret_bytes = f->n;
+    return f ? f->bytes : NULL;
 }
 
 struct past drawn_past(const struct drawn *d)
 {
     return (struct past){.ctx = d,
                          .n = d->n,
-                         .without_frames = true,
+                         .without_frames = d->n_frames == 0,
+                         .frame_bytes_max = UINT64_MAX,
                          .names = d->names,
                          .at = at,
-                         .frame = no_frame};
+                         .frame = frame_of};
 }

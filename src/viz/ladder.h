@@ -17,10 +17,10 @@
 
 #include "viz/picture.h"
 
-#define LADDER_PACKETS_DEFAULT 200u /* packets in one picture */
+#define LADDER_PACKETS_DEFAULT 200u  /* packets in one picture */
 #define LADDER_PACKETS_MAX     1000u /* that a user may ask for */
-#define LADDER_COLUMNS_MAX     12u  /* hosts in one picture */
-#define LADDER_WIDTH_DEFAULT   100u /* columns of a ladder as text */
+#define LADDER_COLUMNS_MAX     12u   /* hosts in one picture */
+#define LADDER_WIDTH_DEFAULT   100u  /* columns of a ladder as text */
 #define LADDER_WIDTH_MIN       60u
 #define LADDER_WIDTH_MAX       240u
 

@@ -12,6 +12,7 @@
 #include "cli/app/options.h"
 #include "cli/export/export.h"
 #include "cli/session/files.h"
+#include "cli/timeline/timeline.h"
 #include "emu/base/assert.h"
 #include "print/utf8.h"
 
@@ -123,7 +124,7 @@ static bool read_known(const struct asked_for *a, struct check_known *ret)
            read_limit("--max-rd-atomic", a->max_rd_atomic, 0, MAX_RD_ATOMIC_MAX, &l->max_rd_atomic);
 }
 
-static int draw(const struct check *c, const char *name, const struct ladder_request *rq)
+static int draw(const struct check *c, FILE *f, const char *name, const struct ladder_request *rq)
 {
     bool *flows = c->is_chosen ? choice_flows(c) : NULL;
     struct drawn d;
@@ -132,8 +133,11 @@ static int draw(const struct check *c, const char *name, const struct ladder_req
 
     drawn_init(&d, &c->record, flows);
     free(flows);
+    if (rq->timeline)
+        drawn_keep(&d, f, 0, 0, TIMELINE_PACKETS_MAX);
     p = drawn_past(&d);
-    status = ladder_file(&p, name, NULL, rq);
+    status =
+        ladder_file(&p, name, "only whole files of Ethernet frames are read again for them", rq);
     drawn_done(&d);
     return status;
 }
@@ -167,12 +171,13 @@ static bool has_what_was_named(const struct check *c, const char *name, const st
 }
 
 /* Prints the findings.  Returns the exit status. */
-static int print_findings(const struct check *c, const char *name, const struct asked_for *a)
+static int print_findings(const struct check *c, FILE *f, const char *name,
+                          const struct asked_for *a)
 {
     if (!c->is_whole)
         fprintf(stderr, "rdmalab: %s: %s\n", SHOWN_NAME(name), c->capture.wrong);
     if (ladder_is_wanted(&a->ladder))
-        return c->record.n == 0 ? EXIT_USAGE : draw(c, name, &a->ladder);
+        return c->record.n == 0 ? EXIT_USAGE : draw(c, f, name, &a->ladder);
     if (a->json)
         check_json(stdout, c, name);
     else
@@ -203,7 +208,7 @@ static int check_capture(const char *name, const struct asked_for *a)
     }
     if (check_file(&c, f, &known)) {
         if (has_what_was_named(&c, name, a, &known))
-            status = print_findings(&c, name, a);
+            status = print_findings(&c, f, name, a);
     } else
         fprintf(stderr, "rdmalab: %s: %s\n", SHOWN_NAME(name), c.capture.wrong);
     check_done(&c);

@@ -384,9 +384,10 @@ static bool make_lab(struct running *g)
 
 static int write_outputs(struct session *s, const struct exec_run *r)
 {
-    const char *const names[N_OUTPUTS] = {
-        [OUTPUT_LADDER] = r->ladder, [OUTPUT_PCAPNG] = r->pcap, [OUTPUT_EVENTS] = r->events,
-        [OUTPUT_TIMELINE] = r->timeline};
+    const char *const names[N_OUTPUTS] = {[OUTPUT_LADDER] = r->ladder,
+                                          [OUTPUT_PCAPNG] = r->pcap,
+                                          [OUTPUT_EVENTS] = r->events,
+                                          [OUTPUT_TIMELINE] = r->timeline};
     int status = EXIT_PASSED;
 
     s->config.out = stdout; /* the programs have ended, or are about to be stopped */

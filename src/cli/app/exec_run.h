@@ -14,9 +14,9 @@ struct exec_part {
 };
 
 struct exec_run {
-    const char *lab;                    /* file of --lab; NULL: two hosts with a link */
+    const char *lab;                               /* file of --lab; NULL: two hosts with a link */
     const char *events, *pcap, *ladder, *timeline; /* names of files to write; NULL: none */
-    uint64_t seed;                      /* valid if @seed_given */
+    uint64_t seed;                                 /* valid if @seed_given */
     bool seed_given;
     uint64_t timeout_s; /* of the machine's clock, for all programs; 0: none */
     bool is_virtual;    /* time advances only while all programs wait */

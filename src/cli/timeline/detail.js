@@ -49,6 +49,19 @@ function causesOf(t, i) {
   return chain;
 }
 
+/* What event @i led to, as far as it is drawn: events that are not are passed over. */
+function drawnEffectsOf(t, i) {
+  const drawn = new Set(), todo = [...t.events[i].then];
+  while (todo.length) {
+    const e = t.events[todo.pop()];
+    if (e.stop >= 0)
+      drawn.add(e.i);
+    else
+      todo.push(...e.then);
+  }
+  return drawn;
+}
+
 function showCauses(parent, t, e) {
   const chain = causesOf(t, e.i);
   const last = chain.length ? t.events[chain[chain.length - 1]] : e;

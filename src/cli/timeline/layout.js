@@ -3,7 +3,7 @@
 
 const ROW = 27, ROW_HEAD = 17, FLIGHT = 36, BAND = 24, EDGE = 14, TOP = 16, BUCKET = 400;
 const ON_WAY = 0.6; /* of its way, drawn of a lost packet */
-const LANE_LEAST = 190, LANE_MOST = 620, NOTE_MOST = 300, NARROW = 620;
+const LANE_LEAST = 190, LANE_MOST = 620, NOTE_LEAST = 150, NOTE_MOST = 320, NARROW = 620;
 const STRETCH_MOST = 1.5;
 const GAP_FLIGHTS = 4; /* as GAP_FLIGHTS of viz/ladder_model.c */
 
@@ -14,11 +14,11 @@ function textWidth(s) { return measure.measureText(s).width; }
 /* The width of the longest of some texts: only those are measured that may be it. */
 class Widest {
   constructor() { this.width = 0; this.length = 0; }
-  take(s, part = 1) {
-    if (s.length / part < this.length * 0.8)
+  take(s) {
+    if (s.length < this.length * 0.8)
       return;
-    this.length = Math.max(this.length, s.length / part);
-    this.width = Math.max(this.width, textWidth(s) / part);
+    this.length = Math.max(this.length, s.length);
+    this.width = Math.max(this.width, textWidth(s));
   }
 }
 
@@ -92,7 +92,7 @@ function placeColumns(t, filter, rows, width) {
     gutter = Math.max(gutter, timeText(s.ns).length * 6.6);
     const a = s.arrow >= 0 ? t.arrows[s.arrow] : null;
     if (a && (a.tail === s.i || a.tail < 0))
-      label.take(a.label, a.fate === LOST ? ON_WAY : 1);
+      label.take(a.label);
     if (s.note && s.column === columns[0])
       most[0].take(glyphOf(s) + s.note);
     if (s.note && s.column === columns[columns.length - 1])
@@ -101,9 +101,14 @@ function placeColumns(t, filter, rows, width) {
   gutter = Math.ceil(gutter) + EDGE + 10;
   const side = most.map(n => inside ? 12 : Math.min(NOTE_MOST, n.width) + 30);
   const lanes = Math.max(1, columns.length - 1);
-  const room = (width - gutter - side[0] - side[1] - EDGE) / lanes;
   const needed = inside ? LANE_LEAST : Math.max(LANE_LEAST, Math.min(460, label.width + 50));
-  const lane = Math.max(Math.min(needed, inside ? Math.max(room, LANE_LEAST) : needed), Math.min(room, LANE_MOST));
+  const over = gutter + side[0] + side[1] + EDGE + lanes * needed - width;
+  if (over > 0 && !inside) { /* rather shorten notes than labels, and labels than to be wider than the window */
+    const give = side.map(n => Math.max(0, n - NOTE_LEAST)), all = give[0] + give[1];
+    side.forEach((n, i) => { side[i] = n - (all ? give[i] * Math.min(1, over / all) : 0); });
+  }
+  const room = (width - gutter - side[0] - side[1] - EDGE) / lanes;
+  const lane = Math.max(LANE_LEAST, Math.min(room, LANE_MOST));
   columns.forEach((c, k) => { x[c] = gutter + side[0] + k * lane; });
   if (columns.length === 1)
     x[columns[0]] = gutter + side[0];

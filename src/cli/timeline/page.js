@@ -4,6 +4,7 @@
 const AHEAD = 700;          /* pixels that are drawn above and below of what can be seen */
 const CHIPS_WITH_SEARCH = 12; /* more queue pairs than these get a field to search in */
 const PRINTED_MOST = 3000;  /* rows */
+const PAPER_WIDTH = 700;    /* pixels of CSS: A4 and Letter without margins */
 const HASH_DELAY = 300;     /* ms: browsers limit how often a page may change its address */
 const DENSITY_MOST = 400;   /* columns of the picture behind the slider */
 
@@ -115,7 +116,7 @@ function choose(i, scroll) {
   state.chosen = i;
   state.pinned = false;
   state.causes = new Set(i < 0 ? [] : causesOf(t, i));
-  state.effects = new Set(i < 0 ? [] : t.events[i].then);
+  state.effects = i < 0 ? new Set() : drawnEffectsOf(t, i);
   showDetail();
   showPosition();
   const row = rowOfChosen();
@@ -379,8 +380,10 @@ function listen() {
   }).observe($('ladder'));
 }
 
-/* On paper the ladder is in parts, each of which stays on one page. */
+/* On paper the ladder is as wide as a page, and in parts, each of which stays on one page. */
 function beginPrint() {
+  layout = layOut(t, filter, PAPER_WIDTH, 0);
+  drawHeads();
   const part = 840, last = Math.min(layout.rows.length, PRINTED_MOST);
   const height = last < layout.rows.length ? layout.rows[last].y - 14 : layout.height;
   $('space').replaceChildren();
@@ -393,7 +396,7 @@ function beginPrint() {
 
 function endPrint() {
   $('space').classList.remove('printed');
-  draw(true);
+  relayout();
 }
 
 function begin() {

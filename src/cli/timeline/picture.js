@@ -39,29 +39,34 @@ function drawCross(g, p) {
   svg('path', { class: 'cross', d: `M${p.x - 5} ${p.y - 5}l10 10m0 -10l-10 10` }, g);
 }
 
-/* The label stands along the line, near the sender, where no other arrow of that host is. */
+/* The label stands along the line, near the sender, where no other arrow of that host is; that of a
+ * copy, which begins where its original does, in the middle.
+ */
 function drawLabel(g, a, points, lane) {
   const [p, q] = points.length === 2 ? points : [points[1], points[2]];
   const right = q.x > p.x || points.length !== 2;
   const angle = points.length === 2 ? Math.atan2(q.y - p.y, q.x - p.x) * 180 / Math.PI + (right ? 0 : 180) : 0;
-  const room = points.length === 2 ? Math.hypot(q.x - p.x, q.y - p.y) - 24 : lane * 0.6;
+  const room = points.length === 2 ? Math.hypot(q.x - p.x, q.y - p.y) - 18 : lane * 0.6;
   const label = (a.flags & COPY ? a.label || 'copy' : a.label) + (a.beyond ? '  (' + a.beyond + ')' : '');
-  const [x, y] = points.length === 2 ? [right ? 14 : -14, -5] : [6, 14];
-  const at = points.length === 2 ? p : p;
+  const from = a.flags & COPY ? room * 0.45 : 14;
+  const [x, y] = points.length === 2 ? [right ? from : -from, -5] : [6, 14];
   svgText(g, x, y, fitted(label, Math.max(room, a.beyond ? 260 : 80)), 'label tone-' + TONES[a.tone].name, {
     'text-anchor': right ? 'start' : 'end',
-    transform: `translate(${at.x.toFixed(1)} ${at.y.toFixed(1)}) rotate(${angle.toFixed(2)})`,
+    transform: `translate(${p.x.toFixed(1)} ${p.y.toFixed(1)}) rotate(${angle.toFixed(2)})`,
   });
 }
 
-function drawArrow(parent, t, layout, state, item) {
+function drawArrow(parent, labels, t, layout, state, item) {
   const { arrow: a, points } = item;
   const tone = 'tone-' + TONES[a.tone].name, last = points[points.length - 1];
   const tail = tailOf(t, a), event = t.stops[tail >= 0 ? tail : a.head].event;
   const headEvent = a.head >= 0 ? t.stops[a.head].event : -1;
-  const marks = classOf(state, event) || (headEvent >= 0 && !classOf(state, headEvent).includes('later') ? classOf(state, headEvent) : '');
+  const ends = [classOf(state, event), headEvent >= 0 ? classOf(state, headEvent) : ''];
+  const marks = [' chosen', ' cause', ' effect'].find(c => ends.includes(c)) || ends[0];
   const flies = state.chosen >= 0 && event <= state.chosen && headEvent > state.chosen;
-  const g = svg('g', { class: 'arrow' + marks + (flies ? ' flies' : ''), 'data-event': event }, parent);
+  const classes = 'arrow' + marks + (flies ? ' flies' : '');
+  const g = svg('g', { class: classes, 'data-event': event }, parent);
+  const words = svg('g', { class: classes, 'data-event': event }, labels);
   svg('path', { class: 'under', d: pathOf(points) }, g);
   svg('path', { class: 'wire ' + tone + (a.flags & COPY ? ' copy' : a.flags & AGAIN ? ' again' : '') +
                        (a.flags & INJECTED ? ' injected' : ''), d: pathOf(points) }, g);
@@ -71,9 +76,9 @@ function drawArrow(parent, t, layout, state, item) {
     drawHead(g, points[points.length - 2], last, tone);
   else
     svg('path', { class: 'wire ' + tone, d: `M${last.x - 2} ${last.y - 5}l-3 10m6 -10l-3 10` }, g);
-  drawLabel(g, a, points, layout.lane);
+  drawLabel(words, a, points, layout.lane);
   if (a.end)
-    svgText(g, last.x + (last.x > points[0].x ? 10 : -10), last.y + 5, a.end, 'label end', { 'text-anchor': last.x > points[0].x ? 'start' : 'end' });
+    svgText(words, last.x + (last.x > points[0].x ? 10 : -10), last.y + 5, a.end, 'label end', { 'text-anchor': last.x > points[0].x ? 'start' : 'end' });
   if (headEvent >= 0 && headEvent !== event)
     svg('circle', { class: 'hit', cx: last.x, cy: last.y, r: 9, 'data-event': headEvent }, g);
 }
@@ -83,7 +88,7 @@ const MARKS = {
   round: 'M-2 -4H2L4 -2V2L2 4H-2L-4 2V-2Z',
 };
 
-/* The note stands beside its lifeline: outside the picture for the first and last one, if there is room. */
+/* The note stands beside its lifeline: outside of the first and last one, if there is room. */
 function drawStop(parent, t, layout, state, stop, shownTime) {
   const { columns, inside, x } = layout;
   const tone = TONES[stop.tone].name, at = x[stop.column];
@@ -93,9 +98,11 @@ function drawStop(parent, t, layout, state, stop, shownTime) {
   if (!stop.note)
     return;
   const isFirst = stop.column === columns[0], isLast = stop.column === columns[columns.length - 1];
-  const left = columns.length > 1 && (inside ? isLast : isFirst);
-  const room = inside || !(isFirst || isLast) ? layout.lane - 24 : left ? layout.side[0] - 18 : NOTE_MOST;
-  const note = svgText(g, at + (left ? -12 : 12), stop.y + 4, fitted(glyphOf(stop) + stop.note, room), 'note tone-' + tone, { 'text-anchor': left ? 'end' : 'start' });
+  const text = glyphOf(stop) + stop.note;
+  const isInside = inside || !(isFirst || isLast) || textWidth(text) > layout.side[isFirst ? 0 : 1] - 18;
+  const left = columns.length > 1 && (isInside ? isLast : isFirst);
+  const room = isInside ? layout.lane - 24 : layout.side[left ? 0 : 1] - 18;
+  const note = svgText(g, at + (left ? -12 : 12), stop.y + 4, fitted(text, room), 'note tone-' + tone, { 'text-anchor': left ? 'end' : 'start' });
   const width = textWidth(note.textContent) + 12;
   note.before(svg('rect', { class: 'plate', x: at + (left ? -6 - width : 6), y: stop.y - 9, width, height: 18, rx: 5 }));
   if (stop.arrow < 0)
@@ -139,7 +146,9 @@ function drawPart(t, layout, state, from, to) {
   items('band').forEach(i => drawBand(picture, layout, i));
   drawLifelines(picture, layout, from, to);
   items('timer').forEach(i => drawTimer(picture, layout, state, i));
-  items('arrow').forEach(i => drawArrow(picture, t, layout, state, i));
+  const labels = svg('g', {}); /* above all lines */
+  items('arrow').forEach(i => drawArrow(picture, labels, t, layout, state, i));
+  picture.append(labels);
   for (const { stop } of items('stop')) {
     const before = layout.rows[stop.row - 1];
     drawStop(picture, t, layout, state, stop, !before || before.ns !== stop.ns);

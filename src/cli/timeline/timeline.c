@@ -25,6 +25,7 @@ struct timeline {
     struct past_index *index;
     struct timeline_events events;
     struct timeline_frames frames;
+    uint32_t n_without; /* packets whose bytes are not known */
 };
 
 /* Flags of arrows in the page. */
@@ -95,7 +96,9 @@ static uint32_t put_frame(struct timeline *t, ev_id id)
 {
     size_t n = 0;
     const uint8_t *bytes = id ? past_frame(t->past, id, &n) : NULL;
+    const struct ev *e = id && !bytes ? past_find(t->past, id) : NULL;
 
+    t->n_without += e && e->kind == EV_tx;
     return bytes ? timeline_frame_put(&t->frames, bytes, n) : LADDER_NONE;
 }
 
@@ -150,28 +153,36 @@ static void put_notice(FILE *out, const char *s, bool *begun)
     *begun = true;
 }
 
+/* Appends a sentence about the packets without bytes.  Appends nothing if there are none. */
+static void add_no_bytes(struct text *s, const struct timeline *t)
+{
+    if (t->n_without == 0)
+        return;
+    if (!t->options->no_bytes && !t->past->without_frames) {
+        past_add_frames_forgotten(s, t->past, t->n_without);
+        return;
+    }
+    text_addf(s, "%u packet%s no bytes here: ", t->n_without,
+              t->n_without == 1 ? " has" : "s have");
+    text_add(s, t->options->no_bytes
+                    ? t->options->no_bytes
+                    : "a saved trace has none, so that it cannot know headers, payload and ICRC");
+}
+
 /* Writes sentences about everything that the page does not have. */
 static void put_notices(const struct timeline *t)
 {
-    const uint64_t forgotten = t->past->without_frames ? 0 : past_frames_forgotten(t->past);
     char buf[NOTICE_BYTES];
     struct text s = text_on(buf, sizeof(buf));
     bool begun = false;
 
     fputs("\"notices\":[", t->out);
-    text_add(&s, t->ladder->missing);
-    put_notice(t->out, buf, &begun);
-    s = text_on(buf, sizeof(buf));
+    put_notice(t->out, t->ladder->missing, &begun);
     if (ladder_add_rest(&s, t->ladder) && t->ladder->left_from)
         text_add(&s, ": they are left out");
     put_notice(t->out, buf, &begun);
     s = text_on(buf, sizeof(buf));
-    if (forgotten)
-        past_add_frames_forgotten(&s, t->past, forgotten);
-    else if (t->past->without_frames)
-        text_add(&s, t->options->no_bytes ? t->options->no_bytes
-                                          : "a saved trace has no bytes of packets, so that it "
-                                            "cannot know headers, payload and ICRC");
+    add_no_bytes(&s, t);
     put_notice(t->out, buf, &begun);
     s = text_on(buf, sizeof(buf));
     if (t->frames.n_cut)

@@ -28,8 +28,8 @@ struct timeline_options {
     const char *title;  /* NULL: none */
     ev_id from, to;     /* first and last event; as in struct picture_options */
     uint32_t n_packets; /* maximum number of packets; 0: TIMELINE_PACKETS_MAX */
-    const char
-        *no_bytes; /* reason why there are no bytes, if past->without_frames; NULL: a trace */
+    /* Reason why packets have no bytes.  NULL: the past tells it. */
+    const char *no_bytes;
 };
 
 /* Writes the page of @p to @out.  Returns RDL_OK, or RDL_ERR_NOMEM before any output. */

@@ -239,6 +239,14 @@ static void assert_notice(struct printed *p, const char *part)
     printed_end(p);
 }
 
+static const uint8_t *no_frame(const void *ctx, ev_id tx, size_t *ret_bytes)
+{
+    (void)ctx;
+    (void)tx;
+    (void)ret_bytes;
+    return NULL;
+}
+
 static void what_is_missing_is_said(void **state)
 {
     const struct timeline_options one = {.n_packets = 1};
@@ -255,10 +263,11 @@ static void what_is_missing_is_said(void **state)
     assert_notice(&p, "the bytes of ");
     past = past_of_lab(l.s->lab);
     past.without_frames = true;
+    past.frame = no_frame;
     assert_int_equal(timeline_write(printed_begin(&p)->out, &past,
                                     &(struct timeline_options){.no_bytes = "a reason"}),
                      RDL_OK);
-    assert_notice(&p, "a reason");
+    assert_notice(&p, "3 packets have no bytes here: a reason");
     past.forgotten = 5;
     assert_int_equal(
         timeline_write(printed_begin(&p)->out, &past, &(struct timeline_options){.title = NULL}),
