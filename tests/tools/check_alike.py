@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """check_alike.py DIRECTORY SEEDS STRANGE-SEEDS RDMALAB... -- SCENARIO...: are all builds alike?
 
-Runs each scenario with each build of rdmalab: the hash of its events and its capture, which goes to
+Runs each scenario with each build of rdmalab: the hash of its events, its capture and its timeline, which go to
 DIRECTORY, must be the same, byte for byte.  Then the same for the hashes of random runs, for those
 with frames from outside, too.  Shows I20.  Ends with "N passed, N failed".
 """
@@ -14,15 +14,16 @@ from concurrent.futures import ThreadPoolExecutor
 
 
 def made(binary, args, capture):
-    """What the build makes of the arguments: what it prints and what it captures; None if it fails."""
-    if capture:
-        capture.unlink(missing_ok=True)
-    run = subprocess.run([binary, *args, *(("--pcap", capture) if capture else ())],
+    """What the build makes of the arguments: what it prints, captures and draws; None if it fails."""
+    files = {"--pcap": capture, "--timeline": capture.with_suffix(".html")} if capture else {}
+    for file in files.values():
+        file.unlink(missing_ok=True)
+    run = subprocess.run([binary, *args, *(word for item in files.items() for word in item)],
                          capture_output=True, check=False)
-    if run.returncode != 0 or not run.stdout or (capture and not capture.exists()):
+    if run.returncode != 0 or not run.stdout or not all(file.exists() for file in files.values()):
         print(f"{binary} {' '.join(args)}: exit status {run.returncode}\n{(run.stdout + run.stderr).decode()}")
         return None
-    return run.stdout, capture.read_bytes() if capture else b""
+    return run.stdout, [file.read_bytes() for file in files.values()]
 
 
 def judge(binaries, args, capture):

@@ -31,6 +31,7 @@ WRITERS = {
     "run --events": (["run", "much.lab", "--events", "out.ndjson"], "", "out.ndjson", True),
     "run --pcap": (["run", "much.lab", "--pcap", "out.pcapng"], "", "out.pcapng", True),
     "run --ladder": (["run", "much.lab", "--ladder", "out.svg"], "", "out.svg", True),
+    "run --timeline": (["run", "much.lab", "--timeline", "out.html"], "", "out.html", True),
     "export events": (ANYWHERE, MUCH + "export events out.ndjson\n", "out.ndjson", True),
     "export pcapng": ([*ANYWHERE, "--prompt"], MUCH + "export pcapng out.pcapng\n", "out.pcapng", True),
     "export vq": (ANYWHERE, FEW + "export vq out.svg h1.qp.sq\n", "out.svg", False),
@@ -38,6 +39,7 @@ WRITERS = {
     "save world": ([*ANYWHERE, "--prompt"], MUCH + "save world out.world.json\n", "out.world.json", False),
     "convert": (["convert", "much.lab", "out.json"], "", "out.json", False),
     "show --ladder": (["show", "past.ndjson", "--ladder", "out.svg"], "", "out.svg", True),
+    "show --timeline": (["show", "past.ndjson", "--timeline", "out.html"], "", "out.html", True),
     "test --artifacts": (["test", "fails.lab", "--artifacts", "left"], "", "left/fails.lab/again.sh", False),
 }
 SIGNALS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGPIPE, signal.SIGXCPU]
@@ -62,7 +64,7 @@ def leftovers(program):
     found = [str(path.relative_to(program.directory)) for path in pathlib.Path(program.directory).rglob("*")]
     return [name for name in found if name not in known and not name.startswith("left/fails.lab") or
             name.count(".") > pathlib.Path(name).name.count(".") and name.startswith("left/fails.lab/") and
-            pathlib.Path(name).suffix not in (".sh", ".svg", ".pcapng", ".ndjson", ".txt") or name.startswith("tmp/")]
+            pathlib.Path(name).suffix not in (".sh", ".svg", ".html", ".pcapng", ".ndjson", ".txt") or name.startswith("tmp/")]
 
 
 def run(program, args, stdin, name, environment, **more):

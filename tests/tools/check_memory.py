@@ -24,7 +24,7 @@ SHORT = ("out of memory", "not enough memory", "Cannot allocate memory", "memory
 PAGE = 4096
 
 SCENARIOS = ["01-first-send", "06-lost-middle", "26-unreliable-link"]
-OUTPUTS = ["--events", "e.ndjson", "--pcap", "f.pcapng", "--ladder", "l.svg", "--hash"]
+OUTPUTS = ["--events", "e.ndjson", "--pcap", "f.pcapng", "--ladder", "l.svg", "--timeline", "t.html", "--hash"]
 
 
 def scenario(name):
@@ -44,6 +44,7 @@ COMMANDS = [["run", scenario(name), *OUTPUTS] for name in SCENARIOS] + [
     ["show", "../trace.ndjson", "why"],
     ["show", "../trace.ndjson", "count", "tx, host==h1"],
     ["show", "../trace.ndjson", "--ladder", "l.svg"],
+    ["show", "../trace.ndjson", "--timeline", "t.html"],
 ]
 
 tally = Tally()

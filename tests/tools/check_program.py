@@ -147,7 +147,10 @@ CASES = [  # arguments, standard input, exit status, what the output must match
     (["check", "book/rxe-lost.pcap", "--timeout", "32"], "", 2, r"--timeout 32: "),
     (["check", "book/rxe-lost.pcap", "--ladder", "-", "--from", "3", "--to", "4"], "", 0, r"RDMA_WRITE_ONLY psn=936254(.|\n)*psn=936255"),
     (["check", "book/rxe-lost.pcap", "--ladder", "l.png"], "", 2, r"the name must end in \.svg"),
-    (["check", "book/rxe-lost.pcap", "--from", "3"], "", 2, r"--from, --to and --packets need --ladder OUT"),
+    (["check", "book/rxe-lost.pcap", "--from", "3"], "", 2, r"--from, --to and --packets need --ladder OUT or --timeline OUT"),
+    (["check", "book/rxe-lost.pcap", "--timeline", "-", "--from", "3", "--to", "4"], "", 0, r"\A<!doctype html>\n<!-- rdmalab export timeline -->\n(.|\n)*RDMA_WRITE_ONLY psn=936254(.|\n)*</html>\n\Z"),
+    (["check", "book/rxe-lost.pcap", "--timeline", "t.svg"], "", 2, r"the name must end in \.html or \.htm"),
+    (["check", "book/rxe-lost.pcap", "--timeline", "-", "--json"], "", 2, r"--timeline draws a picture instead"),
     (["check", "book/rxe-lost.pcap", "--ladder", "-", "--json"], "", 2, r"--ladder draws a picture instead"),
     (["check", "book/rxe-lost.pcap", "--at", "10.0.1.2,10.9.9.9"], "", 2,
      r"\A.*--at 10\.9\.9\.9: no RoCEv2 packet of book/rxe-lost\.pcap .*its hosts are 10\.0\.1\.1, 10\.0\.1\.2\n\Z"),
@@ -451,19 +454,29 @@ CASES = [  # arguments, standard input, exit status, what the output must match
     (["run", "good.lab", "--pcap", "no/x"], "", 2, r"\Ardmalab: --pcap no/x: No such file or directory\n\Z"),
     (["run", "good.lab", "--pcap", "x.foo"], "", 2, r"\Ardmalab: --pcap x\.foo: the name must end in .*\n\Z"),
     (["run", "good.lab", "--events", "x.foo"], "", 2, r"\Ardmalab: --events x\.foo: the name must end in .*\n\Z"),
+    (["run", "fails.lab", "--timeline", "x.svg"], "", 2, r"\Ardmalab: --timeline x\.svg: the name must end in \.html or \.htm\n\Z"),
     (["run", "fails.lab", "--ladder", "x.foo"], "", 2, r"\Ardmalab: --ladder x\.foo: the name must end in .*\n\Z"),
 ]
 
 
 def check_outputs(program):
-    """run writes events, frames and the ladder."""
-    program.run("run", "scenarios/01-first-send.json", "--events", "e.ndjson", "--pcap", "p.pcapng", "--ladder", "l.svg")
+    """run writes events, frames, the ladder and the timeline; show makes the timeline of a trace, without bytes."""
+    program.run("run", "scenarios/01-first-send.json", "--events", "e.ndjson", "--pcap", "p.pcapng", "--ladder", "l.svg",
+                "--timeline", "t.html")
     header, *events = [json.loads(line) for line in program.file("e.ndjson").read_text().splitlines()]
     ensure(header["format"] == "rdmalab-trace" and header["version"] == 1, f"header: {header}")
     ensure([h["name"] for h in header["hosts"]] == ["h1", "h2"], f"hosts: {header}")
     ensure(events and all(event["ev"] for event in events), "events")
     ensure(program.file("p.pcapng").read_bytes()[:4] == b"\x0a\x0d\x0d\x0a", "pcapng")
     ensure("</svg>" in program.file("l.svg").read_text(), "SVG")
+    page = program.file("t.html").read_text()
+    ensure("0x04 RC_SEND_ONLY" in page and page.endswith("</html>\n"), "the timeline")
+    result = program.run("show", "e.ndjson", "--timeline", "s.html", "--ladder", "s.svg")
+    page = program.file("s.html").read_text()
+    ensure(result.returncode == 0 and "2 packets have no bytes here" in page and "0x04 RC_SEND_ONLY" not in page, "of a trace")
+    ensure("</svg>" in program.file("s.svg").read_text(), "both at once")
+    result = program.run("show", "e.ndjson", "why", "--timeline", "s.html")
+    ensure(result.returncode == 2 and "--timeline and a question" in result.stderr, result.stderr)
 
 
 def on_terminal(program, *args, columns=80):

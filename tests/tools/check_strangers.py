@@ -261,7 +261,8 @@ def check_honest_scripts(program):
 
 
 # Every form that has a mark: the words of the command, and the end of the name.
-FORMS = {"ladder": ("ladder {}", ".svg"), "vq": ("vq {} h1.ctrl", ".svg"), "pcapng": ("pcapng {}", ".pcapng"), "events": ("events {}", ".ndjson")}
+FORMS = {"ladder": ("ladder {}", ".svg"), "vq": ("vq {} h1.ctrl", ".svg"), "pcapng": ("pcapng {}", ".pcapng"), "events": ("events {}", ".ndjson"),
+         "timeline": ("timeline {}", ".html")}
 
 SENDS = "repeat {} {{ post_recv h2.qp sge=mr[0:64]; post_send h1.qp sge=mr[0:64]; run }}\n"
 
@@ -290,7 +291,7 @@ def check_runs_again(program):
         ensure(all(stat.S_IMODE(file.stat().st_mode) == 0o640 for file in files) == (n > 1), "a new file has the permissions of the old one")
     for i in range(0, len(held), 3):
         ensure(held[i][2:] == held[i + 1][2:], f"equal runs write equal files: {i}")
-    for form in 0, 2, 3:
+    for form in 0, 2, 3, 4:
         ensure(held[0][form] != held[3][form] != held[6][form] == held[9][form], f"it is the file of the last run: {files[form]}")
     ensure(not list(program.file("theirs").glob("again*.*.*")), "a part of a file is left")
     status, output = Terminal(program, "run", script).run()
