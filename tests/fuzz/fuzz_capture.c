@@ -14,6 +14,7 @@
 #include "capture/check.h"
 #include "capture/drawn.h"
 #include "cli/export/export.h"
+#include "cli/timeline/timeline.h"
 #include "fuzz.h"
 #include "viz/picture.h"
 
@@ -73,16 +74,19 @@ static void judge_findings(const struct check *c)
     }
 }
 
-static void draw(FILE *out, const struct check *c)
+static void draw(FILE *out, const struct check *c, FILE *in)
 {
     bool *flows = c->is_chosen ? choice_flows(c) : NULL;
     const struct picture_options options = {.title = "fuzz"};
+    const struct timeline_options page = {.title = "fuzz", .no_bytes = "a reason"};
     struct drawn d;
     struct past p;
 
     drawn_init(&d, &c->record, flows);
     free(flows);
+    drawn_keep(&d, in, 0, 0, TIMELINE_PACKETS_MAX);
     p = drawn_past(&d);
+    FUZZ_CHECK(timeline_write(out, &p, &page) == RDL_OK);
     FUZZ_CHECK(export_picture(out, ladder_draw, &p, &options, false) == RDL_OK);
     FUZZ_CHECK(export_picture(out, ladder_draw, &p, &options, true) == RDL_OK);
     drawn_done(&d);
@@ -105,7 +109,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
         judge_findings(&c);
         check_text(out, &c, "fuzz", 1);
         check_json(out, &c, "fuzz");
-        draw(out, &c);
+        draw(out, &c, in);
     } else {
         FUZZ_CHECK(c.capture.wrong[0]);
     }

@@ -11,6 +11,7 @@
 #include "cli/lang/json.h"
 #include "cli/show/show.h"
 #include "cli/show/show_trace_file.h"
+#include "cli/timeline/timeline.h"
 #include "cli/trace_file/trace_file.h"
 #include "cli/why/why.h"
 #include "emu/trace/event.h"
@@ -69,8 +70,10 @@ static void ask_why(FILE *out, const struct past *p)
 
 static void draw(FILE *out, const struct past *p)
 {
-    struct picture_options options = {.title = "fuzz"};
+    const struct picture_options options = {.title = "fuzz"};
+    const struct timeline_options page = {.title = "fuzz"};
 
+    FUZZ_CHECK(timeline_write(out, p, &page) == RDL_OK);
     for (size_t i = 0; i < ARRAY_LEN(pictures); i++) {
         FUZZ_CHECK(export_picture(out, pictures[i], p, &options, false) == RDL_OK);
         FUZZ_CHECK(export_picture(out, pictures[i], p, &options, true) == RDL_OK);
