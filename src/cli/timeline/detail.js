@@ -228,6 +228,23 @@ function light(t, box, at, row) {
   }
 }
 
+/* Scrolls the bytes so that the first lit one is seen. */
+function showLitByte(box) {
+  const bytes = box.querySelector('.bytes'), lit = box.querySelector('.b.lit');
+  if (!lit)
+    return;
+  const y = lit.getBoundingClientRect().top - bytes.getBoundingClientRect().top;
+  if (y < 6 || y > bytes.clientHeight - 24)
+    bytes.scrollTop += y - bytes.clientHeight / 3;
+}
+
+/* Scrolls to the first lit field. */
+function showLitField(box) {
+  const lit = box.querySelector('.field.lit');
+  if (lit)
+    lit.scrollIntoView({ block: 'nearest' });
+}
+
 function unlight(box) {
   for (const node of box.querySelectorAll('.lit, .this'))
     node.classList.remove('lit', 'this');

@@ -3,7 +3,7 @@
 
 const ROW = 27, ROW_HEAD = 17, FLIGHT = 36, BAND = 24, EDGE = 14, TOP = 16, BUCKET = 400;
 const ON_WAY = 0.6; /* of its way, drawn of a lost packet */
-const LANE_LEAST = 190, LANE_MOST = 620, NOTE_LEAST = 150, NOTE_MOST = 320, NARROW = 620;
+const LANE_LEAST = 190, LANE_MOST = 620, NOTE_LEAST = 150, SIDE_LEAST = 28, NOTE_MOST = 320, NARROW = 620;
 const STRETCH_MOST = 1.5;
 const GAP_FLIGHTS = 4; /* as GAP_FLIGHTS of viz/ladder_model.c */
 
@@ -81,10 +81,11 @@ function placeStops(t, shown, rows, scale) {
   return { bands, height: y + 40 };
 }
 
-/* Places the lifelines in a picture of @width. */
+/* Places the lifelines in a picture of @width.  In .outside is whether the notes of the first and last one
+ * are outside of the lifelines.
+ */
 function placeColumns(t, filter, rows, width) {
   const columns = t.columns.map((_, i) => i).filter(i => !filter.columns.has(i));
-  const inside = width < NARROW;
   const x = t.columns.map(() => 0);
   const most = [new Widest(), new Widest()], label = new Widest();
   let gutter = 0;
@@ -99,11 +100,17 @@ function placeColumns(t, filter, rows, width) {
       most[1].take(glyphOf(s) + s.note);
   }
   gutter = Math.ceil(gutter) + EDGE + 10;
-  const side = most.map(n => inside ? 12 : Math.min(NOTE_MOST, n.width) + 30);
+  const side = most.map(n => Math.min(NOTE_MOST, n.width) + 30), outside = [width >= NARROW, width >= NARROW];
   const lanes = Math.max(1, columns.length - 1);
-  const needed = inside ? LANE_LEAST : Math.max(LANE_LEAST, Math.min(460, label.width + 50));
-  const over = gutter + side[0] + side[1] + EDGE + lanes * needed - width;
-  if (over > 0 && !inside) { /* rather shorten notes than labels, and labels than to be wider than the window */
+  const needed = Math.max(LANE_LEAST, Math.min(460, label.width + 50));
+  const tooWide = () => gutter + side[0] + side[1] + EDGE + lanes * needed - width;
+  if (columns.length > 2 && tooWide() > 0)
+    outside[0] = false; /* as of the lifelines in the middle */
+  if (columns.length === 2 && tooWide() > (side[0] + side[1]) / 4)
+    outside.fill(false); /* between them is more room */
+  outside.forEach((is, i) => { if (!is) side[i] = SIDE_LEAST; });
+  const over = tooWide();
+  if (over > 0) { /* rather shorten notes than labels, and labels than to be wider than the window */
     const give = side.map(n => Math.max(0, n - NOTE_LEAST)), all = give[0] + give[1];
     side.forEach((n, i) => { side[i] = n - (all ? give[i] * Math.min(1, over / all) : 0); });
   }
@@ -113,7 +120,7 @@ function placeColumns(t, filter, rows, width) {
   if (columns.length === 1)
     x[columns[0]] = gutter + side[0];
   const end = columns.length ? x[columns[columns.length - 1]] : gutter;
-  return { columns, x, gutter, inside, lane, side, width: Math.max(width, end + side[1] + (columns.length === 1 ? lane / 2 : 0) + EDGE) };
+  return { columns, x, gutter, outside, lane, side, width: Math.max(width, end + side[1] + (columns.length === 1 ? lane / 2 : 0) + EDGE) };
 }
 
 /* The line of an arrow: its points, and how it ends. */

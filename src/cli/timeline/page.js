@@ -301,9 +301,10 @@ function lightUnder(event) {
   const b = event.target.closest('.b'), tr = event.target.closest('tr.field');
   if (b)
     light(t, box, Number(b.dataset.at), -1);
-  else if (tr)
+  else if (tr) {
     light(t, box, -1, Number(tr.dataset.row));
-  else
+    showLitByte(box);
+  } else
     unlight(box);
   return Boolean(b || tr);
 }
@@ -351,8 +352,11 @@ function listen() {
   $('detail').addEventListener('click', event => {
     if (event.target.id === 'link')
       copyLink();
-    else if (event.target.closest('.packet'))
+    else if (event.target.closest('.packet')) {
       state.pinned = lightUnder(event);
+      if (event.target.closest('.b'))
+        showLitField(event.target.closest('.packet'));
+    }
   });
   $('slider').addEventListener('input', () => chooseRow(Number($('slider').value)));
   $('first').addEventListener('click', KEYS.Home);

@@ -90,7 +90,7 @@ const MARKS = {
 
 /* The note stands beside its lifeline: outside of the first and last one, if there is room. */
 function drawStop(parent, t, layout, state, stop, shownTime) {
-  const { columns, inside, x } = layout;
+  const { columns, outside, x } = layout;
   const tone = TONES[stop.tone].name, at = x[stop.column];
   const g = svg('g', { class: 'stop' + classOf(state, stop.event), 'data-event': stop.event }, parent);
   if (shownTime)
@@ -99,9 +99,10 @@ function drawStop(parent, t, layout, state, stop, shownTime) {
     return;
   const isFirst = stop.column === columns[0], isLast = stop.column === columns[columns.length - 1];
   const text = glyphOf(stop) + stop.note;
-  const isInside = inside || !(isFirst || isLast) || textWidth(text) > layout.side[isFirst ? 0 : 1] - 18;
-  const left = columns.length > 1 && (isInside ? isLast : isFirst);
-  const room = isInside ? layout.lane - 24 : layout.side[left ? 0 : 1] - 18;
+  const side = layout.side[isFirst ? 0 : 1] - 18, between = layout.lane - 24;
+  const isOutside = (isFirst && outside[0] || isLast && outside[1]) && (textWidth(text) <= side || side > between);
+  const left = columns.length > 1 && (isOutside ? isFirst : isLast);
+  const room = isOutside ? side : between;
   const note = svgText(g, at + (left ? -12 : 12), stop.y + 4, fitted(text, room), 'note tone-' + tone, { 'text-anchor': left ? 'end' : 'start' });
   const width = textWidth(note.textContent) + 12;
   note.before(svg('rect', { class: 'plate', x: at + (left ? -6 - width : 6), y: stop.y - 9, width, height: 18, rx: 5 }));
