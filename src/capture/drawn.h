@@ -21,7 +21,7 @@ struct drawn {
     size_t n_frames, cap_frames;
 };
 
-#define DRAWN_BYTES_MAX (256u * 1024 * 1024) /* most bytes of all frames that are kept */
+#define DRAWN_BYTES_MAX ((size_t)256 * 1024 * 1024) /* most bytes of all frames that are kept */
 
 /* Creates the events of the flows @i of @r for which @is_drawn[i] is true; NULL: of all packets.
  * drawn_done() frees them.

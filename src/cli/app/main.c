@@ -264,8 +264,7 @@ static const struct mode modes[] = {
      MODE_FILES " ndjson"},
     {"exec", exec_main,
      "exec [--lab FILE] [--timeout N] [--seed S] [--pcap F] [--events F] [--ladder F]\n"
-     "      [--timeline F]\n"
-     "      [--virtual [--hash]] [--allow programs,ports,files | --no-sandbox]\n"
+     "      [--timeline F] [--virtual [--hash]] [--allow programs,ports,files | --no-sandbox]\n"
      "      HOST -- PROGRAM [ARG...] [: HOST -- PROGRAM [ARG...]]...",
      "run your programs on the hosts of a lab: libibverbs shows each the device of its host;\n"
      "      --lab FILE: hosts, links and faults; without it: hosts h1 and h2, with a link;\n"

@@ -122,8 +122,8 @@ static void put_arrows(const struct timeline *t, const uint32_t *frames)
         put_string(t->out, a->end);
         fputc(',', t->out);
         put_string(t->out, a->beyond);
-        put_index(t->out, frames[2 * i]);
-        put_index(t->out, frames[2 * i + 1]);
+        put_index(t->out, frames[2 * (size_t)i]);
+        put_index(t->out, frames[2 * (size_t)i + 1]);
         fputc(',', t->out);
         put_fate(t, a);
         put_index(t->out, a->copy_of);
@@ -226,8 +226,8 @@ static void put_data(struct timeline *t)
     put_timers(t);
     timeline_frames_begin(&t->frames, t->out, l->n_arrows);
     for (uint32_t i = 0; i < l->n_arrows; i++) {
-        frames[2 * i] = l->arrows[i].copy ? LADDER_NONE : put_frame(t, l->arrows[i].id);
-        frames[2 * i + 1] = put_frame(t, l->arrows[i].also);
+        frames[2 * (size_t)i] = l->arrows[i].copy ? LADDER_NONE : put_frame(t, l->arrows[i].id);
+        frames[2 * (size_t)i + 1] = put_frame(t, l->arrows[i].also);
     }
     timeline_frames_end(&t->frames);
     put_arrows(t, frames);

@@ -220,9 +220,12 @@ void timeline_frames_end(struct timeline_frames *f)
         const struct picked *p = &f->kinds[k].last;
 
         fputs(k ? ",\n[" : "\n[", f->out);
-        for (size_t i = 0; i < p->n_rows; i++)
-            fprintf(f->out, "%s%zu,%zu,%u", i ? "," : "", word(f, p->rows[i].header),
-                    word(f, p->rows[i].name), p->rows[i].mask);
+        for (size_t i = 0; i < p->n_rows; i++) {
+            const size_t header = word(f, p->rows[i].header);
+            const size_t name = word(f, p->rows[i].name);
+
+            fprintf(f->out, "%s%zu,%zu,%u", i ? "," : "", header, name, p->rows[i].mask);
+        }
         fputc(']', f->out);
     }
     fputs("],\n\"words\":[", f->out);
