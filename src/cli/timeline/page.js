@@ -18,7 +18,7 @@ let layout = null, drawn = { from: 0, to: -1 }, hashTimer = 0, paneOfLayout = ''
 
 function draw(force) {
   const ladder = $('ladder');
-  const top = ladder.scrollTop, bottom = top + ladder.clientHeight;
+  const top = Math.min(ladder.scrollTop, layout.height), bottom = top + ladder.clientHeight;
   if (!force && top >= drawn.from && Math.min(bottom, layout.height) <= drawn.to)
     return;
   drawn = { from: Math.max(0, Math.floor(top - AHEAD)), to: Math.min(layout.height, Math.ceil(bottom + AHEAD)) };
@@ -43,6 +43,7 @@ function drawHeads() {
 
 function relayout() {
   layout = layOut(t, filter, $('ladder').clientWidth, $('ladder').clientHeight - 60);
+  $('space').replaceChildren(); /* or it would stay as high as it was */
   $('space').style.height = layout.height + 'px';
   $('space').style.width = layout.width + 'px';
   drawHeads();
