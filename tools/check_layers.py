@@ -91,6 +91,7 @@ CLI = {  # folder of src/cli -> what it may include in addition; all may include
     "graph":      ["past", "viz", "tree", "cli/lang", "cli/why"],
     "show":       ["past", "viz", "tree", "cli/lang", "cli/trace_file", "cli/programs", "cli/live",
                    "cli/why", "cli/explain", "cli/graph"],
+    "timeline":   ["past", "viz", "cli/lang", "cli/why", "cli/show", "cli/export"],
     "session":    ["past", "viz", "tree", "cli/lang", "cli/trace_file", "cli/programs", "cli/live",
                    "cli/why", "cli/explain", "cli/export", "cli/show"],
     "session_file": ["cli/lang", "cli/session"],
@@ -99,7 +100,7 @@ CLI = {  # folder of src/cli -> what it may include in addition; all may include
     "lessons":    ["cli/lang", "cli/explain", "cli/session"],
     "cmd":        ["past", "viz", "tree", "cli/lang", "cli/trace_file", "cli/programs", "cli/live",
                    "cli/why", "cli/help", "cli/explain", "cli/export", "cli/graph", "cli/show",
-                   "cli/session", "cli/complete", "cli/lessons"],
+                   "cli/session", "cli/complete", "cli/lessons", "cli/timeline"],
     # whatever carries out a step, or replays: no command in cmd can do that
     "exec":       ["past", "tree", "cli/lang", "cli/live", "cli/session", "cli/session_file",
                    "cli/diff", "cli/lessons", "cli/cmd"],
@@ -109,7 +110,7 @@ CLI = {  # folder of src/cli -> what it may include in addition; all may include
                    "swarm/seeds", "capture", "bench", "cli/lang", "cli/trace_file", "cli/programs",
                    "cli/live", "cli/why", "cli/help", "cli/explain", "cli/export", "cli/show",
                    "cli/session", "cli/session_file", "cli/diff", "cli/complete", "cli/lessons",
-                   "cli/cmd", "cli/exec", "cli/tour"],
+                   "cli/cmd", "cli/exec", "cli/tour", "cli/timeline"],
 }
 MAY_USE |= {folder: [*EVENTS, *others] for folder, others in AROUND.items()}
 MAY_USE |= {f"cli/{folder}": [*EVENTS, "process", "print", *others] for folder, others in CLI.items()}

@@ -53,13 +53,13 @@ static void warn_of_left(const char *file, const struct picture_options *options
 }
 
 /* A file that is to be drawn. */
-struct drawing {
+struct drawn_file {
     const struct past *past;
     struct picture_options options; /* without colour: that depends on the file */
     const char *no_bytes;
 };
 
-static enum rdl_status draw_ladder(FILE *out, const struct drawing *d, const char *name)
+static enum rdl_status draw_ladder(FILE *out, const struct drawn_file *d, const char *name)
 {
     const bool terminal = strcmp(name, "-") == 0;
     struct picture_options options = d->options;
@@ -74,7 +74,7 @@ static enum rdl_status draw_ladder(FILE *out, const struct drawing *d, const cha
     return st;
 }
 
-static enum rdl_status draw_timeline(FILE *out, const struct drawing *d, const char *name)
+static enum rdl_status draw_timeline(FILE *out, const struct drawn_file *d, const char *name)
 {
     const struct timeline_options options = {.title = d->options.title,
                                              .from = d->options.from,
@@ -87,8 +87,8 @@ static enum rdl_status draw_timeline(FILE *out, const struct drawing *d, const c
 }
 
 /* Writes the file @name by @draw.  Returns the exit status. */
-static int write_file(const struct drawing *d, const char *name,
-                      enum rdl_status (*draw)(FILE *, const struct drawing *, const char *))
+static int write_file(const struct drawn_file *d, const char *name,
+                      enum rdl_status (*draw)(FILE *, const struct drawn_file *, const char *))
 {
     const bool terminal = strcmp(name, "-") == 0;
     struct out_file o = {.f = stdout};
@@ -112,9 +112,9 @@ static int write_file(const struct drawing *d, const char *name,
 int ladder_file(const struct past *p, const char *title, const char *no_bytes,
                 const struct ladder_request *rq)
 {
-    struct drawing d = {.past = p,
-                        .options = {.title = title && title[0] ? SHOWN_LINE(title) : NULL},
-                        .no_bytes = no_bytes};
+    struct drawn_file d = {.past = p,
+                           .options = {.title = title && title[0] ? SHOWN_LINE(title) : NULL},
+                           .no_bytes = no_bytes};
     int status = EXIT_PASSED;
 
     if (!read_options(rq, &d.options))
