@@ -34,16 +34,9 @@ struct ladder_column {
 
 /* Kind of a stop or an arrow: selects colour and glyph. */
 enum ladder_tone {
-    TONE_PLAIN,
-    TONE_CALL,    /* a program called, or got an event */
-    TONE_POST,    /* a guest posted a request */
-    TONE_STATE,   /* a QP changed its state */
-    TONE_DONE,    /* a completion with SUCCESS */
-    TONE_BAD,     /* any other completion, or a refusal */
-    TONE_TIMER,   /* a timer was armed or fired */
-    TONE_REQUEST, /* a request packet */
-    TONE_ANSWER,  /* an acknowledgment or a response */
-    TONE_NAK,     /* a NAK */
+#define TONE(NAME, word, label) TONE_##NAME,
+#include "viz/ladder_tones.def"
+#undef TONE
     TONE_COUNT
 };
 

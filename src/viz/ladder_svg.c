@@ -72,10 +72,9 @@ static const char style_injected[] =
     ".ladder path.inside{stroke:#0d1117}.ladder path.origin{fill:#0d1117}}</style>\n";
 
 static const char *const tone_names[] = {
-    [TONE_PLAIN] = "plain",   [TONE_CALL] = "call", [TONE_POST] = "post",
-    [TONE_STATE] = "state",   [TONE_DONE] = "done", [TONE_BAD] = "bad",
-    [TONE_TIMER] = "timer",   [TONE_NAK] = "nak",   [TONE_REQUEST] = "request",
-    [TONE_ANSWER] = "answer",
+#define TONE(NAME, word, label) [TONE_##NAME] = #word,
+#include "viz/ladder_tones.def"
+#undef TONE
 };
 
 static const char *const text_classes[] = {

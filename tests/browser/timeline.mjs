@@ -126,6 +126,8 @@ async function causesAreOutlined() {
   await press(page, 'c', 'c', 'c');
   expect(await chosen(page) !== last && await count(page, 'g.later') > 0, 'c goes to the cause, and what is later is dim');
   await page.click('.chain .cause:last-child a.id');
+  await page.waitForFunction(() => document.querySelector('.top .kind')?.textContent === 'post_send', { timeout: 5000 }) // the address changes first
+    .catch(() => {});
   expect((await text(page, '.top .kind')) === 'post_send', 'a link leads to its event', await text(page, '.top .kind'));
   await shot(page, 'causes');
   await page.close();

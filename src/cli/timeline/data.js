@@ -2,25 +2,10 @@
 /* What happened, made from the JSON that timeline.c has written. */
 'use strict';
 
-/* Tones of stops and arrows: enum ladder_tone.  The label is what the filter calls them. */
-const TONES = [
-  { name: 'plain', label: 'other' },
-  { name: 'post', label: 'posts' },
-  { name: 'state', label: 'states' },
-  { name: 'done', label: 'completions' },
-  { name: 'bad', label: 'failures' },
-  { name: 'timer', label: 'timers' },
-  { name: 'request', label: 'requests' },
-  { name: 'answer', label: 'answers' },
-  { name: 'nak', label: 'NAKs' },
-];
-const REQUEST = 6;
-
-/* enum frame_fate */
-const UNKNOWN = 0, ARRIVED = 1, LOST = 4;
-
-/* Flags of arrows, as in timeline.c. */
-const AGAIN = 1, COPY = 2, INJECTED = 4;
+/* Tones of stops and arrows, in the order of the filter, and numbers of flags and of what became of packets:
+ * timeline.c writes them, readTimeline() fills these in.
+ */
+const TONES = [], IS = {};
 
 function readEvents(raw) {
   const events = [];
@@ -45,10 +30,10 @@ function readEvents(raw) {
 function readStops(raw, events) {
   const stops = [];
   let event = 0;
-  for (const [distance, column, tone, note, gap = '', onWire = 0] of raw.stops) {
+  for (const [distance, column, tone, note, gap = '', flags = 0] of raw.stops) {
     const i = stops.length;
     event += distance;
-    stops.push({ i, event, column, tone, note, gap, onWire, ns: events[event].ns, arrow: -1, y: -1 });
+    stops.push({ i, event, column, tone, note, gap, onWire: (flags & IS.onWire) !== 0, isCall: (flags & IS.call) !== 0, ns: events[event].ns, arrow: -1, y: -1 });
   }
   return stops;
 }
@@ -118,7 +103,7 @@ function findShown(raw, stops, events) {
   const armed = new Set(raw.timers.map(([, stop]) => stop));
   for (const s of stops) {
     s.isBlank = s.arrow < 0 && !s.note && !armed.has(s.i);
-    if (!s.isBlank && events[s.event].stop < 0)
+    if (!s.isBlank && !s.isCall && events[s.event].stop < 0)
       events[s.event].stop = s.i;
   }
 }
@@ -128,9 +113,9 @@ function findBefore(arrows, stops, events) {
   const newest = new Map();
   for (const a of arrows) {
     const qp = a.tail >= 0 ? events[stops[a.tail].event].qp : -1;
-    const flow = qp + (a.tone === REQUEST ? '>' : '<');
+    const flow = qp + (TONES[a.tone].name === 'request' ? '>' : '<');
     a.before = -1;
-    if (qp < 0 || a.flags & COPY)
+    if (qp < 0 || a.flags & IS.copy)
       continue;
     a.before = newest.has(flow) ? newest.get(flow) : -1;
     newest.set(flow, a.i);
@@ -138,6 +123,8 @@ function findBefore(arrows, stops, events) {
 }
 
 function readTimeline(raw) {
+  TONES.push(...raw.tones.map(([name, label]) => ({ name, label })));
+  Object.assign(IS, raw.is);
   const events = readEvents(raw);
   const stops = readStops(raw, events);
   const arrows = readArrows(raw, stops);

@@ -71,7 +71,7 @@ function showCauses(parent, t, e) {
     for (const c of chain.slice(0, CAUSES_SHOWN)) {
       const li = appendEvent(list, t, c, 'cause');
       const packet = packetOf(t, t.events[c]);
-      if (packet && packet.arrow.fate !== ARRIVED && packet.arrow.story)
+      if (packet && packet.arrow.fate !== IS.arrived && packet.arrow.story)
         appendLinked(html('span', 'story', li), t, 'it ' + packet.arrow.story);
     }
     if (chain.length > CAUSES_SHOWN)

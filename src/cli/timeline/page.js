@@ -69,7 +69,7 @@ function drawDensity() {
   for (const s of layout.rows) {
     const span = spans[Math.min(columns - 1, Math.floor(s.row * columns / n))];
     const a = s.arrow >= 0 ? t.arrows[s.arrow] : null;
-    const tone = a && a.fate !== ARRIVED && a.head === s.i ? 'bad' : TONES[a ? a.tone : s.tone].name;
+    const tone = a && a.fate !== IS.arrived && a.head === s.i ? 'bad' : TONES[a ? a.tone : s.tone].name;
     if ((weight[tone] || 0) > (weight[span.tone] || 0))
       span.tone = tone;
     span.n += a ? 2 : 1;
@@ -236,7 +236,7 @@ function makeFilter() {
   t.arrows.forEach(a => counts[a.tone]++);
   t.stops.forEach(s => { if (s.arrow < 0 && !s.isBlank) counts[s.tone]++; });
   const kinds = group('kinds');
-  [6, 7, 8, 1, 3, 4, 2, 5, 0].filter(k => counts[k]).forEach(k => chip(kinds, filter.tones, k, TONES[k].label, 'swatch tone-' + TONES[k].name, counts[k]));
+  [...TONES.keys()].filter(k => counts[k]).forEach(k => chip(kinds, filter.tones, k, TONES[k].label, 'swatch tone-' + TONES[k].name, counts[k]));
   if (t.columns.length > 1) {
     const hosts = group('hosts');
     t.columns.forEach((c, i) => chip(hosts, filter.columns, i, c[0]));

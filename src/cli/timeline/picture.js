@@ -47,8 +47,8 @@ function drawLabel(g, a, points, lane) {
   const right = q.x > p.x || points.length !== 2;
   const angle = points.length === 2 ? Math.atan2(q.y - p.y, q.x - p.x) * 180 / Math.PI + (right ? 0 : 180) : 0;
   const room = points.length === 2 ? Math.hypot(q.x - p.x, q.y - p.y) - 18 : lane * 0.6;
-  const label = (a.flags & COPY ? a.label || 'copy' : a.label) + (a.beyond ? '  (' + a.beyond + ')' : '');
-  const from = a.flags & COPY ? room * 0.45 : 14;
+  const label = (a.flags & IS.copy ? a.label || 'copy' : a.label) + (a.beyond ? '  (' + a.beyond + ')' : '');
+  const from = a.flags & IS.copy ? room * 0.45 : 14;
   const [x, y] = points.length === 2 ? [right ? from : -from, -5] : [6, 14];
   svgText(g, x, y, fitted(label, Math.max(room, a.beyond ? 260 : 80)), 'label tone-' + TONES[a.tone].name, {
     'text-anchor': right ? 'start' : 'end',
@@ -68,11 +68,11 @@ function drawArrow(parent, labels, t, layout, state, item) {
   const g = svg('g', { class: classes, 'data-event': event }, parent);
   const words = svg('g', { class: classes, 'data-event': event }, labels);
   svg('path', { class: 'under', d: pathOf(points) }, g);
-  svg('path', { class: 'wire ' + tone + (a.flags & COPY ? ' copy' : a.flags & AGAIN ? ' again' : '') +
-                       (a.flags & INJECTED ? ' injected' : ''), d: pathOf(points) }, g);
-  if (a.fate === LOST || (a.fate !== ARRIVED && a.fate !== UNKNOWN))
+  svg('path', { class: 'wire ' + tone + (a.flags & IS.copy ? ' copy' : a.flags & IS.again ? ' again' : '') +
+                       (a.flags & IS.injected ? ' injected' : ''), d: pathOf(points) }, g);
+  if (a.fate !== IS.arrived && a.fate !== IS.unknown)
     drawCross(g, last);
-  else if (a.fate === ARRIVED && a.head >= 0)
+  else if (a.fate === IS.arrived && a.head >= 0)
     drawHead(g, points[points.length - 2], last, tone);
   else
     svg('path', { class: 'wire ' + tone, d: `M${last.x - 2} ${last.y - 5}l-3 10m6 -10l-3 10` }, g);
@@ -84,7 +84,7 @@ function drawArrow(parent, labels, t, layout, state, item) {
 }
 
 const MARKS = {
-  state: 'M0 -5L5 0L0 5L-5 0Z', bad: 'M-4 -4H4V4H-4Z',
+  state: 'M0 -5L5 0L0 5L-5 0Z', bad: 'M-4 -4H4V4H-4Z', call: 'M-4 -4H4V4H-4Z',
   round: 'M-2 -4H2L4 -2V2L2 4H-2L-4 2V-2Z',
 };
 

@@ -9,6 +9,7 @@
 #include "cli/timeline/timeline_page.h"
 #include "cli/timeline/timeline_put.h"
 #include "cli/why/fate_text.h"
+#include "emu/base/assert.h"
 #include "emu/trace/event.h"
 #include "print/version.h"
 #include "process/must.h"
@@ -31,6 +32,9 @@ struct timeline {
 /* Flags of arrows in the page. */
 enum { ARROW_AGAIN = 1, ARROW_COPY = 2, ARROW_INJECTED = 4 };
 
+/* Flags of stops. */
+enum { STOP_ON_WIRE = 1, STOP_CALL = 2 };
+
 static void put_columns(const struct timeline *t)
 {
     fputs("\"columns\":[", t->out);
@@ -44,14 +48,33 @@ static void put_columns(const struct timeline *t)
     fputs("],\n", t->out);
 }
 
+/* Writes the tones, [class, name in the filter], and numbers that stand in stops and arrows. */
+static void put_words(FILE *out)
+{
+    static const char *const tones[] = {
+#define TONE(NAME, word, label) "\"" #word "\",\"" label "\"",
+#include "viz/ladder_tones.def"
+#undef TONE
+    };
+
+    fputs("\"tones\":[", out);
+    for (size_t i = 0; i < ARRAY_LEN(tones); i++)
+        fprintf(out, "%s[%s]", i ? "," : "", tones[i]);
+    fprintf(out,
+            "],\n\"is\":{\"onWire\":%u,\"call\":%u,\"again\":%u,\"copy\":%u,\"injected\":%u,"
+            "\"unknown\":%u,\"arrived\":%u},\n",
+            STOP_ON_WIRE, STOP_CALL, ARROW_AGAIN, ARROW_COPY, ARROW_INJECTED,
+            (unsigned)FATE_UNKNOWN, (unsigned)FATE_ARRIVED);
+}
+
 /* Writes a number that may be LADDER_NONE, which becomes -1. */
 static void put_index(FILE *out, uint32_t i)
 {
     fprintf(out, ",%lld", i == LADDER_NONE ? -1ll : (long long)i);
 }
 
-/* Writes the stops: [event, column, tone, note, pause, is on the wire].  The event is the distance
- * from that of the stop before.
+/* Writes the stops: [event, column, tone, note, pause, flags].  The event is the distance from that
+ * of the stop before.
  */
 static void put_stops(const struct timeline *t)
 {
@@ -60,7 +83,8 @@ static void put_stops(const struct timeline *t)
     fputs("\"stops\":[", t->out);
     for (uint32_t i = 0; i < t->ladder->n_stops; i++) {
         const struct ladder_stop *s = &t->ladder->stops[i];
-        const long long event = timeline_event(&t->events, s->id);
+        const long long event = timeline_event(&t->events, s);
+        const unsigned flags = (s->on_wire ? STOP_ON_WIRE : 0u) | (s->is_call ? STOP_CALL : 0u);
         char gap[64];
         struct text g = text_on(gap, sizeof(gap));
 
@@ -69,11 +93,13 @@ static void put_stops(const struct timeline *t)
         fprintf(t->out, "%s\n[%lld,%u,%u,", i ? "," : "", event - before, s->column,
                 (unsigned)s->tone);
         put_string(t->out, s->note);
-        if (gap[0] || s->on_wire) {
+        if (gap[0] || flags) {
             fputc(',', t->out);
             put_string(t->out, gap);
         }
-        fputs(s->on_wire ? ",1]" : "]", t->out);
+        if (flags)
+            fprintf(t->out, ",%u", flags);
+        fputc(']', t->out);
         before = event;
     }
     fputs("],\n", t->out);
@@ -220,6 +246,7 @@ static void put_data(struct timeline *t)
     fputs(",\n\"title\":", t->out);
     put_string(t->out, l->title);
     fprintf(t->out, ",\n\"usual\":%llu,\n", (unsigned long long)l->usual_ns);
+    put_words(t->out);
     put_columns(t);
     timeline_events_put(t->out, &t->events);
     put_stops(t);
@@ -261,6 +288,7 @@ enum rdl_status timeline_write(FILE *out, const struct past *p,
         .from = options->from,
         .to = options->to,
         .n_packets = options->n_packets ? options->n_packets : TIMELINE_PACKETS_MAX,
+        .all_rounds = true,
     };
     struct timeline t = {.out = out, .past = p, .options = options};
     const enum rdl_status st = ladder_new(p, &picture, &t.ladder);

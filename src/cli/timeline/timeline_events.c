@@ -20,6 +20,16 @@ static size_t index_of(const struct past *p, ev_id id)
     return i < p->n && past_at(p, i)->id == id ? i : p->n;
 }
 
+/* Returns the index of the event of @s.  A call of a program is no event, and has that of the first
+ * event behind it, or of the last one.
+ */
+static size_t index_of_stop(const struct past *p, const struct ladder_stop *s)
+{
+    const size_t i = s->is_call ? past_lower_bound(p, s->id) : index_of(p, s->id);
+
+    return s->is_call && i == p->n && i > 0 ? i - 1 : i;
+}
+
 /* An event that the page shows if another one was caused by it. */
 static bool is_told(const struct timeline_events *e, size_t i)
 {
@@ -56,7 +66,7 @@ void timeline_events_init(struct timeline_events *e, const struct past *p, const
     for (size_t i = 0; i < p->n; i++)
         e->number[i] = TIMELINE_NO_EVENT;
     for (uint32_t k = 0; k < l->n_stops; k++)
-        e->number[index_of(p, l->stops[k].id)] = 0;
+        e->number[index_of_stop(p, &l->stops[k])] = 0;
     for (size_t i = p->n; i > 0; i--) { /* a cause comes before what it causes */
         ev_id missing;
         size_t cause;
@@ -79,9 +89,9 @@ void timeline_events_done(struct timeline_events *e)
     free(e->qps);
 }
 
-uint32_t timeline_event(const struct timeline_events *e, ev_id id)
+uint32_t timeline_event(const struct timeline_events *e, const struct ladder_stop *s)
 {
-    const size_t i = index_of(e->past, id);
+    const size_t i = index_of_stop(e->past, s);
 
     return i < e->past->n ? e->number[i] : TIMELINE_NO_EVENT;
 }

@@ -27,8 +27,10 @@ struct timeline_events {
 void timeline_events_init(struct timeline_events *e, const struct past *p, const struct ladder *l);
 void timeline_events_done(struct timeline_events *e);
 
-/* Returns the number of event @id in the page, or TIMELINE_NO_EVENT. */
-uint32_t timeline_event(const struct timeline_events *e, ev_id id);
+/* Returns the number in the page of the event of @s, or TIMELINE_NO_EVENT.  A call of a program has
+ * that of the first event behind it.
+ */
+uint32_t timeline_event(const struct timeline_events *e, const struct ladder_stop *s);
 
 /* Write the members "kinds" and "events", and the member "qps" after those:
  *
