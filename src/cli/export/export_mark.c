@@ -18,12 +18,9 @@ static const struct export_mark marks[] = {
 #define PICTURE(NAME, name, text) [EXPORT_##NAME] = {NAME##_SVG_MARK, NULL},
 #include "viz/pictures.def"
 #undef PICTURE
-    [EXPORT_PCAPNG] = {NULL, pcapng_is_ours},
-    [EXPORT_EVENTS] = {TRACE_FILE_MARK, NULL},
-    [EXPORT_TIMELINE] = {TIMELINE_MARK, NULL},
-    [EXPORT_VQ] = {VQ_SVG_MARK, NULL},
-    [EXPORT_MAP] = {SVG_MARK("map"), NULL},
-    [EXPORT_STATES] = {SVG_MARK("states"), NULL},
+    [EXPORT_PCAPNG] = {NULL, pcapng_is_ours},  [EXPORT_EVENTS] = {TRACE_FILE_MARK, NULL},
+    [EXPORT_TIMELINE] = {TIMELINE_MARK, NULL}, [EXPORT_VQ] = {VQ_SVG_MARK, NULL},
+    [EXPORT_MAP] = {SVG_MARK("map"), NULL},    [EXPORT_STATES] = {SVG_MARK("states"), NULL},
     [EXPORT_WHY] = {SVG_MARK("why"), NULL},
 };
 

@@ -236,7 +236,7 @@ function makeFilter() {
   t.arrows.forEach(a => counts[a.tone]++);
   t.stops.forEach(s => { if (s.arrow < 0 && !s.isBlank) counts[s.tone]++; });
   const kinds = group('kinds');
-  [...TONES.keys()].filter(k => counts[k]).forEach(k => chip(kinds, filter.tones, k, TONES[k].label, 'swatch tone-' + TONES[k].name, counts[k]));
+  [...TONES.keys()].slice(1).concat(0).filter(k => counts[k]).forEach(k => chip(kinds, filter.tones, k, TONES[k].label, 'swatch tone-' + TONES[k].name, counts[k]));
   if (t.columns.length > 1) {
     const hosts = group('hosts');
     t.columns.forEach((c, i) => chip(hosts, filter.columns, i, c[0]));
