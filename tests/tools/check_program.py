@@ -483,7 +483,7 @@ def on_terminal(program, *args, columns=80):
     """What the program prints on a terminal."""
     ours, its = os.openpty()
     termios.tcsetwinsize(its, (24, columns))
-    process = program.start(*args, stdin=subprocess.DEVNULL, stdout=its)
+    process = program.start(*args, stdin=subprocess.DEVNULL, stdout=its, env={**os.environ, "TERM": "xterm"})
     os.close(its)
     text = b""
     try:

@@ -127,7 +127,7 @@ static int set_option_id(struct exec_client *c, rdl_cm_id id, const struct rdma_
  */
 static int set_option(struct exec_client *c, const struct exec_cm_command *cmd)
 {
-    rdl_cm_id id;
+    rdl_cm_id id = {0};
     const int error = find(c, cmd, cmd->u.set_option.id, &id);
 
     if (error)
@@ -196,7 +196,7 @@ static int bind_addr(struct exec_client *c, const struct exec_cm_command *cmd)
 static int resolve(struct exec_client *c, const struct exec_cm_command *cmd, uint32_t number,
                    const struct rdl_cm_addr *from, const struct rdl_cm_addr *to, uint32_t ms)
 {
-    rdl_cm_id id;
+    rdl_cm_id id = {0};
     int error = find(c, cmd, number, &id);
 
     if (error)
@@ -236,7 +236,7 @@ static int resolve_addr(struct exec_client *c, const struct exec_cm_command *cmd
 static int call(struct exec_client *c, const struct exec_cm_command *cmd, uint32_t number,
                 enum rdl_status (*function)(struct rdl_lab *lab, rdl_cm_id id, int *reterr))
 {
-    rdl_cm_id id;
+    rdl_cm_id id = {0};
     int error = find(c, cmd, number, &id);
 
     return error ? error : exec_cm_errno(function(c->lab, id, &error), &error);
@@ -269,7 +269,7 @@ static void param_in(const struct rdma_ucm_conn_param *from, struct rdl_cm_param
 static int listen_at(struct exec_client *c, const struct exec_cm_command *cmd)
 {
     const struct rdma_ucm_listen *in = &cmd->u.listen;
-    rdl_cm_id id;
+    rdl_cm_id id = {0};
     int error = find(c, cmd, in->id, &id);
 
     return error ? error : exec_cm_errno(rdl_cm_listen(c->lab, id, in->backlog, &error), &error);
@@ -279,7 +279,7 @@ static int connect_to(struct exec_client *c, const struct exec_cm_command *cmd)
 {
     const struct rdma_ucm_connect *in = &cmd->u.connect;
     struct rdl_cm_param param;
-    rdl_cm_id id;
+    rdl_cm_id id = {0};
     int error = find(c, cmd, in->id, &id);
 
     param_in(&in->conn_param, &param);
@@ -310,7 +310,7 @@ static int accept_id(struct exec_client *c, const struct exec_cm_command *cmd)
 static int reject(struct exec_client *c, const struct exec_cm_command *cmd)
 {
     const struct rdma_ucm_reject *in = &cmd->u.reject;
-    rdl_cm_id id;
+    rdl_cm_id id = {0};
     int error = find(c, cmd, in->id, &id);
 
     if (error || (in->reason && in->reason != CM_REASON_CONSUMER_DEFINED))
@@ -356,7 +356,7 @@ static int join_group(struct exec_client *c, const struct exec_cm_command *cmd,
     struct exec_cm_group *g = new_group(c);
     struct rdma_ucm_create_id_resp out;
     uint32_t membership = 0;
-    rdl_cm_id id;
+    rdl_cm_id id = {0};
     int error = g ? find(c, cmd, in->id, &id) : ENOMEM;
 
     if (!error)
@@ -403,7 +403,7 @@ static int leave_group(struct exec_client *c, const struct exec_cm_command *cmd)
     const struct rdma_ucm_destroy_id *in = &cmd->u.destroy_id;
     struct rdma_ucm_destroy_id_resp out;
     struct exec_cm_group *g;
-    rdl_cm_id id;
+    rdl_cm_id id = {0};
     int error;
 
     if (in->id >= c->cm->n_groups || !c->cm->groups[in->id].in_use)

@@ -217,4 +217,5 @@ def check_killed(rdmalab, tally):
     tools = {name: shutil.which(name) for name in ("setsid", "sleep")}
     done = rdmalab.run("exec", "h1", "--", "/bin/sh", "-c", f"{tools['setsid']} {tools['sleep']} {word} >/dev/null 2>&1 &",
                        env={**os.environ, "PATH": str(home)})
+    wait_until(lambda: not processes_with(word))
     tally.expect(done.returncode == 0 and not processes_with(word), "so it does if there is nothing in PATH", text_of(done))
