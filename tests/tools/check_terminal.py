@@ -821,6 +821,17 @@ def check_tour_on_a_small_screen(terminals):
     ensure(pages > 200, str(pages))
 
 
+def check_quiz(terminals):
+    """TAB completes a topic; the answer is judged, and Enter leads back to the own lab."""
+    t = terminals.open()
+    t.press("quiz connec\t seed=7\r")
+    t.expect("-- connections seed 7: ", "press Enter to see", r"\nconnections seed 7 t=\S+ #\d+> \Z")
+    t.press("\r")
+    t.expect("> The answer: ", "look at its lab", r"\nconnections seed 7 t=\S+ #\d+> \Z")
+    t.do("", "This is your own lab")
+    t.end()
+
+
 def check_first_time(terminals):
     """Who comes for the first time is told what to try, and what is told works; later nobody is."""
     t = terminals.open()

@@ -163,6 +163,8 @@ static void print_words(const struct mode *m, char *begin)
         for (size_t i = 0; i < n_tour_builtins; i++)
             print_word(begin, tour_builtins[i].name);
     }
+    for (size_t i = 0; m->run == quiz_main && i < n_quiz_builtins; i++)
+        print_word(begin, quiz_builtins[i].name);
     for (const char *s = m->takes; *s && *s != ':';) {
         const size_t n = strcspn(s, "|");
 

@@ -4,12 +4,7 @@
  * Errors in the command line are found before anything runs.  Errors in a file fail that file only;
  * the others run.
  */
-#ifndef _XOPEN_SOURCE     /* some line editors define it, too */
-#define _XOPEN_SOURCE 600 /* nftw() */
-#endif
-
 #include <errno.h>
-#include <ftw.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,13 +16,13 @@
 #include "cli/app/fault_matrix.h"
 #include "cli/app/modes.h"
 #include "cli/app/options.h"
+#include "cli/app/scratch.h"
 #include "cli/session/files.h"
 #include "emu/base/assert.h"
 #include "emu/base/quantity.h"
 #include "emu/base/text.h"
 #include "print/print_json.h"
 #include "print/utf8.h"
-#include "process/leftovers.h"
 #include "process/signals.h"
 
 #define TIMEOUT_S_DEFAULT 60u
@@ -105,33 +100,16 @@ static const char *open_artifacts(const char *dir, bool *ret_made)
 /* Creates a directory for files that are not kept.  Returns NULL, or the reason of a failure. */
 static const char *open_scratch(struct test_arguments *a)
 {
-    const char *where = getenv("TMPDIR");
-    struct text t = text_on(a->scratch, sizeof(a->scratch));
+    const char *why = scratch_open(a->scratch);
 
-    text_addf(&t, "%s/rdmalab-test.XXXXXX", where && where[0] ? where : "/tmp");
-    if (t.cut)
-        return strerror(ENAMETOOLONG);
-    if (!leftovers_create_directory(a->scratch))
-        return strerror(errno);
-    a->run.scratch = a->scratch;
-    return NULL;
+    a->run.scratch = why ? NULL : a->scratch;
+    return why;
 }
 
-static int remove_entry(const char *path, const struct stat *info, int type, struct FTW *place)
-{
-    (void)info;
-    (void)type;
-    (void)place;
-    return remove(path);
-}
-
-/* Errors are ignored: they do not concern the tests. */
 static void remove_scratch(const struct test_arguments *a)
 {
-    if (!a->run.scratch)
-        return;
-    (void)nftw(a->run.scratch, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
-    leftovers_forget(a->scratch);
+    if (a->run.scratch)
+        scratch_remove(a->scratch);
 }
 
 /* Fails if the coverage is less than --coverage-least, or if an excluded row was covered.  Prints

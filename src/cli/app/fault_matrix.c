@@ -196,6 +196,7 @@ static void plan(struct matrix *m)
         *v->c = (struct test_case){.file = m->c->file,
                                    .seed = m->c->seed,
                                    .seed_given = m->c->seed_given,
+                                   .answer = m->c->answer,
                                    .witness = &v->witness,
                                    .number = (uint32_t)i + 1,
                                    .fault = v->choice};
@@ -500,6 +501,28 @@ static void complain_of_nothing(const struct fault_choice *choice)
         fprintf(stderr, "rdmalab: --fault %s: there is no such run\n", SHOWN_NAME(choice->text));
     else
         fputs("rdmalab: no packet was sent, so nothing could happen to one\n", stderr);
+}
+
+int fault_matrix_of(const struct test_case *c, const struct test_options *o, size_t jobs,
+                    struct text *note)
+{
+    const struct fault_choice all = {.text = NULL};
+    struct matrix m = {.c = c, .o = o, .choice = &all};
+    struct report unseen = {0};
+    int status = run_plain(&m);
+
+    if (status == EXIT_PASSED) {
+        plan(&m);
+        status = crew_run(&m.runs, o, jobs, &unseen);
+        status = status < EXIT_SIGNALS ? judge(&m) : status;
+        if (m.n_notes > 0)
+            text_add(note, m.notes[0]);
+        else if (m.runs.n_cases == 0)
+            text_add(note, "no packet was sent");
+        status = m.runs.n_cases == 0 ? exit_worse(status, EXIT_FAILED) : status;
+    }
+    matrix_free(&m);
+    return status;
 }
 
 int fault_matrix(const struct suite *su, const struct fault_choice *choice,

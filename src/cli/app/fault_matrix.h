@@ -36,4 +36,10 @@ bool fault_choice_parse(const char *text, struct fault_choice *ret);
 int fault_matrix(const struct suite *su, const struct fault_choice *choice,
                  const struct test_options *o, size_t jobs, bool json);
 
+/* Tries all faults on the one case @c, which passes without them, and prints no table.  Returns the
+ * exit status like fault_matrix().  Appends the first outcome that differs to @note.
+ */
+int fault_matrix_of(const struct test_case *c, const struct test_options *o, size_t jobs,
+                    struct text *note);
+
 #endif

@@ -304,6 +304,21 @@ static const struct mode modes[] = {
      "that of the prompt; with --check 0 all are right, 1 one is not, 2 usage, or a file cannot\n"
      "  be read",
      MODE_FILES " tour"},
+    {"quiz", quiz_main,
+     "quiz [TOPIC|FILE.tour] [--seed N] [--count N] [--solve] | quiz --check [--seeds A..B] "
+     "[TOPIC...]",
+     "a problem with one right answer, which the lab computes; without TOPIC the topics.\n"
+     "      Each seed draws another problem; --count asks several, from this seed on; --solve\n"
+     "      shows the session that answers it; --check looks for problems that are wrong",
+     "0 all were answered right, or solved, 1 one was not, 2 usage, or a file is wrong",
+     MODE_FILES " tour"},
+    {"grade", grade_main,
+     "grade DIR [--answers STUDENTS] [--seeds A..B] [--format text|json|csv] [-j N] [--timeout N]",
+     "run the checks of the exercises in DIR, with the answer of each exercise there, or with "
+     "those\n"
+     "      of each directory in STUDENTS; a check passes with all seeds, by default 1..3",
+     "0 all points, 1 points are missing, 2 usage, or DIR cannot be read, 99 a bug of rdmalab",
+     MODE_FILES " lab"},
     {"bench", bench_main, "bench [time|device|connect|programs] [--format text|json]",
      "how fast the emulator is here; time: what going back in a session takes; device: what many "
      "queue pairs of one device cost; connect: connections by rdma_cm; "

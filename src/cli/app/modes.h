@@ -29,7 +29,9 @@ struct mode {
 
 int check_main(int argc, char **argv);
 int exec_main(int argc, char **argv);
+int grade_main(int argc, char **argv);
 int open_main(int argc, char **argv);
+int quiz_main(int argc, char **argv);
 int run_main(int argc, char **argv);
 int show_main(int argc, char **argv);
 int test_main(int argc, char **argv);

@@ -61,6 +61,10 @@ struct test_case {
     bool seed_given;                    /* @seed is from the command line, not the scenario */
     bool ended;                         /* the result is valid */
     const struct test_witness *witness; /* NULL: none */
+    /* Of an exercise: the text of a student, for the command `answer`.  The file is then a script
+     * that is run line by line.  NULL: the file is a scenario.
+     */
+    const struct source *answer;
     uint32_t number; /* from 1, among runs with the same file and seed; 0: only one */
     /* Value of --fault that selects this run of the fault matrix; NULL: it is a test. */
     const char *fault;

@@ -5,6 +5,7 @@
 #include "cli/exec/exec.h"
 #include "cli/exec/scenario_write.h"
 #include "cli/live/live.h"
+#include "cli/session/unmet.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -98,6 +99,15 @@ struct streams {
     FILE *out, *err;
 };
 
+/* Runs a check of an exercise.  Like a scenario it ends with all faults met. */
+static bool run_check(struct session *s, const struct test_case *c)
+{
+    if (!exec_file(s, &c->file->sc.src))
+        return false;
+    s->diag.kind = DIAG_NONE;
+    return s->config.expectations_ignored || unmet_check(s);
+}
+
 /* Runs the scenario.  It may write files below @below; NULL: anywhere. */
 static struct session *run_once(const struct test_case *c, const struct test_options *o,
                                 const char *below, struct streams to,
@@ -116,6 +126,7 @@ static struct session *run_once(const struct test_case *c, const struct test_opt
         .files_below = below,
         .allowed = o->allowed,
         .expectations_ignored = c->witness && c->witness->expectations_ignored,
+        .answer = c->answer,
     };
     struct session *s = NULL;
     const enum rdl_status st = session_new(&config, &s);
@@ -126,7 +137,7 @@ static struct session *run_once(const struct test_case *c, const struct test_opt
         *ret_status = EXIT_FAILED;
         return NULL;
     }
-    if (!exec_scenario(s, &c->file->sc.script)) {
+    if (!(c->answer ? run_check(s, c) : exec_scenario(s, &c->file->sc.script))) {
         session_complain(s, to.err);
         *ret_status = session_exit_status(s);
     }

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/app/tour_prompt.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/lang/suggest.h"
+#include "cli/tour/draw.h"
 #include "emu/base/assert.h"
 #include "print/utf8.h"
 
@@ -29,6 +31,8 @@ static void unload(struct tour_loaded *l)
     if (l->file.text)
         source_done(&l->file);
     l->file.text = NULL;
+    free(l->drawn);
+    l->drawn = NULL;
 }
 
 /* Sets *@ret to the number of the lesson @where: its number from 1, or its name. */
@@ -60,7 +64,11 @@ static void need_progress(struct tour_prompt *t)
 static void note_place(struct tour_prompt *t, bool over)
 {
     const size_t n = t->now.t.n_screens;
-    const char *why = tour_progress_note(&t->progress, t->now.name, over ? n : t->play.screen, n);
+    const char *why;
+
+    if (t->now.drawn)
+        return; /* a problem has no place */
+    why = tour_progress_note(&t->progress, t->now.name, over ? n : t->play.screen, n);
 
     if (why)
         fprintf(t->own->config.out, "(The place in the tour cannot be kept for later: %s.)\n", why);
@@ -87,6 +95,24 @@ void tour_list(FILE *out, const struct tour_progress *progress)
         tour_done(&one);
     }
     fputs("\"tour 2\" or \"tour send\" opens a lesson, \"tour\" goes on where you were\n", out);
+}
+
+void quiz_list(FILE *out)
+{
+    for (size_t i = 0; i < n_quiz_builtins; i++) {
+        const struct source src = source_of(quiz_builtins[i].file, quiz_builtins[i].text);
+        struct diag d = {.kind = DIAG_NONE};
+        struct problem p;
+        char lead[TOUR_NAME_BYTES + 16];
+        struct text l = text_on(lead, sizeof(lead));
+
+        text_add(&l, quiz_builtins[i].name);
+        text_pad_to(&l, TITLE_COLUMN - 3);
+        if (problem_draw(&p, &src, 1, &d))
+            fprintf(out, "%s%s\n", lead, p.tour.title);
+        problem_done(&p);
+    }
+    fputs("\"quiz psn\" asks about one, \"quiz psn seed=7\" always the same\n", out);
 }
 
 /* --- The command -------------------------------------------------------------------------------
@@ -213,6 +239,57 @@ static bool ask(void *ctx, const char *where, struct source *file, struct span a
     return find_builtin(where, &i) ? want_lesson(t, i, 0) : unknown(where, at, reterr);
 }
 
+/* Draws the problem @seed of the topic @i. */
+static bool want_problem(struct tour_prompt *t, size_t i, uint64_t seed, struct span at,
+                         struct diag *reterr)
+{
+    const struct source src = source_of(quiz_builtins[i].file, quiz_builtins[i].text);
+    struct diag d = {.kind = DIAG_NONE};
+    struct problem p;
+
+    if (!problem_draw(&p, &src, seed, &d)) {
+        problem_done(&p);
+        diag_set(reterr, DIAG_FAILED, at, "%s", d.message);
+        return diag_remedy(reterr, "%s", d.remedy);
+    }
+    t->last_seed = seed;
+    t->asked = TOUR_ASKED_PROBLEM;
+    t->wanted_screen = 0;
+    t->file = (struct tour_loaded){.t = p.tour, .drawn = (char *)p.src.text};
+    return true;
+}
+
+static bool quiz(void *ctx, const char *topic, const uint64_t *seed, struct span at,
+                 struct diag *reterr)
+{
+    struct tour_prompt *t = ctx;
+    struct suggestion near;
+
+    if (!topic) {
+        quiz_list(t->own->config.out);
+        return true;
+    }
+    if (!t->is_open && t->own->outside.live)
+        return fail(reterr, at, "this lab has ports or programs, which cannot wait for an answer",
+                    "start \"rdmalab quiz\" in another terminal");
+    near = suggestion_for(topic);
+    for (size_t i = 0; i < n_quiz_builtins; i++) {
+        if (strcmp(topic, quiz_builtins[i].name) == 0)
+            return want_problem(t, i, seed ? *seed : t->last_seed + 1, at, reterr);
+        suggest_offer(&near, quiz_builtins[i].name);
+    }
+    diag_set(reterr, DIAG_FAILED, at, "the quiz has no topic \"%s\"", topic);
+    if (near.best)
+        return diag_remedy(reterr, "did you mean \"quiz %s\"?", near.best);
+    return diag_remedy(reterr, "\"quiz\" lists the topics");
+}
+
+static const char *topic(void *ctx, size_t i)
+{
+    (void)ctx;
+    return i < n_quiz_builtins ? quiz_builtins[i].name : NULL;
+}
+
 static const char *lesson(void *ctx, size_t i)
 {
     (void)ctx;
@@ -226,7 +303,7 @@ void tour_prompt_init(struct tour_prompt *t, struct session *own,
                       void (*use)(void *ctx, struct session *s), void *ctx)
 {
     *t = (struct tour_prompt){.own = own, .use = use, .ctx = ctx};
-    t->command = (struct session_tour){ask, lesson, t};
+    t->command = (struct session_tour){ask, quiz, lesson, topic, t};
     own->prompt.tour = &t->command;
 }
 
@@ -243,7 +320,7 @@ static void close_lesson(struct tour_prompt *t)
 void tour_prompt_done(struct tour_prompt *t)
 {
     close_lesson(t);
-    if (t->asked == TOUR_ASKED_FILE)
+    if (t->asked == TOUR_ASKED_FILE || t->asked == TOUR_ASKED_PROBLEM)
         unload(&t->file);
     tour_progress_done(&t->progress);
     t->own->prompt.tour = NULL;
@@ -256,7 +333,9 @@ struct session *tour_prompt_session(const struct tour_prompt *t)
 
 void tour_prompt_add(const struct tour_prompt *t, struct text *out)
 {
-    if (t->is_open)
+    if (t->is_open && t->now.drawn)
+        text_addf(out, "%s seed %" PRIu64 " ", t->now.t.name, t->now.t.seed);
+    else if (t->is_open)
         text_addf(out, "%s %zu/%zu ", t->now.t.name, t->play.screen + 1, t->now.t.n_screens);
 }
 
@@ -295,8 +374,14 @@ static bool open_builtin(struct tour_prompt *t, size_t i, size_t screen)
 
 static void stop(struct tour_prompt *t)
 {
+    const bool is_problem = t->now.drawn != NULL;
+
     close_lesson(t);
-    fputs("The tour is left; \"tour\" goes on in it. This is your own lab.\n", t->own->config.out);
+    if (is_problem)
+        fputs("This is your own lab.\n", t->own->config.out);
+    else
+        fputs("The tour is left; \"tour\" goes on in it. This is your own lab.\n",
+              t->own->config.out);
     t->use(t->ctx, t->own);
 }
 
@@ -306,6 +391,10 @@ static bool leave_lesson(struct tour_prompt *t)
     const bool is_file = t->now.file.text != NULL;
     const size_t next = t->now.builtin + 1;
 
+    if (t->now.drawn) {
+        stop(t);
+        return true;
+    }
     note_place(t, true);
     fprintf(t->own->config.out, "The lesson \"%s\" is done.\n\n", t->now.t.name);
     if (!is_file && next < n_tour_builtins)
@@ -348,6 +437,10 @@ bool tour_prompt_text(struct tour_prompt *t, const char *text, bool *ret_ok)
     if (result == PLAY_NOT)
         return false;
     *ret_ok = settle(t, result, screen);
+    if (t->is_open && t->now.drawn)
+        fprintf(t->own->config.out,
+                "[look at its lab, or press Enter for your own; \"quiz %s\" is the next problem]\n",
+                t->now.t.name);
     return true;
 }
 
@@ -392,6 +485,7 @@ bool tour_prompt_act(struct tour_prompt *t)
     case TOUR_ASKED_LESSON:
         return open_builtin(t, t->wanted, t->wanted_screen) || settle(t, PLAY_BROKEN, 0);
     case TOUR_ASKED_FILE:
+    case TOUR_ASKED_PROBLEM:
         return open_lesson(t, &t->file, t->wanted_screen) || settle(t, PLAY_BROKEN, 0);
     case TOUR_ASKED_AGAIN:
         return go(t, t->play.screen);

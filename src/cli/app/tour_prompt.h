@@ -15,19 +15,21 @@
 
 enum tour_asked {
     TOUR_ASKED_NOTHING,
-    TOUR_ASKED_LESSON, /* open the lesson @wanted at @wanted_screen */
-    TOUR_ASKED_FILE,   /* open the lesson @file */
-    TOUR_ASKED_AGAIN,  /* show the present screen */
+    TOUR_ASKED_LESSON,  /* open the lesson @wanted at @wanted_screen */
+    TOUR_ASKED_FILE,    /* open the lesson @file */
+    TOUR_ASKED_AGAIN,   /* show the present screen */
+    TOUR_ASKED_PROBLEM, /* open the problem of a quiz @file */
     TOUR_ASKED_NEXT,
     TOUR_ASKED_BACK,
     TOUR_ASKED_STOP
 };
 
-/* A lesson in memory. */
+/* A lesson or a problem of a quiz in memory. */
 struct tour_loaded {
     struct tour t;
     struct source file;  /* its file; its text is NULL for a lesson of the program */
-    size_t builtin;      /* its index, if it is one of the program */
+    char *drawn;         /* the text of a problem; NULL: it is a lesson */
+    size_t builtin;      /* its index, if it is a lesson of the program */
     char name[PATH_MAX]; /* its name in the progress */
 };
 
@@ -41,10 +43,14 @@ struct tour_prompt {
     struct play play;
     enum tour_asked asked;
     size_t wanted, wanted_screen; /* of TOUR_ASKED_LESSON */
-    struct tour_loaded file;      /* of TOUR_ASKED_FILE */
+    struct tour_loaded file;      /* of TOUR_ASKED_FILE and TOUR_ASKED_PROBLEM */
+    uint64_t last_seed;           /* of the last problem; 0: there was none */
     struct tour_progress progress;
     bool has_progress; /* it was read */
 };
+
+/* Prints the topics of the quiz. */
+void quiz_list(FILE *out);
 
 /* Prints the lessons of the program with the reader's progress. */
 void tour_list(FILE *out, const struct tour_progress *progress);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The prompt itself: complete, history, tour, display. */
+/* The prompt itself: complete, history, tour, quiz, display. */
 #include <string.h>
 
 #include "cli/cmd/commands.h"
@@ -62,6 +62,23 @@ static bool is_file(const char *where)
     const size_t n = strlen(where);
 
     return strchr(where, '/') || (n > 5 && strcmp(where + n - 5, ".tour") == 0);
+}
+
+bool run_quiz(struct session *s, const struct step *st)
+{
+    const struct session_tour *tour = s->prompt.tour;
+    const uint64_t seed = step_number_or(st, "seed", 0);
+
+    if (s->run.block->outer) {
+        session_fail(s, st->at, "quiz does not work in a block or a sourced file");
+        return diag_remedy(&s->diag, "make it a line of its own");
+    }
+    if (!tour) {
+        session_say(s, "this command is for the prompt; otherwise: rdmalab quiz\n");
+        return true;
+    }
+    return tour->quiz(tour->ctx, step_text(st, "topic"), step_has(st, "seed") ? &seed : NULL,
+                      step_span(st, "topic", 0), &s->diag);
 }
 
 bool run_tour(struct session *s, const struct step *st)

@@ -92,6 +92,15 @@ static void offer_lessons(struct complete_request *c)
         offer(c, tour->lesson(tour->ctx, i));
 }
 
+/* Offers the topics of `quiz`. */
+static void offer_quiz(struct complete_request *c)
+{
+    const struct session_tour *tour = c->s->prompt.tour;
+
+    for (size_t i = 0; tour && tour->topic(tour->ctx, i); i++)
+        offer(c, tour->topic(tour->ctx, i));
+}
+
 /* @text: the line from the beginning of the value on. */
 static void offer_values(struct complete_request *c, const struct param *p, const char *text)
 {
@@ -139,6 +148,8 @@ static void offer_values(struct complete_request *c, const struct param *p, cons
         c->is_file = true;
         break;
     case VAL_NEW_NAME:
+        if (strcmp(p->name, "topic") == 0)
+            offer_quiz(c);
         if (strcmp(p->name, "kinds") == 0)
             offer_event_kinds(c);
         break;

@@ -89,6 +89,9 @@ struct session_config {
     bool (*ask)(const char *question);
     /* `expect`, `until` and `finish` do not fail if what they wait for or expect does not hold. */
     bool expectations_ignored;
+    /* Of `rdmalab grade`: the text that `answer` runs in place of a file; NULL: it reads the file.
+     */
+    const struct source *answer;
 };
 
 /* Description of the objects that the steps of an `on` block have created so far.  They are printed
@@ -181,7 +184,7 @@ struct session_outside {
     bool was_used;       /* the lab has or had a live port or a program: it cannot be replayed */
 };
 
-/* The tour of a prompt: what `tour` asks of it. */
+/* The tour of a prompt: what `tour` and `quiz` ask of it. */
 struct session_tour {
     /* Judges the command `tour WHERE`, and notes it: the prompt does it after the line.  @where is
      * NULL if it was left out.  @file is the file that it names, or NULL: then it is another word.
@@ -189,8 +192,14 @@ struct session_tour {
      */
     bool (*ask)(void *ctx, const char *where, struct source *file, struct span at,
                 struct diag *reterr);
+    /* Judges the command `quiz` in the same way.  @topic and @seed are NULL if they were left out.
+     */
+    bool (*quiz)(void *ctx, const char *topic, const uint64_t *seed, struct span at,
+                 struct diag *reterr);
     /* Returns the name of lesson @i, or NULL after the last one. */
     const char *(*lesson)(void *ctx, size_t i);
+    /* The same of the topics of the quiz. */
+    const char *(*topic)(void *ctx, size_t i);
     void *ctx;
 };
 

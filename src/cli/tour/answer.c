@@ -3,10 +3,14 @@
 
 #include <ctype.h>
 #include <string.h>
+#include <strings.h>
 
 #include "cli/session/expr_count.h"
 #include "cli/session/expr_eval.h"
 #include "cli/session/operand.h"
+
+static const char word_characters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                      "0123456789_";
 
 char answer_letter(size_t i)
 {
@@ -60,9 +64,12 @@ bool answer_find(const struct session *s, const struct tour_screen *sc, struct t
         return find_choice(s, sc, ret, reterr);
     ok = expr_attach(s->lab, sc->number.e, sc->number.at, reterr) &&
          operand_read(&q, sc->number.e, NULL, &o);
-    if (ok && o.kind != OPERAND_NUMBER) {
+    if (ok && sc->is_word && o.kind != OPERAND_WORD) {
+        ok = diag_set(reterr, DIAG_EXPECT, sc->number.at, "this is no word");
+        diag_remedy(reterr, "\"number\" asks for a number");
+    } else if (ok && !sc->is_word && o.kind != OPERAND_NUMBER) {
         ok = diag_set(reterr, DIAG_EXPECT, sc->number.at, "this is no number");
-        diag_remedy(reterr, "a question about a word needs choices");
+        diag_remedy(reterr, "a question about a word needs choices, or \"word\"");
     }
     if (ok)
         operand_add(&t, &o);
@@ -73,6 +80,8 @@ bool answer_find(const struct session *s, const struct tour_screen *sc, struct t
 bool answer_read(const struct tour_screen *sc, const char *said, size_t *ret_choice)
 {
     *ret_choice = 0;
+    if (sc->is_word)
+        return said[0] && strspn(said, word_characters) == strlen(said);
     if (sc->number.text) {
         for (size_t i = 0; said[i]; i++) {
             if (!isalnum((unsigned char)said[i]) && said[i] != '.')
@@ -97,6 +106,10 @@ bool answer_is_right(const struct session *s, const struct tour_screen *sc, cons
     if (!sc->number.text) {
         answer_read(sc, said, &choice);
         *ret = choice == right->choice;
+        return true;
+    }
+    if (sc->is_word) {
+        *ret = strcasecmp(said, right->value) == 0;
         return true;
     }
     text_addf(&t, "%s == %s", sc->number.text, said);

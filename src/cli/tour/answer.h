@@ -14,7 +14,7 @@
 /* The right answer to a question. */
 struct tour_answer {
     size_t choice;            /* index of the choice, if the question has choices */
-    char value[ANSWER_BYTES]; /* otherwise the value of the number: "3", "65.53us" */
+    char value[ANSWER_BYTES]; /* otherwise the value: "3", "65.53us", "RTS" */
 };
 
 /* Computes the answer to the question of @sc in the present lab of @s.  Returns false, with the
@@ -23,8 +23,8 @@ struct tour_answer {
 bool answer_find(const struct session *s, const struct tour_screen *sc, struct tour_answer *ret,
                  struct diag *reterr);
 
-/* Returns true if @said, a word, has the form of an answer to @sc: a letter of a choice, or a
- * number.  *@ret_choice is the index of the choice.
+/* Returns true if @said, a word, has the form of an answer to @sc: a letter of a choice, a
+ * number, or a word.  *@ret_choice is the index of the choice.
  */
 bool answer_read(const struct tour_screen *sc, const char *said, size_t *ret_choice);
 

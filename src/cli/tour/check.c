@@ -89,6 +89,8 @@ static enum play_result press(struct tour_walk *w)
     const struct tour_screen *sc = &w->t->screens[w->play.screen];
     char said[] = {'0', '\0'};
 
+    if (w->play.stage == PLAY_OVER && w->t->is_problem)
+        return PLAY_LEAVES;
     if (w->play.stage != PLAY_ASK || w->chooses == 0)
         return play_enter(&w->play);
     if (!sc->number.text)

@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: MIT
 """Writes the C source with the lessons of the tour.
 
-usage: embed.py LESSON... SOURCE
+usage: embed.py [--quiz] LESSON... SOURCE
+
+--quiz: the files are topics of the quiz.
 """
 import pathlib
 import sys
@@ -17,13 +19,16 @@ def value(byte):
 
 lines = ['/* Written by embed.py. */', '#include "cli/tour/tour.h"', '']
 rows = []
-for i, argument in enumerate(sys.argv[1:-1]):
+quiz = sys.argv[1] == "--quiz"
+table = "quiz_builtins" if quiz else "tour_builtins"
+folder = "tours/quiz" if quiz else "tours"
+for i, argument in enumerate(sys.argv[1 + quiz:-1]):
     lesson = pathlib.Path(argument)
     data = lesson.read_bytes() + b"\0"
     lines.append(f"static const char text_{i}[] = {{")
     lines += ["    " + " ".join(f"{value(byte)}," for byte in data[at:at + PER_LINE]) for at in range(0, len(data), PER_LINE)]
     lines.append("};")
-    rows.append(f'    {{"{lesson.stem.partition("-")[2]}", "tours/{lesson.name}", text_{i}}},')
-lines += ["const struct tour_builtin tour_builtins[] = {", *rows, "};",
-          "const size_t n_tour_builtins = sizeof(tour_builtins) / sizeof(tour_builtins[0]);", ""]
+    rows.append(f'    {{"{lesson.stem if quiz else lesson.stem.partition("-")[2]}", "{folder}/{lesson.name}", text_{i}}},')
+lines += [f"const struct tour_builtin {table}[] = {{", *rows, "};",
+          f"const size_t n_{table} = sizeof({table}) / sizeof({table}[0]);", ""]
 pathlib.Path(sys.argv[-1]).write_text("\n".join(lines), "utf-8")

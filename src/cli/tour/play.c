@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/tour/play.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -161,6 +162,7 @@ static void enter_screen(struct play *p, size_t screen)
     p->screen = screen;
     p->n_done = 0;
     p->said[0] = '\0';
+    p->is_right = false;
     p->stage = screen_of(p)->ask ? PLAY_ASK : screen_of(p)->n_commands ? PLAY_DO : PLAY_OVER;
 }
 
@@ -226,7 +228,8 @@ static void print_hint(const struct play *p, const char *hint)
     fprintf(p->config.out, p->config.colour ? "\033[2m%s\033[22m\n" : "%s\n", hint);
 }
 
-static void print_question(const struct play *p)
+/* Prints the question and its choices. */
+static void print_ask(const struct play *p)
 {
     const struct tour_screen *sc = screen_of(p);
 
@@ -236,8 +239,20 @@ static void print_question(const struct play *p)
 
         print_wrapped(p, lead, 5, sc->choices[i].text);
     }
-    print_hint(p, sc->number.text ? "[type a number, or press Enter to see]"
-                                  : "[type a letter, or press Enter to see]");
+}
+
+static void print_question(const struct play *p)
+{
+    const struct tour_screen *sc = screen_of(p);
+    char hint[64];
+    struct text t = text_on(hint, sizeof(hint));
+
+    print_ask(p);
+    text_addf(&t, "[type a %s, or press Enter to see]",
+              sc->is_word       ? "word"
+              : sc->number.text ? "number"
+                                : "letter");
+    print_hint(p, hint);
 }
 
 static void print_command(const struct play *p)
@@ -263,6 +278,8 @@ static void print_reminder(const struct play *p)
 
 static void print_end(const struct play *p)
 {
+    if (p->tour->is_problem)
+        return;
     if (p->screen + 1 < p->tour->n_screens)
         print_hint(p, "[Enter: next screen]");
     else
@@ -285,15 +302,23 @@ static void print_next(const struct play *p)
     }
 }
 
-void play_show(struct play *p)
+static void print_screen(const struct play *p)
 {
     const bool bold = p->config.colour;
 
-    fprintf(p->config.out, "%s-- %s %zu/%zu: ", bold ? "\033[1m" : "", p->tour->name, p->screen + 1,
-            p->tour->n_screens);
+    fprintf(p->config.out, "%s-- %s ", bold ? "\033[1m" : "", p->tour->name);
+    if (p->tour->is_problem)
+        fprintf(p->config.out, "seed %" PRIu64 ": ", p->tour->seed);
+    else
+        fprintf(p->config.out, "%zu/%zu: ", p->screen + 1, p->tour->n_screens);
     print_plain(p->config.out, screen_of(p)->title, false);
     fprintf(p->config.out, " --%s\n", bold ? "\033[22m" : "");
     print_text(p, screen_of(p)->text);
+}
+
+void play_show(struct play *p)
+{
+    print_screen(p);
     fputc('\n', p->config.out);
     print_next(p);
 }
@@ -334,12 +359,14 @@ static bool judge_answer(struct play *p)
     if (!answer_find(p->s, sc, &right, &d))
         return complain(p, &p->tour->src, &d);
     can_compare = p->said[0] && answer_is_right(p->s, sc, p->said, &right, &is_right, &d);
+    p->is_right = can_compare && is_right;
     if (!can_compare)
         text_add(&l, "> The answer: ");
     else if (is_right)
-        text_add(&l, "> As you expected: ");
+        text_add(&l, p->tour->is_problem ? "> Right: " : "> As you expected: ");
     else
-        text_addf(&l, "> You expected %s. It is: ", p->said);
+        text_addf(
+            &l, p->tour->is_problem ? "> Not %s. It is: " : "> You expected %s. It is: ", p->said);
     print_right(p, &right, lead);
     if (can_compare && !is_right) {
         (void)answer_read(sc, p->said, &choice);
@@ -377,8 +404,105 @@ static enum play_result finish_screen(struct play *p)
     return PLAY_TAKEN;
 }
 
+/* Returns true if the command only looks: a problem prints its output as a reason. */
+static bool looks(const struct play *p, const struct tour_command *c)
+{
+    const struct source src = tour_command_source(p->tour, c);
+    struct lines l;
+    bool only_looks = true;
+
+    session_read(p->s, &src, NULL, false, &l);
+    for (const struct step *st = l.script.first; st; st = st->next)
+        only_looks = only_looks && (step_flags(st) & CMD_LOOKS);
+    script_done(&l.script);
+    return only_looks;
+}
+
+/* Executes the commands of a problem.  Those that change the lab print nothing. */
+static bool execute_problem(struct play *p)
+{
+    const struct tour_screen *sc = screen_of(p);
+    FILE *nowhere = fopen("/dev/null", "w");
+    bool ok = nowhere != NULL;
+
+    for (; ok && p->n_done < sc->n_commands; p->n_done += ok) {
+        const bool shown = looks(p, &sc->commands[p->n_done]);
+
+        p->s->config.out = shown ? p->config.out : nowhere;
+        p->s->config.verbose = shown && p->config.verbose;
+        if (shown) {
+            fputs("> ", p->config.out);
+            print_line(p->config.out, sc->commands[p->n_done].text);
+        }
+        ok = execute_nth(p, p->screen, p->n_done);
+    }
+    p->s->config.out = p->config.out;
+    p->s->config.verbose = p->config.verbose;
+    if (nowhere)
+        fclose(nowhere);
+    return ok;
+}
+
+/* Ends a problem of a quiz: the reader has answered it, or wants to see. */
+static enum play_result finish_problem(struct play *p)
+{
+    if (!play_restore(p))
+        return PLAY_BROKEN;
+    return execute_problem(p) ? finish_screen(p) : PLAY_BROKEN;
+}
+
+/* Appends the expectation that shows the answer: a command for the prompt. */
+static void add_expectation(const struct tour_screen *sc, const struct tour_answer *right,
+                            struct text *t)
+{
+    if (sc->number.text)
+        text_addf(t, "expect %s == %s", sc->number.text, right->value);
+    else
+        text_addf(t, "expect %s", sc->choices[right->choice].holds.text);
+}
+
+bool play_solve(struct play *p)
+{
+    const struct tour_screen *sc = screen_of(p);
+    char line[2 * ANSWER_BYTES + DIAG_MESSAGE_BYTES];
+    struct text t = text_on(line, sizeof(line));
+    struct diag d = {.kind = DIAG_NONE};
+    struct tour_answer right;
+    struct source src;
+
+    print_screen(p);
+    print_ask(p);
+    fputc('\n', p->config.out);
+    for (size_t i = 0; i < p->tour->n_lab; i++) {
+        fputs("> ", p->config.out);
+        print_line(p->config.out, p->tour->lab[i].text);
+    }
+    for (; p->n_done < sc->n_commands; p->n_done++) {
+        fputs("> ", p->config.out);
+        print_line(p->config.out, sc->commands[p->n_done].text);
+        if (!execute_nth(p, p->screen, p->n_done))
+            return false;
+    }
+    if (!check_expectations(p))
+        return false;
+    if (!answer_find(p->s, sc, &right, &d))
+        return complain(p, &p->tour->src, &d);
+    add_expectation(sc, &right, &t);
+    fputs("> ", p->config.out);
+    print_line(p->config.out, line);
+    src = source_of(p->tour->src.name, line);
+    if (!run_lines(p, &src)) {
+        session_complain(p->s, p->config.err);
+        return false;
+    }
+    print_right(p, &right, "The answer: ");
+    return true;
+}
+
 static enum play_result after_question(struct play *p)
 {
+    if (p->tour->is_problem)
+        return finish_problem(p);
     if (screen_of(p)->n_commands == 0)
         return play_restore(p) ? finish_screen(p) : PLAY_BROKEN;
     p->stage = PLAY_DO;
@@ -471,7 +595,7 @@ enum play_result play_typed(struct play *p, const struct lines *l)
     char *a, *b;
     bool same;
 
-    if (p->stage == PLAY_OVER || sc->n_commands == 0 || !l->whole)
+    if (p->stage == PLAY_OVER || sc->n_commands == 0 || p->tour->is_problem || !l->whole)
         return PLAY_NOT;
     src = tour_command_source(p->tour, &sc->commands[p->n_done]);
     session_read(p->s, &src, NULL, false, &own);

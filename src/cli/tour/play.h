@@ -38,6 +38,7 @@ struct play {
     bool strayed;                 /* the reader has executed something else */
     bool changed;                 /* and not only looked */
     char said[PLAY_ANSWER_BYTES]; /* the answer to the question; "": none */
+    bool is_right;                /* this answer was right */
     bool failed;                  /* a command, an expectation or an answer of the lesson failed */
     /* Called for each new session; may be NULL. */
     void (*opened)(void *ctx, struct session *s);
@@ -74,6 +75,11 @@ enum play_result play_answer(struct play *p, const char *text);
 
 /* The typed statements @l: the next command of the lesson. */
 enum play_result play_typed(struct play *p, const struct lines *l);
+
+/* Prints the problem that was drawn, the session that shows its answer, and the answer.  @p has
+ * just begun.  Returns false after an error of the file.
+ */
+bool play_solve(struct play *p);
 
 /* Notes that the caller has executed @l in the session of the lesson, and prints which command of
  * the lesson comes next.

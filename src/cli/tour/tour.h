@@ -11,6 +11,7 @@
  *	choice "one" if count(tx) == 1   exactly one condition must hold after the commands
  *	    Text for somebody who chose this and was wrong.
  *	number count(tx)                 in place of choices: the answer is this value
+ *	word h1.qp.state                 the same, and the value is a word
  *	    Text for somebody who gave another number.
  *	do                               commands that the reader executes, one by one
  *	    post_send h1.qp sge=mr[0:64]
@@ -27,6 +28,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "cli/lang/expr.h"
 #include "cli/lang/pool.h"
@@ -79,6 +81,7 @@ struct tour_screen {
     struct tour_choice choices[TOUR_CHOICES_MAX];
     size_t n_choices;
     struct tour_expr number; /* in place of choices */
+    bool is_word;            /* @number is a word */
     tour_text otherwise;     /* of @number: for somebody who gave another one */
     struct tour_command commands[TOUR_COMMANDS_MAX];
     size_t n_commands;
@@ -97,6 +100,8 @@ struct tour {
     size_t n_lab;
     struct tour_screen *screens;
     size_t n_screens; /* at least 1 */
+    bool is_problem;  /* of a quiz: one screen, which was drawn with @seed (draw.h) */
+    uint64_t seed;
 };
 
 /* Parses @src.  Returns false with the error in @reterr.  Call tour_done() in both cases. */
@@ -113,6 +118,10 @@ extern const struct tour_builtin {
     const char *text;
 } tour_builtins[];
 extern const size_t n_tour_builtins;
+
+/* The topics of the quiz in the program, files for problem_draw(). */
+extern const struct tour_builtin quiz_builtins[];
+extern const size_t n_quiz_builtins;
 
 /* Parses lesson @i of the program, which the tests have parsed before. */
 void tour_read_builtin(struct tour *ret, size_t i);

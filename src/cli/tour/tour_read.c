@@ -291,6 +291,12 @@ static bool read_number(struct tour_reader *r, struct tour_words *w)
                 "number count(tx, host==h1)");
 }
 
+static bool read_word(struct tour_reader *r, struct tour_words *w)
+{
+    r->screen->is_word = true;
+    return read_number(r, w);
+}
+
 static bool read_do(struct tour_reader *r, struct tour_words *w)
 {
     r->part = PART_DO;
@@ -328,6 +334,7 @@ static const struct {
     {"ask", RANK_ASK, false, read_ask},
     {"choice", RANK_ANSWER, true, read_choice},
     {"number", RANK_ANSWER, true, read_number},
+    {"word", RANK_ANSWER, true, read_word},
     {"do", RANK_DO, false, read_do},
     {"refused", RANK_REFUSED, false, read_refused},
     {"expect", RANK_EXPECT, true, read_expect},
@@ -343,15 +350,17 @@ static bool read_in_screen(struct tour_reader *r, const struct tour_words *word,
         if (!r->screen)
             return fail(r, rest_of(word), "this belongs to a screen", "screen \"Two hosts\"");
         if (in_screens[i].rank < r->rank || (in_screens[i].rank == r->rank && !in_screens[i].many))
-            return fail(r, rest_of(word), "this stands too late in its screen",
-                        "the order is: text, ask, choice or number, do, refused, expect, then");
+            return fail(
+                r, rest_of(word), "this stands too late in its screen",
+                "the order is: text, ask, choice, number or word, do, refused, expect, then");
         r->rank = in_screens[i].rank;
         r->part = PART_NONE;
         return in_screens[i].read(r, w);
     }
-    return fail(r, rest_of(word), "a tour has no such line",
-                "lesson, lab, screen, ask, choice, number, do, refused, expect, then; text and "
-                "commands begin with four blanks");
+    return fail(
+        r, rest_of(word), "a tour has no such line",
+        "lesson, lab, screen, ask, choice, number, word, do, refused, expect, then; text and "
+        "commands begin with four blanks");
 }
 
 static bool read_directive(struct tour_reader *r, struct tour_words *w)

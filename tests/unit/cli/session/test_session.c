@@ -13,21 +13,28 @@
 #include "rdmalab/trace.h"
 
 /* Examples read and write files, so they run in a directory of their own. */
-static int enter_directory(void **state)
+static int make_file(const char *name, const char *text)
 {
-    FILE *f = own_directory_enter(state) == 0 ? fopen("first.lab", "w") : NULL;
+    FILE *f = fopen(name, "w");
 
     if (!f)
         return -1;
-    fputs("host a b\nlink a b\n", f);
+    fputs(text, f);
     fclose(f);
     return 0;
+}
+
+static int enter_directory(void **state)
+{
+    if (own_directory_enter(state) != 0)
+        return -1;
+    return make_file("first.lab", "host a b\nlink a b\n") + make_file("answer.lab", "run\n");
 }
 
 static int leave_directory(void **state)
 {
     static const char *const files[] = {"first.lab", "drop.lab", "drop.world.json", "x.lab",
-                                        "x.json",    "bad.lab",  "loop.lab"};
+                                        "x.json",    "bad.lab",  "loop.lab",        "answer.lab"};
 
     for (size_t i = 0; i < ARRAY_LEN(files); i++)
         (void)unlink(files[i]); /* some tests do not create all of them */
