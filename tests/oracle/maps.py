@@ -1,10 +1,10 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""maps.py RDMALAB SCENARIO...: does Graphviz read the graphs of `export` as they are meant?
+"""maps.py [--every N] RDMALAB SCENARIO...: does Graphviz read the graphs of `export` as they are meant?
 
 Each scenario gets steps at its end that export its map, as DOT and as a table, and the causes of the event that `why`
 would choose.  `dot` must parse them without a warning, and find the objects of the table and no other box.  The same
-holds for the graphs in the golden files of the unit tests; names that do harm in DOT must be labels as they are.  Ends
+holds for the graphs in the golden files of the unit tests; names that do harm in DOT must be labels as they are.  With --every N, each Nth scenario.  Ends
 with "N passed, N failed".
 """
 import json
@@ -118,15 +118,19 @@ def run(rdmalab, scenario, room):
 
 
 def main():
-    if len(sys.argv) < 3:
+    args, every = sys.argv[1:], 1
+    if args[:1] == ["--every"] and len(args) > 1:
+        every, args = int(args[1]), args[2:]
+    if len(args) < 2:
         sys.exit(__doc__)
+    scenarios = [pathlib.Path(arg) for arg in args[1:] if arg.endswith(".json")][::every]
     passed = failed = without = 0
     wrong = judge_hostile() + judge_goldens()
     with tempfile.TemporaryDirectory() as name:
         room = pathlib.Path(name)
-        for path in [None, *(pathlib.Path(arg) for arg in sys.argv[2:] if arg.endswith(".json"))]:
+        for path in [None, *scenarios]:
             if path:
-                files, rows, done = run(sys.argv[1], path, room)
+                files, rows, done = run(args[0], path, room)
                 if "map.dot" not in files or rows is None:
                     # It ends before its last step: it must be skipped, or expects to fail.
                     if done.returncode == 0:
