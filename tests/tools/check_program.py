@@ -483,7 +483,8 @@ def on_terminal(program, *args, columns=80):
     """What the program prints on a terminal."""
     ours, its = os.openpty()
     termios.tcsetwinsize(its, (24, columns))
-    process = program.start(*args, stdin=subprocess.DEVNULL, stdout=its, env={**os.environ, "TERM": "xterm"})
+    env = {name: value for name, value in os.environ.items() if name != "NO_COLOR"} | {"TERM": "xterm"}
+    process = program.start(*args, stdin=subprocess.DEVNULL, stdout=its, env=env)
     os.close(its)
     text = b""
     try:
