@@ -30,7 +30,7 @@
 #include "emu/trace/kind.h"
 #include "emu/trace/schema.h"
 
-#define CELL_BYTES 512u
+#define CELL_BYTES 2048u /* more than the longest text of a word */
 #define OPCODES    256u
 #define LISTED_MAX 6u /* names in a cell */
 
@@ -368,7 +368,30 @@ bool compare_explain(struct answer_page *out, const char *a, const char *b)
     return true;
 }
 
-bool compare_split(const char *asked, char *ret_a, char *ret_b)
+/* Returns true if one kind of object has the values @a and @b: a region has lkey and rkey. */
+static bool are_values_of_one_node(const char *a, const char *b)
+{
+    bool has_a[NODE_COUNT] = {false}, has_b[NODE_COUNT] = {false};
+
+    for (unsigned i = LEAF_none + 1; i < LEAF_COUNT; i++) {
+        const struct leaf_row *leaf = &leaf_rows[i];
+
+        has_a[leaf->node] = has_a[leaf->node] || explain_same(leaf->key, a);
+        has_b[leaf->node] = has_b[leaf->node] || explain_same(leaf->key, b);
+        if (has_a[leaf->node] && has_b[leaf->node])
+            return true;
+    }
+    return false;
+}
+
+bool compare_is_of_one_sort(const char *a, const char *b)
+{
+    a = explain_proper(a);
+    b = explain_proper(b);
+    return common_table(a, b) || are_values_of_one_node(a, b);
+}
+
+bool compare_split(const char *asked, char *ret_a, char *ret_b, bool *ret_said)
 {
     static const char *const between[] = {" vs ", " vs. ",     " versus ",      " and ",
                                           " or ", " against ", " compared to ", " compared with ",
@@ -383,6 +406,7 @@ bool compare_split(const char *asked, char *ret_a, char *ret_b)
                 continue;
             text_addn(&a, asked, (size_t)(at - asked));
             text_add(&b, at + n);
+            *ret_said = strcmp(between[i], " ") != 0;
             return true;
         }
     }

@@ -8,9 +8,15 @@
 struct answer_page;
 
 /* Splits "RC vs UD" and the like at the word between, or "RC UD" at the blank.  @ret_a and @ret_b
- * have EXPLAIN_ASKED_BYTES.  Returns false if there are no two words.
+ * have EXPLAIN_ASKED_BYTES.  *@ret_said is false if only a blank separates them.  Returns false if
+ * there are no two words.
  */
-bool compare_split(const char *asked, char *ret_a, char *ret_b);
+bool compare_split(const char *asked, char *ret_a, char *ret_b, bool *ret_said);
+
+/* Returns true if @a and @b are words of one enumeration, or values of one kind of object.  Other
+ * words next to each other are no comparison: "lost packet".
+ */
+bool compare_is_of_one_sort(const char *a, const char *b);
 
 /* Prints what is known of @a and @b in columns: what the tables of the emulator have for both, such
  * as the operations of two services.  Returns false if one of them has no short meaning.

@@ -180,9 +180,11 @@ static bool add_compared(struct answer_page *out, const char *asked, bool source
     char known_a[EXPLAIN_ASKED_BYTES], known_b[EXPLAIN_ASKED_BYTES];
     struct text s = text_on(known_a, sizeof(known_a)), t = text_on(known_b, sizeof(known_b));
     struct answer_page other;
-    bool known;
+    bool known, said;
 
-    if (!compare_split(asked, a, b) || !spelling_find(&s, a) || !spelling_find(&t, b))
+    if (!compare_split(asked, a, b, &said) || !spelling_find(&s, a) || !spelling_find(&t, b))
+        return false;
+    if (!said && !compare_is_of_one_sort(known_a, known_b))
         return false;
     if (compare_explain(out, known_a, known_b))
         return true;

@@ -36,7 +36,6 @@ struct page_row {
     char *other; /* of a pair: the text of the second column */
     unsigned indent;
     uint32_t before; /* of an example: enum before */
-    bool lesson;     /* of commands to try: a lesson may stand for them */
 };
 
 /* A part of a page: rows @from to @to - 1, the first of which begins a thing. */
@@ -183,16 +182,8 @@ void page_pair(struct answer_page *p, const char *label, const char *a, const ch
 
 void page_see(struct answer_page *p, const char *see)
 {
-    struct page_row *row;
-    bool lesson = true;
-
-    /* One lesson a page is enough. */
-    for (size_t i = 0; i < p->n; i++)
-        lesson = lesson && p->v[i].kind != ROW_SEE;
-    if (!see[0])
-        return;
-    row = add_row(p, ROW_SEE, see);
-    row->lesson = lesson;
+    if (see[0])
+        add_row(p, ROW_SEE, see);
 }
 
 void page_example(struct answer_page *p, uint32_t before, const char *example)
@@ -201,12 +192,12 @@ void page_example(struct answer_page *p, uint32_t before, const char *example)
         add_row(p, ROW_EXAMPLE, example)->before = before;
 }
 
-/* Appends as many words of *@s as fit into @columns, or as much of a longer word.  Moves *@s behind
- * them.
+/* Appends as many words of *@s as fit into @columns, or as much of a longer word.  A line end in
+ * *@s ends the line.  Moves *@s behind the words and what separates them from the next ones.
  */
 static void add_fitting(struct text *t, const char **s, size_t columns)
 {
-    size_t n = strlen(*s);
+    size_t n = strcspn(*s, "\n");
 
     if (n > columns) {
         for (n = columns; n > 0 && (*s)[n] != ' ';)
@@ -217,6 +208,7 @@ static void add_fitting(struct text *t, const char **s, size_t columns)
     text_addn(t, *s, n);
     *s += n;
     *s += strspn(*s, " ");
+    *s += **s == '\n';
 }
 
 static void print_pair(FILE *out, const struct page_row *row)
@@ -243,13 +235,13 @@ struct standing {
     bool known;
 };
 
-static void print_see(FILE *out, const char *see, bool lesson, const struct standing *at)
+static void print_see(FILE *out, const char *see, const struct standing *at)
 {
     char buf[SEE_HERE_BYTES];
     struct text t = text_on(buf, sizeof(buf));
 
     if (at->known)
-        see_here(&t, at->lab, see, lesson);
+        see_here(&t, at->lab, see);
     else
         text_add(&t, see);
     if (buf[0])
@@ -281,7 +273,7 @@ static void print_example(FILE *out, const struct page_row *row, const struct st
     const char *lines = examples_before[row->before];
 
     if (at->known && !see_is_empty(at->lab)) {
-        print_see(out, row->text, row->kind == ROW_SEE && row->lesson, at);
+        print_see(out, row->text, at);
         return;
     }
     fputs("  for example, in an empty lab:\n", out);
@@ -317,7 +309,7 @@ static void print_row(FILE *out, const struct page_row *row, const struct standi
         print_pair(out, row);
         break;
     case ROW_SEE:
-        print_see(out, row->text, row->kind == ROW_SEE && row->lesson, at);
+        print_see(out, row->text, at);
         break;
     case ROW_EXAMPLE:
         print_example(out, row, at);
@@ -407,6 +399,28 @@ static void add_command(struct text *t, const struct answer_page *p, size_t from
         text_addf(t, "explain %s%s", ask, strcmp(ask, p->v[0].text) == 0 ? " more" : "");
 }
 
+/* Appends the beginning of @what: no more than a clause, without the number of an enumeration's
+ * row, which says nothing to a reader who chooses.
+ */
+static void add_short(struct text *t, const char *what)
+{
+    const size_t room = ASK_COLUMN - 10;
+    size_t n = strcspn(what, ":;.,"), blank;
+
+    if (n > room) {
+        for (n = room; n > 0 && what[n] != ' ';)
+            n--;
+        text_addn(t, what, n);
+        text_add(t, " ...");
+        return;
+    }
+    for (blank = n; blank > 0 && what[blank - 1] != ' ';)
+        blank--;
+    if (blank > 1 && what[blank] >= '0' && what[blank] <= '9')
+        n = blank - 1;
+    text_addn(t, what, n);
+}
+
 /* Prints one line about a thing: what it is, and the command that prints it. */
 static void print_name(FILE *out, const struct answer_page *p, size_t from)
 {
@@ -415,46 +429,51 @@ static void print_name(FILE *out, const struct answer_page *p, size_t from)
     char line[SHOW_LINE_BYTES], command[SHOW_LINE_BYTES];
     struct text t = text_on(line, sizeof(line)), c = text_on(command, sizeof(command));
     const size_t columns = show_columns(out);
-    size_t n;
 
     add_command(&c, p, from);
     if (!what && from + 2 < p->n && p->v[from + 2].kind == ROW_WRAP)
         what = p->v[from + 2].text;
     else
         what = what ? what + 3 : head->text;
-    n = strcspn(what, ":;.");
-    if (n > ASK_COLUMN - 6) {
-        for (n = ASK_COLUMN - 6; n > 0 && what[n] != ' ';)
-            n--;
-    }
     text_add(&t, "    ");
-    text_addn(&t, what, n);
+    add_short(&t, what);
     if (ASK_COLUMN + c.len <= columns) {
         text_pad_to(&t, ASK_COLUMN);
         fprintf(out, "%s%s\n", line, command);
     } else {
         text_addf(&t, ": %s", command);
-        show_wrap_behind(out, "", 6, line);
+        show_hanging(out, 8, line);
     }
 }
 
 /* Names the things from row @from on, in at most @lines lines. */
 static void print_names(FILE *out, const struct answer_page *p, size_t from, size_t lines)
 {
-    size_t n = 0, left = 0;
+    size_t n = 0, left = 0, fields = 0;
 
-    for (size_t i = from; i < p->n; i++)
+    for (size_t i = from; i < p->n; i++) {
         left += begins_thing(&p->v[i]);
+        fields += p->v[i].kind == ROW_FIELDS;
+    }
     if (left == 0)
         return;
     fputs("  also:\n", out);
+    if (fields > 1)
+        left -= fields - 1;
     for (size_t i = from; i < p->n; i++) {
         if (!begins_thing(&p->v[i]))
+            continue;
+        if (fields > 1 && p->v[i].kind == ROW_FIELDS)
             continue;
         if (n + 1 >= lines && left > 1)
             break;
         print_name(out, p, i);
         n++;
+        left--;
+    }
+    if (fields > 1) {
+        fprintf(out, "    %-*sexplain %.*s fields\n", (int)ASK_COLUMN - 4,
+                "values and fields of this name", (int)strcspn(p->v[0].text, " "), p->v[0].text);
         left--;
     }
     if (left)

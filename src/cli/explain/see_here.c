@@ -255,18 +255,10 @@ static bool works_anywhere(const char *command)
     return false;
 }
 
-static void add_lesson(struct text *t, const char *see)
-{
-    if (strstr(see, "scenarios "))
-        return;
-    text_addf(t, "%sscenarios run first-send", t->len ? "; " : "");
-}
-
-void see_here(struct text *t, const struct rdl_lab *lab, const char *see, bool lesson)
+void see_here(struct text *t, const struct rdl_lab *lab, const char *see)
 {
     const bool empty = see_is_empty(lab);
     struct adapting a = {.lab = lab};
-    bool missing = false;
 
     for (const char *at = see; *at;) {
         const char *end = strstr(at, "; ");
@@ -279,10 +271,6 @@ void see_here(struct text *t, const struct rdl_lab *lab, const char *see, bool l
             text_addf(t, "%s%s", t->len ? "; " : "", command);
         else if (!empty && has_packets(lab, command) && add_adapted(&d, &a, command))
             text_addf(t, "%s%s", t->len ? "; " : "", adapted);
-        else
-            missing = true;
         at += n + (end ? 2 : 0);
     }
-    if (missing && lesson)
-        add_lesson(t, see);
 }

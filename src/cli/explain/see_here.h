@@ -17,8 +17,8 @@ bool see_is_empty(const struct rdl_lab *lab);
 /* Appends the commands of @see that work in @lab.  They are written for the lab of
  * examples_before[] (lang/table.h), with "; " between them: names such as h1.qp are replaced by
  * those of objects of the same kind.  Commands about objects that the lab does not have are left
- * out; @lesson: a lesson is named in their place.
+ * out.
  */
-void see_here(struct text *t, const struct rdl_lab *lab, const char *see, bool lesson);
+void see_here(struct text *t, const struct rdl_lab *lab, const char *see);
 
 #endif

@@ -394,6 +394,63 @@ static void two_words_are_compared(void **state)
     printed_end(&p);
 }
 
+/* Two words of different sorts are one thing that has no page, or a question about both. */
+static void only_words_of_one_sort_are_compared_without_being_asked(void **state)
+{
+    static const char *const asked[] = {"packet queue", "message socket", "error host"};
+    struct printed p;
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(asked); i++) {
+        assert_false(explain_asked(printed_begin(&p)->out, NULL, asked[i], false));
+        assert_string_equal(printed_text(&p), "");
+        printed_end(&p);
+    }
+    assert_asked("lkey rkey", "\n  meaning         Names a memory region");
+    assert_asked("packet versus message", "\n  meaning         ");
+}
+
+/* The paragraphs of a cell stay in its column, and no cell is cut off. */
+static void a_cell_may_have_paragraphs(void **state)
+{
+    struct printed p;
+
+    (void)state;
+    assert_true(explain_asked(printed_begin(&p)->out, NULL, "ACK vs ERR", false));
+    assert_lines_fit(&p);
+    for (const char *line = printed_text(&p); *line; line = strchr(line, '\n') + 1)
+        assert_true(line[0] == ' ' || line[0] == '\n');
+    printed_end(&p);
+}
+
+/* The words of documents lead to what a beginner means by them. */
+static void words_of_documents_lead_to_what_they_mean(void **state)
+{
+    static const struct {
+        const char *asked, *part;
+    } rows[] = {
+        {"accept", "to agree to a connection\n"},
+        {"ack timeout", "how long a requester waits for an acknowledgement\n"},
+        {"adapter", "device   RDMA device\n"},
+        {"connection manager", "rdma_cm"},
+        {"epoll", "epoll\n"},
+        {"fragmentation", "segmentation   to cut a message into packets\n"},
+        {"lost packet", "loss   a packet that does not arrive\n"},
+        {"max message size", "message_size   "},
+        {"memory registration", "registration   to make memory usable"},
+        {"none", "none   no value\n"},
+        {"ordering", "ordering   which work is done before which\n"},
+        {"packet loss", "loss   a packet that does not arrive\n"},
+        {"polling", "polling   to ask a completion queue"},
+        {"write with immediate", "RDMA_WRITE_WITH_IMM   "},
+        {"wrong rkey", "NAK_REMOTE_ACCESS   "},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+        assert_asked(rows[i].asked, rows[i].part);
+}
+
 static void other_spellings_are_understood(void **state)
 {
     static const struct {
@@ -510,6 +567,9 @@ int main(void)
         cmocka_unit_test(a_number_is_told_by_subject),
         cmocka_unit_test(a_question_is_its_words),
         cmocka_unit_test(two_words_are_compared),
+        cmocka_unit_test(words_of_documents_lead_to_what_they_mean),
+        cmocka_unit_test(only_words_of_one_sort_are_compared_without_being_asked),
+        cmocka_unit_test(a_cell_may_have_paragraphs),
         cmocka_unit_test(other_spellings_are_understood),
         cmocka_unit_test(other_things_of_a_word_can_be_asked_for),
         cmocka_unit_test(near_words_are_told),
