@@ -5,11 +5,14 @@
 
 #include "cli/why/why_not_answer.h"
 #include "emu/facts/datagram.h"
+#include "emu/facts/enum/access.h"
 #include "emu/facts/enum/object.h"
 #include "emu/facts/enum/qp_type.h"
 #include "emu/trace/event.h"
 #include "process/must.h"
 #include "rdmalab/trace.h"
+
+#define RECEIVE_BYTES 1024u /* room of a receive that is suggested */
 
 struct why_not *why_not_begin(FILE *out, const struct rdl_lab *lab, const struct past *p)
 {
@@ -195,6 +198,54 @@ uint64_t why_not_receives_posted(const struct why_not *w, const char *qp,
     avail = tree_number(w->lab, side, LEAF_driver_side_avail_idx);
     (void)tree_child(w->lab, rq, CHILD_queue_device, side);
     return (uint16_t)(avail - tree_number(w->lab, side, LEAF_device_side_avail_idx));
+}
+
+/* The first memory region of a protection domain that a receive can use. */
+struct region_search {
+    const struct rdl_lab *lab;
+    const char *host, *pd; /* names */
+    char name[RDL_NAME_BYTES];
+    uint64_t bytes;
+};
+
+static void each_region(void *ctx, const char *key, const struct rdl_value *v)
+{
+    struct region_search *s = ctx;
+    char path[TREE_PATH_BYTES];
+    struct text p = text_on(path, sizeof(path)), name;
+    struct rdl_value pd;
+
+    if (s->bytes > 0 || !tree_value_is(v, NODE_mr))
+        return;
+    tree_join(&p, s->host, key);
+    if (!tree_leaf(s->lab, path, LEAF_mr_pd, &pd) || strcmp(pd.text, s->pd) != 0 ||
+        !(tree_number(s->lab, path, LEAF_mr_access) & ACC_LOCAL_WRITE))
+        return;
+    s->bytes = tree_number(s->lab, path, LEAF_mr_bytes);
+    name = text_on(s->name, sizeof(s->name));
+    text_add(&name, key);
+}
+
+void why_not_try_receive(struct why_not *w, const char *queue)
+{
+    const bool shared = tree_is(w->lab, queue, NODE_srq);
+    char host[RDL_NAME_BYTES], sge[RDL_NAME_BYTES + 32];
+    struct text t = text_on(sge, sizeof(sge));
+    struct region_search s = {.lab = w->lab, .host = host};
+    struct rdl_value pd;
+    size_t at;
+
+    tree_host_of(queue, host);
+    if (tree_leaf(w->lab, queue, shared ? LEAF_srq_pd : LEAF_qp_pd, &pd)) {
+        s.pd = pd.text;
+        if (rdl_inspect_list(w->lab, host, each_region, &s, &at) != RDL_OK)
+            s.bytes = 0;
+    }
+    if (s.bytes >= RECEIVE_BYTES)
+        text_addf(&t, "%s[0:%uk]", s.name, RECEIVE_BYTES >> 10);
+    else
+        text_add(&t, s.bytes > 0 ? s.name : "...");
+    why_not_try(w, "%s %s sge=%s, then run", shared ? "post_srq_recv" : "post_recv", queue, sge);
 }
 
 struct waits {

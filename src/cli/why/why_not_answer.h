@@ -66,6 +66,11 @@ bool why_not_peer(const struct why_not *w, const struct why_not_qp *q, char ret[
 uint64_t why_not_receives_posted(const struct why_not *w, const char *qp,
                                  char ret_queue[TREE_PATH_BYTES]);
 
+/* Adds to the commands to try a receive at @queue, a queue pair or shared receive queue, with
+ * memory that it may use.
+ */
+void why_not_try_receive(struct why_not *w, const char *queue);
+
 /* Returns true if events since @since (0: since the beginning) may be missing from the record. */
 bool why_not_forgot(const struct why_not *w, ev_id since);
 
@@ -78,6 +83,15 @@ void why_not_add_post(struct text *t, const struct ev *post);
 
 /* Explains what the oldest pending send of @q waits for, or that no send is pending. */
 void why_not_sends(struct why_not *w, const struct why_not_qp *q);
+
+/* Returns the post of the last request of @q's peer if it is done and gave @q no completion: a
+ * WRITE, a READ or an atomic.  Returns NULL if @q has posted a send after it, or the last request
+ * is another one.
+ */
+const struct ev *why_not_silent(const struct why_not *w, const struct why_not_qp *q);
+
+/* Explains that @post, from why_not_silent(), completes nothing at @q. */
+void why_not_say_silent(struct why_not *w, const struct why_not_qp *q, const struct ev *post);
 
 /* Prints when @q, which waits for an answer, will retransmit, or that its timeout is 0 (never).
  * Prints nothing if the timeout is not 0, but the ACK timer is not armed.

@@ -56,6 +56,7 @@ static void say_last(struct why_not *w, const struct why_not_qp *peer)
 void why_not_message(struct why_not *w, const struct why_not_qp *q)
 {
     char path[TREE_PATH_BYTES];
+    const struct ev *silent;
     struct why_not_qp peer;
 
     if (qp_type_is_datagram(q->type)) {
@@ -68,6 +69,11 @@ void why_not_message(struct why_not *w, const struct why_not_qp *q)
                         ? "Its peer is none of this lab's queue pairs: what that does is "
                           "not known here."
                         : "It is not connected to a peer.");
+        return;
+    }
+    silent = why_not_silent(w, q);
+    if (silent) {
+        why_not_say_silent(w, q, silent);
         return;
     }
     if (why_not_pending(&peer) == 0) {
@@ -88,8 +94,7 @@ static void say_no_receive(struct why_not *w, const struct why_not_qp *q, const 
     why_not_say(w, "%s: no receive is posted%s%s. A message that takes one is %s.", q->path,
                 strcmp(queue, q->path) == 0 ? "" : " to ", strcmp(queue, q->path) == 0 ? "" : queue,
                 q->type == QPT_RC ? "answered with an RNR NAK" : "dropped");
-    why_not_try(w, "%s %s ..., then run",
-                tree_is(w->lab, queue, NODE_srq) ? "post_srq_recv" : "post_recv", queue);
+    why_not_try_receive(w, queue);
 }
 
 /* Returns true if the peer has pending sends. */
@@ -107,6 +112,7 @@ static void say_receives(struct why_not *w, const struct why_not_qp *q)
     char queue[TREE_PATH_BYTES];
     const uint64_t n = why_not_receives_posted(w, q->path, queue);
     const bool receiving = tree_number(w->lab, q->path, LEAF_qp_receiving) != 0;
+    const struct ev *silent = why_not_silent(w, q);
     const char *state = enum_name(&enum_qp_state, q->state);
 
     if (q->state == QPS_RESET || q->state == QPS_INIT) {
@@ -123,6 +129,8 @@ static void say_receives(struct why_not *w, const struct why_not_qp *q)
     }
     if (receiving) {
         why_not_say(w, "%s: a message is arriving, and its last packet is not there.", q->path);
+    } else if (n == 0 && silent) {
+        why_not_say(w, "%s: no receive is posted.", queue);
     } else if (n == 0) {
         say_no_receive(w, q, queue);
         if (!peer_sends(w, q))
@@ -179,7 +187,8 @@ static void each_qp(void *ctx, const char *key, const struct rdl_value *v)
         return;
     }
     a->n_told++;
-    if (sends)
+    /* That nothing is sent in the other direction misleads. */
+    if (sends && !(a->idle && receives && why_not_silent(a->w, &q)))
         why_not_sends(a->w, &q);
     if (receives)
         say_receives(a->w, &q);

@@ -10,9 +10,12 @@
 #include "emu/facts/enum/fault.h"
 #include "emu/facts/enum/pci_function.h"
 #include "emu/facts/enum/pkt_act.h"
+#include "emu/facts/enum/qp_type.h"
 #include "emu/facts/enum/send_flag.h"
 #include "emu/facts/enum/wc_status.h"
+#include "emu/facts/enum/wr_opcode.h"
 #include "emu/facts/opcode.h"
+#include "emu/facts/wr.h"
 #include "emu/past/posted.h"
 #include "emu/trace/event.h"
 #include "rdmalab/trace.h"
@@ -26,6 +29,14 @@ struct pending {
     const struct ev *signaled;  /* the oldest that will have a completion */
     const struct ev *unfetched; /* the oldest that the device has not fetched */
 };
+
+/* Returns true if a request with @opcode completes a receive of the peer. */
+static bool takes_receive(uint32_t opcode)
+{
+    const struct wr_info *wr = wr_info(opcode);
+
+    return wr && !wr->local && (wr->imm || op_info(wr->code[QPT_RC][OPP_ONLY])->kind == OPK_SEND);
+}
 
 static bool is_post_of(const struct ev *e, const struct why_not_qp *q)
 {
@@ -210,11 +221,12 @@ static void say_rnr(struct why_not *w, const struct why_not_qp *q)
         text_add(&t, " is not recorded (any more)");
     }
     if (limit == RNR_FOREVER)
-        text_addf(&t, ", number %llu; %s bears any number of them.", (unsigned long long)naks,
-                  q->path);
+        text_addf(&t, ", number %llu; %s repeats without end (rnr_retry=7).",
+                  (unsigned long long)naks, q->path);
     else
-        text_addf(&t, ", number %llu of the %llu that %s bears.", (unsigned long long)naks,
-                  (unsigned long long)limit, q->path);
+        text_addf(&t, ", number %llu; %s repeats at most %llu times (rnr_retry=%llu).",
+                  (unsigned long long)naks, q->path, (unsigned long long)limit,
+                  (unsigned long long)limit);
     why_not_say(w, "%s", buf);
     t = text_on(buf, sizeof(buf));
     add_time(&t, w, q->path, LEAF_qp_rnr_due);
@@ -228,8 +240,7 @@ static void say_rnr(struct why_not *w, const struct why_not_qp *q)
             why_not_say(w, "%s has no receive posted now either.", queue);
     }
     if (known && n == 0)
-        why_not_try(w, "%s %s ..., then run",
-                    tree_is(w->lab, queue, NODE_srq) ? "post_srq_recv" : "post_recv", queue);
+        why_not_try_receive(w, queue);
     else
         why_not_try(w, "run");
 }
@@ -336,13 +347,29 @@ void why_not_timer(struct why_not *w, const struct why_not_qp *q)
                     due, (unsigned long long)limit);
 }
 
+/* Returns true if @q's oldest send takes a receive and its peer has none.  @ret_queue is then the
+ * queue to post one to.
+ */
+static bool misses_receive(const struct why_not *w, const struct why_not_qp *q,
+                           const struct pending *p, char ret_queue[TREE_PATH_BYTES])
+{
+    char peer[TREE_PATH_BYTES];
+    struct why_not_qp r;
+
+    return p->oldest && takes_receive(p->oldest->u.post_send.op) && why_not_peer(w, q, peer) &&
+           why_not_read_qp(w, peer, &r) && !tree_number(w->lab, peer, LEAF_qp_receiving) &&
+           tree_number(w->lab, peer, LEAF_qp_rq_psn) ==
+               tree_number(w->lab, q->path, LEAF_qp_acked_psn) &&
+           why_not_receives_posted(w, peer, ret_queue) == 0;
+}
+
 /* Explains packets that were sent and not answered. */
-static void say_unanswered(struct why_not *w, const struct why_not_qp *q)
+static void say_unanswered(struct why_not *w, const struct why_not_qp *q, const struct pending *p)
 {
     const uint32_t psn = (uint32_t)tree_number(w->lab, q->path, LEAF_qp_acked_psn);
     const uint64_t n = tree_number(w->lab, q->path, LEAF_qp_outstanding_pkts);
     struct held_sends held = {w, q->path, 0};
-    char peer[TREE_PATH_BYTES];
+    char peer[TREE_PATH_BYTES], queue[TREE_PATH_BYTES];
 
     if (why_not_peer(w, q, peer))
         why_not_say(w, "It was sent, and %s waits for the answer of %s to psn=%u.", q->path, peer,
@@ -357,6 +384,8 @@ static void say_unanswered(struct why_not *w, const struct why_not_qp *q)
                     (unsigned long long)n - 1, n == 2 ? "" : "s", n == 2 ? "is" : "are");
     why_not_timer(w, q);
     rdl_waits(w->lab, say_held, &held);
+    if (misses_receive(w, q, p, queue))
+        why_not_try_receive(w, queue);
     if (rdl_next_ns(w->lab) != RDL_NEVER)
         why_not_try(w, "run");
 }
@@ -383,8 +412,9 @@ static void say_pending(struct why_not *w, const struct why_not_qp *q, const str
     why_not_say(w, "%s", buf);
     t = text_on(buf, sizeof(buf));
     if (p->oldest && !p->signaled) {
-        why_not_say(w, "%s not `signaled`: when %s, no completion is written.",
-                    n == 1 ? "It is" : "None of them is", n == 1 ? "it succeeds" : "they succeed");
+        why_not_say(w, "%s `signaled`: when %s, no completion is written.",
+                    n == 1 ? "It is not" : "None of them is",
+                    n == 1 ? "it succeeds" : "they succeed");
     } else if (p->oldest && p->signaled != p->oldest) {
         why_not_add_post(&t, p->signaled);
         why_not_say(w, "The first of them that is `signaled`, and so writes a completion, is %s.",
@@ -467,15 +497,21 @@ static void say_end(struct why_not *w, const struct why_not_qp *q, const struct 
     why_not_say(w, "%s: %s.", q->path, buf);
 }
 
+/* Returns the last recorded post of @q, or NULL. */
+static const struct ev *last_post(const struct why_not *w, const struct why_not_qp *q)
+{
+    for (size_t i = w->past->n; i > 0; i--) {
+        if (is_post_of(past_at(w->past, i - 1), q))
+            return past_at(w->past, i - 1);
+    }
+    return NULL;
+}
+
 /* Reports that no send is pending. */
 static void say_done(struct why_not *w, const struct why_not_qp *q)
 {
-    const struct ev *last = NULL;
+    const struct ev *last = last_post(w, q);
 
-    for (size_t i = w->past->n; i > 0 && !last; i--) {
-        if (is_post_of(past_at(w->past, i - 1), q))
-            last = past_at(w->past, i - 1);
-    }
     if (!last || why_not_forgot(w, last->id))
         why_not_say(w, "%s: no send is posted%s.", q->path,
                     why_not_forgot(w, 0) ? " that is not done" : "");
@@ -485,6 +521,45 @@ static void say_done(struct why_not *w, const struct why_not_qp *q)
         (void)say_state(w, q);
     else
         why_not_try(w, "post_send %s ... signaled, then run", q->path);
+}
+
+const struct ev *why_not_silent(const struct why_not *w, const struct why_not_qp *q)
+{
+    const struct ev *post, *own = last_post(w, q);
+    char path[TREE_PATH_BYTES];
+    struct why_not_qp peer;
+    struct send_end end;
+
+    if (!why_not_peer(w, q, path) || !why_not_read_qp(w, path, &peer) || why_not_pending(&peer) > 0)
+        return NULL;
+    post = last_post(w, &peer);
+    if (!post || why_not_forgot(w, post->id) || takes_receive(post->u.post_send.op) ||
+        !wr_info(post->u.post_send.op) || wr_info(post->u.post_send.op)->local ||
+        (own && own->id > post->id))
+        return NULL;
+    end = end_of(w, &peer, post);
+    return end.used && (!end.cqe || end.cqe->u.cqe.status == WCS_SUCCESS) ? post : NULL;
+}
+
+void why_not_say_silent(struct why_not *w, const struct why_not_qp *q, const struct ev *post)
+{
+    const char *op = enum_name(&enum_wr_opcode, post->u.post_send.op);
+    char peer[TREE_PATH_BYTES], queue[TREE_PATH_BYTES], id[64];
+    struct text t = text_on(id, sizeof(id));
+
+    (void)why_not_peer(w, q, peer);
+    ev_add_id(&t, post->id);
+    why_not_say(w,
+                "The %s of %s (%s) was carried out. It takes no receive and gives its target no "
+                "completion.",
+                op, peer, id);
+    if (post->u.post_send.op != WR_RDMA_WRITE)
+        return;
+    why_not_say(w, "To tell the target: op=rdma_write_with_imm with a posted receive, or a SEND "
+                   "behind the WRITE.");
+    if (why_not_receives_posted(w, q->path, queue) == 0)
+        why_not_try_receive(w, queue);
+    why_not_try(w, "post_send %s op=rdma_write_with_imm imm=1 sge=... remote=..., then run", peer);
 }
 
 void why_not_sends(struct why_not *w, const struct why_not_qp *q)
@@ -505,7 +580,7 @@ void why_not_sends(struct why_not *w, const struct why_not_qp *q)
     } else if (tree_number(w->lab, q->path, LEAF_qp_outstanding_pkts) == 0) {
         say_not_sent(w, q);
     } else {
-        say_unanswered(w, q);
+        say_unanswered(w, q, &p);
     }
     say_behind(w, q, &p);
     w->indent -= 2;

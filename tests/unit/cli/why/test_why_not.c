@@ -15,6 +15,7 @@
     "modify_qp h2." name_ " state=INIT access=lw port=1 pkey_index=0\n"                            \
     "post_recv h2." name_ " sge=mr[0:64]\n"
 #define SEND_NO_KICK "post_send h1.qp wr_id=1 sge=mr[0:64] signaled nokick\n"
+#define WRITE        "post_send h1.qp op=rdma_write sge=mr[0:5] remote=h2.mr[0]\n"
 #define SEND         "post_send h1.qp wr_id=1 sge=mr[0:64] signaled\n"
 
 struct row {
@@ -66,6 +67,16 @@ static void what_holds_a_send_is_said(void **state)
          "SEND wr_id=1 #47.1 try: post_send h1.qp ... signaled"},
         {RECEIVING "post_send h1.qp wr_id=1 sge=mr[0:64]\n", "why not h1.cq.wc[0]",
          "a send that is not signaled", "SEND wr_id=1 signaled"},
+        {CONNECTED "repeat 5 { post_send h1.qp sge=mr[0:64] }; run 5us", "why not h1.cq.wc[0]",
+         "five sends without a completion or a receive",
+         "None of them is `signaled` repeats without end (rnr_retry=7) try: post_recv h2.qp "
+         "sge=mr[0:1k]"},
+        {CONNECTED WRITE "run\n", "why not h2.cq.wc[0]", "a WRITE completes nothing at its target",
+         "RDMA_WRITE h1.qp #46.1 carried out completion op=rdma_write_with_imm try: post_recv "
+         "h2.qp"},
+        {RECEIVING WRITE "run\n", "why not h2.cq.wc[0]", "a WRITE takes no receive",
+         "1 receive waits RDMA_WRITE h1.qp #47.1 carried out or a SEND"},
+        {RECEIVING WRITE SEND "run 3us\n", "why not h2.cq.wc[1]", "a SEND behind a WRITE", "h2.cq"},
         {RECEIVING "modify_qp h1.qp state=SQD; run\n" SEND "run\n", "why not h1.cq.wc[0]",
          "a send in SQD", "SQD try: modify_qp h1.qp state=RTS"},
         {RECEIVING SEND "run 600ns\n", "why not h1.cq.wc[0]", "a send under way",
