@@ -53,9 +53,33 @@ struct suggestion suggestion_for(const char *typed)
     return (struct suggestion){typed, NULL, n / 3 + (n < 3 ? 2 : 1)};
 }
 
+/* Returns true if @typed has several words, separated by underscores, and @name has each of them:
+ * "write_imm" and "rdma_write_with_imm".
+ */
+static bool has_each_word(const char *typed, const char *name)
+{
+    if (!strchr(typed, '_'))
+        return false;
+    for (; *typed; typed += *typed == '_') {
+        const size_t n = strcspn(typed, "_");
+        char word[SUGGEST_WORD_BYTES];
+
+        if (n == 0 || n >= sizeof(word))
+            return false;
+        memcpy(word, typed, n);
+        word[n] = '\0';
+        if (!suggest_is_part(word, name))
+            return false;
+        typed += n;
+    }
+    return true;
+}
+
 void suggest_offer(struct suggestion *s, const char *candidate)
 {
-    const size_t d = distance(s->typed, candidate);
+    /* Words that were left out are nearer than letters that were mistyped. */
+    const size_t d =
+        least(distance(s->typed, candidate), has_each_word(s->typed, candidate) ? 1 : SIZE_MAX);
 
     /* People rarely mistype the first letter, so it decides between equal distances. */
     const bool nearer = d < s->distance || (d == s->distance && s->best && d > 0 &&
