@@ -288,6 +288,18 @@ static enum rdl_status post_all(struct session *s, const struct request *r, size
     return status;
 }
 
+/* Says of those of the @n requests that are receives without memory that a SEND does not fit. */
+static void say_no_room(struct session *s, const struct request *r, size_t n)
+{
+    for (size_t i = 0; i < n && !request_sends(r[i].st); i++) {
+        if (r[i].recv.n_sge > 0)
+            continue;
+        session_say(s, "this receive has room for 0 bytes (no sge=): enough for "
+                       "rdma_write_with_imm, and a SEND with data fails\n");
+        return;
+    }
+}
+
 /* Carries out @st: posts the @n requests from @first on. */
 static bool post(struct session *s, const struct step *st, const struct step *first, size_t n)
 {
@@ -304,6 +316,8 @@ static bool post(struct session *s, const struct step *st, const struct step *fi
         ok = status == RDL_OK || explain_refusal(s, &r[e.bad], status, &e);
         if (!ok && st != first)
             of_list(s, e.bad, n);
+        if (ok)
+            say_no_room(s, r, n);
     }
     for (size_t i = 0; i < n; i++)
         request_done(&r[i]);

@@ -16,6 +16,7 @@ enum form {
     FORM_ACCESS, /* set of enum access_bit */
     FORM_STATE,  /* enum qp_state */
     FORM_IPV4,
+    FORM_ROOM,        /* decimal; a limit and the bytes that have come */
     FORM_FOUND_ALONE, /* decimal; prints only the value found */
     FORM_FOUND_HEX,
     FORM_FOUND_STATE,
@@ -69,6 +70,7 @@ static void add_value(struct text *t, enum form form, uint64_t v)
     switch (form) {
     case FORM_DECIMAL:
     case FORM_PSN:
+    case FORM_ROOM:
     case FORM_FOUND_ALONE:
         text_addf(t, "%llu", (unsigned long long)v);
         break;
@@ -121,6 +123,11 @@ static void add(struct text *t, const struct compared_row *rows, size_t n, uint3
     for (size_t i = 0; i < n; i++) {
         if (rows[i].of != of)
             continue;
+        if (rows[i].form == FORM_ROOM) {
+            text_addf(t, ", %s%llu%s, %llu have come", rows[i].lead, (unsigned long long)c->most,
+                      rows[i].tail, (unsigned long long)c->found);
+            return;
+        }
         if (rows[i].form != FORM_FOUND_ALONE)
             add_expected(t, &rows[i], c);
         if (rows[i].form == FORM_PSN && !say_psn)

@@ -22,6 +22,7 @@ static void both_values_are_said_as_the_rule_has_them(void **state)
         {RULE_RESP_LENGTH, {1024, 1024, 7}, ", expected 1024 bytes, found 7"},
         {RULE_RESP_LENGTH, {1, 1024, 0}, ", expected 1 to 1024 bytes, found 0"},
         {RULE_RESP_LENGTH, {0, 1024, 1025}, ", expected at most 1024 bytes, found 1025"},
+        {RULE_RESP_RECV_LENGTH, {0, 0, 5}, ", the receive has room for 0 bytes, 5 have come"},
         {RULE_RESP_PAD, {3, 3, 0}, ", expected 3 bytes of pad, found 0"},
         {RULE_MR_RANGE,
          {0x1000, 0x1fff, 0x2000},
