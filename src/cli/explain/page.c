@@ -422,28 +422,48 @@ static void add_short(struct text *t, const char *what)
 }
 
 /* Prints one line about a thing: what it is, and the command that prints it. */
-static void print_name(FILE *out, const struct answer_page *p, size_t from)
+static void print_choice(FILE *out, const char *what, const char *command)
 {
-    const struct page_row *head = &p->v[from + 1];
-    const char *what = strstr(head->text, "   ");
-    char line[SHOW_LINE_BYTES], command[SHOW_LINE_BYTES];
-    struct text t = text_on(line, sizeof(line)), c = text_on(command, sizeof(command));
-    const size_t columns = show_columns(out);
+    char line[SHOW_LINE_BYTES];
+    struct text t = text_on(line, sizeof(line));
 
-    add_command(&c, p, from);
-    if (!what && from + 2 < p->n && p->v[from + 2].kind == ROW_WRAP)
-        what = p->v[from + 2].text;
-    else
-        what = what ? what + 3 : head->text;
     text_add(&t, "    ");
     add_short(&t, what);
-    if (ASK_COLUMN + c.len <= columns) {
+    if (ASK_COLUMN + strlen(command) <= show_columns(out)) {
         text_pad_to(&t, ASK_COLUMN);
         fprintf(out, "%s%s\n", line, command);
     } else {
         text_addf(&t, ": %s", command);
         show_hanging(out, 8, line);
     }
+}
+
+/* Prints the line about the thing that begins at row @from. */
+static void print_name(FILE *out, const struct answer_page *p, size_t from)
+{
+    const struct page_row *head = &p->v[from + 1];
+    const char *what = strstr(head->text, "   ");
+    char command[SHOW_LINE_BYTES];
+    struct text c = text_on(command, sizeof(command));
+
+    add_command(&c, p, from);
+    if (!what && from + 2 < p->n && p->v[from + 2].kind == ROW_WRAP)
+        what = p->v[from + 2].text;
+    else
+        what = what ? what + 3 : head->text;
+    print_choice(out, what, command);
+}
+
+/* Prints one line about all things that page_fields() began. */
+static void print_fields(FILE *out, const struct answer_page *p)
+{
+    char command[SHOW_LINE_BYTES];
+    struct text c = text_on(command, sizeof(command));
+
+    text_add(&c, "explain ");
+    text_addn(&c, p->v[0].text, strcspn(p->v[0].text, " "));
+    text_add(&c, " fields");
+    print_choice(out, "values and fields of this name", command);
 }
 
 /* Names the things from row @from on, in at most @lines lines. */
@@ -472,8 +492,7 @@ static void print_names(FILE *out, const struct answer_page *p, size_t from, siz
         left--;
     }
     if (fields > 1) {
-        fprintf(out, "    %-*sexplain %.*s fields\n", (int)ASK_COLUMN - 4,
-                "values and fields of this name", (int)strcspn(p->v[0].text, " "), p->v[0].text);
+        print_fields(out, p);
         left--;
     }
     if (left)
