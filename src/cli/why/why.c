@@ -10,6 +10,7 @@
 #include "cli/why/causes.h"
 #include "cli/why/failure.h"
 #include "cli/why/fate_text.h"
+#include "emu/base/quantity.h"
 #include "emu/facts/enum/fault.h"
 #include "emu/facts/enum/object.h"
 #include "emu/facts/enum/pci_function.h"
@@ -386,6 +387,10 @@ static const struct ev *print_timeout(struct why_walk *w, const struct ev *e)
         ev_add_id(&t, timer->id);
     }
     text_add(&t, " ran out");
+    if (timer && e->at_ns > timer->at_ns) {
+        text_add(&t, " after ");
+        quantity_add_time_short(&t, e->at_ns - timer->at_ns);
+    }
     if (n_extended)
         text_addf(&t, ", extended %u time%s because the lab was late", n_extended,
                   n_extended == 1 ? "" : "s");
