@@ -87,6 +87,14 @@ static void add_rounds(struct text *t, const struct rdl_round *r)
     text_addf(t, " long, came %llu times in a row", (unsigned long long)r->n);
 }
 
+/* Adds what can be done about a run in which nothing is completed.  @endless: it was given no end.
+ */
+static void remedy(struct session *s, bool endless)
+{
+    diag_remedy(&s->diag, "\"why not\" tells what is missing%s",
+                endless ? ", and \"run 10ms\" has an end" : "");
+}
+
 /* Returns true, with the error in s->diag, if the last rounds of the lab repeat each other, for
  * ever.
  */
@@ -111,8 +119,7 @@ static bool repeats(struct session *s, struct standstill *still, struct span at)
     session_fail(s, at, "%s: %s",
                  still->endless ? "this run does not end" : "what this waits for never happens",
                  buf);
-    diag_remedy(&s->diag, "nothing else is scheduled; \"why not\" tells what is missing%s",
-                still->endless ? ", and \"run 10ms\" has an end" : "");
+    remedy(s, still->endless);
     advance_note_waits(s);
     return true;
 }
@@ -137,7 +144,7 @@ static bool achieves_nothing(struct session *s, struct standstill *still, struct
         round = rdl_rounds_found(still->rounds);
     session_fail(s, at, "this run does not end: for %llu ticks nothing has been completed",
                  (unsigned long long)(tick - still->since));
-    diag_remedy(&s->diag, "\"why\" tells what goes on, \"run\" goes on");
+    remedy(s, true);
     if (round.n >= ROUNDS_TOLD) {
         add_rounds(&t, &round);
         diag_note(&s->diag, "  %s", buf);
