@@ -21,6 +21,8 @@
 #include "cli/why/why.h"
 #include "emu/base/assert.h"
 #include "emu/base/quantity.h"
+#include "emu/trace/kind.h"
+#include "emu/trace/schema.h"
 #include "print/show_text.h"
 #include "print/utf8.h"
 #include "process/out_file.h"
@@ -61,6 +63,8 @@ static bool explain_show(struct session *s, const struct arg *what, const struct
     near = suggestion_for(what->v[0].text);
     for (size_t i = 0; show_subject(i); i++)
         suggest_offer(&near, show_subject(i));
+    if (suggest_operand("show", what->v[0].text))
+        return diag_remedy(&s->diag, "%s", suggest_operand("show", what->v[0].text));
     if (near.best && strcmp(near.best, what->v[0].text) == 0)
         return false; /* it was meant, and there is none of it */
     if (near.best)
@@ -154,6 +158,31 @@ static bool remedy_of_missing(struct session *s, ev_id id, const char *otherwise
     return diag_remedy(&s->diag, "%s", t.len ? missing : otherwise);
 }
 
+/* Fails because nothing is called @target: a completion that does not exist yet, a kind of event,
+ * or a wrong name.
+ */
+static bool tell_unknown(struct session *s, struct span at, const char *target)
+{
+    const struct scope in = session_scope(s);
+    const char *wc = strstr(target, ".wc[");
+    const uint32_t kind = ev_kind_find(target);
+    char cq[SESSION_PATH_BYTES];
+    struct text t = text_on(cq, sizeof(cq));
+
+    text_addn(&t, target, wc ? (size_t)(wc - target) : 0);
+    if (wc && tree_is(s->lab, cq, NODE_cq)) {
+        session_fail(s, at, "%s is not there yet", target);
+        return diag_remedy(&s->diag, "why not %s", target);
+    }
+    resolve_unknown(&in, at, target, "nothing", &s->diag);
+    if (kind < EV_COUNT)
+        return diag_remedy(&s->diag,
+                           "\"show events kinds=%s\" lists these events, \"why #12.3\" asks "
+                           "about one",
+                           target);
+    return false;
+}
+
 bool look_find_event(struct session *s, const struct step *st, const struct past *past, ev_id *ret)
 {
     const struct scope in = session_scope(s);
@@ -183,7 +212,7 @@ bool look_find_event(struct session *s, const struct step *st, const struct past
         if (!target)
             return session_fail(s, at, "nothing has happened yet");
         if (!ev_id_begins(target) && rdl_inspect(s->lab, target, &v, &off) != RDL_OK)
-            return resolve_unknown(&in, at, target, "nothing", &s->diag);
+            return tell_unknown(s, at, target);
         if (ev_id_parse(target, ret)) {
             past_add_not_there(&t, past, *ret);
             session_fail(s, at, "%s", why_not);
@@ -191,6 +220,11 @@ bool look_find_event(struct session *s, const struct step *st, const struct past
             session_fail(s, at, "nothing that needs a reason is recorded of %s (any more)", target);
         } else {
             session_fail(s, at, "nothing has happened to %s that needs a reason", target);
+            if (tree_is(s->lab, target, NODE_mr))
+                return diag_remedy(&s->diag,
+                                   "\"read %s[0:16]\" prints its bytes, \"show events "
+                                   "kinds=dma_write last 5\" what devices wrote",
+                                   target);
         }
         return remedy_of_missing(s, *ret, "\"show events last 20\" lists what has happened");
     }

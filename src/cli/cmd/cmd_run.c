@@ -20,8 +20,9 @@ static void say_quiet(struct session *s)
 {
     const unsigned long long tick = (unsigned long long)rdl_tick(s->lab);
 
-    session_say(s, "#%-6llu nothing to tell; \"show events #%llu\" has its rows, if any\n", tick,
-                tick);
+    session_say(s,
+                "#%-6llu nothing of the story; \"show events #%llu\" lists its details, if any\n",
+                tick, tick);
 }
 
 /* The unit of a `step`: a grain, or an occurrence at one host. */

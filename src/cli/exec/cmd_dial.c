@@ -121,7 +121,8 @@ static bool name_is_free(struct session *s, const struct step *st, const char *h
         return true;
     session_fail(s, step_has(st, param) ? step_span(st, param, 0) : st->at,
                  "%s already has a \"%s\"", host, name);
-    return diag_remedy(&s->diag, "choose another name: %s=NAME", param);
+    return diag_remedy(&s->diag, "choose another name: %s %s %s %s=%s2", st->cmd->name,
+                       step_text(st, "client"), step_text(st, "server"), param, name);
 }
 
 /* Returns false with an error if the channel of @host has an event already: the steps would take it

@@ -222,6 +222,22 @@ static bool read_blocks(struct reading *rd, size_t depth)
     return read_open(rd, must ? rd->st->cmd->name : "do", &open) && read_body(rd, open, depth);
 }
 
+/* Reads what stands behind the verb.  A word that belongs to another command has a remedy of its
+ * own, whether it was refused itself or what followed it.
+ */
+static bool read_operands(struct reading *rd)
+{
+    const struct step *st = rd->st;
+    const char *leads;
+
+    if (reading_words(rd))
+        return true;
+    leads = suggest_operand(st->cmd->name, reading_raw(rd, rd->d->at));
+    if (!leads && st->cmd->n_params > 0 && st->args[0].n > 0)
+        leads = suggest_operand(st->cmd->name, st->args[0].v[0].text);
+    return leads && diag_remedy(rd->d, "%s", leads);
+}
+
 /* Reads one statement without the separator after it. */
 static bool read_command(struct line_reader *r, struct token verb, size_t depth, struct diag *d,
                          struct step **ret)
@@ -240,7 +256,7 @@ static bool read_command(struct line_reader *r, struct token verb, size_t depth,
         diag_set(d, DIAG_SYNTAX, verb.at, "no if is here that this else could belong to");
         return diag_remedy(d, "it stands in the line of the brace that ends the if: } else {");
     }
-    if (!read_verb(&rd, verb) || !reading_words(&rd) ||
+    if (!read_verb(&rd, verb) || !read_operands(&rd) ||
         !sentence_end(&rd.sentence, rd.pool, rd.st, d) || !step_check(rd.st, !r->begun, depth, d))
         return false;
     if (r->scenario && (step_flags(rd.st) & CMD_PROMPT_ONLY)) {

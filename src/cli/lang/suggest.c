@@ -151,3 +151,19 @@ const char *suggest_other_word(const char *word)
     }
     return NULL;
 }
+
+const char *suggest_operand(const char *command, const char *word)
+{
+    static const struct {
+        const char *command, *word, *leads;
+    } rows[] = {
+#define OPERAND_WORD(command, word, sentence) {#command, #word, sentence},
+#include "cli/lang/other_words.def"
+    };
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        if (strcmp(rows[i].command, command) == 0 && strcasecmp(rows[i].word, word) == 0)
+            return rows[i].leads;
+    }
+    return NULL;
+}

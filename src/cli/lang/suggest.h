@@ -44,4 +44,7 @@ const char *suggest_event(const char *word);
  */
 const char *suggest_other_word(const char *word);
 
+/* The same for a word that people type behind @command, which does not take it: "run until". */
+const char *suggest_operand(const char *command, const char *word);
+
 #endif

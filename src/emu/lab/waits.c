@@ -124,7 +124,7 @@ static void report_sends(const struct lab_state *w, const struct host *h, const 
         text_addf(&t, ": %u posted send%s wait%s: state %s, avail.idx %s", n, n == 1 ? "" : "s",
                   n == 1 ? "s" : "", enum_name(&enum_qp_state, (uint32_t)xqp->qp.state),
                   q->kicked ? "told to the device"
-                            : "not told to the device: no kick has reached it");
+                            : "not seen by the device: no kick has arrived yet");
     }
     out->each(out->ctx, buf);
     report_held_back(h, g, xqp, out);
