@@ -21,10 +21,14 @@ import program as whole
 from program import FOREVER, PAIR, TIMEOUT_S, ensure
 
 ONE_SEND = PAIR + "post_recv h2.qp wr_id=7 sge=mr[0:1k]\npost_send h1.qp wr_id=1 sge=mr[0:64] signaled\nrun\n"
+BOTH_WAYS = PAIR + ("post_recv h1.qp wr_id=6 sge=mr[1k:2k]\npost_recv h2.qp wr_id=7 sge=mr[1k:2k]\n"
+                    "post_send h1.qp wr_id=1 sge=mr[0:64] signaled\nrun 5us\npost_send h2.qp wr_id=2 sge=mr[0:64] signaled\nrun\n")
 
 FILES = {
     "reliable.lab": ONE_SEND,
     "counts.lab": ONE_SEND + "expect count(tx) == 2\n",
+    "order.lab": BOTH_WAYS,
+    "by-order.lab": BOTH_WAYS + "expect h1.cq.wc[0].opcode == SEND\n",
     "unreliable.lab": ONE_SEND.replace("type=rc", "type=uc"),
     "good.lab": "scenario title=good tags=quick\nhost h1\nexpect h1.irqs == 0\n",
     "fails.lab": "scenario title=fails\nhost h1\nexpect h1.irqs == 1\n",
@@ -148,14 +152,19 @@ CASES = [  # arguments, standard input, exit status, what the output must match
      r"  again: rdmalab test unreliable\.lab --seed 1 --fault lost:\d+\.\d\n"
      r"  again: rdmalab test unreliable\.lab --seed 1 --fault damaged:\d+\.\d\nsame: .*\n.*\n"
      r"3 runs: 1 came to the same, 2 did not$"),
-    (["test", "counts.lab", "--fault-matrix"], "", 0, r"^6 runs: 6 came to the same"),
+    (["test", "counts.lab", "--fault-matrix"], "", 1,
+     r"RC_SEND_ONLY .* expect \[1\] +expect \[1\] +- .*(.|\n)*^\[1\] line \d+: expect count\(tx\) == 2: it is 3(.|\n)*"
+     r"^expect: the same, but an expectation(.|\n)*^6 runs: 1 came to the same, 0 did not; in 5 an expectation does not hold$"),
+    (["test", "order.lab", "--fault-matrix"], "", 0,
+     r"RC_ACKNOWLEDGE .* order \+2 (.|\n)*^order: the same, but completions(.|\n)*; in \d only the order differs$"),
+    (["test", "by-order.lab", "--fault-matrix"], "", 1, r"RC_ACKNOWLEDGE .* expect \[\d\] (.|\n)*expect h1\.cq\.wc\[0\]\.opcode == SEND: it is RECV"),
     (["test", "fails.lab", "--fault-matrix"], "", 1,
      r"fails\.lab fails without a fault.*\n  again: rdmalab test fails\.lab --seed 1 --fault-matrix\n"),
     (["test", "wrong.lab", "--fault-matrix"], "", 2, r"unknown command"),
     (["test", "good.lab", "--fault-matrix"], "", 2, r"no packet was sent"),
     (["test", "reliable.lab", "--fault-matrix", "--junit", "x"], "", 2, r"--fault-matrix and --junit: give one"),
     (["test", "reliable.lab", "--fault-matrix", "--format", "tap"], "", 2, r"its --format is text or json"),
-    (["test", "reliable.lab", "--fault", "lost:0.1"], "", 2, r"--fault lost:0\.1: there is no such run$"),
+    (["test", "reliable.lab", "--fault", "lost:0.1"], "", 2, r"--fault lost:0\.1: there is no such run\n  its packets are #\d+\.\d, #\d+\.\d\n\Z"),
     (["test", "reliable.lab", "--fault", "eaten:0.1"], "", 2, r"--fault eaten:0\.1: it is lost, twice, swapped or damaged"),
     (["test", "reliable.lab", "--fault", "lost"], "", 2, r"--fault lost: it is lost, twice, swapped or damaged"),
     (["test", "reliable.lab", "--fault", "lost:h1"], "", 2, r"--fault lost:h1: it is lost, twice, swapped or damaged"),
@@ -270,8 +279,9 @@ def check_directories(program):
     pathlib.Path(top, "again.lab").symlink_to("good.lab")
     pathlib.Path(top, "good.lab").write_text("host h1\n")
     pathlib.Path(top, "gone.lab").symlink_to("nowhere")
+    pathlib.Path(top, "scenario-1.json").write_text(program.run("schema", "scenario").stdout)
     result = program.run("test", "tree/")
-    ensure(result.returncode == 2 and result.stdout.endswith("1 passed, 2 failed, 0 skipped\n"), result.stdout)
+    ensure(result.returncode == 2 and "scenario-1" not in result.stdout and result.stdout.endswith("1 passed, 2 failed, 0 skipped\n"), result.stdout)
     ensure("tree/gone.lab: No such file" in result.stdout, result.stdout)
     ensure("tree/1/2/3/4/5/6/7/8: too many directories" in result.stdout, result.stdout)
 

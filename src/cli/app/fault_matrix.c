@@ -18,10 +18,12 @@
 #include "rdmalab/fault.h"
 #include "rdmalab/trace.h"
 
-#define PACKETS_MAX  1024u   /* packets that are tried */
-#define NEIGHBOUR_NS 1000000 /* a packet that arrives later than this is not a neighbour */
-#define NO_NOTE      SIZE_MAX
-#define CHOICE_BYTES 48u /* of a value of --fault */
+#define PACKETS_MAX    1024u   /* packets that are tried */
+#define NEIGHBOUR_NS   1000000 /* a packet that arrives later than this is not a neighbour */
+#define NO_NOTE        SIZE_MAX
+#define PACKET_COLUMNS 52u /* of a packet in the table, which has at most 100 columns */
+#define PACKETS_TOLD   12u /* packets that are listed if --fault names none of them */
+#define CHOICE_BYTES   48u /* of a value of --fault */
 
 static const char fault_name[] = "matrix";
 
@@ -62,6 +64,8 @@ struct matrix {
     struct suite runs;
     const char **notes; /* the distinct differences */
     size_t n_notes, n_same, n_different, n_unhit;
+    size_t n_unmet, n_other_order; /* neither is counted as the same, nor as different */
+    bool outcomes_only;            /* the expectations of the scenario do not count */
 };
 
 /* --- The choice ------------------------------------------------------------------------------- */
@@ -128,6 +132,10 @@ static void end_faulty(void *ctx, struct session *s, struct test_result *ret)
     ret->n_packets = v->outcome.n_packets;
     ret->is_hit = v->outcome.n_hit > 0;
     ret->differs = outcome_add_difference(&t, &v->m->was, &v->outcome, rdl_names(s->lab));
+    ret->other_order = !ret->differs && outcome_order_differs(&v->m->was, &v->outcome);
+    ret->unmet = !ret->differs && !v->m->outcomes_only && s->run.not_held[0];
+    if (ret->unmet)
+        text_add(&t, s->run.not_held);
 }
 
 /* --- Planning --------------------------------------------------------------------------------- */
@@ -205,14 +213,14 @@ static void plan(struct matrix *m)
 
 /* --- Results ---------------------------------------------------------------------------------- */
 
-/* Returns the difference to the run without a fault, as programs see it.  Returns NULL if there is
- * none.
+/* Returns the difference to the run without a fault, as programs see it, or the expectation that
+ * does not hold.  Returns NULL if there is neither.
  */
 static const char *note_of(const struct test_result *r)
 {
     if (r->status != EXIT_PASSED)
         return r->message; /* a command failed, so the scenario did not reach its end */
-    return r->differs ? r->seen : NULL;
+    return r->differs || r->unmet ? r->seen : NULL;
 }
 
 static size_t numbered(struct matrix *m, const char *note)
@@ -228,7 +236,9 @@ static size_t numbered(struct matrix *m, const char *note)
 /* Returns the exit status of the run @v: that of `--fault` with its choice. */
 static int status_of(const struct variant *v)
 {
-    return exit_worse(v->c->result.differs ? EXIT_FAILED : EXIT_PASSED, v->c->result.status);
+    const struct test_result *r = &v->c->result;
+
+    return exit_worse(r->differs || r->unmet ? EXIT_FAILED : EXIT_PASSED, r->status);
 }
 
 /* Counts the outcomes.  Returns the exit status of the worst. */
@@ -244,10 +254,12 @@ static int judge(struct matrix *m)
             continue;
         if (note) {
             v->note = numbered(m, note);
-            m->n_different++;
+            *(v->c->result.unmet ? &m->n_unmet : &m->n_different) += 1;
             status = exit_worse(status, status_of(v));
         } else if (!v->c->result.is_hit) {
             m->n_unhit++;
+        } else if (v->c->result.other_order) {
+            m->n_other_order++;
         } else {
             m->n_same++;
         }
@@ -262,18 +274,23 @@ static long long more_packets(const struct matrix *m, const struct variant *v)
 
 static void add_cell(struct grid *g, const struct matrix *m, const struct variant *v)
 {
+    char cell[48];
+    struct text t = text_on(cell, sizeof(cell));
+
     if (!v->is_tried)
         grid_cell(g, "-");
     else if (!v->c->ended)
         grid_cell(g, "?");
     else if (v->note != NO_NOTE)
-        grid_cellf(g, "[%zu]", v->note + 1);
+        grid_cellf(g, "%s[%zu]", v->c->result.unmet ? "expect " : "", v->note + 1);
     else if (!v->c->result.is_hit)
         grid_cell(g, "not hit");
-    else if (more_packets(m, v) != 0)
-        grid_cellf(g, "same %+lld", more_packets(m, v));
     else
-        grid_cell(g, "same");
+        text_add(&t, v->c->result.other_order ? "order" : "same");
+    if (t.len > 0 && more_packets(m, v) != 0)
+        text_addf(&t, " %+lld", more_packets(m, v));
+    if (t.len > 0)
+        grid_cell(g, cell);
 }
 
 static void add_packet(struct text *t, const struct matrix *m, const struct outcome_packet *p)
@@ -283,6 +300,23 @@ static void add_packet(struct text *t, const struct matrix *m, const struct outc
     ev_names_object(names, t, p->tx.u.tx.host, OBJ_QP, p->tx.u.tx.qpn);
     text_add(t, " ");
     ev_add_text(t, &p->tx, names);
+}
+
+/* Shortens the text of a packet to PACKET_COLUMNS: leaves out what stands before " -> h2.qp". */
+static void shorten(char *line)
+{
+    static const char dots[] = " ...";
+    const size_t len = strlen(line);
+    char *tail = strstr(line, " -> ");
+    size_t keep = tail ? strlen(tail) : 0, head;
+
+    if (len <= PACKET_COLUMNS || keep + sizeof(dots) > PACKET_COLUMNS)
+        return;
+    head = PACKET_COLUMNS - keep - (sizeof(dots) - 1);
+    while (head > 0 && line[head] != ' ')
+        head--;
+    memmove(line + head + sizeof(dots) - 1, tail, keep + 1);
+    memcpy(line + head, dots, sizeof(dots) - 1);
 }
 
 static void print_table(const struct matrix *m)
@@ -306,6 +340,7 @@ static void print_table(const struct matrix *m)
         grid_cell(&g, line);
         t = text_on(line, sizeof(line));
         add_packet(&t, m, &m->was.packets[i]);
+        shorten(line);
         grid_cell(&g, line);
         for (size_t h = 0; h < N_HAPPENINGS; h++) {
             if (has_column(m, h))
@@ -353,10 +388,18 @@ static void print_text(const struct matrix *m)
     puts(
         "same: programs see the same completions and bytes; +2: two packets more were sent; -: no\n"
         "other packet comes soon after it");
+    if (m->n_other_order)
+        puts("order: the same, but completions of one completion queue are in another order");
+    if (m->n_unmet)
+        puts("expect: the same, but an expectation of the scenario does not hold");
     if (m->was.n_kept < m->was.n_packets && !m->choice->text)
         printf("only the first %zu of %zu packets were tried\n", m->was.n_kept, m->was.n_packets);
     printf("%zu runs: %zu came to the same, %zu did not", m->runs.n_cases, m->n_same,
            m->n_different);
+    if (m->n_other_order)
+        printf("; in %zu only the order differs", m->n_other_order);
+    if (m->n_unmet)
+        printf("; in %zu an expectation does not hold", m->n_unmet);
     if (m->n_unhit)
         printf("; in %zu the packet was none of those that faults can hit", m->n_unhit);
     puts("");
@@ -369,8 +412,10 @@ static void print_json_variant(const struct matrix *m, size_t happening, const s
         fputs("null", stdout);
         return;
     }
-    printf("{\"same\": %s, \"hit\": %s, \"more_packets\": %lld",
-           v->note == NO_NOTE ? "true" : "false", v->c->result.is_hit ? "true" : "false",
+    printf("{\"same\": %s, \"same_order\": %s, \"expected\": %s, \"hit\": %s, "
+           "\"more_packets\": %lld",
+           v->note == NO_NOTE ? "true" : "false", v->c->result.other_order ? "false" : "true",
+           v->c->result.unmet ? "false" : "true", v->c->result.is_hit ? "true" : "false",
            more_packets(m, v));
     if (v->note != NO_NOTE) {
         char line[SHELL_LINE_BYTES];
@@ -396,9 +441,11 @@ static void print_json(const struct matrix *m)
     print_json_string(stdout, m->c->file->name);
     printf(", \"seed\": ");
     print_json_number(stdout, m->c->seed);
-    printf(", \"runs\": %zu, \"same\": %zu, \"different\": %zu, \"packets_sent\": %zu, "
+    printf(", \"runs\": %zu, \"same\": %zu, \"different\": %zu, "
+           "\"other_order\": %zu, \"unexpected\": %zu, \"packets_sent\": %zu, "
            "\"packets\": [",
-           m->runs.n_cases, m->n_same, m->n_different, m->was.n_packets);
+           m->runs.n_cases, m->n_same, m->n_different, m->n_other_order, m->n_unmet,
+           m->was.n_packets);
     for (size_t i = 0; i < m->was.n_kept; i++) {
         char line[EV_TEXT_BYTES];
         struct text t = text_on(line, sizeof(line));
@@ -472,6 +519,34 @@ static int run_plain(struct matrix *m)
     return EXIT_PASSED;
 }
 
+/* Prints that the run of the choice does not exist, and the packets that there are. */
+static void complain_of_choice(const struct matrix *m)
+{
+    char line[EV_TEXT_BYTES];
+    struct text t = text_on(line, sizeof(line));
+    const struct outcome *was = &m->was;
+    const char *happening = happenings[m->choice->happening].name;
+
+    fprintf(stderr, "rdmalab: %s: --fault %s: there is no such run\n", SHOWN_NAME(m->c->file->name),
+            SHOWN_NAME(m->choice->text));
+    for (size_t i = 0; i < was->n_kept; i++) {
+        if (was->packets[i].tx.id == m->choice->packet) {
+            fprintf(stderr, "  no packet comes soon after it, with which it could be %s\n",
+                    happening);
+            return;
+        }
+    }
+    for (size_t i = 0; i < was->n_kept && i < PACKETS_TOLD; i++) {
+        text_add(&t, i ? ", " : "");
+        ev_add_id(&t, was->packets[i].tx.id);
+    }
+    if (was->n_kept == 0)
+        fputs("  it sends no packet\n", stderr);
+    else
+        fprintf(stderr, "  its packets are %s%s\n", line,
+                was->n_kept > PACKETS_TOLD ? " and more; --fault-matrix lists all" : "");
+}
+
 /* @m has the case, the options and the choice.  Frees the rest of it. */
 static int try_case(struct matrix *m, size_t jobs, bool json, size_t *n_tried)
 {
@@ -485,7 +560,10 @@ static int try_case(struct matrix *m, size_t jobs, bool json, size_t *n_tried)
         if (unseen.not_run)
             fprintf(stderr, "rdmalab: interrupted; %zu of %zu were not run\n", unseen.not_run,
                     m->runs.n_cases);
-        (json ? print_json : print_text)(m);
+        if (m->choice->text && m->runs.n_cases == 0)
+            complain_of_choice(m);
+        if (json || !m->choice->text || m->runs.n_cases > 0)
+            (json ? print_json : print_text)(m);
         *n_tried += m->runs.n_cases;
     } else if (json) {
         fputs("null", stdout);
@@ -494,20 +572,11 @@ static int try_case(struct matrix *m, size_t jobs, bool json, size_t *n_tried)
     return status;
 }
 
-/* Prints why there was no run. */
-static void complain_of_nothing(const struct fault_choice *choice)
-{
-    if (choice->text)
-        fprintf(stderr, "rdmalab: --fault %s: there is no such run\n", SHOWN_NAME(choice->text));
-    else
-        fputs("rdmalab: no packet was sent, so nothing could happen to one\n", stderr);
-}
-
 int fault_matrix_of(const struct test_case *c, const struct test_options *o, size_t jobs,
                     struct text *note)
 {
     const struct fault_choice all = {.text = NULL};
-    struct matrix m = {.c = c, .o = o, .choice = &all};
+    struct matrix m = {.c = c, .o = o, .choice = &all, .outcomes_only = true};
     struct report unseen = {0};
     int status = run_plain(&m);
 
@@ -556,7 +625,8 @@ int fault_matrix(const struct suite *su, const struct fault_choice *choice,
     if (json)
         fputs(su->n_cases ? "]\n" : "[]\n", stdout);
     if (n_tried == 0 && status == EXIT_PASSED) {
-        complain_of_nothing(choice);
+        if (!choice->text)
+            fputs("rdmalab: no packet was sent, so nothing could happen to one\n", stderr);
         status = EXIT_USAGE;
     }
     return status;

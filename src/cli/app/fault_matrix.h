@@ -3,8 +3,8 @@
  * duplicated, reordered, damaged).  The outcomes (outcome.h) are compared with that of a run
  * without a fault.
  *
- * The expectations of the scenario are checked only in the run without a fault, since they may
- * count packets or check times.
+ * An expectation of the scenario that does not hold in a run with a fault does not end the run.  The
+ * table marks it apart from a difference: it may count packets or check times.
  */
 #ifndef CLI_APP_FAULT_MATRIX_H
 #define CLI_APP_FAULT_MATRIX_H
@@ -28,8 +28,9 @@ bool fault_choice_parse(const char *text, struct fault_choice *ret);
  * @json, prints one JSON array of all cases instead.  A run with another outcome is printed with
  * the command line that repeats it.
  *
- * Return: EXIT_PASSED       no fault changes what programs see
- *	   EXIT_FAILED       a fault changes it, or a scenario fails without a fault
+ * Return: EXIT_PASSED       no fault changes what programs see, but perhaps its order
+ *	   EXIT_FAILED       a fault changes it, an expectation does not hold, or a scenario fails
+ *	                     without a fault
  *	   EXIT_USAGE        nothing was tried: there is no packet, or no such run
  *	   and any other exit status of a run, such as EXIT_BROKEN
  */
@@ -37,7 +38,7 @@ int fault_matrix(const struct suite *su, const struct fault_choice *choice,
                  const struct test_options *o, size_t jobs, bool json);
 
 /* Tries all faults on the one case @c, which passes without them, and prints no table.  Returns the
- * exit status like fault_matrix().  Appends the first outcome that differs to @note.
+ * exit status like fault_matrix(), but expectations do not count.  Appends the first outcome that differs to @note.
  */
 int fault_matrix_of(const struct test_case *c, const struct test_options *o, size_t jobs,
                     struct text *note);

@@ -349,3 +349,43 @@ bool outcome_add_difference(struct text *t, const struct outcome *was, const str
     }
     return false;
 }
+
+static int compare_cqs(const void *a, const void *b)
+{
+    const struct ev *x = *(const struct ev *const *)a, *y = *(const struct ev *const *)b;
+
+    if (x->u.cqe.host != y->u.cqe.host)
+        return x->u.cqe.host < y->u.cqe.host ? -1 : 1;
+    if (x->u.cqe.cqn != y->u.cqe.cqn)
+        return x->u.cqe.cqn < y->u.cqe.cqn ? -1 : 1;
+    return x->id < y->id ? -1 : x->id > y->id;
+}
+
+/* Returns the completions in the order of their queues and of their times; the caller frees it. */
+static const struct ev **by_cq(const struct outcome *o)
+{
+    const struct ev **v = must_malloc((o->n_completions + 1) * sizeof(*v));
+
+    for (size_t i = 0; i < o->n_completions; i++)
+        v[i] = &o->completions[i];
+    if (o->n_completions > 0)
+        qsort(v, o->n_completions, sizeof(*v), compare_cqs);
+    return v;
+}
+
+bool outcome_order_differs(const struct outcome *was, const struct outcome *is)
+{
+    const struct ev **a, **b;
+    bool differs = false;
+
+    if (was->n_completions != is->n_completions)
+        return true;
+    a = by_cq(was);
+    b = by_cq(is);
+    for (size_t i = 0; i < was->n_completions && !differs; i++)
+        differs = a[i]->u.cqe.cqn != b[i]->u.cqe.cqn || !is_same_queue(a[i], b[i]) ||
+                  !is_same_completion(a[i], b[i]);
+    free(a);
+    free(b);
+    return differs;
+}

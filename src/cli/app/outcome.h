@@ -66,4 +66,9 @@ void outcome_free(struct outcome *o);
 bool outcome_add_difference(struct text *t, const struct outcome *was, const struct outcome *is,
                             const struct ev_names *names);
 
+/* Returns true if completions of one completion queue are in another order in @is than in @was.
+ * Valid if outcome_add_difference() finds none.
+ */
+bool outcome_order_differs(const struct outcome *was, const struct outcome *is);
+
 #endif

@@ -38,10 +38,12 @@ struct test_result {
     struct coverage covered;          /* empty unless test_options.coverage is set */
     char message[TEST_MESSAGE_BYTES]; /* why it failed or was skipped; may be empty */
     /* The rest is set by a witness that compares outcomes (outcome.h): */
-    uint64_t n_packets;         /* number of sent packets */
-    bool is_hit;                /* the fault has hit a packet */
-    bool differs;               /* the outcome differs from that without the fault */
-    char seen[TEST_SEEN_BYTES]; /* the first difference, as text */
+    uint64_t n_packets; /* number of sent packets */
+    bool is_hit;        /* the fault has hit a packet */
+    bool differs;       /* the outcome differs from that without the fault */
+    bool other_order;   /* the outcome is the same, but its completions have another order */
+    bool unmet;         /* an expectation of the scenario does not hold */
+    char seen[TEST_SEEN_BYTES]; /* the first difference, or that expectation, as text */
 };
 
 /* Observes the run of a case. */
@@ -51,7 +53,7 @@ struct test_witness {
      * @observer.
      */
     void (*ended)(void *ctx, struct session *s, struct test_result *ret);
-    bool expectations_ignored; /* do not check the expectations of the scenario */
+    bool expectations_ignored; /* the run goes on if an expectation does not hold */
 };
 
 /* One file with one seed. */
@@ -90,8 +92,8 @@ struct suite {
 };
 
 /* Adds the file @path, or all scenarios below the directory @path, sorted by name.  A file that is
- * in the suite is not added again.  @tags: add only scenarios with one of these ("a,b"); NULL: all.
- * Errors in a file are stored with it.
+ * in the suite is not added again, and a JSON Schema in the directory is left out.  @tags: add only
+ * scenarios with one of these ("a,b"); NULL: all. Errors in a file are stored with it.
  */
 void suite_add(struct suite *su, const char *path, const char *tags);
 

@@ -156,6 +156,24 @@ bool session_fail(struct session *s, struct span at, const char *fmt, ...)
     return diag_set(&s->diag, DIAG_FAILED, at, "%s", message);
 }
 
+bool session_ignores_error(struct session *s)
+{
+    const struct source *src = s->run.block ? s->run.block->src : &s->diag_src;
+    struct text t;
+    size_t line, col;
+
+    if (!s->config.expectations_ignored)
+        return false;
+    if (s->run.not_held[0] == '\0') {
+        t = text_on(s->run.not_held, sizeof(s->run.not_held));
+        source_place(src, s->diag.at.at, &line, &col);
+        text_addf(&t, "line %zu: %s", line, s->diag.message);
+    }
+    s->diag = (struct diag){0};
+    s->diag_src = (struct source){0};
+    return true;
+}
+
 void session_place(const struct session *s, struct span at, char ret[SESSION_PLACE_BYTES])
 {
     const struct source *src = s->run.block ? s->run.block->src : NULL;

@@ -29,8 +29,9 @@
 #include "rdmalab/inspect.h"
 #include "rdmalab/lab.h"
 
-#define SESSION_SOURCES_MAX 8u /* maximum depth of files that source each other */
-#define SESSION_MADE_BYTES  2048u
+#define SESSION_SOURCES_MAX    8u /* maximum depth of files that source each other */
+#define SESSION_MADE_BYTES     2048u
+#define SESSION_NOT_HELD_BYTES 400u
 
 struct ev;
 struct live;
@@ -87,7 +88,9 @@ struct session_config {
      * and it is refused.
      */
     bool (*ask)(const char *question);
-    /* `expect`, `until` and `finish` do not fail if what they wait for or expect does not hold. */
+    /* `expect`, `until` and `finish` do not fail if what they wait for or expect does not hold.
+     * The first of them that does not hold is noted in session_run.not_held.
+     */
     bool expectations_ignored;
     /* Of `rdmalab grade`: the text that `answer` runs in place of a file; NULL: it reads the file.
      */
@@ -155,6 +158,10 @@ struct session_run {
     bool quit;               /* no further step may be executed */
     uint64_t n_expectations; /* number of `expect`s executed so far */
     uint64_t n_waits;        /* number of `until`s and `refused`s, which expect something too */
+    /* With expectations_ignored: "line 5: " and the message of the first expectation that did not
+     * hold; "": all have held.
+     */
+    char not_held[SESSION_NOT_HELD_BYTES];
     struct unmet unmet;
 };
 
@@ -325,6 +332,11 @@ static inline bool session_is_interrupted(const struct session *s)
  * s->diag.  Returns false otherwise, and always in a block that ^C does not end.
  */
 bool session_interrupted(struct session *s, struct span at);
+
+/* With expectations_ignored: forgets the error in s->diag, which says that an expectation does not
+ * hold, and notes it in s->run.not_held if it is the first.  Returns expectations_ignored.
+ */
+bool session_ignores_error(struct session *s);
 
 /* Fills s->diag with an error of kind DIAG_FAILED at @at.  Returns false. */
 bool session_fail(struct session *s, struct span at, const char *fmt, ...)
