@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "cli/lang/json.h"
 #include "cli/lang/judge.h"
 #include "cli/session/files.h"
 #include "emu/base/text.h"
@@ -102,7 +103,9 @@ static struct test_file *new_file(struct suite *su, const char *name)
     return f->name ? f : NULL;
 }
 
-static void add_file(struct suite *su, const char *name, const char *tags)
+/* @found: the file was found in a directory.  Then a JSON Schema beside the scenarios is left out.
+ */
+static void add_file(struct suite *su, const char *name, const char *tags, bool found)
 {
     struct test_file *f = new_file(su, name);
     size_t bytes = 0;
@@ -117,7 +120,9 @@ static void add_file(struct suite *su, const char *name, const char *tags)
     f->status = scenario_load_to_run(&f->sc, name, err);
     fclose(err);
     /* The tags of a wrong file are not known, so it is always added. */
-    if (f->status == EXIT_PASSED && !has_tag(&f->sc, tags))
+    if (f->status == EXIT_PASSED
+            ? !has_tag(&f->sc, tags)
+            : found && f->sc.src.text && files_is_json(name) && json_is_schema(f->sc.src.text))
         file_done(f);
     else
         su->n_files++;
@@ -189,7 +194,7 @@ static void add_path(struct suite *su, const char *path, const char *tags, size_
     if (depth > 0 && there && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode))
         add_wrong(su, path, "this is no regular file");
     else if (!there || !S_ISDIR(info.st_mode))
-        add_file(su, path, tags);
+        add_file(su, path, tags, depth > 0);
     else if (depth == DIRECTORY_DEPTH)
         add_wrong(su, path,
                   "too many directories in each other; name this one on the command line");

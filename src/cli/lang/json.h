@@ -19,6 +19,9 @@ void json_use_memory(void);
 /* Parses all of @s->src as a scenario.  Returns false, with a message in @d, on failure. */
 bool json_read_script(struct script *s, struct diag *d);
 
+/* Returns true if @text is a JSON Schema, and no scenario: it has "$id" or "$defs", but no "steps". */
+bool json_is_schema(const char *text);
+
 /* Writes @s as a scenario. */
 void json_write_script(FILE *out, const struct script *s);
 

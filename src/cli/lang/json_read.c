@@ -73,6 +73,8 @@ static bool list_keys(struct json_reading *r, const struct cmd *cmd)
     }
     if (cmd->flags & CMD_NAMES)
         text_addf(&t, t.len ? ", \"%s\"" : "\"%s\"", cmd_as.name);
+    if (cmd->flags & CMD_HEADER)
+        text_add(&t, ", \"steps\"");
     if (t.cut || f.cut)
         return diag_remedy(r->d, "\"rdmalab schema scenario\" has the keys of %s", cmd->name);
     if (!t.len && !f.len)
@@ -648,4 +650,14 @@ bool json_read_script(struct script *s, struct diag *d)
     ok = read_scenario(&r, json_root(&s->src, root), false);
     cJSON_Delete(root);
     return ok;
+}
+
+bool json_is_schema(const char *text)
+{
+    cJSON *root = cJSON_Parse(text);
+    const bool is = cJSON_IsObject(root) && !cJSON_HasObjectItem(root, "steps") &&
+                    (cJSON_HasObjectItem(root, "$id") || cJSON_HasObjectItem(root, "$defs"));
+
+    cJSON_Delete(root);
+    return is;
 }
