@@ -9,6 +9,7 @@
 #include "emu/base/assert.h"
 #include "emu/facts/enum/drop.h"
 #include "emu/facts/enum/object.h"
+#include "emu/facts/enum/pkt_act.h"
 #include "emu/facts/enum/rdma_cm_event.h"
 #include "emu/facts/enum/wc_status.h"
 #include "emu/facts/rules.h"
@@ -143,6 +144,17 @@ static bool is_failure(const struct target *t, const struct ev *e)
     }
 }
 
+/* Returns true if a responder refused a request for good.  The requester sees a failure only later,
+ * and never if its program has ended.
+ */
+static bool is_refused_request(const struct target *t, const struct ev *e)
+{
+    (void)t;
+    return e->kind == EV_rx &&
+           (e->u.rx.act == ACT_NAK_INVALID || e->u.rx.act == ACT_NAK_ACCESS ||
+            e->u.rx.act == ACT_NAK_OPERATIONAL || e->u.rx.act == ACT_TAKE_AND_FAIL);
+}
+
 /* Returns true for problems that the transport repairs, or that no program sees.  A frame dropped
  * because it is for another station is none: a switch that floods a frame sends it to everybody.
  */
@@ -151,7 +163,17 @@ static bool is_trouble(const struct target *t, const struct ev *e)
     (void)t;
     return e->kind == EV_timeout || e->kind == EV_lost || e->kind == EV_not_sent ||
            e->kind == EV_device_fault ||
-           (e->kind == EV_drop && e->u.drop.reason != DROP_NOT_FOR_US);
+           (e->kind == EV_drop && e->u.drop.reason != DROP_NOT_FOR_US &&
+            e->u.drop.reason != DROP_NO_SUCH_QP);
+}
+
+/* Returns true for a packet to a queue pair that does not exist: often one that its program, which
+ * has ended, has destroyed.  Other trouble matters more.
+ */
+static bool is_for_no_qp(const struct target *t, const struct ev *e)
+{
+    (void)t;
+    return e->kind == EV_drop && e->u.drop.reason == DROP_NO_SUCH_QP;
 }
 
 /* Returns true for a dropped frame of which no copy reached its destination. */
@@ -206,7 +228,8 @@ static enum rdl_status find_last(const struct past *p, match_fn *match, const st
 static enum rdl_status find_wrong(const struct past *p, ev_id *ret)
 {
     static match_fn *const matches[] = {
-        is_failure, is_trouble, is_astray, is_completion_of_any, is_step, is_any,
+        is_failure, is_refused_request,   is_trouble, is_for_no_qp,
+        is_astray,  is_completion_of_any, is_step,    is_any,
     };
     struct past_index *index = fate_index(p);
     const struct target any = {.path = "", .index = index};
@@ -224,7 +247,10 @@ void why_tell_choice(FILE *out, const struct past *p, ev_id id)
     const struct target any = {.path = "", .index = index};
     const struct ev *e = past_find(p, id);
 
-    if (e && !is_failure(&any, e) && !is_trouble(&any, e) && !is_astray(&any, e))
+    if (e && is_completion_of_any(&any, e) && e->u.cqe.status == WCS_WR_FLUSH_ERR)
+        fputs("nothing failed but what was flushed, and this was flushed last:\n", out);
+    else if (e && !is_failure(&any, e) && !is_refused_request(&any, e) && !is_trouble(&any, e) &&
+             !is_for_no_qp(&any, e) && !is_astray(&any, e))
         fputs("nothing went wrong; this happened last:\n", out);
     past_index_free(index);
 }

@@ -552,10 +552,23 @@ static void what_is_asked_about_when_nothing_is_named(void **state)
         {.id = ID(3, 1), .kind = EV_post_send, .u.post_send = {.qpn = 2}},
         {.id = ID(3, 2), .kind = EV_no_kick},
     };
+    /* Refused for good; the request is flushed later, and nothing else fails. */
+    static const struct ev refused[] = {
+        {.id = ID(3, 1), .kind = EV_lost, .u.lost = {.tx = ID(2, 1)}},
+        {.id = ID(4, 1), .kind = EV_rx, .u.rx = {.host = 1, .act = ACT_NAK_INVALID}},
+        {.id = ID(5, 1), .kind = EV_cqe, .u.cqe = {.qpn = 2, .status = WCS_WR_FLUSH_ERR}},
+    };
+    static const struct ev late_ack[] = {
+        {.id = ID(3, 1), .kind = EV_lost, .u.lost = {.tx = ID(2, 1)}},
+        {.id = ID(5, 1), .kind = EV_cqe, .u.cqe = {.qpn = 2}},
+        {.id = ID(6, 1), .kind = EV_drop, .u.drop = {.host = 1, .reason = DROP_NO_SUCH_QP}},
+    };
     static const struct {
         struct written w;
         ev_id want;
     } rows[] = {
+        {{.events = refused, .n = ARRAY_LEN(refused)}, ID(4, 1)},
+        {{.events = late_ack, .n = ARRAY_LEN(late_ack)}, ID(3, 1)},
         {{.events = arrived, .n = ARRAY_LEN(arrived)}, ID(5, 1)},
         {{.events = astray, .n = ARRAY_LEN(astray)}, ID(4, 1)},
         {{.events = waiting, .n = ARRAY_LEN(waiting)}, ID(3, 1)},
