@@ -11,6 +11,7 @@
 #include "cli/exec/scenario_write.h"
 #include "cli/lang/lex.h"
 #include "cli/live/live.h"
+#include "cli/session/resolve.h"
 #include "cli/session/scenario.h"
 #include "cli/session/unmet.h"
 #include "emu/base/assert.h"
@@ -355,6 +356,26 @@ static bool is_late(const struct running *g)
     return g->r->timeout_s && now_ms() - g->began_ms >= g->r->timeout_s * 1000u;
 }
 
+/* Returns false, and prints an error, if a program is for a host that the lab does not have: then
+ * none is started.
+ */
+static bool hosts_exist(const struct running *g)
+{
+    const struct scope in = session_scope(g->s);
+
+    for (int i = 0; i < g->r->n_parts; i++) {
+        const char *name = g->r->parts[i].host;
+        rdl_host host;
+
+        if (rdl_find_host(g->s->lab, name, &host) == RDL_OK)
+            continue;
+        (void)resolve_unknown(&in, (struct span){0, 0}, name, "no host", &g->s->diag);
+        complain(g);
+        return false;
+    }
+    return true;
+}
+
 static void start_all(struct running *g)
 {
     const struct exec_run *r = g->r;
@@ -434,7 +455,7 @@ static int run_programs(struct running *g)
 {
     int status = EXIT_FAILED;
 
-    if (make_lab(g)) {
+    if (make_lab(g) && hosts_exist(g)) {
         start_all(g);
         wait_for_all(g);
         signals_alarm_after(0);

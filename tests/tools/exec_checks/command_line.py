@@ -38,7 +38,8 @@ def check_words(rdmalab, tally):
             ("h1 ib_send_bw -n 10", 2, "if it belongs to ib_send_bw, put -- before the program:\n  rdmalab exec h1 -- ib_send_bw -n 10\n"),
             ("--seed 2 h1 ls --help", 2, "  rdmalab exec --seed 2 h1 -- ls --help\n"),
             ("h1 --help", 2, '"rdmalab exec --help" lists them'), ("--timeout 0 h1 -- true", 2, "from 1 to"),
-            ("h9 -- true", 1, 'rdmalab: no host is called "h9"\n'), ("h1 -- sh -c exit", 0, ""), ("-- h1 -- echo -n", 0, ""),
+            ("h9 -- true", 1, 'rdmalab: no host is called "h9"\n'), ("h1 -- echo a : h9 -- true", 1, 'rdmalab: no host is called "h9"\n'),
+            ("h1 -- sh -c exit", 0, ""), ("-- h1 -- echo -n", 0, ""),
             ("--pcap - h1 -- true", 2, "it needs the name of a file"), ("h1 echo : h2 echo", 0, ""),
             ("--ladder a.png h1 -- true", 2, "--ladder a.png: the name must end in"), ("--pcap a h1 -- true", 2, "must end in"),
             ("--events a h1 -- true", 2, "must end in")):
