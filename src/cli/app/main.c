@@ -127,8 +127,9 @@ static int apropos_main(int argc, char **argv)
 /* Runs the command `scenarios` of the prompt. */
 static int scenarios_main(int argc, char **argv)
 {
-    bool ladder = false, run;
-    const struct option rows[] = {{.name = "--ladder", .flag = &ladder}};
+    struct lesson_how how = {.from_shell = true};
+    bool run;
+    const struct option rows[] = {{.name = "--ladder", .flag = &how.ladder}};
     const struct session_config config = {
         .out = stdout,
         .err = stderr,
@@ -144,15 +145,15 @@ static int scenarios_main(int argc, char **argv)
     if (!options_take(rows, ARRAY_LEN(rows), &argc, argv))
         return EXIT_USAGE;
     run = argc > 2 && strcmp(argv[1], "run") == 0;
-    if (argc > 2 + run || (ladder && argc == 1))
+    if (argc > 2 + run || (how.ladder && argc == 1))
         return EXIT_ASK;
     if (argc == 1 || (!run && !scenarios_has(argv[1]))) {
         if (scenarios_list(stdout, argv[1], &e))
             return EXIT_PASSED;
-    } else if (lesson_run(&config, argv[1 + run], ladder, &status, &e)) {
+    } else if (lesson_run(&config, argv[1 + run], &how, &status, &e)) {
         text_addf(&again, "rdmalab scenarios%s", run ? " run" : "");
         shell_add(&again, argv[1 + run]);
-        text_add(&again, ladder ? " --ladder" : "");
+        text_add(&again, how.ladder ? " --ladder" : "");
         if (status != EXIT_PASSED)
             modes_say_again(&again);
         return status;

@@ -24,6 +24,7 @@ bool run_scenarios(struct session *s, const struct step *st)
     const bool run = step_has(st, "more") && strcmp(step_text(st, "word"), "run") == 0;
     char word[WORD_BYTES];
     struct text t = text_on(word, sizeof(word));
+    const struct lesson_how how = {.ladder = step_has(st, "ladder")};
     struct scenarios_error e = {"", ""};
     int status = EXIT_PASSED;
     bool ok;
@@ -32,7 +33,7 @@ bool run_scenarios(struct session *s, const struct step *st)
     if (!run && (!word[0] || !scenarios_has(word)))
         ok = scenarios_list(s->config.out, word[0] ? word : NULL, &e);
     else
-        ok = lesson_run(&s->config, word, step_has(st, "ladder"), &status, &e);
+        ok = lesson_run(&s->config, word, &how, &status, &e);
     if (session_interrupted(s, st->at))
         return false;
     if (!ok) {

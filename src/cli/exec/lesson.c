@@ -45,9 +45,10 @@ static const struct lesson *next_lesson(const struct collection *c, const struct
     return NULL;
 }
 
-static void print_end(FILE *out, const struct session *s, int status, const struct collection *c,
-                      const struct lesson *l, const char *path)
+static void print_end(const struct session *s, const struct lesson_how *how, int status,
+                      const struct collection *c, const struct lesson *l, const char *path)
 {
+    FILE *out = s->config.out;
     const struct lesson *next = next_lesson(c, l);
     char when[32];
     struct text t = text_on(when, sizeof(when));
@@ -56,12 +57,19 @@ static void print_end(FILE *out, const struct session *s, int status, const stru
     quantity_add_time_short(&t, rdl_now_ns(s->lab));
     if (status == EXIT_PASSED)
         fprintf(out, "all of it held: %llu expectation%s, t=%s\n", n, n == 1 ? "" : "s", when);
-    fprintf(out,
-            "its picture: scenarios run %s ladder\n"
-            "to look around in it, at a new prompt: source %s\n",
-            l->name, path);
+    if (how->from_shell)
+        fprintf(out,
+                "its picture: rdmalab scenarios run %s --ladder\n"
+                "to look around in it: rdmalab open %s\n",
+                l->name, path);
+    else
+        fprintf(out,
+                "its picture: scenarios run %s ladder\n"
+                "to look around in it, at a new prompt: source %s\n",
+                l->name, path);
     if (next)
-        fprintf(out, "the next lesson: scenarios run %s\n", next->name);
+        fprintf(out, "the next lesson: %sscenarios run %s\n", how->from_shell ? "rdmalab " : "",
+                next->name);
 }
 
 /* Waits until the reader presses Enter.  Returns false at the end of the input, and after "q". */
@@ -88,7 +96,7 @@ static bool is_interactive(FILE *out)
 
 /* Runs @l.  Returns false if no lab can be made for it. */
 static bool run_lesson(const struct session_config *config, const struct collection *c,
-                       const struct lesson *l, bool ladder, int *ret_status)
+                       const struct lesson *l, const struct lesson_how *how, int *ret_status)
 {
     char path[COLLECTION_PATH_BYTES + COLLECTION_NAME_BYTES];
     struct text t = text_on(path, sizeof(path));
@@ -98,14 +106,14 @@ static bool run_lesson(const struct session_config *config, const struct collect
     collection_add_path(&t, c, l);
     own.seed = scenario_seed(&l->sc);
     own.seed_given = false;
-    own.steps_told = !ladder;
-    own.pause = !ladder && is_interactive(own.out) ? wait_for_enter : NULL;
+    own.steps_told = !how->ladder;
+    own.pause = !how->ladder && is_interactive(own.out) ? wait_for_enter : NULL;
     own.pause_ctx = own.out;
     own.share = SHOWN_OF_ALL;
     own.memory_bytes = 0;
     own.history_bytes = 0;
     own.observer = (struct session_observer){.ctx = NULL};
-    own.verbose = !ladder;
+    own.verbose = !how->ladder;
     if (session_new(&own, &s) != RDL_OK)
         return false;
     print_title(own.out, l);
@@ -114,22 +122,22 @@ static bool run_lesson(const struct session_config *config, const struct collect
         session_complain(s, own.err);
         *ret_status = session_exit_status(s);
     }
-    if (ladder && !scenario_write(s, OUTPUT_LADDER, "-", own.err))
+    if (how->ladder && !scenario_write(s, OUTPUT_LADDER, "-", own.err))
         *ret_status = exit_worse(*ret_status, EXIT_FAILED);
-    print_end(own.out, s, *ret_status, c, l, path);
+    print_end(s, how, *ret_status, c, l, path);
     session_free(s);
     return true;
 }
 
-bool lesson_run(const struct session_config *config, const char *name, bool ladder, int *ret_status,
-                struct scenarios_error *ret_error)
+bool lesson_run(const struct session_config *config, const char *name, const struct lesson_how *how,
+                int *ret_status, struct scenarios_error *ret_error)
 {
     struct collection c;
     bool ok = scenarios_read(&c, ret_error);
     const struct lesson *l = ok ? scenarios_find(&c, name, ret_error) : NULL;
 
     ok = l != NULL;
-    if (ok && !run_lesson(config, &c, l, ladder, ret_status))
+    if (ok && !run_lesson(config, &c, l, how, ret_status))
         ok = scenarios_fail(ret_error, "no lab can be made for it",
                             "close something that takes memory");
     collection_done(&c);

@@ -215,6 +215,14 @@ const struct lesson *collection_find(const struct collection *c, const char *nam
     return NULL;
 }
 
+/* Returns true if the name of a lesson begins with the number @number: "04-lost" with 4, and 04. */
+static bool is_numbered(const char *name, const char *number)
+{
+    char *end;
+
+    return strtoul(name, &end, 10) == strtoul(number, NULL, 10) && end != name && *end == '-';
+}
+
 const struct lesson *collection_find_short(const struct collection *c, const char *name)
 {
     const struct lesson *exact = collection_find(c, name), *found = NULL;
@@ -225,7 +233,7 @@ const struct lesson *collection_find_short(const struct collection *c, const cha
         const struct lesson *l = &c->v[i];
         const bool begins = strncasecmp(l->name, name, n) == 0;
 
-        if (is_number ? !begins || l->name[n] != '-'
+        if (is_number ? !is_numbered(l->name, name)
                       : !begins && strncasecmp(behind_number(l->name), name, n) != 0)
             continue;
         if (found)
