@@ -14,6 +14,7 @@
 #include "cli/session/files.h"
 #include "emu/base/text.h"
 #include "print/utf8.h"
+#include "process/must.h"
 
 #define DIRECTORY_DEPTH 8u
 
@@ -207,21 +208,41 @@ void suite_add(struct suite *su, const char *path, const char *tags)
     add_path(su, path, tags, 0);
 }
 
+/* The errors that the judge finds in a file. */
+struct found_errors {
+    struct test_file *f;
+    FILE *err;
+};
+
+static void note_error(void *ctx, const struct diag *d)
+{
+    struct found_errors *e = ctx;
+
+    if (!e->f->sc.wrong_line)
+        source_place(&e->f->sc.src, d->at.at, &e->f->sc.wrong_line, &e->f->sc.wrong_col);
+    diag_print(e->err, &e->f->sc.src, d);
+}
+
 static void judge_file(struct test_file *f)
 {
-    struct diag d = {.kind = DIAG_NONE};
-    size_t bytes;
-    FILE *err;
+    size_t bytes, n;
+    char *wrong = NULL;
+    struct found_errors e = {f, NULL};
 
-    if (f->status != EXIT_PASSED || judge_script(&f->sc.script, &d))
+    if (f->status != EXIT_PASSED)
         return;
+    e.err = must_memstream(&wrong, &bytes);
+    n = judge_script(&f->sc.script, note_error, &e);
+    if (n > JUDGE_ERRORS_MAX)
+        fprintf(e.err, "%zu more errors\n", n - JUDGE_ERRORS_MAX);
+    fclose(e.err);
+    if (n == 0) {
+        free(wrong);
+        return;
+    }
     f->status = EXIT_USAGE;
-    source_place(&f->sc.src, d.at.at, &f->sc.wrong_line, &f->sc.wrong_col);
-    err = open_memstream(&f->wrong, &bytes);
-    if (!err)
-        return;
-    diag_print(err, &f->sc.src, &d);
-    fclose(err);
+    free(f->wrong);
+    f->wrong = wrong;
 }
 
 void suite_judge(struct suite *su)

@@ -13,6 +13,7 @@
 #include "cli/lang/expand.h"
 #include "cli/lang/expr.h"
 #include "cli/lang/suggest.h"
+#include "emu/base/name.h"
 #include "emu/base/text.h"
 #include "emu/facts/enum_table.h"
 #include "emu/facts/leaf.h"
@@ -24,6 +25,9 @@ struct judge {
     bool any_host; /* hosts may have other names */
     struct pool pool;
     struct diag *d;
+    judge_found *found; /* called with each error */
+    void *ctx;
+    size_t n_wrong;
 };
 
 /* --- Names ------------------------------------------------------------------------------------ */
@@ -42,7 +46,11 @@ static void collect(struct judge *j, const struct step *first)
         if (st->as.text)
             add_name(j, st->as.text);
         for (size_t i = 0; i < st->cmd->n_params; i++) {
-            for (size_t k = 0; st->cmd->params[i].kind == VAL_NEW_NAME && k < st->args[i].n; k++)
+            const struct param *p = &st->cmd->params[i];
+
+            if (p->kind == VAL_NEW_NAME && p->standard && st->args[i].n == 0)
+                add_name(j, p->standard); /* setup makes h1 and h2 */
+            for (size_t k = 0; p->kind == VAL_NEW_NAME && k < st->args[i].n; k++)
                 add_name(j, st->args[i].v[k].text);
         }
         collect(j, st->body);
@@ -76,20 +84,27 @@ static bool host_is_known(struct judge *j, const char *name, struct span at)
 
 /* --- Expressions ------------------------------------------------------------------------------ */
 
-/* Checks the first word of the path @e, which stands outside of all blocks. */
-static bool path_is_known(struct judge *j, const struct expr *e, struct span from)
+/* Checks the first word of the path @path, which stands at @at outside of all blocks. */
+static bool first_word_is_known(struct judge *j, const char *path, struct span at)
 {
-    const size_t n = strcspn(e->text, ".[");
-    const char *name = pool_copy(&j->pool, e->text, n);
-    struct span at = expr_place(e, from);
-    struct expr_program ignored;
+    const size_t n = strcspn(path, ".[");
+    const char *name = pool_copy(&j->pool, path, n);
 
     /* Links and faults get names of their own: h1-h2, f1. */
-    if (e->text[n] != '.' || strpbrk(name, "-$") || expr_program_read(e->text, &ignored) ||
+    if (path[n] != '.' || !name_is_valid(name) || strpbrk(name, "-$") ||
         (name[0] == 'f' && name[1] && strspn(name + 1, "0123456789") == strlen(name + 1)))
         return true;
     at.len = at.len < n ? at.len : n;
     return host_is_known(j, name, at);
+}
+
+/* Checks the first word of the path @e, which stands outside of all blocks. */
+static bool path_is_known(struct judge *j, const struct expr *e, struct span from)
+{
+    struct expr_program ignored;
+
+    return expr_program_read(e->text, &ignored) ||
+           first_word_is_known(j, e->text, expr_place(e, from));
 }
 
 /* The leaves to which a path may lead: their nodes, their key, and their types. */
@@ -151,6 +166,8 @@ static bool may_have_word(struct judge *j, const struct leaves *l, const char *w
             suggest_offer(&near, row->words->rows[k].name);
     }
     diag_set(j->d, DIAG_VALUE, at, "%s is never \"%s\"", l->key, word);
+    if (strcmp(l->key, "opcode") == 0 && suggest_completion_opcode(word))
+        return diag_remedy(j->d, "%s", suggest_completion_opcode(word));
     if (near.best)
         return diag_remedy(j->d, "did you mean \"%s\"?", near.best);
     return diag_remedy(j->d, "\"explain %s\" tells more", l->key);
@@ -198,15 +215,36 @@ static bool judge_value(struct judge *j, const struct param *p, const struct val
 
     if (vars_in(v->text))
         return true;
-    if (p->kind == VAL_HOST)
+    switch (p->kind) {
+    case VAL_HOST:
+    case VAL_NODE:
+    case VAL_SENDER:
         return host_is_known(j, v->text, v->at);
+    case VAL_OBJECT:
+    case VAL_QUEUE:
+    case VAL_AT:
+    case VAL_BYTES:
+    case VAL_KEY:
+    case VAL_QPN:
+    case VAL_NUMBER:
+        return !outside || first_word_is_known(j, v->text, v->at);
+    default:
+        break;
+    }
     if (p->kind != VAL_EXPR)
         return true;
     e = expr_parse(&j->pool, v->text, v->at, &ignored);
     return !e || judge_expr(j, e, v->at, outside);
 }
 
-static bool judge_steps(struct judge *j, const struct step *first, bool outside)
+static void report(struct judge *j)
+{
+    if (j->n_wrong++ < JUDGE_ERRORS_MAX)
+        j->found(j->ctx, j->d);
+    *j->d = (struct diag){.kind = DIAG_NONE};
+}
+
+static void judge_steps(struct judge *j, const struct step *first, bool outside)
 {
     for (const struct step *st = first; st; st = st->next) {
         const bool inner = outside && st->cmd != &cmd_table[CMD_on];
@@ -214,25 +252,24 @@ static bool judge_steps(struct judge *j, const struct step *first, bool outside)
         for (size_t i = 0; i < st->cmd->n_params; i++) {
             for (size_t k = 0; k < st->args[i].n; k++) {
                 if (!judge_value(j, &st->cmd->params[i], &st->args[i].v[k], outside))
-                    return false;
+                    report(j);
             }
         }
         if (st->cmd == &cmd_table[CMD_refused] || st->cmd == &cmd_table[CMD_macro])
             continue;
-        if (!judge_steps(j, st->body, inner) || !judge_steps(j, st->other, inner))
-            return false;
+        judge_steps(j, st->body, inner);
+        judge_steps(j, st->other, inner);
     }
-    return true;
 }
 
-bool judge_script(const struct script *s, struct diag *d)
+size_t judge_script(const struct script *s, judge_found *found, void *ctx)
 {
-    struct judge j = {.d = d};
-    bool ok;
+    struct diag d = {.kind = DIAG_NONE};
+    struct judge j = {.d = &d, .found = found, .ctx = ctx};
 
     collect(&j, s->first);
-    ok = judge_steps(&j, s->first, true);
+    judge_steps(&j, s->first, true);
     pool_free(&j.pool);
     free(j.names);
-    return ok;
+    return j.n_wrong;
 }

@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* Judges a script that can be read, without running it: names of hosts that no command makes, and
- * comparisons that can never hold.  Nothing is claimed that only a run can show.
+/* Judges a script that can be read, without running it: names of hosts that no command makes, also
+ * in the paths of objects, and comparisons that can never hold.  Nothing is claimed that only a run
+ * can show: a command may still refuse its objects.
  */
 #ifndef CLI_LANG_JUDGE_H
 #define CLI_LANG_JUDGE_H
 
 #include "cli/lang/script.h"
 
-/* Returns true if nothing is wrong with @s.  Otherwise returns false, with the first error in @d.
- */
-bool judge_script(const struct script *s, struct diag *d);
+#define JUDGE_ERRORS_MAX 20u /* errors that are reported; others are counted */
+
+/* Receives an error; @d is valid during the call. */
+typedef void judge_found(void *ctx, const struct diag *d);
+
+/* Calls @found for each error of @s, in their order.  Returns the number of errors. */
+size_t judge_script(const struct script *s, judge_found *found, void *ctx);
 
 #endif
