@@ -376,7 +376,8 @@ static bool count_field(struct parser *p, struct ev_filter *filter)
         return false;
     }
     if (!take_op(p, &c->op)) {
-        fail(p, (struct span){p->i, 1}, "a comparison is missing", "for example psn==101");
+        fail(p, (struct span){p->i, 1}, "a comparison is missing",
+             peek(p) == '=' ? "equality is written ==" : "for example psn==101");
         return false;
     }
     text = field_text(p, &at);
@@ -528,7 +529,8 @@ static struct expr *term(struct parser *p)
     if (at.len == 0)
         return fail(p, (struct span){start, 1},
                     c ? "a value is needed here" : "the expression ends too early",
-                    "values are paths, numbers, \"text\", words, count(...)");
+                    c == '\'' ? "a string stands in double quotes: \"text\""
+                              : "values are paths, numbers, \"text\", words, count(...)");
     if (!isdigit((unsigned char)c) && peek(p) == '(')
         return happens(p, at);
     p->i = at.at + at.len; /* the node ends before the blanks */

@@ -19,7 +19,35 @@ struct near_path {
     char best[SUGGEST_WORD_BYTES];
     enum node_kind node;
     const char *owner;
+    const char *typed;       /* the unknown word */
+    struct text all, longer; /* all keys; those that are a longer or shorter form of the word */
 };
+
+#define KEYS_BYTES 200u /* of a list of keys in a remedy */
+#define SAME_LEAST 3u   /* first letters in which an abbreviation is the same */
+
+/* Returns true if one word begins as the other: "imm" and "immediate", "op" and "opcode". */
+static bool is_short_for(const char *a, const char *b)
+{
+    const size_t n = strlen(a), m = strlen(b), least = n < m ? n : m;
+
+    return least > 1 && strncmp(a, b, least) == 0;
+}
+
+/* Returns true if both have parts that begin alike: "bytes" and "byte_len". */
+static bool is_like(const char *typed, const char *key)
+{
+    size_t same = 0;
+
+    while (typed[same] && typed[same] == key[same])
+        same++;
+    return is_short_for(typed, key) || (same > SAME_LEAST && key[same] == '_');
+}
+
+static void add_key(struct text *t, const char *key)
+{
+    text_addf(t, "%s%s", t->len ? ", " : "", key);
+}
 
 static bool is_called_after(const char *name, enum node_kind node)
 {
@@ -43,9 +71,22 @@ static void offer(void *ctx, enum node_kind node, const char *key, const char *t
     struct near_path *n = ctx;
 
     (void)text;
+    add_key(&n->all, key);
+    if (is_like(n->typed, key))
+        add_key(&n->longer, key);
     if (suggest_offer_copy(&n->s, key, n->best) ||
         (n->s.best && strcmp(key, n->best) == 0 && is_called_after(n->owner, node)))
         n->node = node;
+}
+
+/* Returns the title of the only kind of node in @places. */
+static const char *node_title(const struct leaf_places *places)
+{
+    unsigned node = 0;
+
+    while (!(places->nodes >> node & 1))
+        node++;
+    return node_rows[node].title;
 }
 
 /* Suggests a similar path.  It uses only the rows, since the type of an object cannot be known from
@@ -55,8 +96,12 @@ static bool suggest(const char *path, size_t off, const struct leaf_places *plac
 {
     const bool one_kind = (places->nodes & (places->nodes - 1)) == 0;
     const char *point = off > 0 && path[off - 1] == ']' && path[off] != '[' ? "." : "";
-    struct near_path near = {.best = "", .owner = word_before(path, off)};
-    char word[SUGGEST_WORD_BYTES];
+    char word[SUGGEST_WORD_BYTES], all[KEYS_BYTES], longer[KEYS_BYTES];
+    struct near_path near = {.best = "",
+                             .owner = word_before(path, off),
+                             .typed = word,
+                             .all = text_on(all, sizeof(all)),
+                             .longer = text_on(longer, sizeof(longer))};
     struct text t = text_on(word, sizeof(word));
 
     text_addn(&t, path + off, leaf_path_word(path + off));
@@ -68,6 +113,13 @@ static bool suggest(const char *path, size_t off, const struct leaf_places *plac
         return diag_remedy(d, "did you mean \"%.*s%s%s\"? %s %s has it", (int)off, path, point,
                            near.best, text_article(node_rows[near.node].title),
                            node_rows[near.node].title);
+    if (near.longer.len > 0 && one_kind)
+        return diag_remedy(d, "did you mean %s? %s %s has: %s%s", longer,
+                           text_article(node_title(places)), node_title(places), all,
+                           near.all.cut ? ", ..." : "");
+    if (one_kind && near.all.len > 0)
+        return diag_remedy(d, "%s %s has: %s%s", text_article(node_title(places)),
+                           node_title(places), all, near.all.cut ? ", ..." : "");
     off -= off > 0 && path[off - 1] == '.';
     return diag_remedy(d,
                        "nothing that can be called \"%.*s\" has a \"%s\"; \"show %.*s json\" "

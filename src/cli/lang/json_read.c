@@ -302,7 +302,8 @@ static bool unknown_key(struct json_reading *r, const struct cmd *cmd, const str
 
         suggest_offer(&near, json_key(&cmd->params[i], &outer));
     }
-    suggest_offer(&near, cmd->flags & CMD_HEADER ? "steps" : "do");
+    if (cmd->flags & CMD_HEADER) /* a step has its "do" already */
+        suggest_offer(&near, "steps");
     if (cmd->flags & CMD_NAMES)
         suggest_offer(&near, cmd_as.name);
     for (size_t i = 0; near.best && i < cmd->n_params; i++) {

@@ -590,6 +590,11 @@ bool sentence_unknown(const struct step *st, const char *text, struct span at, s
         suggest_offer(&near, enum_opcode.rows[i].name);
     for (size_t i = 0; i < enum_cm_message.n_rows; i++)
         suggest_offer(&near, enum_cm_message.rows[i].name);
+    if (near.best && strcasecmp(near.best, text) == 0) /* another fault takes this word */
+        return diag_remedy(d, "%s is about %s", st->cmd->name,
+                           is_about_queue(st->cmd)
+                               ? "a virtqueue; of packets: drop the 2nd packet"
+                               : "packets; of a virtqueue: lose the 2nd kick of h1.qp.sq");
     if (near.best)
         return diag_remedy(d, "did you mean \"%s\"?", near.best);
     if (is_about_queue(st->cmd))

@@ -75,11 +75,27 @@ static bool has_each_word(const char *typed, const char *name)
     return true;
 }
 
+/* Returns true if @typed is libibverbs's name for @candidate: IBV_WC_SUCCESS, IBV_QPS_RTS. */
+static bool is_verbs_name(const char *typed, const char *candidate)
+{
+    const size_t n = strlen(typed), m = strlen(candidate);
+
+    return strncmp(typed, "IBV_", 4) == 0 && n > m && m > 1 && typed[n - m - 1] == '_' &&
+           strcasecmp(typed + n - m, candidate) == 0;
+}
+
 void suggest_offer(struct suggestion *s, const char *candidate)
 {
-    /* Words that were left out are nearer than letters that were mistyped. */
-    const size_t d =
-        least(distance(s->typed, candidate), has_each_word(s->typed, candidate) ? 1 : SIZE_MAX);
+    /* Of several names the longest is meant: RDMA_WRITE, not WRITE.  Words that were left out are
+     * nearer than letters that were mistyped.
+     */
+    const bool verbs = is_verbs_name(s->typed, candidate);
+    const size_t d = verbs ? 0
+                           : least(distance(s->typed, candidate),
+                                   has_each_word(s->typed, candidate) ? 1 : SIZE_MAX);
+
+    if (verbs && s->best && s->distance == 0 && strlen(candidate) > strlen(s->best))
+        s->distance = 1;
 
     /* People rarely mistype the first letter, so it decides between equal distances. */
     const bool nearer = d < s->distance || (d == s->distance && s->best && d > 0 &&
@@ -117,6 +133,30 @@ bool suggest_is_part(const char *part, const char *name)
         name += word;
     }
     return false;
+}
+
+const char *suggest_completion_opcode(const char *word)
+{
+    static const struct {
+        const char *word, *remedy;
+    } rows[] = {
+        {"RDMA_WRITE_WITH_IMM",
+         "it is RDMA_WRITE at the sender, RECV_RDMA_WITH_IMM at the receiver"},
+        {"SEND_WITH_IMM", "it is SEND at the sender, RECV at the receiver"},
+        {"SEND_WITH_INV", "it is SEND at the sender, RECV at the receiver"},
+        {"WRITE", "it is RDMA_WRITE at the sender; the receiver has no completion"},
+        {"READ", "it is RDMA_READ at the requester; the responder has no completion"},
+    };
+    const size_t n = strlen(word);
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        const size_t m = strlen(rows[i].word);
+
+        if (n >= m && strcasecmp(word + n - m, rows[i].word) == 0 &&
+            (n == m || strncmp(word, "IBV_", 4) == 0) && (m > 5 || n == m))
+            return rows[i].remedy;
+    }
+    return NULL;
 }
 
 const char *suggest_event(const char *word)

@@ -47,4 +47,9 @@ const char *suggest_other_word(const char *word);
 /* The same for a word that people type behind @command, which does not take it: "run until". */
 const char *suggest_operand(const char *command, const char *word);
 
+/* Returns a remedy for @word, an opcode of a work request in place of that of its completion.
+ * Returns NULL if it is none.
+ */
+const char *suggest_completion_opcode(const char *word);
+
 #endif

@@ -331,6 +331,8 @@ bool value_slice_check(const char *name, enum value_kind kind, const char *text,
     diag_set(d, DIAG_VALUE, at, "%s: \"%s\": %s", name, text, why);
     if (why == ends_first)
         return meant_length(text, &s, d);
+    if (strchr(text, ',') || (strchr(text, '[') != NULL) != (strchr(text, ']') != NULL))
+        return diag_remedy(d, "a range is written with a colon: mr[0:10]");
     return diag_remedy(d, "it is %s", value_kinds[kind].what);
 }
 

@@ -7,6 +7,7 @@
 #include "cli/lang/suggest.h"
 #include "cli/session/expr_count.h"
 #include "cli/session/operand.h"
+#include "emu/facts/enum/wc_opcode.h"
 #include "emu/facts/enum_table.h"
 #include "rdmalab/lab.h"
 
@@ -24,6 +25,8 @@ static bool is_word_of(const struct question *q, const struct enum_table *words,
     for (size_t i = 0; i < words->n_rows; i++)
         suggest_offer(&near, words->rows[i].name);
     diag_set(q->reterr, DIAG_VALUE, at, "no %s is called \"%s\"", words->what, word);
+    if (words == &enum_wc_opcode && suggest_completion_opcode(word))
+        return diag_remedy(q->reterr, "%s", suggest_completion_opcode(word));
     if (near.best)
         return diag_remedy(q->reterr, "did you mean \"%s\"?", near.best);
     return diag_remedy(q->reterr, "\"explain %s\" tells more", words->name);
