@@ -169,7 +169,8 @@ CASES = [  # arguments, standard input, exit status, what the output must match
     (["test", "unreliable.lab", "--fault-matrix", "-j", "2"], "", 1,
      r"UC_SEND_ONLY .* \[1\] +same +- +\[1\]\n\[1\] h2\.qp wr_id=7: no completion; without the fault SUCCESS\n"
      r"  again: rdmalab test unreliable\.lab --seed 1 --fault lost:\d+\.\d\n"
-     r"  again: rdmalab test unreliable\.lab --seed 1 --fault damaged:\d+\.\d\nsame: .*\n.*\n"
+     r"  again: rdmalab test unreliable\.lab --seed 1 --fault damaged:\d+\.\d\n"
+     r"  open:  rdmalab open unreliable\.lab --seed 1 --fault lost:\d+\.\d\nsame: .*\n.*\n"
      r"3 runs: 1 came to the same, 2 did not$"),
     (["test", "counts.lab", "--fault-matrix"], "", 1,
      r"RC_SEND_ONLY .* expect \[1\] +expect \[1\] +- .*(.|\n)*^\[1\] line \d+: expect count\(tx\) == 2: it is 3(.|\n)*"

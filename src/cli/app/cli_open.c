@@ -148,6 +148,8 @@ static int open_world(const struct source *src, const struct open_options *o)
         fputs("rdmalab: --seed: a world has its seed, from which all in it came\n"
               "  \"session save FILE.lab\" in it, and then \"rdmalab run FILE.lab --seed S\"\n",
               stderr);
+    else if (o->fault_text)
+        fputs("rdmalab: --fault is for scenarios: a world has its packets already\n", stderr);
     else if (o->is_virtual)
         fputs("rdmalab: --virtual is for scenarios: no program can be in a world\n", stderr);
     else
@@ -165,6 +167,7 @@ int open_main(int argc, char **argv)
                                   {.name = "--prompt", .flag = &o.prompt},
                                   {.name = "--virtual", .flag = &o.is_virtual},
                                   ALLOW_OPTIONS(o.allow),
+                                  {.name = "--fault", .value = &o.fault_text, .words = ""},
                                   {.name = "--seed", .value = &o.seed_text, .words = ""}};
     struct source src = {0};
     int status = EXIT_USAGE;
@@ -176,6 +179,7 @@ int open_main(int argc, char **argv)
         goto out;
     }
     if ((o.seed_text && !options_number("--seed", o.seed_text, &o.seed)) ||
+        (o.fault_text && !fault_choice_read(o.fault_text, &o.choice)) ||
         !allow_read(&o.allow, &o.allowed))
         goto out;
     o.file = argv[1];

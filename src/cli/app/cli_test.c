@@ -238,18 +238,6 @@ static bool read_seeds(struct test_arguments *a)
     return true;
 }
 
-/* Parses "lost:12.3". */
-static bool read_fault(struct test_arguments *a)
-{
-    if (fault_choice_parse(a->fault_text, &a->choice))
-        return true;
-    fprintf(stderr,
-            "rdmalab: --fault %s: it is lost, twice, swapped or damaged, a colon and the packet, "
-            "as in lost:12.3\n",
-            SHOWN_NAME(a->fault_text));
-    return false;
-}
-
 /* Refuses options that --list, --fault-matrix or --fault would ignore. */
 static bool fits_mode(const struct test_arguments *a)
 {
@@ -284,7 +272,7 @@ static bool read_arguments(struct test_arguments *a)
     a->matrix |= a->fault_text != NULL;
     if (!allow_read(&a->allow, &a->run.allowed))
         return false;
-    if (a->fault_text && !read_fault(a))
+    if (a->fault_text && !fault_choice_read(a->fault_text, &a->choice))
         return false;
     if (!a->format)
         a->format = getenv("GITHUB_ACTIONS") && !a->matrix ? "github" : "text";

@@ -86,6 +86,17 @@ bool fault_choice_parse(const char *text, struct fault_choice *ret)
     return false;
 }
 
+bool fault_choice_read(const char *text, struct fault_choice *ret)
+{
+    if (fault_choice_parse(text, ret))
+        return true;
+    fprintf(stderr,
+            "rdmalab: --fault %s: it is lost, twice, swapped or damaged, a colon and the packet, "
+            "as in lost:12.3\n",
+            SHOWN_NAME(text));
+    return false;
+}
+
 static void name_choice(struct variant *v, size_t happening, ev_id packet)
 {
     char id[CHOICE_BYTES];
@@ -360,9 +371,12 @@ static void add_again(struct text *t, const struct variant *v)
         test_add_again(t, v->c, v->m->o);
 }
 
-/* Prints the note with index @note, and how to repeat each run that has it. */
+/* Prints the note with index @note, how to repeat each run that has it, and how to look around in
+ * the first of them.
+ */
 static void print_note(const struct matrix *m, size_t note)
 {
+    const struct variant *first = NULL;
     char lead[32];
 
     snprintf(lead, sizeof(lead), "[%zu] ", note + 1);
@@ -376,6 +390,15 @@ static void print_note(const struct matrix *m, size_t note)
         add_again(&again, &m->variants[i]);
         if (!again.cut && again.len > 0)
             printf("  again: %s\n", line);
+        first = first ? first : &m->variants[i];
+    }
+    if (first && first->c->result.status != EXIT_INTERRUPTED) {
+        char line[SHELL_LINE_BYTES];
+        struct text open = text_on(line, sizeof(line));
+
+        test_add_open(&open, first->c, m->o);
+        if (!open.cut && open.len > 0)
+            printf("  open:  %s\n", line);
     }
 }
 
@@ -569,6 +592,25 @@ static int try_case(struct matrix *m, size_t jobs, bool json, size_t *n_tried)
         fputs("null", stdout);
     }
     matrix_free(m);
+    return status;
+}
+
+int fault_find(const struct test_case *c, const struct test_options *o,
+               const struct fault_choice *choice, struct rdl_fault_config *ret)
+{
+    struct matrix m = {.c = c, .o = o, .choice = choice};
+    int status = run_plain(&m);
+
+    if (status == EXIT_PASSED) {
+        plan(&m);
+        if (m.runs.n_cases == 1) {
+            *ret = m.variants[m.runs.cases[0].number - 1].fault;
+        } else {
+            complain_of_choice(&m);
+            status = EXIT_USAGE;
+        }
+    }
+    matrix_free(&m);
     return status;
 }
 

@@ -3,7 +3,7 @@
  * duplicated, reordered, damaged).  The outcomes (outcome.h) are compared with that of a run
  * without a fault.
  *
- * An expectation of the scenario that does not hold in a run with a fault does not end the run.  The
+ * An expectation of the scenario that does not hold in a run with a fault does not end the run. The
  * table marks it apart from a difference: it may count packets or check times.
  */
 #ifndef CLI_APP_FAULT_MATRIX_H
@@ -11,6 +11,7 @@
 
 #include "cli/app/test_run.h"
 #include "emu/trace/id.h"
+#include "rdmalab/fault.h"
 
 /* The runs of a matrix that are wanted. */
 struct fault_choice {
@@ -23,6 +24,9 @@ struct fault_choice {
  * keeps a pointer to @text.
  */
 bool fault_choice_parse(const char *text, struct fault_choice *ret);
+
+/* The same for the value of an option.  Prints the error. */
+bool fault_choice_read(const char *text, struct fault_choice *ret);
 
 /* Tries all cases of @su, with at most @jobs runs at a time, and prints a table for each case.  If
  * @json, prints one JSON array of all cases instead.  A run with another outcome is printed with
@@ -37,8 +41,16 @@ bool fault_choice_parse(const char *text, struct fault_choice *ret);
 int fault_matrix(const struct suite *su, const struct fault_choice *choice,
                  const struct test_options *o, size_t jobs, bool json);
 
+/* Runs @c without a fault to find the packet of @choice, and sets *@ret to the fault, which is to
+ * be added before the scenario begins.  Prints errors.  Returns EXIT_PASSED, EXIT_USAGE if there is
+ * no such packet, or the exit status of a run that failed.
+ */
+int fault_find(const struct test_case *c, const struct test_options *o,
+               const struct fault_choice *choice, struct rdl_fault_config *ret);
+
 /* Tries all faults on the one case @c, which passes without them, and prints no table.  Returns the
- * exit status like fault_matrix(), but expectations do not count.  Appends the first outcome that differs to @note.
+ * exit status like fault_matrix(), but expectations do not count.  Appends the first outcome that
+ * differs to @note.
  */
 int fault_matrix_of(const struct test_case *c, const struct test_options *o, size_t jobs,
                     struct text *note);

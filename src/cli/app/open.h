@@ -4,6 +4,7 @@
 #define CLI_APP_OPEN_H
 
 #include "cli/app/allow.h"
+#include "cli/app/fault_matrix.h"
 #include "cli/session/session.h"
 
 struct open_options {
@@ -13,6 +14,8 @@ struct open_options {
     bool is_virtual;
     const char *seed_text; /* NULL: not given, and @seed is not valid */
     uint64_t seed;
+    const char *fault_text;     /* NULL: no fault, and @choice is not valid */
+    struct fault_choice choice; /* a run of the fault matrix */
     struct allow allow;
     unsigned allowed; /* set of enum permit */
 };

@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: MIT */
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "cli/app/modes.h"
 #include "cli/app/open.h"
+#include "cli/app/scratch.h"
 #include "cli/exec/exec.h"
 #include "cli/live/live.h"
 #include "cli/session/scenario.h"
@@ -9,6 +14,7 @@
 #include "print/plain.h"
 #include "print/shell.h"
 #include "print/utf8.h"
+#include "process/must.h"
 #include "process/signals.h"
 
 /* Prints where the lab is, and what can be done there. */
@@ -42,8 +48,42 @@ static int run(struct session *s, const struct scenario *sc, const struct open_o
     return open_prompt(s, o);
 }
 
+/* Adds the fault of --fault to a new lab; @ctx is its configuration. */
+static enum rdl_status add_fault(void *ctx, struct rdl_lab *lab)
+{
+    rdl_fault fault;
+
+    return rdl_fault_add(lab, ctx, &fault);
+}
+
+/* Finds the fault that --fault names, by a run without it.  Prints errors. */
+static int find_fault(const struct scenario *sc, const struct open_options *o,
+                      struct rdl_fault_config *ret)
+{
+    char file[] = "open", scratch[PATH_MAX];
+    const struct test_file f = {.name = strdup(o->file), .left = file, .sc = *sc};
+    const struct test_case c = {.file = &f,
+                                .seed = o->seed_text ? o->seed : scenario_seed(sc),
+                                .seed_given = o->seed_text != NULL};
+    const char *why = scratch_open(scratch);
+    const struct test_options how = {.allowed = o->allowed, .scratch = scratch};
+    int status = EXIT_FAILED;
+
+    if (why)
+        fprintf(stderr, "rdmalab: TMPDIR %s: %s\n", SHOWN_NAME(scratch), why);
+    else if (!f.name)
+        must_fail();
+    else
+        status = fault_find(&c, &how, &o->choice, ret);
+    if (!why)
+        scratch_remove(scratch);
+    free(f.name);
+    return status;
+}
+
 static int open_loaded(const struct scenario *sc, const struct open_options *o)
 {
+    struct rdl_fault_config fault;
     struct session_config config = {
         .history_bytes = SNAPSHOTS_BYTES_MAX,
         .out = stdout,
@@ -60,8 +100,12 @@ static int open_loaded(const struct scenario *sc, const struct open_options *o)
     char line[SHELL_LINE_BYTES];
     struct text again = text_on(line, sizeof(line));
     enum rdl_status st;
-    int status;
+    int status = o->fault_text ? find_fault(sc, o, &fault) : EXIT_PASSED;
 
+    if (status != EXIT_PASSED)
+        return status;
+    if (o->fault_text)
+        config.observer = (struct session_observer){.opened = add_fault, .ctx = &fault};
     allow_ask(&config);
     st = session_new(&config, &s);
     if (st != RDL_OK) {
@@ -71,6 +115,7 @@ static int open_loaded(const struct scenario *sc, const struct open_options *o)
     text_add(&again, "rdmalab open");
     shell_add_option(&again, "-c", o->lines);
     shell_add_option(&again, "--seed", o->seed_text);
+    shell_add_option(&again, "--fault", o->fault_text);
     text_add(&again, o->is_virtual ? " --virtual" : "");
     allow_add(&again, &o->allow);
     shell_add_file(&again, o->file);

@@ -184,11 +184,12 @@ static bool may_start(const struct test_options *o)
 
 void test_add_open(struct text *t, const struct test_case *c, const struct test_options *o)
 {
-    if (!source_is_file(&c->file->sc.src) || c->fault)
+    if (!source_is_file(&c->file->sc.src))
         return;
     text_add(t, "rdmalab open");
     shell_add_file(t, c->file->name);
     shell_add_number(t, "--seed", c->seed);
+    shell_add_option(t, "--fault", c->fault);
     text_add(t, may_start(o) ? " --virtual" : "");
     allow_add_set(t, o->allowed & ~PERMIT_BIT(PORTS));
 }

@@ -52,7 +52,7 @@ struct session *test_run_here(const struct test_case *c, const struct test_optio
 void test_add_again(struct text *t, const struct test_case *c, const struct test_options *o);
 
 /* Appends the command line that opens the prompt where the case failed.  Appends nothing if the
- * scenario was read from the standard input, or if the case is a run of a fault matrix.
+ * scenario was read from the standard input.
  */
 void test_add_open(struct text *t, const struct test_case *c, const struct test_options *o);
 
