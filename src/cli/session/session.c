@@ -68,6 +68,7 @@ static enum rdl_status open_lab(struct session *s, uint64_t seed, size_t memory_
     st = shown_init(&s->display.shown, lab, s->config.out, s->config.colour, s->config.share);
     if (st == RDL_OK && s->config.observer.opened)
         st = s->config.observer.opened(s->config.observer.ctx, lab);
+    s->lab_info.first_tick = rdl_tick(lab);
     if (st == RDL_OK && !stops_move(s))
         st = RDL_ERR_NOMEM;
     return st;

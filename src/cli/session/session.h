@@ -179,6 +179,7 @@ struct session_limits {
 /* Properties of the lab in addition to its handle. */
 struct lab_info {
     uint64_t seed;
+    uint64_t first_tick; /* its tick before the first command: an observer may have changed it */
     size_t memory_bytes; /* limit of its memory; 0: the default */
     bool memory_full;    /* the limit was reached, and an error message was printed */
 };
