@@ -248,7 +248,8 @@ static const struct mode modes[] = {
      "  130 ^C, 143 SIGTERM, 129 SIGHUP: the files tell what happened until then",
      MODE_FILES " json lab"},
     {"open", open_main,
-     "open FILE [-c \"LINE; LINE\"]... [--seed S] [--fault HOW:PACKET] [--virtual] [--prompt] [--allow ...]",
+     "open FILE [-c \"LINE; LINE\"]... [--seed S] [--fault HOW:PACKET] [--virtual] [--prompt] "
+     "[--allow ...]",
      "the prompt, where it was when \"save world FILE\" wrote FILE: place in time, futures and "
      "all;\n"
      "      or where the scenario FILE fails, or ends; -c runs lines there instead",

@@ -19,7 +19,7 @@ void json_use_memory(void);
 /* Parses all of @s->src as a scenario.  Returns false, with a message in @d, on failure. */
 bool json_read_script(struct script *s, struct diag *d);
 
-/* Returns true if @text is a JSON Schema, and no scenario: it has "$id" or "$defs", but no "steps". */
+/* Returns true if @text is a JSON Schema: it has "$id" or "$defs", but no "steps". */
 bool json_is_schema(const char *text);
 
 /* Writes @s as a scenario. */

@@ -39,7 +39,8 @@ bool position_can_go_back(struct session *s, struct span at)
     if (s->history->snapshots.bytes_max == 0) {
         return session_fail(s, at, "this session cannot go back: it keeps no history");
     }
-    if (s->history->snapshots.n == 0 || place_units(&s->history->snapshots.v[0].place) > s->lab_info.first_tick) {
+    if (s->history->snapshots.n == 0 ||
+        place_units(&s->history->snapshots.v[0].place) > s->lab_info.first_tick) {
         session_fail(s, at,
                      "this session cannot go back: there was no memory to keep its beginning");
         return diag_remedy(&s->diag, "\"session save\" keeps what was done as a script");
