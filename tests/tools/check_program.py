@@ -664,7 +664,7 @@ def check_collection(program):
         return subprocess.run([program.path, "scenarios", *words], cwd="/", env={**os.environ, **environment}, text=True,
                               capture_output=True, timeout=TIMEOUT_S, check=False)
     built = scenarios("run", "first-send")
-    ensure(built.returncode == 0 and f"source {ROOT}/scenarios/01-first-send.json" in built.stdout, built.stdout + built.stderr)
+    ensure(built.returncode == 0 and f"rdmalab open {ROOT}/scenarios/01-first-send.json" in built.stdout, built.stdout + built.stderr)
     own = program.file("own")
     own.mkdir()
     (own / "7-mine.json").write_text('{"title": "Mine alone", "steps": [{"do": "host", "names": ["h1"]}]}')
