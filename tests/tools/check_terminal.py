@@ -778,7 +778,8 @@ def check_tour(terminals):
 
     t = terminals.open()
     do("tour send", "-- send 1/8: Ready to talk --")
-    do("", "^> show h1.qp.dest_qpn", "h1.qp.dest_qpn = 3", "next screen")
+    do("", "^> show h1.qp.dest_qpn", "h1.qp.dest_qpn = 3", "type this")
+    do("", "^> show h2.qp.qpn", "h2.qp.qpn = 3", "next screen")
     do("", "-- send 2/8")
     do("show h1.mr", "lkey")
     do("tour", "-- send 2/8")
@@ -788,7 +789,8 @@ def check_tour(terminals):
     do("tour back", "-- send 2/8")
     do("tour next", "-- send 3/8")
     do("tour next", "-- send 4/8", r"c\) only in the memory of h1")
-    do("b", "type this")
+    do("n", "type a, b or c, or press Enter to skip")
+    do("b)", "type this")
     t.press("post_send h1.qp wr_id=1 sge=mr[0:5] sig\t\r")  # completion asks the lesson's lab
     t.expect("You expected b. It is: c\\)", "No packet was sent", LESSON_PROMPT + r"\Z")
     do("", "-- send 5/8", "How many packets")
@@ -802,6 +804,9 @@ def check_tour(terminals):
     t.do("tour stop", "your own lab")
     t.do("show hosts", "^none")
     t.do("tour list", "2 send .*screen 6 of 8")
+    do("tour send", "-- send 6/8")
+    do("tour send 2", "-- send 2/8")
+    t.do("tour exit", "your own lab")
     t.end()
 
 

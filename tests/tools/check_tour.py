@@ -6,6 +6,7 @@ usage: check_tour.py RDMALAB
 """
 import os
 import re
+import shutil
 import sys
 
 from program import ROOT, ensure, main
@@ -24,6 +25,7 @@ SEND = "do\n    post_send h1.qp wr_id=1 sge=mr[0:5] signaled\n    run\n"
 GOOD = (HEAD + PAIR + 'screen "Sending"\n    Text.\nask "How many packets?"\nnumber count(tx)\n    One is the ACK.\n' + SEND +
         "expect h1.cq.count == 1\nthen\n    Behind it.\n"
         'screen "States"\n    More text.\nask "Which?"\nchoice "RTS" if h1.qp.state == RTS\n'
+        '    It stays ready.\n'
         'choice "ERR" if h1.qp.state == ERR\n    Nothing has failed.\n')
 
 BAD = {  # name -> text, exit status, what is printed
@@ -45,11 +47,12 @@ BAD = {  # name -> text, exit status, what is printed
     "late-lab": (HEAD + SCREEN + "lab\n    host h1\n", 2, r":4:4: .*lab stands once"),
     "no-text": (HEAD + 'screen "One"\n', 2, r":2:8: .*no text"),
     "no-answers": (HEAD + SCREEN + 'ask "What?"\nchoice "a" if h1.up == true\n', 2, r":4:5: .*no answers|nothing is called"),
-    "choice-alone": (HEAD + SCREEN + 'choice "a" if count(tx) == 1\n', 2, r":4:8: .*choices follow a question"),
+    "choice-alone": (HEAD + SCREEN + 'choice "a" if count(tx) == 1\n', 2, r":4:8: .*an ask must stand before it"),
     "no-if": (HEAD + SCREEN + 'ask "What?"\nchoice "a" count(tx) == 1\n', 2, r':5:12: .*"if" and a condition'),
     "expression": (HEAD + SCREEN + 'ask "What?"\nchoice "a" if count(txx) == 1\n', 2, r":5:21: .*txx"),
     "path": (HEAD + SCREEN + 'ask "What?"\nnumber h1.qp.stat\n', 2, r":5:8: "),
-    "typed-in": (HEAD + SCREEN + 'ask "What?"\nnumber 4\n', 2, r":5:9: .*a comparison is missing"),
+    "typed-in": (HEAD + SCREEN + 'ask "What?"\nnumber 4\n', 2, r":5:8: .*the lab computes the answer(.|\n)*number count\(tx\)"),
+    "number-alone": (HEAD + SCREEN + "number count(tx)\n", 2, r":4:8: .*an ask must stand before it"),
     "typed-in-choice": (HEAD + SCREEN + 'ask "What?"\nchoice "a" if 1 == 1\nchoice "b" if 1 == 2\n', 2,
                         r":5:15: .*the lab does not decide this"),
     "condition": (HEAD + SCREEN + 'ask "What?"\nnumber count(tx) == 1\n', 2, r":5:8: .*one value of the lab"),
@@ -57,21 +60,21 @@ BAD = {  # name -> text, exit status, what is printed
     "refused-alone": (HEAD + SCREEN + 'refused "x"\n', 2, r":4:9: .*follows the commands"),
     "utf8": (HEAD.encode() + b'screen "One"\n    \xff\n', 2, r":3:5: "),
     # what only playing shows
-    "lab-fails": (HEAD + "lab\n    host h1 h1\n" + SCREEN, 1, r":3:13: .*(.|\n)*the lab of this lesson cannot be made"),
-    "fails": (HEAD + SCREEN + "do\n    kick h1.qp.sq\n", 1, r":5:10: .*(.|\n)*ends in this screen"),
+    "lab-fails": (HEAD + "lab\n    host h1 h1\n" + SCREEN, 1, r":3:13: error: (?!(.|\n)*FAIL)"),
+    "fails": (HEAD + SCREEN + "do\n    kick h1.qp.sq\n", 1, r":5:10: error: (?!(.|\n)*FAIL)"),
     "syntax": (HEAD + SCREEN + "do\n    hosst h1\n", 1, r':5:5: .*hosst'),
     "not-refused": (HEAD + SCREEN + 'do\n    host h1\nrefused "x"\n', 1, r":5:5: .*was not refused"),
     "refused-else": (HEAD + SCREEN + 'do\n    kick h1.qp.sq\nrefused "needs RTS"\n', 1, r":5:10: error: "),
-    "expect": (HEAD + PAIR + SCREEN + SEND + "expect count(tx) == 3\n", 1, r":13:8: .*this does not hold"),
+    "expect": (HEAD + PAIR + SCREEN + SEND + "expect count(tx) == 3\n", 1, r":13:8: FAIL count\(tx\) == 3 does not hold: it is 2$"),
     "two-right": (HEAD + PAIR + SCREEN + 'ask "What?"\nchoice "a" if count(tx) > 0\nchoice "b" if count(tx) > 1\n' + SEND, 1,
                   r":12:15: .*two choices are right: a and b"),
     "none-right": (HEAD + PAIR + SCREEN + 'ask "What?"\nchoice "a" if count(tx) == 7\nchoice "b" if count(tx) == 8\n' + SEND, 1,
-                   r":10:5: .*no choice is right"),
+                   r":10:5: .*no choice is right\n  a: count\(tx\) == 7: it is 2; b: count\(tx\) == 8: it is 2$"),
     "no-value": (HEAD + SCREEN + 'ask "What?"\nnumber h7.irqs\n', 1, r":5:8: .*h7"),
     "no-number": (HEAD + PAIR + SCREEN + 'ask "What?"\nnumber h1.qp.state\n', 1, r":11:8: .*no number"),
     "too-long": (HEAD + SCREEN + "    x\n" * 20, 1, r":2:8: .*a page of 25 lines"),
     "too-wide": (HEAD + SCREEN + "    " + "é" * 77 + "\n    " + "é" * 78 + "\n", 2, r":5:5: .*line of text is too long"),
-    "output": (HEAD + PAIR + SCREEN + "do\n    show tree h1.qp\n", 1, r":8:8: .*a page of \d+ lines"),
+    "output": (HEAD + PAIR + SCREEN + "do\n    show tree h1.qp\n", 1, r":8:8: .*a page of \d+ lines(.|\n)*\"run 10us\", then"),
     "quits": (HEAD + SCREEN + "do\n    quit\n", 1, r":5:5: .*a lesson cannot quit"),
     "outside-files": (HEAD + "lab\n    source /etc/passwd\n" + SCREEN, 1, r":3:12: .*(leads out of the directory)"),
     "program": (HEAD + "lab\n    host h1\n    exec h1 true\n" + SCREEN, 1, r":4:13: .*may not start a program"),
@@ -83,6 +86,9 @@ def state(program, name="state"):
 
 
 def read(program, *lines, where=(), env=None):
+    """The output for a reader with these inputs.  Without an env, for a reader who has read nothing before."""
+    if not env:
+        shutil.rmtree(program.file("state"), ignore_errors=True)
     return program.run("tour", *where, stdin="".join(line + "\n" for line in lines), env=env or state(program)).stdout
 
 
@@ -128,16 +134,58 @@ def check_answers(program):
     """Right and wrong answers, and none: the lab has the last word each time."""
     program.file("good.tour").write_text(GOOD)
     out = read(program, "2", "", "", "", "b", where=["good.tour"])
-    ensure("> As you expected: 2\n  [the lab: count(tx) is 2]\n\n" in out.replace("\n  Behind it.", "\n\n  Behind it.", 1) or
-           "> As you expected: 2\n  [the lab: count(tx) is 2]\n  Behind it.\n" in out, out)
-    ensure("> You expected b. It is: a) RTS\n  [the lab: h1.qp.state == RTS]\n  Nothing has failed.\n" in out, out)
+    ensure("> As you expected: 2\n  [the lab counts 2 packets sent: count(tx)]\n  One is the ACK.\n  Behind it.\n" in out, out)
+    ensure("> You expected b. It is: a) RTS\n  [the lab: h1.qp.state is RTS]\n  Nothing has failed.\n" in out, out)
     out = read(program, "3", "", "", "", "A", where=["good.tour"])
-    ensure("> You expected 3. It is: 2\n  [the lab: count(tx) is 2]\n  One is the ACK.\n" in out, out)
-    ensure("> As you expected: a) RTS\n" in out, out)
+    ensure("> You expected 3. It is: 2\n  [the lab counts 2 packets sent: count(tx)]\n  One is the ACK.\n" in out, out)
+    ensure("> As you expected: a) RTS\n  [the lab: h1.qp.state is RTS]\n  It stays ready.\n" in out, out)
     out = read(program, "", "", "", "", "", where=["good.tour"])
     ensure("> The answer: 2\n" in out and "> The answer: a) RTS\n" in out, out)
     out = read(program, "3us", "", "", where=["good.tour"])
     ensure("> The answer: 2\n" in out, out)
+
+
+FORMS = {  # what is typed at a question -> the answer; None: it is told what to type
+    "number": {"2": "2", "two": "2", "2 packets": "2", "Two packets.": "2", "none": "0", "I do not know": None, "a": None,
+               "n": None, "b)": None, "not sure": None, "maybe two": None},
+    "choice": {"a": "a", "B": "b", "a)": "a", "(b)": "b", "b.": "b", "b) two": "b", "none": "a", "None!": "a", "0": "a", "two": "b",
+               "2": "b", "c": None, "n": None, "1": None, "c)": None, "a or b": None, "I do not know": None, "not sure": None, "?": None},
+}
+
+
+def check_forms_of_answers(program):
+    """What reads as an answer is one; what does not is told so, and executes nothing."""
+    ask = {"number": "number count(tx)\n",
+           "choice": 'choice "none: nothing is sent" if count(tx) == 0\nchoice "two" if count(tx) == 2\n'}
+    wrong = []
+    for kind, rows in FORMS.items():
+        program.file("forms.tour").write_text(HEAD + PAIR + 'screen "One"\n    Text.\nask "How many?"\n' + ask[kind] + SEND)
+        for typed, answer in rows.items():
+            out = program.run("tour", "forms.tour", stdin=f"{typed}\n" + "\n" * (2 if answer else 3), env=state(program, f"{kind}{typed}"[:9]))
+            right = {"number": "2", "choice": "b"}[kind]
+            expected = ("> The answer: " if not answer else "> As you expected: " if answer == right else f"> You expected {answer}. It is: ")
+            told = f"type {'a number' if kind == 'number' else 'a or b'}, or press Enter to skip\n"
+            n_told = out.stdout.replace("[" + told[:-1] + "]", "").count(told)
+            if expected not in out.stdout or n_told != (not answer) or "unknown command" in out.stdout + out.stderr or "undone" in out.stdout:
+                wrong.append(f"{kind} {typed}: {out.stdout[-900:]}")
+    ensure(not wrong, "\n".join(wrong))
+
+
+def check_commands_at_a_question(program):
+    """A command of more than one letter works while a question is open; afterwards an answer is none any more."""
+    program.file("good.tour").write_text(GOOD)
+    out = read(program, "show h1.qp.state", "info qp", "b cqe(host==h1)", "2", "", "", "2", "two", "", "a", "b", "b)", where=["good.tour"])
+    ensure("h1.qp.state = RTS" in out and "break 1" in out and "> As you expected: 2" in out, out)
+    ensure(out.count('the question is over; "tour" shows the screen again\n') == 4, out)
+    ensure("unknown command" not in out, out)
+
+
+def check_reasons(program):
+    """A reason follows each answer, also for a reader who only presses Enter."""
+    env = state(program, "reasons")
+    out = read(program, "tour objects 1", *[""] * 300, env=env)
+    facts = re.findall(r"\n> The answer: .*\n(?:  .*\n)*?  \[the lab[^]]*(?:\n[^]]*)?.*\](?=\n)(\n  [^\n]*)?", out)
+    ensure(len(facts) > 25 and all(facts), f"{len(facts)}: {out}")
 
 
 def check_typed_commands(program):
@@ -168,7 +216,7 @@ def check_own_lab(program):
     out = program.run("--prompt", stdin="host mine\ntour\n\n\ntour 7\n\n\ntour stop\nshow hosts\ntour list\n",
                       env=state(program, "own")).stdout
     ensure(re.search(r"your own lab\.\nt=0 #1> show hosts\n.*\nmine ", out), out)
-    ensure("7 lost-packet   A lost packet  (screen " in out, out)
+    ensure(re.search(r"7 lost-packet   A lost packet +\d min  \(screen ", out), out)
 
 
 def check_ways(program):
@@ -196,6 +244,23 @@ def check_progress(program):
     ensure("-- mine 2/2: States --" in read(program, env=env), "the lesson of a file is not remembered")
     program.file("good.tour").unlink()
     ensure("-- objects 1/8" in read(program, env=env), "a file that is gone")
+
+
+def check_places(program):
+    """Each lesson keeps its place: opening it goes there, a number goes to a screen."""
+    env = state(program, "places")
+    out = read(program, "tour send 7", "tour keys", "tour next", "tour send", "tour virtqueue 6", "tour next", "tour exit",
+               "tour send 9", "tour list 3", "tour quit", "tour", "tour quit", env=env)
+    heads = re.findall(r"^-- (\S+ \d+)/\d+: ", out, re.MULTILINE)
+    ensure(heads == ["objects 1", "send 7", "keys 1", "keys 2", "send 7", "virtqueue 6", "keys 2", "keys 2"], str(heads))
+    ensure('The lesson "virtqueue" is done.\n(You were at screen 2; "tour keys 1" begins the lesson again.)\n' in out, out)
+    ensure(out.count('You have left the tour. Type "tour" to continue where you were.') == 2, out)
+    ensure("the lesson has no screen 9" in out and "it has the screens 1 to 8" in out, out)
+    listed = program.run("tour", "list", env=env).stdout
+    ensure(re.search(r"^ 2 send .*\d min  \(screen 7 of 8\)$", listed, re.MULTILINE), listed)
+    ensure(len(re.findall(r"^[ \d]\d \S+ .* [1-9]\d? min", listed, re.MULTILINE)) == len(LESSONS), listed)
+    for where, head in ((["2"], "send 7"), (["send", "3"], "send 3"), (["keys"], "keys 2")):
+        ensure(f"-- {head}/" in read(program, where=where, env=env), str(where))
 
 
 def check_damaged_progress(program):
@@ -244,8 +309,9 @@ def check_escapes(program):
 
 
 ROWS = [
-    (["tour", "--help"], "", 0, r"^usage: rdmalab tour \[LESSON\|FILE\.tour\]"),
+    (["tour", "--help"], "", 0, r"^usage: rdmalab tour \[LESSON\|FILE\.tour \[SCREEN\]\]"),
     (["tour", "a", "b"], "", 2, r"^usage: rdmalab tour"),
+    (["tour", "keys", "1", "2"], "", 2, r"^usage: rdmalab tour"),
     (["tour", "keys", "--chek"], "", 2, r"--chek"),
     (["-c", "tour"], "", 0, r"^the tour is at the prompt: rdmalab tour$"),
     (["-c", "repeat 2 { tour list }"], "", 1, r"^error: tour .*block"),

@@ -110,10 +110,10 @@ static enum play_result read_answer(struct play *p)
             fputs(line, stdout);
         if (line[strspn(line, " \t\n")] == '\0')
             return play_enter(p);
-        result = play_answer(p, line);
+        result = play_answer(p, line, false);
         if (result == PLAY_NOT)
             puts("this has not the form of an answer; an empty line shows the right one");
-    } while (result == PLAY_NOT);
+    } while (result == PLAY_NOT || result == PLAY_ASKS);
     return result;
 }
 

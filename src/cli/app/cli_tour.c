@@ -107,8 +107,13 @@ static int list(void)
     return EXIT_PASSED;
 }
 
-/* Starts the prompt in the tour. */
-static int start(const char *where)
+static bool is_number(const char *s)
+{
+    return s[0] && strspn(s, "0123456789") == strlen(s);
+}
+
+/* Starts the prompt in the tour, at @where and its @screen; both may be NULL. */
+static int start(const char *where, const char *screen)
 {
     struct session_config config = config_of_tour();
     struct session *s = NULL;
@@ -124,7 +129,7 @@ static int start(const char *where)
         return EXIT_USAGE;
     }
     if (where)
-        text_addf(&t, " \"%s\"", where);
+        text_addf(&t, " \"%s\"%s%s", where, screen ? " " : "", screen ? screen : "");
     config.colour = modes_colour();
     st = session_new(&config, &s);
     if (st != RDL_OK) {
@@ -147,5 +152,7 @@ int tour_main(int argc, char **argv)
         return check_all(argc - 1, argv + 1);
     if (argc == 2 && strcmp(argv[1], "list") == 0)
         return list();
-    return argc > 2 ? EXIT_ASK : start(argc == 2 ? argv[1] : NULL);
+    if (argc > 3 || (argc == 3 && !is_number(argv[2])))
+        return EXIT_ASK;
+    return start(argc > 1 ? argv[1] : NULL, argc > 2 ? argv[2] : NULL);
 }

@@ -5,12 +5,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/complete/expand.h"
+#include "cli/lang/expand.h"
 #include "cli/lang/suggest.h"
+#include "cli/lang/table.h"
 #include "cli/tour/draw.h"
 #include "emu/base/assert.h"
 #include "print/utf8.h"
 
-#define TITLE_COLUMN 17u
+#define TITLE_COLUMN   17u
+#define MINUTES_COLUMN 54u
 
 /* --- Lessons -----------------------------------------------------------------------------------
  */
@@ -79,14 +83,16 @@ void tour_list(FILE *out, const struct tour_progress *progress)
     for (size_t i = 0; i < n_tour_builtins; i++) {
         const struct tour_read_lesson *read;
         struct tour one;
-        char lead[TOUR_NAME_BYTES + 16];
+        char lead[TOUR_COLUMNS];
         struct text l = text_on(lead, sizeof(lead));
 
         tour_read_builtin(&one, i);
         read = tour_progress_find(progress, one.name);
         text_addf(&l, "%2zu %s", i + 1, one.name);
         text_pad_to(&l, TITLE_COLUMN);
-        fprintf(out, "%s%s", lead, one.title);
+        text_add(&l, one.title);
+        text_pad_to(&l, MINUTES_COLUMN);
+        fprintf(out, "%s %2u min", lead, tour_minutes(&one));
         if (read && read->screen >= read->n_screens)
             fputs("  (done)", out);
         else if (read)
@@ -94,7 +100,9 @@ void tour_list(FILE *out, const struct tour_progress *progress)
         fputc('\n', out);
         tour_done(&one);
     }
-    fputs("\"tour 2\" or \"tour send\" opens a lesson, \"tour\" goes on where you were\n", out);
+    fputs("Each lesson needs those above it. \"tour\" goes on where you were; \"tour 2\" or\n"
+          "\"tour send\" opens a lesson where you left it, and \"tour send 1\" at its screen 1.\n",
+          out);
 }
 
 void quiz_list(FILE *out)
@@ -113,6 +121,16 @@ void quiz_list(FILE *out)
         problem_done(&p);
     }
     fputs("\"quiz psn\" asks about one, \"quiz psn seed=7\" always the same\n", out);
+}
+
+/* Returns the screen at which the reader has left the lesson @name; 0 for a lesson that is over. */
+static size_t place_in(struct tour_prompt *t, const char *name)
+{
+    const struct tour_read_lesson *read;
+
+    need_progress(t);
+    read = tour_progress_find(&t->progress, name);
+    return read && read->screen < read->n_screens ? read->screen : 0;
 }
 
 /* --- The command -------------------------------------------------------------------------------
@@ -140,6 +158,7 @@ static bool want_file(struct tour_prompt *t, const struct source *file, struct s
     text_add(&name, realpath(file->name, path) ? path : file->name);
     if (tour_read(&t->file.t, file, &d)) {
         t->asked = TOUR_ASKED_FILE;
+        t->wanted_screen = place_in(t, t->file.name);
         return true;
     }
     source_place(file, d.at.at, &line, &column);
@@ -165,10 +184,10 @@ static bool want_last(struct tour_prompt *t)
     if (find_builtin(last->name, &i)) {
         if (last->screen < last->n_screens)
             return want_lesson(t, i, last->screen);
-        return want_lesson(t, i + 1 < n_tour_builtins ? i + 1 : 0, 0);
+        i = i + 1 < n_tour_builtins ? i + 1 : 0;
+        return want_lesson(t, i, place_in(t, tour_builtins[i].name));
     }
     /* The user has named this file in an earlier session. */
-    t->wanted_screen = last->screen < last->n_screens ? last->screen : 0;
     if (last->name[0] == '/' && source_read(last->name, &file) == NULL &&
         want_file(t, &file, (struct span){0, 0}, &d))
         return true;
@@ -185,10 +204,8 @@ static bool fail(struct diag *d, struct span at, const char *message, const char
 static const struct {
     const char *word;
     enum tour_asked asked;
-} words[] = {{"next", TOUR_ASKED_NEXT},
-             {"back", TOUR_ASKED_BACK},
-             {"list", TOUR_ASKED_NOTHING},
-             {"stop", TOUR_ASKED_STOP}};
+} words[] = {{"next", TOUR_ASKED_NEXT}, {"back", TOUR_ASKED_BACK}, {"list", TOUR_ASKED_NOTHING},
+             {"stop", TOUR_ASKED_STOP}, {"quit", TOUR_ASKED_STOP}, {"exit", TOUR_ASKED_STOP}};
 
 static bool unknown(const char *where, struct span at, struct diag *reterr)
 {
@@ -204,10 +221,53 @@ static bool unknown(const char *where, struct span at, struct diag *reterr)
     return diag_remedy(reterr, "\"tour list\" lists the lessons");
 }
 
-static bool ask(void *ctx, const char *where, struct source *file, struct span at,
-                struct diag *reterr)
+/* Judges the @screen, from 1, of the lesson that was asked for. */
+static bool want_screen(struct tour_prompt *t, uint64_t screen, struct span at, struct diag *reterr)
+{
+    struct tour one;
+    size_t n;
+
+    if (t->asked == TOUR_ASKED_FILE) {
+        n = t->file.t.n_screens;
+    } else {
+        tour_read_builtin(&one, t->wanted);
+        n = one.n_screens;
+        tour_done(&one);
+    }
+    t->wanted_screen = (size_t)screen - 1;
+    t->screen_given = true;
+    if (screen >= 1 && screen <= n)
+        return true;
+    if (t->asked == TOUR_ASKED_FILE)
+        unload(&t->file);
+    t->asked = TOUR_ASKED_NOTHING;
+    diag_set(reterr, DIAG_FAILED, at, "the lesson has no screen %" PRIu64, screen);
+    return diag_remedy(reterr, "it has the screens 1 to %zu", n);
+}
+
+static bool ask_lesson(struct tour_prompt *t, const char *where, struct source *file,
+                       struct span at, struct diag *reterr);
+
+static bool ask(void *ctx, const char *where, struct source *file, const uint64_t *screen,
+                struct span at, struct diag *reterr)
 {
     struct tour_prompt *t = ctx;
+
+    t->screen_given = false;
+    if (!ask_lesson(t, where, file, at, reterr))
+        return false;
+    if (!screen)
+        return true;
+    if (t->asked == TOUR_ASKED_LESSON || t->asked == TOUR_ASKED_FILE)
+        return want_screen(t, *screen, at, reterr);
+    t->asked = TOUR_ASKED_NOTHING;
+    return fail(reterr, at, "a screen has its lesson before it", "\"tour send 7\"");
+}
+
+/* Judges `tour WHERE`; see struct session_tour. */
+static bool ask_lesson(struct tour_prompt *t, const char *where, struct source *file,
+                       struct span at, struct diag *reterr)
+{
     size_t i;
 
     if (where && strcmp(where, "list") == 0) {
@@ -236,7 +296,8 @@ static bool ask(void *ctx, const char *where, struct source *file, struct span a
         t->asked = words[i].asked;
         return t->is_open || fail(reterr, at, "no lesson is open", "\"tour\" opens one");
     }
-    return find_builtin(where, &i) ? want_lesson(t, i, 0) : unknown(where, at, reterr);
+    return find_builtin(where, &i) ? want_lesson(t, i, place_in(t, tour_builtins[i].name))
+                                   : unknown(where, at, reterr);
 }
 
 /* Draws the problem @seed of the topic @i. */
@@ -354,9 +415,14 @@ static bool open_lesson(struct tour_prompt *t, const struct tour_loaded *l, size
     t->is_open = true;
     t->play.opened = t->use;
     t->play.ctx = t->ctx;
-    if (!play_begin(&t->play, &t->now.t, &config, screen < t->now.t.n_screens ? screen : 0))
+    if (screen >= t->now.t.n_screens)
+        screen = 0;
+    if (!play_begin(&t->play, &t->now.t, &config, screen))
         return false;
     note_place(t, false);
+    if (screen > 0 && !t->screen_given)
+        fprintf(config.out, "(You were at screen %zu; \"tour %s 1\" begins the lesson again.)\n",
+                screen + 1, SHOWN_NAME(t->now.file.text ? t->now.file.name : t->now.t.name));
     play_show(&t->play);
     return true;
 }
@@ -380,7 +446,8 @@ static void stop(struct tour_prompt *t)
     if (is_problem)
         fputs("This is your own lab.\n", t->own->config.out);
     else
-        fputs("The tour is left; \"tour\" goes on in it. This is your own lab.\n",
+        fputs("You have left the tour. Type \"tour\" to continue where you were.\n"
+              "This is your own lab.\n",
               t->own->config.out);
     t->use(t->ctx, t->own);
 }
@@ -396,9 +463,10 @@ static bool leave_lesson(struct tour_prompt *t)
         return true;
     }
     note_place(t, true);
-    fprintf(t->own->config.out, "The lesson \"%s\" is done.\n\n", t->now.t.name);
+    fprintf(t->own->config.out, "The lesson \"%s\" is done.\n", t->now.t.name);
+    t->screen_given = false;
     if (!is_file && next < n_tour_builtins)
-        return open_builtin(t, next, 0);
+        return open_builtin(t, next, place_in(t, tour_builtins[next].name));
     if (!is_file)
         fputs("That was the tour. From here: \"scenarios\" lists a course of labs to run,\n"
               "\"explain WORD\" says what a word means, \"help\" lists the commands.\n",
@@ -422,6 +490,34 @@ static bool settle(struct tour_prompt *t, enum play_result result, size_t screen
     return true;
 }
 
+/* An abbreviation of fewer letters is read as a word of an answer, such as "not sure". */
+#define ABBREVIATION_LEAST 4u
+
+static void add_first_word(struct text *t, const char *text)
+{
+    text += strspn(text, " \t\n");
+    text_addn(t, text, strcspn(text, " \t\n;"));
+}
+
+/* Returns true if the prompt would execute a command, or another debugger's word for one. */
+static bool is_command(const struct tour_prompt *t, const char *text)
+{
+    char typed[EXPAND_WORD_BYTES], written[EXPAND_WORD_BYTES];
+    struct text tt = text_on(typed, sizeof(typed)), w = text_on(written, sizeof(written));
+    struct expanded e;
+    bool is;
+
+    add_first_word(&tt, text);
+    expand(t->play.s, text, &e);
+    add_first_word(&w, e.text);
+    is = cmd_find(written, false) || macro_find(&t->play.s->run.macros.list, written);
+    if (e.n_notes == 0 && strcmp(typed, written) != 0 && strlen(typed) < ABBREVIATION_LEAST)
+        is = false;
+    is = e.context || (is && !e.wrong);
+    free(e.text);
+    return is;
+}
+
 bool tour_prompt_text(struct tour_prompt *t, const char *text, bool *ret_ok)
 {
     const size_t screen = t->play.screen;
@@ -433,11 +529,11 @@ bool tour_prompt_text(struct tour_prompt *t, const char *text, bool *ret_ok)
     if (text[strspn(text, " \t\n")] == '\0')
         result = play_enter(&t->play);
     else
-        result = play_answer(&t->play, text);
+        result = play_answer(&t->play, text, is_command(t, text));
     if (result == PLAY_NOT)
         return false;
     *ret_ok = settle(t, result, screen);
-    if (t->is_open && t->now.drawn)
+    if (t->is_open && t->now.drawn && result != PLAY_ASKS)
         fprintf(t->own->config.out,
                 "[look at its lab, or press Enter for your own; \"quiz %s\" is the next problem]\n",
                 t->now.t.name);

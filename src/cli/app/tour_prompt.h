@@ -43,6 +43,7 @@ struct tour_prompt {
     struct play play;
     enum tour_asked asked;
     size_t wanted, wanted_screen; /* of TOUR_ASKED_LESSON */
+    bool screen_given;            /* the reader has named @wanted_screen */
     struct tour_loaded file;      /* of TOUR_ASKED_FILE and TOUR_ASKED_PROBLEM */
     uint64_t last_seed;           /* of the last problem; 0: there was none */
     struct tour_progress progress;

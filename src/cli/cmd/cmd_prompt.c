@@ -84,6 +84,8 @@ bool run_quiz(struct session *s, const struct step *st)
 bool run_tour(struct session *s, const struct step *st)
 {
     const char *where = step_text(st, "lesson");
+    const uint64_t number = step_number_or(st, "screen", 0);
+    const uint64_t *screen = step_has(st, "screen") ? &number : NULL;
     const struct session_tour *tour = s->prompt.tour;
     struct source file = {0};
 
@@ -96,9 +98,9 @@ bool run_tour(struct session *s, const struct step *st)
         return true;
     }
     if (!where || !is_file(where))
-        return tour->ask(tour->ctx, where, NULL, step_span(st, "lesson", 0), &s->diag);
+        return tour->ask(tour->ctx, where, NULL, screen, step_span(st, "lesson", 0), &s->diag);
     return gate_source(s, st, "lesson", &file) &&
-           tour->ask(tour->ctx, where, &file, step_span(st, "lesson", 0), &s->diag);
+           tour->ask(tour->ctx, where, &file, screen, step_span(st, "lesson", 0), &s->diag);
 }
 
 bool run_display(struct session *s, const struct step *st)

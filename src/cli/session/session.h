@@ -194,12 +194,13 @@ struct session_outside {
 
 /* The tour of a prompt: what `tour` and `quiz` ask of it. */
 struct session_tour {
-    /* Judges the command `tour WHERE`, and notes it: the prompt does it after the line.  @where is
-     * NULL if it was left out.  @file is the file that it names, or NULL: then it is another word.
+    /* Judges the command `tour WHERE SCREEN`, and notes it: the prompt does it after the line.
+     * @where and @screen are NULL if they were left out.  @file is the file that @where names, or
+     * NULL: then it is another word.
      * Returns false with the error, about @at, in @reterr.
      */
-    bool (*ask)(void *ctx, const char *where, struct source *file, struct span at,
-                struct diag *reterr);
+    bool (*ask)(void *ctx, const char *where, struct source *file, const uint64_t *screen,
+                struct span at, struct diag *reterr);
     /* Judges the command `quiz` in the same way.  @topic and @seed are NULL if they were left out.
      */
     bool (*quiz)(void *ctx, const char *topic, const uint64_t *seed, struct span at,

@@ -23,10 +23,18 @@ struct tour_answer {
 bool answer_find(const struct session *s, const struct tour_screen *sc, struct tour_answer *ret,
                  struct diag *reterr);
 
-/* Returns true if @said, a word, has the form of an answer to @sc: a letter of a choice, a
- * number, or a word.  *@ret_choice is the index of the choice.
+/* Reads what a reader typed, @typed, as an answer to @sc: the letter of a choice ("b", "b)") or the
+ * beginning of its text, a number ("2", "two", "2 packets"), or a word.  Appends the answer to
+ * @ret, in the form that answer_is_right() takes: the letter, the number, the word.  Returns false
+ * if @typed is no answer.
  */
-bool answer_read(const struct tour_screen *sc, const char *said, size_t *ret_choice);
+bool answer_read(const struct tour_screen *sc, const char *typed, struct text *ret);
+
+/* Returns the index of the choice that @said, which answer_read() has found, stands for. */
+size_t answer_choice(const char *said);
+
+/* Appends what an answer to @sc looks like: "a, b or c", "a number", "a word". */
+void answer_add_form(const struct tour_screen *sc, struct text *t);
 
 /* Sets *@ret to true if @said is the right answer @right.  Returns false, with the error in
  * @reterr, if it cannot be compared.
@@ -34,9 +42,14 @@ bool answer_read(const struct tour_screen *sc, const char *said, size_t *ret_cho
 bool answer_is_right(const struct session *s, const struct tour_screen *sc, const char *said,
                      const struct tour_answer *right, bool *ret, struct diag *reterr);
 
-/* Appends the facts that make the answer right: "h1.qp.state == ERR", "count(tx) is 3". */
+/* Appends the facts of the lab that make the answer right: "the lab: h1.qp.state is ERR", "the lab
+ * counts 3 packets sent: count(tx)".
+ */
 void answer_add_facts(const struct session *s, const struct tour_screen *sc,
                       const struct tour_answer *right, struct text *t);
+
+/* Appends what the lab has in place of the condition @e, which does not hold: "it is 2". */
+void answer_add_found(const struct session *s, const struct tour_expr *e, struct text *t);
 
 /* Sets *@ret to the value of the condition @e.  Returns false with the error in @reterr. */
 bool answer_holds(const struct session *s, const struct tour_expr *e, bool *ret,

@@ -78,7 +78,9 @@ static bool end_page(struct tour_walk *w)
         return true;
     }
     text_addf(&t, "this screen has a page of %zu lines, with the prompt", n);
-    fail(w, sc->at, what, "24 lines of 80 columns are on a terminal");
+    fail(w, sc->at, what,
+         "24 lines of 80 columns are on a terminal; divide a long output: \"run 10us\", then "
+         "\"run\"");
     print_head(w);
     return false;
 }
@@ -95,7 +97,7 @@ static enum play_result press(struct tour_walk *w)
         return play_enter(&w->play);
     if (!sc->number.text)
         said[0] = answer_letter((w->chooses <= sc->n_choices ? w->chooses : sc->n_choices) - 1);
-    return play_answer(&w->play, said);
+    return play_answer(&w->play, said, false);
 }
 
 /* Compares the lab with that of a reader who goes directly to this screen. */
@@ -128,8 +130,14 @@ static bool walk_on(struct tour_walk *w)
         screen = w->play.screen;
         result = press(w);
     } while (result == PLAY_TAKEN && !w->play.s->run.quit);
-    return result == PLAY_LEAVES || fail(w, w->t->screens[w->play.screen].at,
-                                         "the lesson ends in this screen", "see the error above");
+    if (result == PLAY_LEAVES)
+        return true;
+    if (w->play.failed)
+        w->ok = false; /* the error was printed */
+    else
+        fail(w, w->t->screens[w->play.screen].at, "the lesson ends in this screen",
+             "a command was interrupted");
+    return false;
 }
 
 static bool walk(const struct tour *t, const struct session_config *config, size_t chooses)
@@ -142,7 +150,7 @@ static bool walk(const struct tour *t, const struct session_config *config, size
     if (play_begin(&w.play, t, &own, 0))
         (void)walk_on(&w);
     else
-        fail(&w, t->screens[0].at, "the lab of this lesson cannot be made", "see the error above");
+        w.ok = false; /* the error was printed */
     play_done(&w.play);
     fclose(w.out);
     free(w.page);

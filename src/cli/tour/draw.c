@@ -217,10 +217,10 @@ static void choose(struct problem *p)
 static bool is_resolved(const struct tour_screen *sc)
 {
     bool ok = !strchr(sc->title, '$') && !strchr(sc->text, '$') && !strchr(sc->ask, '$') &&
-              !strchr(sc->then, '$') && !strchr(sc->otherwise, '$');
+              !strchr(sc->then, '$') && !strchr(sc->reason, '$');
 
     for (size_t i = 0; i < sc->n_choices; i++)
-        ok = ok && !strchr(sc->choices[i].text, '$') && !strchr(sc->choices[i].otherwise, '$');
+        ok = ok && !strchr(sc->choices[i].text, '$') && !strchr(sc->choices[i].text_below, '$');
     return ok;
 }
 

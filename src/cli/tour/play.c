@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/tour/play.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -241,17 +242,32 @@ static void print_ask(const struct play *p)
     }
 }
 
+/* Appends which inputs the open question takes. */
+static void add_inputs(const struct play *p, struct text *t)
+{
+    text_add(t, "type ");
+    answer_add_form(screen_of(p), t);
+    text_addf(t, ", or press Enter to %s", p->tour->is_problem ? "see the answer" : "skip");
+}
+
 static void print_question(const struct play *p)
 {
     const struct tour_screen *sc = screen_of(p);
     char hint[64];
     struct text t = text_on(hint, sizeof(hint));
 
+    if (!p->tour->is_problem && sc->n_commands > 0) {
+        print_hint(p, sc->n_commands == 1 ? "[the command of this screen:]"
+                                          : "[the commands of this screen:]");
+        for (size_t i = 0; i < sc->n_commands; i++) {
+            fputs(INDENT, p->config.out);
+            print_line(p->config.out, sc->commands[i].text);
+        }
+    }
     print_ask(p);
-    text_addf(&t, "[type a %s, or press Enter to see]",
-              sc->is_word       ? "word"
-              : sc->number.text ? "number"
-                                : "letter");
+    text_add(&t, "[");
+    add_inputs(p, &t);
+    text_add(&t, "]");
     print_hint(p, hint);
 }
 
@@ -339,10 +355,23 @@ static void print_right(const struct play *p, const struct tour_answer *right, c
         text_addf(&t, "%c) %s", answer_letter(right->choice), sc->choices[right->choice].text);
     print_wrapped(p, lead, 2, line);
     t = text_on(line, sizeof(line));
-    text_add(&t, "[the lab: ");
+    text_add(&t, "[");
     answer_add_facts(p->s, sc, right, &t);
     text_add(&t, "]");
     print_wrapped(p, INDENT, 2, line);
+}
+
+/* Prints the reason of the answer.  A reader who has chosen another one, @said, is told what is
+ * wrong with that, if the lesson says it.  @said is "" for a reader without a wrong answer.
+ */
+static void print_reason(const struct play *p, const struct tour_answer *right, const char *said)
+{
+    const struct tour_screen *sc = screen_of(p);
+    tour_text reason = sc->number.text ? sc->reason : sc->choices[right->choice].text_below;
+
+    if (!sc->number.text && said[0] && sc->choices[answer_choice(said)].text_below[0])
+        reason = sc->choices[answer_choice(said)].text_below;
+    print_text(p, reason);
 }
 
 /* Compares the reader's answer with that of the lab. */
@@ -353,7 +382,6 @@ static bool judge_answer(struct play *p)
     struct text l = text_on(lead, sizeof(lead));
     struct tour_answer right;
     struct diag d = {.kind = DIAG_NONE};
-    size_t choice = 0;
     bool is_right = false, can_compare;
 
     if (!answer_find(p->s, sc, &right, &d))
@@ -368,10 +396,7 @@ static bool judge_answer(struct play *p)
         text_addf(
             &l, p->tour->is_problem ? "> Not %s. It is: " : "> You expected %s. It is: ", p->said);
     print_right(p, &right, lead);
-    if (can_compare && !is_right) {
-        (void)answer_read(sc, p->said, &choice);
-        print_text(p, sc->number.text ? sc->otherwise : sc->choices[choice].otherwise);
-    }
+    print_reason(p, &right, can_compare && !is_right ? p->said : "");
     return true;
 }
 
@@ -380,13 +405,17 @@ static bool check_expectations(struct play *p)
     const struct tour_screen *sc = screen_of(p);
 
     for (size_t i = 0; i < sc->n_expects; i++) {
+        char found[DIAG_MESSAGE_BYTES];
+        struct text f = text_on(found, sizeof(found));
         struct diag d = {.kind = DIAG_NONE};
         bool holds = false;
 
         if (!answer_holds(p->s, &sc->expects[i], &holds, &d))
             return complain(p, &p->tour->src, &d);
         if (!holds) {
-            diag_set(&d, DIAG_EXPECT, sc->expects[i].at, "this does not hold");
+            answer_add_found(p->s, &sc->expects[i], &f);
+            diag_set(&d, DIAG_EXPECT, sc->expects[i].at, "%s does not hold%s%s",
+                     sc->expects[i].text, found[0] ? ": " : "", found);
             return complain(p, &p->tour->src, &d);
         }
     }
@@ -496,6 +525,7 @@ bool play_solve(struct play *p)
         return false;
     }
     print_right(p, &right, "The answer: ");
+    print_reason(p, &right, "");
     return true;
 }
 
@@ -510,22 +540,60 @@ static enum play_result after_question(struct play *p)
     return PLAY_TAKEN;
 }
 
-enum play_result play_answer(struct play *p, const char *text)
+/* Prints that the open question has got no answer. */
+static enum play_result refuse_answer(struct play *p)
 {
-    char word[PLAY_ANSWER_BYTES];
-    struct text t = text_on(word, sizeof(word));
-    size_t choice, n;
+    char line[64];
+    struct text t = text_on(line, sizeof(line));
 
-    if (p->stage != PLAY_ASK)
-        return PLAY_NOT;
+    add_inputs(p, &t);
+    print_line(p->config.out, line);
+    return PLAY_ASKS;
+}
+
+/* Returns true if @text is made of plain words: no path, no parameter and no expression. */
+static bool is_prose(const char *text)
+{
+    for (size_t i = 0; text[i]; i++) {
+        const bool ends = text[i + 1] == '\0' || strchr(" \t\n", text[i + 1]);
+
+        if (!isalnum((unsigned char)text[i]) && !strchr(" \t\n,;:!?'()-", text[i]) &&
+            (text[i] != '.' || !ends))
+            return false;
+    }
+    return true;
+}
+
+/* Returns true if the first word of @text is one letter, or begins with a digit. */
+static bool is_short(const char *text)
+{
+    const size_t n = strcspn(text, " \t\n");
+
+    return n == 1 || isdigit((unsigned char)text[0]);
+}
+
+enum play_result play_answer(struct play *p, const char *text, bool is_command)
+{
+    const struct tour_screen *sc = screen_of(p);
+    char said[PLAY_ANSWER_BYTES];
+    struct text t = text_on(said, sizeof(said));
+    bool is_answer;
+
     text += strspn(text, " \t\n");
-    n = strlen(text);
-    while (n > 0 && strchr(" \t\n", text[n - 1]))
-        n--;
-    text_addn(&t, text, n);
-    if (t.cut || n == 0 || !answer_read(screen_of(p), word, &choice))
+    if (!sc->ask || (is_command && !is_short(text)))
         return PLAY_NOT;
-    memcpy(p->said, word, sizeof(p->said));
+    is_answer = answer_read(sc, text, &t);
+    if (p->stage != PLAY_ASK) {
+        if (!is_answer || sc->is_word)
+            return PLAY_NOT;
+        print_line(p->config.out, p->tour->is_problem
+                                      ? "the question is over"
+                                      : "the question is over; \"tour\" shows the screen again");
+        return PLAY_TAKEN;
+    }
+    if (!is_answer)
+        return is_prose(text) ? refuse_answer(p) : PLAY_NOT;
+    memcpy(p->said, said, sizeof(p->said));
     return after_question(p);
 }
 

@@ -63,6 +63,7 @@ bool play_go(struct play *p, size_t screen);
 enum play_result {
     PLAY_NOT,    /* it is no input of the lesson: the caller executes it, then play_stray() */
     PLAY_TAKEN,  /* it was used, and the output was printed */
+    PLAY_ASKS,   /* it is no answer to the open question; this was printed */
     PLAY_LEAVES, /* the last screen is over */
     PLAY_BROKEN  /* the lesson cannot be continued; the error was printed */
 };
@@ -70,8 +71,11 @@ enum play_result {
 /* An empty line: skips the question, executes the next command, or shows the next screen. */
 enum play_result play_enter(struct play *p);
 
-/* The typed text @text, with or without a line end: an answer to the question. */
-enum play_result play_answer(struct play *p, const char *text);
+/* The typed text @text, with or without a line end: an answer to the question of the screen.
+ * @is_command: the prompt would execute a command.  A single letter or a number is never executed
+ * while a question is open, nor when it was an answer to the question.
+ */
+enum play_result play_answer(struct play *p, const char *text, bool is_command);
 
 /* The typed statements @l: the next command of the lesson. */
 enum play_result play_typed(struct play *p, const struct lines *l);

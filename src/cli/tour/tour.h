@@ -9,10 +9,10 @@
  *	    Text, as it is printed.
  *	ask "How many packets?"          a question about what the commands will do
  *	choice "one" if count(tx) == 1   exactly one condition must hold after the commands
- *	    Text for somebody who chose this and was wrong.
+ *	    The reason if this is right, otherwise text for a reader who has chosen it.
  *	number count(tx)                 in place of choices: the answer is this value
  *	word h1.qp.state                 the same, and the value is a word
- *	    Text for somebody who gave another number.
+ *	    The reason.
  *	do                               commands that the reader executes, one by one
  *	    post_send h1.qp sge=mr[0:64]
  *	refused "part of a message"      the last command must fail with this message
@@ -68,7 +68,8 @@ struct tour_command {
 struct tour_choice {
     const char *text;
     struct tour_expr holds;
-    tour_text otherwise; /* for somebody who chose this, and it does not hold */
+    /* If it holds: the reason.  Otherwise for a reader who has chosen it: what is wrong with it. */
+    tour_text text_below;
     struct span at;
 };
 
@@ -82,7 +83,7 @@ struct tour_screen {
     size_t n_choices;
     struct tour_expr number; /* in place of choices */
     bool is_word;            /* @number is a word */
-    tour_text otherwise;     /* of @number: for somebody who gave another one */
+    tour_text reason;        /* of the answer @number */
     struct tour_command commands[TOUR_COMMANDS_MAX];
     size_t n_commands;
     const char *refused; /* part of the message with which the last command fails; NULL: none */
@@ -122,6 +123,9 @@ extern const size_t n_tour_builtins;
 /* The topics of the quiz in the program, files for problem_draw(). */
 extern const struct tour_builtin quiz_builtins[];
 extern const size_t n_quiz_builtins;
+
+/* Returns how many minutes the lesson takes: for reading it, and for each command and question. */
+unsigned tour_minutes(const struct tour *t);
 
 /* Parses lesson @i of the program, which the tests have parsed before. */
 void tour_read_builtin(struct tour *ret, size_t i);

@@ -10,8 +10,13 @@
 
 #define INDENT 4u
 
+/* Times of a reader: of reading, of looking at the output of a command, of thinking. */
+#define WORDS_A_MINUTE      120u
+#define SECONDS_OF_COMMAND  15u
+#define SECONDS_OF_QUESTION 20u
+
 /* The directive that the indented lines of the file belong to. */
-enum tour_part { PART_NONE, PART_LAB, PART_TEXT, PART_OTHERWISE, PART_DO, PART_THEN };
+enum tour_part { PART_NONE, PART_LAB, PART_TEXT, PART_REASON, PART_DO, PART_THEN };
 
 /* The order of directives inside a screen. */
 enum tour_rank { RANK_TEXT, RANK_ASK, RANK_ANSWER, RANK_DO, RANK_REFUSED, RANK_EXPECT, RANK_THEN };
@@ -22,7 +27,7 @@ struct tour_reader {
     size_t line; /* number of the current line, from 1 */
     enum tour_part part;
     enum tour_rank rank;
-    tour_text *target;          /* of PART_TEXT, PART_OTHERWISE, PART_THEN */
+    tour_text *target;          /* of PART_TEXT, PART_REASON, PART_THEN */
     struct tour_screen *screen; /* NULL: before the first one */
 };
 
@@ -196,7 +201,7 @@ static bool read_indented(struct tour_reader *r, struct tour_words *w)
     case PART_DO:
         return add_command(r, w, r->screen->commands, &r->screen->n_commands, TOUR_COMMANDS_MAX);
     case PART_TEXT:
-    case PART_OTHERWISE:
+    case PART_REASON:
     case PART_THEN:
         return add_text(r, w);
     }
@@ -239,7 +244,7 @@ static bool read_screen(struct tour_reader *r, struct tour_words *w)
     if (r->t->n_screens == TOUR_SCREENS_MAX)
         return fail(r, rest_of(w), "too many screens", "make two lessons of it");
     r->screen = &r->t->screens[r->t->n_screens++];
-    *r->screen = (struct tour_screen){.text = "", .then = "", .otherwise = "", .at = rest_of(w)};
+    *r->screen = (struct tour_screen){.text = "", .then = "", .reason = "", .at = rest_of(w)};
     r->rank = RANK_TEXT;
     r->part = PART_TEXT;
     r->target = &r->screen->text;
@@ -259,31 +264,53 @@ static bool read_choice(struct tour_reader *r, struct tour_words *w)
     struct tour_choice *c = &sc->choices[sc->n_choices];
     struct tour_words word;
 
-    if (!sc->ask || sc->number.text)
-        return fail(r, rest_of(w), "choices follow a question, and no number", form);
+    if (!sc->ask)
+        return fail(r, rest_of(w), "an ask must stand before it",
+                    "ask \"How many packets?\", and then: choice \"one\" if count(tx) == 1");
+    if (sc->number.text)
+        return fail(r, rest_of(w), "a question has one number, or choices", form);
     if (sc->n_choices == TOUR_CHOICES_MAX)
         return fail(r, rest_of(w), "too many choices", "5 are enough");
-    *c = (struct tour_choice){.at = rest_of(w), .otherwise = ""};
+    *c = (struct tour_choice){.at = rest_of(w), .text_below = ""};
     if (!take_quoted(r, w, form, &c->text))
         return false;
     word = take_word(w);
     if (!word_is(&word, "if"))
         return fail(r, rest_of(&word), "\"if\" and a condition are missing", form);
     sc->n_choices++;
-    r->part = PART_OTHERWISE;
-    r->target = &c->otherwise;
+    r->part = PART_REASON;
+    r->target = &c->text_below;
     return take_expr(r, w, &c->holds);
+}
+
+/* Returns true if a number is all that is left of the line. */
+static bool is_plain_number(const struct tour_words *w)
+{
+    const struct span rest = rest_of(w);
+    const char *s = w->s + (rest.at - w->at);
+
+    for (size_t i = 0; i < rest.len; i++) {
+        if (!isalnum((unsigned char)s[i]))
+            return false;
+    }
+    return rest.len > 0 && isdigit((unsigned char)s[0]);
 }
 
 static bool read_number(struct tour_reader *r, struct tour_words *w)
 {
     struct tour_screen *sc = r->screen;
 
-    if (!sc->ask || sc->n_choices || sc->number.text)
-        return fail(r, rest_of(w), "one number follows a question, and no choices",
+    if (!sc->ask)
+        return fail(r, rest_of(w), "an ask must stand before it",
                     "ask \"How many packets?\", and then: number count(tx)");
-    r->part = PART_OTHERWISE;
-    r->target = &sc->otherwise;
+    if (sc->n_choices || sc->number.text)
+        return fail(r, rest_of(w), "a question has one number, or choices",
+                    "ask \"How many packets?\", and then: number count(tx)");
+    r->part = PART_REASON;
+    r->target = &sc->reason;
+    if (is_plain_number(w))
+        return fail(r, rest_of(w), "the lab computes the answer: name a value of it",
+                    "number count(tx)");
     if (!take_expr(r, w, &sc->number))
         return false;
     return sc->number.e->kind == EXPR_PATH || sc->number.e->kind == EXPR_COUNT ||
@@ -424,9 +451,9 @@ static void trim_screen(struct tour_reader *r, struct tour_screen *sc)
 {
     trim(r, &sc->text);
     trim(r, &sc->then);
-    trim(r, &sc->otherwise);
+    trim(r, &sc->reason);
     for (size_t i = 0; i < sc->n_choices; i++)
-        trim(r, &sc->choices[i].otherwise);
+        trim(r, &sc->choices[i].text_below);
 }
 
 bool tour_read(struct tour *ret, const struct source *src, struct diag *reterr)
@@ -457,6 +484,29 @@ bool tour_read(struct tour *ret, const struct source *src, struct diag *reterr)
             return false;
     }
     return true;
+}
+
+static unsigned n_words(tour_text text)
+{
+    unsigned n = 0;
+
+    for (size_t i = 0; text[i]; i++)
+        n += !isspace((unsigned char)text[i]) && (i == 0 || isspace((unsigned char)text[i - 1]));
+    return n;
+}
+
+unsigned tour_minutes(const struct tour *t)
+{
+    unsigned n = 0, seconds = 0;
+
+    for (size_t i = 0; i < t->n_screens; i++) {
+        const struct tour_screen *sc = &t->screens[i];
+
+        n += n_words(sc->text) + n_words(sc->then);
+        seconds += (unsigned)sc->n_commands * SECONDS_OF_COMMAND;
+        seconds += sc->ask ? SECONDS_OF_QUESTION : 0;
+    }
+    return (seconds + n * 60 / WORDS_A_MINUTE + 59) / 60;
 }
 
 void tour_done(struct tour *t)
