@@ -9,6 +9,8 @@
 #include "print/utf8.h"
 #include "process/must.h"
 
+#define INDENT_MORE 10u /* of the rest of a line that is too long for the terminal */
+
 unsigned show_columns(FILE *out)
 {
     const int fd = fileno(out); /* -1: a memory stream */
@@ -35,16 +37,6 @@ unsigned show_lines_of_terminal(FILE *out)
     struct winsize size;
 
     return fd < 0 || ioctl(fd, TIOCGWINSZ, &size) != 0 ? 0 : size.ws_row;
-}
-
-void show_line(FILE *out, const struct text *t)
-{
-    size_t n = t->len;
-
-    while (n > 0 && t->buf[n - 1] == ' ')
-        n--;
-    fwrite(t->buf, 1, n, out);
-    fputc('\n', out);
 }
 
 /* Returns how many bytes of @s fit into a line of @room columns, up to a blank if possible. */
@@ -107,6 +99,43 @@ void show_hanging(FILE *out, unsigned indent, const char *s)
 void show_wrap(FILE *out, unsigned indent, const char *s)
 {
     show_wrap_behind(out, "", indent, s);
+}
+
+void show_long(FILE *out, unsigned indent, const char *s)
+{
+    const unsigned columns = show_columns_of_terminal(out, 0);
+    size_t room = columns;
+
+    if (columns < SHOW_COLUMNS_MIN) {
+        fputs(s, out);
+        return;
+    }
+    for (;;) {
+        const size_t n = line_bytes(s, room);
+
+        fprintf(out, "%.*s", (int)n, s);
+        s += n;
+        s += strspn(s, " ");
+        if (!*s)
+            return;
+        fprintf(out, "\n%*s", (int)indent, "");
+        room = columns - indent;
+    }
+}
+
+void show_line(FILE *out, const struct text *t)
+{
+    char *line;
+    size_t n = t->len;
+
+    while (n > 0 && t->buf[n - 1] == ' ')
+        n--;
+    line = must_malloc(n + 1);
+    memcpy(line, t->buf, n);
+    line[n] = '\0';
+    show_long(out, INDENT_MORE, line);
+    fputc('\n', out);
+    free(line);
 }
 
 void grid_init(struct grid *t, unsigned columns, uint32_t right)

@@ -27,7 +27,7 @@ unsigned show_columns_of_terminal(FILE *out, unsigned otherwise);
 /* Returns the number of lines of @out's terminal, or 0 if it is no terminal. */
 unsigned show_lines_of_terminal(FILE *out);
 
-/* Prints @t without trailing blanks, and a line end. */
+/* Prints @t without trailing blanks, as show_long() does, and a line end. */
 void show_line(FILE *out, const struct text *t);
 
 /* Prints @s wrapped to show_columns(), each line indented by @indent blanks.  Blanks at a line
@@ -42,6 +42,11 @@ void show_wrap_behind(FILE *out, const char *lead, unsigned indent, const char *
 
 /* Like show_wrap(), but the first line is not indented. */
 void show_hanging(FILE *out, unsigned indent, const char *s);
+
+/* Prints @s, one line without its line end.  On a terminal that is narrower than the line it is broken
+ * between words, with the continuation indented by @indent.  Elsewhere it is printed as it is.
+ */
+void show_long(FILE *out, unsigned indent, const char *s);
 
 #define GRID_COLUMNS_MAX 16u
 

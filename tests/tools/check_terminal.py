@@ -580,6 +580,19 @@ def check_width_while_typing(terminals):
         ensure(last_typed(t) == line, last_typed(t))
 
 
+def check_long_lines(terminals):
+    """Lines that are longer than the terminal are broken between words, but not at a pipe."""
+    lines = ["setup quiet", "connect h1.qp h2.qp", "post_recv h2.qp", "post_send h1.qp sge=mr[0:64] signaled nokick",
+             "show vq h1.qp.sq", "kick h1.qp.sq", "run", "show events last 20"]
+    t = terminals.open(columns=72, NO_COLOR="1")
+    shown = "".join(t.do(line) for line in lines[:1] + lines[2:])
+    answers = [line for line in shown.replace("\r", "").split("\n") if not re.match(PROMPT, line)]
+    ensure(any(line.startswith(" " * 10) for line in answers), shown)
+    ensure(all(len(line) <= 72 for line in answers), [line for line in answers if len(line) > 72])
+    piped = subprocess.run([terminals.path, "-c", "; ".join(lines[:1] + lines[2:])], stdout=subprocess.PIPE, text=True, check=True)
+    ensure(any(len(line) > 100 for line in piped.stdout.split("\n")), piped.stdout)
+
+
 def check_long_answers(terminals):
     """A long answer stops where the screen is full, and says how to go on; a summary fits."""
     t = terminals.posted()

@@ -15,9 +15,12 @@
 #include "cli/session/unmet.h"
 #include "emu/base/quantity.h"
 #include "emu/base/text.h"
+#include "print/show_text.h"
 #include "print/utf8.h"
 #include "process/must.h"
 #include "rdmalab/trace.h"
+
+#define INDENT_MORE 4u /* of the rest of a long line, behind its own indent */
 
 static void close_lab(struct session *s)
 {
@@ -217,17 +220,36 @@ void session_print_outside(struct session *s, const char *lines)
     fflush(s->config.out);
 }
 
+/* Prints @text.  Its whole lines are broken between words where the terminal is too narrow. */
+static void print_lines(FILE *out, char *text)
+{
+    for (char *end; (end = strchr(text, '\n')) != NULL; text = end + 1) {
+        *end = '\0';
+        show_long(out, (unsigned)strspn(text, " ") + INDENT_MORE, text);
+        fputc('\n', out);
+    }
+    fputs(text, out);
+}
+
 void session_say(struct session *s, const char *fmt, ...)
 {
     va_list args;
+    char *text = NULL;
+    size_t n = 0;
+    FILE *f;
 
     /* After the last printed event, answers would have no context. */
     if (!s->config.verbose || s->display.shown.full)
         return;
     shown_flush(&s->display.shown);
+    f = must_memstream(&text, &n);
     va_start(args, fmt);
-    vfprintf(s->config.out, fmt, args);
+    vfprintf(f, fmt, args);
     va_end(args);
+    if (fclose(f) != 0)
+        must_fail();
+    print_lines(s->config.out, text);
+    free(text);
 }
 
 void session_made(struct session *s, const char *host, const char *fmt, ...)

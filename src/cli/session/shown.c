@@ -4,10 +4,12 @@
 #include "emu/base/text.h"
 #include "emu/past/fold.h"
 #include "emu/trace/render.h"
+#include "print/show_text.h"
 #include "rdmalab/trace.h"
 #include "viz/event_colour.h"
 
-#define SHOWN_MAX 200u /* all of them are in `show events` */
+#define INDENT_MORE 10u  /* of the rest of a long line */
+#define SHOWN_MAX   200u /* all of them are in `show events` */
 
 /* Returns true if one more line may be printed. */
 static bool has_room(struct shown *sh, uint64_t n_events)
@@ -30,7 +32,9 @@ static void print_event(void *ctx, const struct ev *e)
     if (!has_room(sh, 1))
         return;
     ev_add_line(&t, e, rdl_names(sh->lab));
-    fprintf(sh->out, "%s%s%s\n", on ? on : "", line, on ? EVENT_COLOUR_END : "");
+    fputs(on ? on : "", sh->out);
+    show_long(sh->out, INDENT_MORE, line);
+    fprintf(sh->out, "%s\n", on ? EVENT_COLOUR_END : "");
 }
 
 static void print_folded(void *ctx, const struct folded *f)
@@ -42,7 +46,9 @@ static void print_folded(void *ctx, const struct folded *f)
     if (!has_room(sh, f->n_rounds * f->n_lines))
         return;
     fold_add(&t, f);
-    fprintf(sh->out, "... %s\n", line);
+    fputs("... ", sh->out);
+    show_long(sh->out, INDENT_MORE, line);
+    fputc('\n', sh->out);
 }
 
 static void take_event(void *ctx, const struct ev *e)
