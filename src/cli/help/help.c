@@ -5,10 +5,12 @@
 
 #include "cli/lang/suggest.h"
 #include "cli/lang/table.h"
+#include "emu/base/assert.h"
 #include "emu/base/quantity.h"
 #include "emu/facts/enum_table.h"
 #include "print/show_text.h"
 
+#define FIRST_COLUMN   42u /* of the texts of the commands to begin with */
 #define NAME_COLUMN    14
 #define KEY_COLUMN     20
 #define WORDS_IN_USAGE 6u /* longer enumerations are listed below the usage */
@@ -258,10 +260,37 @@ static void print_class(FILE *out, enum cmd_class class)
     }
 }
 
+/* Prints the commands to begin with, which a long list hides. */
+static void print_first(FILE *out)
+{
+    static const struct {
+        const char *line, *what;
+    } rows[] = {
+        {"setup", "two hosts that can exchange messages at once"},
+        {"post_recv h2.qp sge=mr[0:1k]", "a buffer for a message"},
+        {"post_send h1.qp sge=mr[0:64] signaled", "a message"},
+        {"run", "lets time pass until nothing is left to do"},
+        {"why", "tells what led to the last failure; \"why not\" what is missing"},
+        {"show", "the lab now; \"show h1.qp\" one object"},
+        {"tour", "lessons at the prompt"},
+    };
+
+    fputs("To begin with:\n", out);
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        char lead[SHOW_LINE_BYTES];
+        struct text t = text_on(lead, sizeof(lead));
+
+        text_addf(&t, "  %s", rows[i].line);
+        show_wrap_behind(out, lead, FIRST_COLUMN, rows[i].what);
+    }
+    fputs("All commands:\n", out);
+}
+
 void help_overview(FILE *out)
 {
     const size_t columns = show_columns(out);
 
+    print_first(out);
     for (unsigned c = 0; c < N_CLASSES; c++) {
         size_t column = NAME_COLUMN;
 
