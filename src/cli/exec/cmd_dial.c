@@ -12,6 +12,9 @@
 #include "emu/facts/enum/cma_state.h"
 #include "emu/facts/enum/object.h"
 #include "emu/facts/enum/port_space.h"
+#include "emu/trace/kind.h"
+#include "emu/trace/schema.h"
+#include "emu/trace/set.h"
 #include "rdmalab/cm.h"
 #include "rdmalab/inspect.h"
 
@@ -190,25 +193,52 @@ static bool can_dial(struct session *s, const struct step *st, const struct dial
 
 /* --- The command ------------------------------------------------------------------------------ */
 
-bool run_dial(struct session *s, const struct step *st)
+/* Returns the events that show how a connection is made, and whatever prevents it. */
+static struct ev_set events_of_connections(void)
 {
-    const struct dialled d = {step_text(st, "client"), step_text(st, "server"),
-                              step_has(st, "id") ? step_text(st, "id") : "id",
-                              step_has(st, "qp") ? step_text(st, "qp") : "qp",
-                              (uint32_t)step_number(st, "port")};
+    static const enum ev_kind kinds[] = {EV_cm_sent, EV_cm_received, EV_cm_event, EV_qp_state,
+                                         EV_lost,    EV_drop,        EV_fault};
+    struct ev_set set = ev_set_none;
+
+    for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
+        ev_set_add(&set, kinds[i]);
+    return set;
+}
+
+static bool take_steps(struct session *s, const struct step *st, const struct dialled *d)
+{
     bool listens = false;
 
-    if (!can_dial(s, st, &d))
-        return false;
     for (size_t i = 0; i < ARRAY_LEN(steps); i++) {
         char line[LINE_BYTES];
         struct text t = text_on(line, sizeof(line));
 
-        if (is_left_out(s, &d, i, &listens))
+        if (is_left_out(s, d, i, &listens))
             continue;
-        add_step(&t, &d, steps[i].text);
+        add_step(&t, d, steps[i].text);
         if (!exec_step_line(s, st, line))
             return false;
     }
     return true;
+}
+
+bool run_dial(struct session *s, const struct step *st)
+{
+    const struct ev_set connections = events_of_connections();
+    const struct dialled d = {step_text(st, "client"), step_text(st, "server"),
+                              step_has(st, "id") ? step_text(st, "id") : "id",
+                              step_has(st, "qp") ? step_text(st, "qp") : "qp",
+                              (uint32_t)step_number(st, "port")};
+    bool ok;
+
+    if (!can_dial(s, st, &d))
+        return false;
+    if (step_has(st, "full"))
+        return take_steps(s, st, &d);
+    s->display.shown.only = &connections;
+    ok = take_steps(s, st, &d);
+    s->display.shown.only = NULL;
+    if (ok)
+        session_say(s, "the packets, and what the devices did: show events\n");
+    return ok;
 }

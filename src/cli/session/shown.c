@@ -94,7 +94,7 @@ void shown_begin(struct shown *sh)
     const struct ev_set story = ev_set_for(EV_FOR_STORY);
 
     if (!sh->full)
-        rdl_hear(sh->lab, sh->listener, &story);
+        rdl_hear(sh->lab, sh->listener, sh->only ? sh->only : &story);
 }
 
 void shown_flush(struct shown *sh)

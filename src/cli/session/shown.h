@@ -32,6 +32,7 @@ struct shown {
      * SHOWN_OF_ALL of all so far.
      */
     uint64_t n_lines, n_left;
+    const struct ev_set *only; /* kinds that the running command prints; NULL: the whole story */
     bool full; /* with SHOWN_OF_ALL: the limit was reached, and a message was printed */
 };
 
