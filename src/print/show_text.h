@@ -43,8 +43,9 @@ void show_wrap_behind(FILE *out, const char *lead, unsigned indent, const char *
 /* Like show_wrap(), but the first line is not indented. */
 void show_hanging(FILE *out, unsigned indent, const char *s);
 
-/* Prints @s, one line without its line end.  On a terminal that is narrower than the line it is broken
- * between words, with the continuation indented by @indent.  Elsewhere it is printed as it is.
+/* Prints @s, one line without its line end.  On a terminal that is narrower than the line it is
+ * broken between words, with the continuation indented by @indent.  Elsewhere it is printed as it
+ * is.
  */
 void show_long(FILE *out, unsigned indent, const char *s);
 
