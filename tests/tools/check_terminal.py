@@ -593,6 +593,19 @@ def check_long_lines(terminals):
     ensure(any(len(line) > 100 for line in piped.stdout.split("\n")), piped.stdout)
 
 
+def check_pages(terminals):
+    """`scenarios` pauses where the screen is full; q ends the list and not the program."""
+    t = terminals.open()
+    t.press("scenarios\r")
+    first = t.expect(r"-- Enter; q and Enter ends the list --")
+    ensure(first.count("\n") <= 24, first)
+    t.press("\r")
+    t.expect(r"ends the list --\Z")
+    t.press("q\r")
+    t.expect(r"lists every one\s", r"\n" + PROMPT + r"\Z")
+    t.do("host h1", "h1 ")
+
+
 def check_long_answers(terminals):
     """A long answer stops where the screen is full, and says how to go on; a summary fits."""
     t = terminals.posted()

@@ -7,6 +7,7 @@
 #include "cli/exec/exec.h"
 #include "cli/exec/scenario_write.h"
 #include "emu/base/quantity.h"
+#include "print/pages.h"
 #include "print/plain.h"
 #include "print/show_text.h"
 #include "print/utf8.h"
@@ -72,18 +73,10 @@ static void print_end(const struct session *s, const struct lesson_how *how, int
                 next->name);
 }
 
-/* Waits until the reader presses Enter.  Returns false at the end of the input, and after "q". */
+/* Waits until the reader presses Enter.  Returns false if it is not to wait again. */
 static bool wait_for_enter(void *ctx)
 {
-    int c, first = '\n';
-
-    fputs("  -- Enter; q and Enter for all the rest --", ctx);
-    fflush(ctx);
-    for (c = getchar(); c != '\n' && c != EOF; c = getchar())
-        first = first == '\n' ? c : first;
-    if (c == EOF)
-        clearerr(stdin);
-    return c != EOF && first != 'q';
+    return pages_wait(ctx, "Enter; q and Enter for all the rest");
 }
 
 /* Returns true if somebody reads and types: both ends are terminals. */

@@ -9,6 +9,7 @@
 #include "cli/lessons/collection.h"
 #include "emu/base/assert.h"
 #include "emu/base/quantity.h"
+#include "print/pages.h"
 #include "print/show_text.h"
 #include "print/utf8.h"
 
@@ -33,20 +34,22 @@ bool scenarios_read(struct collection *c, struct scenarios_error *e)
                        e, why, "set the environment variable RDMALAB_SCENARIOS to its directory");
 }
 
-static void print_lesson(FILE *out, const struct lesson *l)
+/* Prints a line about @l, unless the reader has ended the list. */
+static void print_lesson(struct pages *p, const struct lesson *l)
 {
     char lead[COLLECTION_NAME_BYTES + 4], title[512];
     struct text t = text_on(lead, sizeof(lead)), s = text_on(title, sizeof(title));
 
     text_addf(&t, "  %s ", l->name);
     utf8_add_printable(&s, scenario_title(&l->sc) ? scenario_title(&l->sc) : "", false);
-    show_wrap_behind(out, lead, TITLE_COLUMN, title);
+    if (pages_room(p, 1 + (unsigned)s.len / (show_columns(p->out) - TITLE_COLUMN)))
+        show_wrap_behind(p->out, lead, TITLE_COLUMN, title);
 }
 
-/* Prints the chapters of a course with their scenarios; @name "" is the first course, and @out NULL
+/* Prints the chapters of a course with their scenarios; @name "" is the first course, and @p NULL
  * prints nothing.  Returns the number of scenarios.
  */
-static size_t print_course(FILE *out, const struct collection *c, const char *name)
+static size_t print_course(struct pages *p, const struct collection *c, const char *name)
 {
     const char *at = c->lesson_list ? c->lesson_list : "";
     bool is_in = name[0] == '\0';
@@ -60,10 +63,10 @@ static size_t print_course(FILE *out, const struct collection *c, const char *na
             is_in = strcmp(line.text, name) == 0;
         if (!is_in)
             continue;
-        if (out && line.kind == LESSON_LINE_CHAPTER)
-            fprintf(out, "%s\n", line.text);
-        if (out && l)
-            print_lesson(out, l);
+        if (p && line.kind == LESSON_LINE_CHAPTER && pages_room(p, 1))
+            fprintf(p->out, "%s\n", line.text);
+        if (p && l)
+            print_lesson(p, l);
         n += l != NULL;
     }
     return n;
@@ -113,7 +116,8 @@ static bool fail_unknown(struct scenarios_error *e, const struct collection *c, 
 
 /* Prints the scenarios about @words, first the lessons in their order.  Returns their number.
  */
-static size_t print_about(FILE *out, const struct collection *c, const char *words, bool apart)
+static size_t print_about(struct pages *p, const struct collection *c, const char *words,
+                          bool apart)
 {
     const char *at = c->lesson_list ? c->lesson_list : "";
     struct lesson_line line;
@@ -124,13 +128,13 @@ static size_t print_about(FILE *out, const struct collection *c, const char *wor
 
         if (!l || !lesson_is_about(l, words, apart))
             continue;
-        print_lesson(out, l);
+        print_lesson(p, l);
         n++;
     }
     for (size_t i = 0; i < c->n; i++) {
         if (c->v[i].is_listed || !lesson_is_about(&c->v[i], words, apart))
             continue;
-        print_lesson(out, &c->v[i]);
+        print_lesson(p, &c->v[i]);
         n++;
     }
     return n;
@@ -139,29 +143,30 @@ static size_t print_about(FILE *out, const struct collection *c, const char *wor
 /* The same, or a course, or all scenarios.  If none contains @words as a phrase, searches for those
  * that contain each word.
  */
-static size_t print_listed(FILE *out, const struct collection *c, const char *words)
+static size_t print_listed(struct pages *p, const struct collection *c, const char *words)
 {
     size_t n;
 
     if (words[0] && print_course(NULL, c, words) > 0)
-        return print_course(out, c, words);
+        return print_course(p, c, words);
     if (strcmp(words, ALL) != 0) {
-        n = print_about(out, c, words, false);
-        return n > 0 ? n : print_about(out, c, words, true);
+        n = print_about(p, c, words, false);
+        return n > 0 ? n : print_about(p, c, words, true);
     }
     for (size_t i = 0; i < c->n; i++)
-        print_lesson(out, &c->v[i]);
+        print_lesson(p, &c->v[i]);
     return c->n;
 }
 
 bool scenarios_list(FILE *out, const char *word, struct scenarios_error *ret_error)
 {
     struct collection c;
+    struct pages p = pages_begin(out);
     bool ok = scenarios_read(&c, ret_error);
 
     if (ok && !word)
-        print_what_next(out, &c, print_course(out, &c, ""));
-    else if (ok && print_listed(out, &c, word) == 0)
+        print_what_next(out, &c, print_course(&p, &c, ""));
+    else if (ok && print_listed(&p, &c, word) == 0)
         ok = fail_unknown(ret_error, &c, word);
     else if (ok)
         fprintf(out, "\"scenarios run NAME\" tells one of them, in a lab of its own\n");

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+#include "print/pages.h"
+
+#include <unistd.h>
+
+#include "print/show_text.h"
+
+struct pages pages_begin(FILE *out)
+{
+    return (struct pages){.out = out,
+                          .lines = isatty(STDIN_FILENO) ? show_lines_of_terminal(out) : 0};
+}
+
+bool pages_wait(FILE *out, const char *prompt)
+{
+    int c, first = '\n';
+
+    fprintf(out, "  -- %s --", prompt);
+    fflush(out);
+    for (c = getchar(); c != '\n' && c != EOF; c = getchar())
+        first = first == '\n' ? c : first;
+    if (c == EOF)
+        clearerr(stdin);
+    return c != EOF && first != 'q';
+}
+
+bool pages_room(struct pages *p, unsigned n)
+{
+    if (p->ended)
+        return false;
+    if (p->lines > 1 && p->used > 0 && p->used + n > p->lines - 1) {
+        p->ended = !pages_wait(p->out, "Enter; q and Enter ends the list");
+        p->used = 0;
+    }
+    p->used += n;
+    return !p->ended;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* Pauses a long list where the screen of a terminal is full. */
+#ifndef PRINT_PAGES_H
+#define PRINT_PAGES_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+struct pages {
+    FILE *out;
+    unsigned lines; /* of the screen; 0: never pauses */
+    unsigned used;  /* lines since the last pause */
+    bool ended;     /* the reader wants no more */
+};
+
+/* Begins a list on @out.  It pauses only if somebody reads and types: @out and the standard input
+ * are terminals.
+ */
+struct pages pages_begin(FILE *out);
+
+/* Call before @n lines are printed.  Waits for Enter if they do not fit on the screen.  Returns
+ * false, also from then on, if the reader has ended the list by "q" or the input has ended.
+ */
+bool pages_room(struct pages *p, unsigned n);
+
+/* Waits for Enter, after the prompt @prompt on @out.  Returns false at the end of the input, and
+ * after "q".
+ */
+bool pages_wait(FILE *out, const char *prompt);
+
+#endif
