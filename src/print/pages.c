@@ -5,9 +5,9 @@
 
 #include "print/show_text.h"
 
-struct pages pages_begin(FILE *out)
+struct pager pages_begin(FILE *out)
 {
-    return (struct pages){.out = out,
+    return (struct pager){.out = out,
                           .lines = isatty(STDIN_FILENO) ? show_lines_of_terminal(out) : 0};
 }
 
@@ -24,7 +24,7 @@ bool pages_wait(FILE *out, const char *prompt)
     return c != EOF && first != 'q';
 }
 
-bool pages_room(struct pages *p, unsigned n)
+bool pages_room(struct pager *p, unsigned n)
 {
     if (p->ended)
         return false;

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-struct pages {
+struct pager {
     FILE *out;
     unsigned lines; /* of the screen; 0: never pauses */
     unsigned used;  /* lines since the last pause */
@@ -16,12 +16,12 @@ struct pages {
 /* Begins a list on @out.  It pauses only if somebody reads and types: @out and the standard input
  * are terminals.
  */
-struct pages pages_begin(FILE *out);
+struct pager pages_begin(FILE *out);
 
 /* Call before @n lines are printed.  Waits for Enter if they do not fit on the screen.  Returns
  * false, also from then on, if the reader has ended the list by "q" or the input has ended.
  */
-bool pages_room(struct pages *p, unsigned n);
+bool pages_room(struct pager *p, unsigned n);
 
 /* Waits for Enter, after the prompt @prompt on @out.  Returns false at the end of the input, and
  * after "q".

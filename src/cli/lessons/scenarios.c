@@ -35,7 +35,7 @@ bool scenarios_read(struct collection *c, struct scenarios_error *e)
 }
 
 /* Prints a line about @l, unless the reader has ended the list. */
-static void print_lesson(struct pages *p, const struct lesson *l)
+static void print_lesson(struct pager *p, const struct lesson *l)
 {
     char lead[COLLECTION_NAME_BYTES + 4], title[512];
     struct text t = text_on(lead, sizeof(lead)), s = text_on(title, sizeof(title));
@@ -49,7 +49,7 @@ static void print_lesson(struct pages *p, const struct lesson *l)
 /* Prints the chapters of a course with their scenarios; @name "" is the first course, and @p NULL
  * prints nothing.  Returns the number of scenarios.
  */
-static size_t print_course(struct pages *p, const struct collection *c, const char *name)
+static size_t print_course(struct pager *p, const struct collection *c, const char *name)
 {
     const char *at = c->lesson_list ? c->lesson_list : "";
     bool is_in = name[0] == '\0';
@@ -116,7 +116,7 @@ static bool fail_unknown(struct scenarios_error *e, const struct collection *c, 
 
 /* Prints the scenarios about @words, first the lessons in their order.  Returns their number.
  */
-static size_t print_about(struct pages *p, const struct collection *c, const char *words,
+static size_t print_about(struct pager *p, const struct collection *c, const char *words,
                           bool apart)
 {
     const char *at = c->lesson_list ? c->lesson_list : "";
@@ -143,7 +143,7 @@ static size_t print_about(struct pages *p, const struct collection *c, const cha
 /* The same, or a course, or all scenarios.  If none contains @words as a phrase, searches for those
  * that contain each word.
  */
-static size_t print_listed(struct pages *p, const struct collection *c, const char *words)
+static size_t print_listed(struct pager *p, const struct collection *c, const char *words)
 {
     size_t n;
 
@@ -161,7 +161,7 @@ static size_t print_listed(struct pages *p, const struct collection *c, const ch
 bool scenarios_list(FILE *out, const char *word, struct scenarios_error *ret_error)
 {
     struct collection c;
-    struct pages p = pages_begin(out);
+    struct pager p = pages_begin(out);
     bool ok = scenarios_read(&c, ret_error);
 
     if (ok && !word)
