@@ -42,3 +42,9 @@ FILE *must_memstream(char **text, size_t *bytes)
         must_fail();
     return f;
 }
+
+void must_memstream_end(FILE *f, char *const *text)
+{
+    if (fclose(f) != 0 || !*text)
+        must_fail();
+}

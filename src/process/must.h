@@ -26,4 +26,9 @@ void *must_grow(void *array, size_t n, size_t *room, size_t bytes);
  */
 FILE *must_memstream(char **text, size_t *bytes);
 
+/* Closes such a stream.  Calls must_fail() if the text is not whole: glibc reports no error when it
+ * has no memory for it, and leaves *@text NULL.
+ */
+void must_memstream_end(FILE *f, char *const *text);
+
 #endif

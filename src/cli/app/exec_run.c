@@ -314,7 +314,7 @@ static char *line_of(const struct exec_part *p)
         lex_write_quoted(out, p->words[i]);
     }
     fputs(" &\n", out);
-    fclose(out);
+    must_memstream_end(out, &line);
     return line;
 }
 

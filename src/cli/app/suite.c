@@ -119,7 +119,7 @@ static void add_file(struct suite *su, const char *name, const char *tags, bool 
         return;
     }
     f->status = scenario_load_to_run(&f->sc, name, err);
-    fclose(err);
+    must_memstream_end(err, &f->wrong);
     /* The tags of a wrong file are not known, so it is always added. */
     if (f->status == EXIT_PASSED
             ? !has_tag(&f->sc, tags)
@@ -235,7 +235,7 @@ static void judge_file(struct test_file *f)
     n = judge_script(&f->sc.script, note_error, &e);
     if (n > JUDGE_ERRORS_MAX)
         fprintf(e.err, "%zu more errors\n", n - JUDGE_ERRORS_MAX);
-    fclose(e.err);
+    must_memstream_end(e.err, &wrong);
     if (n == 0) {
         free(wrong);
         return;

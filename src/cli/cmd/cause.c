@@ -80,8 +80,7 @@ static void end(struct told_answer *a)
     const char *line;
     size_t n = 0;
 
-    if (fclose(a->out) != 0)
-        must_fail();
+    must_memstream_end(a->out, &a->text);
     if (a->bytes > 0)
         diag_note(d, "  %s:", c->headings[c->n]);
     for (line = a->text; *line && n < LINES_MAX; n++) {

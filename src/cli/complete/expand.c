@@ -581,7 +581,6 @@ void expand(struct session *s, const char *typed, struct expanded *ret)
         x.from = 0;
     }
     fputs(typed + x.from, x.out);
-    if (fclose(x.out) != 0)
-        must_fail();
+    must_memstream_end(x.out, &ret->text);
     ret->text[ret->len] = '\0'; /* cut off the text that was written before rewind() */
 }

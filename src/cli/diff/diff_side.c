@@ -143,8 +143,9 @@ static void draw(struct session *s, const struct diff *d, struct diff_side *side
     FILE *f = open_memstream(&side->ladder, &n);
     const struct viz_sink sink = {put, f};
 
-    if (!f || ladder_draw(&past, &options, false, &sink) != RDL_OK || fclose(f) != 0)
+    if (!f || ladder_draw(&past, &options, false, &sink) != RDL_OK)
         must_fail();
+    must_memstream_end(f, &side->ladder);
     side->is_cut = is_cut(side->ladder);
 }
 

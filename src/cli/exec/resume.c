@@ -91,8 +91,7 @@ static void say_command(const struct resuming *e, const char *future)
         return;
     f = must_memstream(&line, &n);
     line_write_step(f, c.entry.st, "");
-    if (fclose(f) != 0)
-        must_fail();
+    must_memstream_end(f, &line);
     line[strcspn(line, "\n")] = '\0';
     fprintf(e->err, "  the first command that went another way, in \"%s\": %s\n", future,
             SHOWN_NAME(line));
@@ -142,8 +141,7 @@ static void do_steps(struct resuming *e, const char *future)
     script.first = journal_steps(&old, &script.pool);
     line_write_script(f, &script);
     script_done(&script);
-    if (fclose(f) != 0)
-        must_fail();
+    must_memstream_end(f, &text);
     typed_lines_free(&s->history->typed);
     free(s->history->futures.marks.v);
     s->history->futures.marks = (struct marks){.v = NULL};

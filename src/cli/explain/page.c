@@ -330,7 +330,7 @@ static size_t n_lines(const struct page_row *row, size_t columns, const struct s
     FILE *f = must_memstream(&text, &bytes);
 
     print_row(f, row, at);
-    fclose(f);
+    must_memstream_end(f, &text);
     for (const char *c = text; *c; c++)
         n += *c == '\n';
     /* Paragraphs were printed for the widest terminal. */

@@ -100,8 +100,7 @@ static bool show_example(struct json_reading *r, const struct cmd *cmd)
                 json_write_step(f, st, 0);
         }
     }
-    if (fclose(f) != 0)
-        must_fail();
+    must_memstream_end(f, &text);
     if (n > 0 && !strchr(text, '\n'))
         diag_remedy(r->d, "for example %s", text);
     else

@@ -149,8 +149,7 @@ static void print_nodes(struct changed_nodes *t)
         char lead[TREE_PATH_BYTES + 8];
         struct text l = text_on(lead, sizeof(lead));
 
-        if (fclose(shown->f) != 0)
-            must_fail();
+        must_memstream_end(shown->f, &shown->text);
         text_addf(&l, "~ %.*s  ", (int)node->path_bytes, node->path);
         show_wrap_behind(t->s->config.out, lead, INDENT, shown->text);
         free(shown->text);

@@ -196,8 +196,7 @@ static char *make_question(const struct wish *w, const char *what)
     else
         fprintf(f, "a script asks to %s:\n", what);
     line_write_step(f, w->st, "  ");
-    if (fclose(f) != 0)
-        must_fail();
+    must_memstream_end(f, &question);
     return question;
 }
 

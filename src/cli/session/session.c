@@ -246,8 +246,7 @@ void session_say(struct session *s, const char *fmt, ...)
     va_start(args, fmt);
     vfprintf(f, fmt, args);
     va_end(args);
-    if (fclose(f) != 0)
-        must_fail();
+    must_memstream_end(f, &text);
     print_lines(s->config.out, text);
     free(text);
 }

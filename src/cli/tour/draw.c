@@ -176,8 +176,7 @@ static bool put_file(struct drawer *w, const struct source *file, FILE *out)
         bool is_let, is_value, ok = true;
 
         put_line(w, line, len, f);
-        if (fclose(f) != 0)
-            must_fail();
+        must_memstream_end(f, &own);
         is_let = strncmp(own, "let ", 4) == 0;
         is_value = is_let || strncmp(own, "draw ", 5) == 0;
         w->at = (size_t)ftell(out);
@@ -260,8 +259,7 @@ bool problem_draw(struct problem *ret, const struct source *file, uint64_t seed,
     *ret = (struct problem){.seed = seed};
     ok = why ? diag_set(reterr, DIAG_SYNTAX, (struct span){0, 0}, "%s", why)
              : put_file(&w, file, out);
-    if (fclose(out) != 0)
-        must_fail();
+    must_memstream_end(out, &text);
     ret->src = *file;
     ret->src.text = text;
     ret->src.len = n;

@@ -650,8 +650,7 @@ static char *canonical(const struct lines *l)
 
     for (const struct step *st = l->script.first; st; st = st->next)
         line_write_step(f, st, "");
-    if (fclose(f) != 0)
-        must_fail();
+    must_memstream_end(f, &text);
     return text;
 }
 
