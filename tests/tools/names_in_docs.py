@@ -6,7 +6,7 @@ section is about a row.  A scenario names chapters that exist, and every chapter
 The explanations of words, and the chapters, name scenarios that exist.
 The courses (scenarios/course.txt) name scenarios that exist, each once, and `explain` sends nobody to
 `scenarios STATUS` in vain.
-Each row R1 to R46 of docs/prompt.md stands there once and in order, with a state: works, partly, not
+Each row R1 to R45 of docs/prompt.md stands there once and in order, with a state: works, partly, not
 yet, later.  What works is shown by something, and each file that is named exists, with the function
 or the table that is named behind it.
 """
@@ -22,7 +22,7 @@ SCENARIO = re.compile(r"scenarios/[a-z0-9-]+\.json")
 FEATURE = re.compile(r"^\| (R\d+) \| (.+?) \| (works|partly|not yet|later)(?:: [^|]+)? \| (.*)\|$", re.MULTILINE)
 SHOWN = re.compile(r"`((?:tests|scenarios|book)/[\w./-]+)(?:: (\w+))?`")
 COURSE_NAME = re.compile(r"^[^#=\n].*$", re.MULTILINE)
-N_FEATURES = 46
+N_FEATURES = 45
 
 
 def explained(rdmalab, word):
