@@ -5,10 +5,17 @@
 
 #include "print/show_text.h"
 
+bool pages_are_read(FILE *out)
+{
+    const int fd = fileno(out); /* -1: a memory stream */
+
+    return fd >= 0 && isatty(fd) && isatty(STDIN_FILENO);
+}
+
 struct pager pages_begin(FILE *out)
 {
     return (struct pager){.out = out,
-                          .lines = isatty(STDIN_FILENO) ? show_lines_of_terminal(out) : 0};
+                          .lines = pages_are_read(out) ? show_lines_of_terminal(out) : 0};
 }
 
 bool pages_wait(FILE *out, const char *prompt)

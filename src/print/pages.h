@@ -13,9 +13,10 @@ struct pager {
     bool ended;     /* the reader wants no more */
 };
 
-/* Begins a list on @out.  It pauses only if somebody reads and types: @out and the standard input
- * are terminals.
- */
+/* Returns true if somebody reads and types: @out and the standard input are terminals. */
+bool pages_are_read(FILE *out);
+
+/* Begins a list on @out.  It pauses only if pages_are_read(). */
 struct pager pages_begin(FILE *out);
 
 /* Call before @n lines are printed.  Waits for Enter if they do not fit on the screen.  Returns

@@ -2,7 +2,6 @@
 #include "cli/exec/lesson.h"
 
 #include <stdio.h>
-#include <unistd.h>
 
 #include "cli/exec/exec.h"
 #include "cli/exec/scenario_write.h"
@@ -79,14 +78,6 @@ static bool wait_for_enter(void *ctx)
     return pages_wait(ctx, "Enter; q and Enter for all the rest");
 }
 
-/* Returns true if somebody reads and types: both ends are terminals. */
-static bool is_interactive(FILE *out)
-{
-    const int fd = fileno(out);
-
-    return fd >= 0 && isatty(fd) && isatty(STDIN_FILENO);
-}
-
 /* Runs @l.  Returns false if no lab can be made for it. */
 static bool run_lesson(const struct session_config *config, const struct collection *c,
                        const struct lesson *l, const struct lesson_how *how, int *ret_status)
@@ -100,7 +91,7 @@ static bool run_lesson(const struct session_config *config, const struct collect
     own.seed = scenario_seed(&l->sc);
     own.seed_given = false;
     own.steps_told = !how->ladder;
-    own.pause = !how->ladder && is_interactive(own.out) ? wait_for_enter : NULL;
+    own.pause = !how->ladder && pages_are_read(own.out) ? wait_for_enter : NULL;
     own.pause_ctx = own.out;
     own.share = SHOWN_OF_ALL;
     own.memory_bytes = 0;
