@@ -72,7 +72,7 @@ MAY_OPEN = {
         "bench_programs": "perftest, which it measures", "bench_time": "/dev/null", "fault_matrix": "/dev/null", "printed": "a file for --artifacts",
         "cli_check": "the user's capture", "cli_complete": "the lab of the command line; /dev/null", "exec_run": "the lab of the command line", "cli_open": "the user's file", "cli_run": "the user's file", "cli_show": "the user's trace",
         "cli_test": "the user's directories and report", "ladder_file": "the user's picture",
-        "main": "the user's files", "open_scenario": "the user's file", "recall_file": "the history of the prompt", "report": "GITHUB_STEP_SUMMARY",
+        "main": "the user's files", "recall_file": "the history of the prompt", "report": "GITHUB_STEP_SUMMARY",
         "cli_tour": "the user's lessons", "cli_quiz": "the user's problems", "grading": "the exercises and answers that the user has named", "scratch": "a temporary directory", "tour_progress": "the reader's place in the tour", "tour_prompt": "a lesson that the user has read",
         "state_dir": "the history of the prompt", "suite": "the user's directories",
         "test_run": "processes of cases; artifacts, below the user's directory"}.items()},

@@ -11,7 +11,6 @@
 #include "cli/app/repl.h"
 #include "cli/exec/exec.h"
 #include "cli/exec/resume.h"
-#include "cli/live/live.h"
 #include "cli/session/history.h"
 #include "cli/session/position.h"
 #include "cli/session_file/session_file.h"
@@ -100,36 +99,41 @@ int open_prompt(struct session *s, const struct open_options *o)
     return session_exit_status(s);
 }
 
-static int go_on(const struct open_options *o, struct session_file *w)
+struct session *open_session(struct session_config *config, const struct open_options *o)
 {
-    struct session_config config = {
-        .history_bytes = SNAPSHOTS_BYTES_MAX,
-        .out = stdout,
-        .err = stderr,
-        .seed = w->seed,
-        .verbose = true,
-        .colour = modes_colour(),
-        .interrupted = signals_interrupted(),
-        .live_ops = live_ops,
-        .allowed = o->allowed,
-    };
     struct session *s = NULL;
-    enum rdl_status st;
     char line[SHELL_LINE_BYTES];
     struct text again = text_on(line, sizeof(line));
-    int status;
+    enum rdl_status st;
 
-    allow_ask(&config);
-    st = session_new(&config, &s);
+    allow_ask(config);
+    st = session_new(config, &s);
     if (st != RDL_OK) {
-        session_no_lab(stderr, &config, st);
-        return EXIT_FAILED;
+        session_no_lab(stderr, config, st);
+        return NULL;
     }
     text_add(&again, "rdmalab open");
     shell_add_option(&again, "-c", o->lines);
+    shell_add_option(&again, "--seed", o->seed_text);
+    shell_add_option(&again, "--fault", o->fault_text);
+    text_add(&again, o->is_virtual ? " --virtual" : "");
     allow_add(&again, &o->allow);
     shell_add_file(&again, o->file);
     signals_replay("%s", line);
+    return s;
+}
+
+static int go_on(const struct open_options *o, struct session_file *w)
+{
+    struct session_config config = modes_session();
+    struct session *s;
+    int status;
+
+    config.seed = w->seed;
+    config.allowed = o->allowed;
+    s = open_session(&config, o);
+    if (!s)
+        return EXIT_FAILED;
     status = resume_session(s, w, o->file, stderr);
     if (status == EXIT_PASSED) {
         say_where(s, o->file, ticks_of(s));
@@ -185,7 +189,7 @@ int open_main(int argc, char **argv)
     o.file = argv[1];
     status = load_text(o.file, &src);
     if (status == EXIT_PASSED)
-        status = session_file_is_scenario(&src) ? open_scenario(&o) : open_world(&src, &o);
+        status = session_file_is_scenario(&src) ? open_scenario(&src, &o) : open_world(&src, &o);
 out:
     source_done(&src);
     free(o.lines);

@@ -15,6 +15,7 @@
 #include "cli/session/files.h"
 #include "cli/session/gate.h"
 #include "cli/session/scenario.h"
+#include "cli/session/snapshots.h"
 #include "emu/base/assert.h"
 #include "emu/base/quantity.h"
 #include "print/plain.h"
@@ -44,6 +45,20 @@ bool modes_colour(void)
     const char *term = getenv("TERM");
 
     return modes_terminal() && !getenv("NO_COLOR") && term && strcmp(term, "dumb") != 0;
+}
+
+struct session_config modes_session(void)
+{
+    return (struct session_config){
+        .history_bytes = SNAPSHOTS_BYTES_MAX,
+        .out = stdout,
+        .err = stderr,
+        .seed = SCENARIO_SEED,
+        .verbose = true,
+        .colour = modes_colour(),
+        .interrupted = signals_interrupted(),
+        .live_ops = live_ops,
+    };
 }
 
 void modes_say_again(const struct text *t)

@@ -1,40 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /* `rdmalab tour`: the prompt in the tour; with --check, a check of its lessons. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/app/modes.h"
 #include "cli/app/options.h"
 #include "cli/app/repl.h"
 #include "cli/app/tour_prompt.h"
-#include "cli/lang/suggest.h"
-#include "cli/live/live.h"
-#include "cli/session/snapshots.h"
+#include "cli/lang/lex.h"
 #include "cli/tour/check.h"
 #include "emu/base/assert.h"
-#include "print/shell.h"
 #include "print/utf8.h"
+#include "process/must.h"
 #include "process/signals.h"
-
-#define LINE_BYTES 4096u
-
-/* The configuration of the sessions of lessons. */
-static struct session_config config_of_tour(void)
-{
-    return (struct session_config){
-        .history_bytes = SNAPSHOTS_BYTES_MAX,
-        .out = stdout,
-        .err = stderr,
-        .seed = SCENARIO_SEED,
-        .verbose = true,
-        .interrupted = signals_interrupted(),
-        .live_ops = live_ops,
-    };
-}
 
 /* Checks the lesson of @src.  @name: the name that it must have; NULL: any. */
 static int check_one(const struct source *src, const char *name)
 {
-    const struct session_config config = config_of_tour();
+    const struct session_config config = modes_session();
     struct diag d = {.kind = DIAG_NONE};
     struct tour t;
     int status = EXIT_PASSED;
@@ -112,31 +95,41 @@ static bool is_number(const char *s)
     return s[0] && strspn(s, "0123456789") == strlen(s);
 }
 
+/* Returns the command that opens @where at its @screen.  The caller frees it. */
+static char *line_of(const char *where, const char *screen)
+{
+    char *line = NULL;
+    size_t n;
+    FILE *f = must_memstream(&line, &n);
+
+    fputs("tour", f);
+    if (where) {
+        fputc(' ', f);
+        lex_write_quoted(f, where);
+    }
+    if (screen)
+        fprintf(f, " %s", screen);
+    must_memstream_end(f, &line);
+    return line;
+}
+
 /* Starts the prompt in the tour, at @where and its @screen; both may be NULL. */
 static int start(const char *where, const char *screen)
 {
-    struct session_config config = config_of_tour();
+    const struct session_config config = modes_session();
     struct session *s = NULL;
-    char line[LINE_BYTES];
-    struct text t = text_on(line, sizeof(line));
     enum rdl_status st;
+    char *line;
     int status;
 
-    text_add(&t, "tour");
-    if (where && strpbrk(where, "\"\\\n")) {
-        fprintf(stderr, "rdmalab: %s: a name with such characters cannot be used here\n",
-                SHOWN_NAME(where));
-        return EXIT_USAGE;
-    }
-    if (where)
-        text_addf(&t, " \"%s\"%s%s", where, screen ? " " : "", screen ? screen : "");
-    config.colour = modes_colour();
     st = session_new(&config, &s);
     if (st != RDL_OK) {
         session_no_lab(stderr, &config, st);
         return EXIT_FAILED;
     }
+    line = line_of(where, screen);
     status = repl_run(s, true, line);
+    free(line);
     session_free(s);
     return status;
 }

@@ -24,7 +24,6 @@
 #include "cli/live/live.h"
 #include "cli/session/files.h"
 #include "cli/session/scenario.h"
-#include "cli/session/snapshots.h"
 #include "cli/show/show_columns.h"
 #include "emu/base/assert.h"
 #include "print/shell.h"
@@ -511,16 +510,7 @@ static int session_main(int argc, char **argv)
 {
     struct command_line a = {.lines = NULL};
     uint64_t memory_bytes = 0;
-    struct session_config config = {
-        .history_bytes = SNAPSHOTS_BYTES_MAX,
-        .out = stdout,
-        .err = stderr,
-        .seed = SCENARIO_SEED,
-        .verbose = true,
-        .colour = modes_colour(),
-        .interrupted = signals_interrupted(),
-        .live_ops = live_ops,
-    };
+    struct session_config config = modes_session();
     int status = EXIT_USAGE;
 
     argv[0] = NULL; /* no mode */

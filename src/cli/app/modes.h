@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "cli/session/session.h"
 #include "emu/base/text.h"
 
 struct mode {
@@ -48,6 +49,11 @@ int complete_shell(const struct mode *modes, size_t n, const struct mode *none, 
  * after ^C.
  */
 void modes_say_again(const struct text *t);
+
+/* Returns the configuration of a session that talks to the user: on the standard output, with
+ * colours if that can show them, and with places in time to go back to.
+ */
+struct session_config modes_session(void);
 
 /* modes_terminal() returns true if the standard output is a terminal.  modes_colour() returns true
  * if it is a terminal with colours: TERM is set and not "dumb", and NO_COLOR is not set.

@@ -20,11 +20,17 @@ struct open_options {
     unsigned allowed; /* set of enum permit */
 };
 
-/* Runs the scenario @o->file up to its end or its first failure, which is printed, and then the
- * prompt: there one can go back, and look at what was before.  Returns the exit status: that of the
- * prompt.
+/* Runs the scenario @src, whose text it takes, up to its end or its first failure, which is
+ * printed, and then the prompt: there one can go back, and look at what was before.  Returns the
+ * exit status: that of the prompt.
  */
-int open_scenario(const struct open_options *o);
+int open_scenario(struct source *src, const struct open_options *o);
+
+/* Returns a new session with @config, for which the user is asked what its text may do.  From then
+ * on a report of a bug has the command line of @o.  Prints an error and returns NULL if there is no
+ * lab.
+ */
+struct session *open_session(struct session_config *config, const struct open_options *o);
 
 /* Executes the lines of @o, or else runs the prompt.  Returns the exit status. */
 int open_prompt(struct session *s, const struct open_options *o);

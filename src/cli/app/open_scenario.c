@@ -7,12 +7,9 @@
 #include "cli/app/open.h"
 #include "cli/app/scratch.h"
 #include "cli/exec/exec.h"
-#include "cli/live/live.h"
 #include "cli/session/scenario.h"
-#include "cli/session/snapshots.h"
 #include "emu/base/quantity.h"
 #include "print/plain.h"
-#include "print/shell.h"
 #include "print/utf8.h"
 #include "process/must.h"
 #include "process/signals.h"
@@ -84,51 +81,30 @@ static int find_fault(const struct scenario *sc, const struct open_options *o,
 static int open_loaded(const struct scenario *sc, const struct open_options *o)
 {
     struct rdl_fault_config fault;
-    struct session_config config = {
-        .history_bytes = SNAPSHOTS_BYTES_MAX,
-        .out = stdout,
-        .err = stderr,
-        .seed = o->seed_text ? o->seed : scenario_seed(sc),
-        .seed_given = o->seed_text != NULL,
-        .colour = modes_colour(),
-        .interrupted = signals_interrupted(),
-        .live_ops = live_ops,
-        .programs_virtual = o->is_virtual,
-        .allowed = o->allowed,
-    };
-    struct session *s = NULL;
-    char line[SHELL_LINE_BYTES];
-    struct text again = text_on(line, sizeof(line));
-    enum rdl_status st;
+    struct session_config config = modes_session();
+    struct session *s;
     int status = o->fault_text ? find_fault(sc, o, &fault) : EXIT_PASSED;
 
     if (status != EXIT_PASSED)
         return status;
+    config.seed = o->seed_text ? o->seed : scenario_seed(sc);
+    config.seed_given = o->seed_text != NULL;
+    config.programs_virtual = o->is_virtual;
+    config.allowed = o->allowed;
     if (o->fault_text)
         config.observer = (struct session_observer){.opened = add_fault, .ctx = &fault};
-    allow_ask(&config);
-    st = session_new(&config, &s);
-    if (st != RDL_OK) {
-        session_no_lab(stderr, &config, st);
+    s = open_session(&config, o);
+    if (!s)
         return EXIT_FAILED;
-    }
-    text_add(&again, "rdmalab open");
-    shell_add_option(&again, "-c", o->lines);
-    shell_add_option(&again, "--seed", o->seed_text);
-    shell_add_option(&again, "--fault", o->fault_text);
-    text_add(&again, o->is_virtual ? " --virtual" : "");
-    allow_add(&again, &o->allow);
-    shell_add_file(&again, o->file);
-    signals_replay("%s", line);
     status = run(s, sc, o);
     session_free(s);
     return status;
 }
 
-int open_scenario(const struct open_options *o)
+int open_scenario(struct source *src, const struct open_options *o)
 {
     struct scenario sc;
-    int status = scenario_load_to_run(&sc, o->file, stderr);
+    int status = scenario_take_to_run(&sc, src, stderr);
 
     if (status == EXIT_PASSED)
         status = open_loaded(&sc, o);

@@ -13,24 +13,17 @@ static int complain(struct scenario *sc, const struct diag *d, FILE *err)
     return EXIT_USAGE;
 }
 
-int scenario_load(struct scenario *sc, const char *file, FILE *err)
+static int parse(struct scenario *sc, FILE *err)
 {
     struct diag d = {.kind = DIAG_NONE};
-    const char *why;
 
-    *sc = (struct scenario){0};
-    why = source_read(file, &sc->src);
-    if (why) {
-        fprintf(err, "rdmalab: %s: %s\n", SHOWN_NAME(file), why);
-        return why == source_no_memory ? EXIT_FAILED : EXIT_USAGE;
-    }
     sc->script.src = sc->src;
     return files_parse(&sc->script, &d) ? EXIT_PASSED : complain(sc, &d, err);
 }
 
-int scenario_load_to_run(struct scenario *sc, const char *file, FILE *err)
+/* Judges a scenario, whose result up to now is @status: it must have something to run. */
+static int judge_steps(struct scenario *sc, int status, FILE *err)
 {
-    const int status = scenario_load(sc, file, err);
     struct diag d;
 
     if (status != EXIT_PASSED || scenario_skip(sc) || script_has_steps(sc->script.first))
@@ -38,6 +31,30 @@ int scenario_load_to_run(struct scenario *sc, const char *file, FILE *err)
     diag_set(&d, DIAG_VALUE, (struct span){0, 1}, SCRIPT_NO_STEPS);
     diag_remedy(&d, SCRIPT_NO_STEPS_REMEDY);
     return complain(sc, &d, err);
+}
+
+int scenario_load(struct scenario *sc, const char *file, FILE *err)
+{
+    const char *why;
+
+    *sc = (struct scenario){0};
+    why = source_read(file, &sc->src);
+    if (!why)
+        return parse(sc, err);
+    fprintf(err, "rdmalab: %s: %s\n", SHOWN_NAME(file), why);
+    return why == source_no_memory ? EXIT_FAILED : EXIT_USAGE;
+}
+
+int scenario_load_to_run(struct scenario *sc, const char *file, FILE *err)
+{
+    return judge_steps(sc, scenario_load(sc, file, err), err);
+}
+
+int scenario_take_to_run(struct scenario *sc, struct source *src, FILE *err)
+{
+    *sc = (struct scenario){.src = *src};
+    *src = (struct source){0};
+    return judge_steps(sc, parse(sc, err), err);
 }
 
 void scenario_done(struct scenario *sc)

@@ -24,6 +24,10 @@ int scenario_load(struct scenario *sc, const char *file, FILE *err);
  * an error, too, unless its header has `skip`.
  */
 int scenario_load_to_run(struct scenario *sc, const char *file, FILE *err);
+
+/* The same with the text of @src, which is then owned by @sc, and no longer by @src. */
+int scenario_take_to_run(struct scenario *sc, struct source *src, FILE *err);
+
 /* Frees what @sc contains. */
 void scenario_done(struct scenario *sc);
 

@@ -147,6 +147,7 @@ static bool walk(const struct tour *t, const struct session_config *config, size
 
     w.out = must_memstream(&w.page, &w.n_page);
     own.out = w.out;
+    own.colour = false; /* its bytes would count as columns */
     if (play_begin(&w.play, t, &own, 0))
         (void)walk_on(&w);
     else
