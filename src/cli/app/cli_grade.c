@@ -10,7 +10,6 @@
 #include "cli/app/options.h"
 #include "cli/app/scratch.h"
 #include "emu/base/assert.h"
-#include "emu/base/quantity.h"
 #include "print/print_json.h"
 #include "print/show_text.h"
 #include "print/utf8.h"
@@ -199,17 +198,6 @@ static const struct {
     void (*print)(const struct grading *g);
 } formats[] = {{"text", print_text}, {"json", print_json}, {"csv", print_csv}};
 
-static bool read_seeds(const char *text, struct suite_seeds *ret)
-{
-    const char *why = quantity_parse_range(text, &ret->first, &ret->last);
-
-    if (!why && (ret->last < ret->first || ret->last - ret->first >= SEEDS_MAX))
-        why = "from the smaller to the larger, at most 100 of them";
-    if (why)
-        fprintf(stderr, "rdmalab: --seeds %s: %s\n", SHOWN_NAME(text), why);
-    return !why;
-}
-
 /* Returns the index of the format, or ARRAY_LEN(formats) if there is none. */
 static size_t find_format(const char *name)
 {
@@ -230,7 +218,8 @@ static bool read_arguments(const struct grade_arguments *a, struct grading *g)
     g->seeds = (struct suite_seeds){true, 1, SEEDS_LAST};
     g->run.timeout_s = TIMEOUT_S_DEFAULT;
     g->run.strict = true; /* a check that expects nothing is wrong */
-    if (a->seeds_text && !read_seeds(a->seeds_text, &g->seeds))
+    if (a->seeds_text &&
+        !options_range("--seeds", a->seeds_text, SEEDS_MAX, &g->seeds.first, &g->seeds.last))
         return false;
     if (a->jobs_text && !options_number_in("-j", a->jobs_text, 1, CREW_MAX, &jobs))
         return false;
@@ -248,7 +237,7 @@ static int grade(struct grading *g, size_t format)
     int status;
 
     if (why) {
-        fprintf(stderr, "rdmalab: TMPDIR %s: %s\n", scratch, why);
+        fprintf(stderr, "rdmalab: TMPDIR %s: %s\n", SHOWN_NAME(scratch), why);
         return EXIT_FAILED;
     }
     g->run.scratch = scratch;

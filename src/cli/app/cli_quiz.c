@@ -10,13 +10,11 @@
 #include "cli/app/options.h"
 #include "cli/app/tour_prompt.h"
 #include "cli/lang/suggest.h"
-#include "cli/live/live.h"
 #include "cli/session/scenario.h"
 #include "cli/tour/check.h"
 #include "cli/tour/draw.h"
 #include "cli/tour/play.h"
 #include "emu/base/assert.h"
-#include "emu/base/quantity.h"
 #include "print/utf8.h"
 #include "process/signals.h"
 
@@ -30,24 +28,11 @@ struct quiz_arguments {
     uint64_t seed, count, last; /* @last: of --seeds, which begin with @seed */
 };
 
-static struct session_config config_of_quiz(void)
-{
-    return (struct session_config){
-        .out = stdout,
-        .err = stderr,
-        .seed = SCENARIO_SEED,
-        .verbose = true,
-        .colour = modes_colour(),
-        .interrupted = signals_interrupted(),
-        .live_ops = live_ops,
-    };
-}
-
 /* --- Topics ------------------------------------------------------------------------------------
  */
 
 /* Sets *@ret to the text of the topic @name, or of the file @name, whose text is then owned by
- * @reterr_file.  Prints an error and returns another status than EXIT_PASSED on failure.
+ * @ret_file.  Prints an error and returns another status than EXIT_PASSED on failure.
  */
 static int open_topic(const char *name, struct source *ret_file, struct source *ret)
 {
@@ -119,7 +104,7 @@ static enum play_result read_answer(struct play *p)
 
 static int ask(const struct problem *problem, const char *topic, bool *ret_right)
 {
-    const struct session_config config = config_of_quiz();
+    const struct session_config config = modes_session();
     struct play p = {.opened = NULL};
     int status = EXIT_FAILED;
 
@@ -138,7 +123,7 @@ static int ask(const struct problem *problem, const char *topic, bool *ret_right
 
 static int solve(const struct problem *problem)
 {
-    const struct session_config config = config_of_quiz();
+    const struct session_config config = modes_session();
     struct play p = {.opened = NULL};
     const bool ok = play_begin(&p, &problem->tour, &config, 0) && play_solve(&p);
 
@@ -182,12 +167,13 @@ static int ask_all(const struct quiz_arguments *a, const char *topic)
 static int check_topic(const struct quiz_arguments *a, const char *topic, unsigned *n_passed,
                        unsigned *n_failed)
 {
-    const struct session_config config = config_of_quiz();
+    const struct session_config config = modes_session();
     struct source file = {0}, src;
     int status = open_topic(topic, &file, &src);
     unsigned n_wrong = 0, n = 0;
 
-    for (uint64_t seed = a->seed; status != EXIT_USAGE && seed <= a->last; seed++) {
+    for (; status == EXIT_PASSED && n <= a->last - a->seed && !*signals_interrupted(); n++) {
+        const uint64_t seed = a->seed + n;
         struct problem problem;
         bool ok = draw(&src, seed, &problem);
 
@@ -196,15 +182,15 @@ static int check_topic(const struct quiz_arguments *a, const char *topic, unsign
             ok = false;
         }
         problem_done(&problem);
-        n++;
         n_wrong += !ok;
     }
     if (file.text)
         source_done(&file);
     fflush(stderr);
     *n_passed += n - n_wrong;
-    *n_failed += n_wrong + (status == EXIT_USAGE);
-    printf("%s  %s  %u problems\n", n_wrong || status ? "FAIL" : "ok  ", SHOWN_NAME(topic), n);
+    *n_failed += n_wrong + (status != EXIT_PASSED);
+    printf("%s  %s  %u problem%s\n", n_wrong || status ? "FAIL" : "ok  ", SHOWN_NAME(topic), n,
+           n == 1 ? "" : "s");
     return n_wrong ? exit_worse(status, EXIT_FAILED) : status;
 }
 
@@ -226,21 +212,13 @@ static int check_all(const struct quiz_arguments *a, int n, char **topics)
 
 static bool read_arguments(struct quiz_arguments *a)
 {
-    const char *why = NULL;
-
     a->seed = a->count = 1;
     a->last = SEEDS_OF_CHECK;
     if (a->seed_text && !options_number("--seed", a->seed_text, &a->seed))
         return false;
     if (a->count_text && !options_number_in("--count", a->count_text, 1, COUNT_MAX, &a->count))
         return false;
-    if (a->seeds_text)
-        why = quantity_parse_range(a->seeds_text, &a->seed, &a->last);
-    if (!why && (a->last < a->seed || a->last - a->seed >= COUNT_MAX) && a->seeds_text)
-        why = "from the smaller to the larger, at most 1000 of them";
-    if (why)
-        fprintf(stderr, "rdmalab: --seeds %s: %s\n", SHOWN_NAME(a->seeds_text), why);
-    return !why;
+    return !a->seeds_text || options_range("--seeds", a->seeds_text, COUNT_MAX, &a->seed, &a->last);
 }
 
 int quiz_main(int argc, char **argv)

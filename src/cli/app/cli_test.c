@@ -19,7 +19,6 @@
 #include "cli/app/scratch.h"
 #include "cli/session/files.h"
 #include "emu/base/assert.h"
-#include "emu/base/quantity.h"
 #include "emu/base/text.h"
 #include "print/print_json.h"
 #include "print/utf8.h"
@@ -221,23 +220,6 @@ static void complain_of_nothing(const struct test_arguments *a)
         fputs("rdmalab: no scenario found: their names end in .json or .lab\n", stderr);
 }
 
-/* Parses "A..B". */
-static bool read_seeds(struct test_arguments *a)
-{
-    const char *why = quantity_parse_range(a->seeds_text, &a->seeds.first, &a->seeds.last);
-
-    if (why) {
-        fprintf(stderr, "rdmalab: --seeds %s: %s\n", SHOWN_NAME(a->seeds_text), why);
-        return false;
-    }
-    if (a->seeds.last < a->seeds.first || a->seeds.last - a->seeds.first >= SUITE_CASES_MAX) {
-        fprintf(stderr, "rdmalab: --seeds %s: from the smaller to the larger, at most %u of them\n",
-                a->seeds_text, SUITE_CASES_MAX);
-        return false;
-    }
-    return true;
-}
-
 /* Refuses options that --list, --fault-matrix or --fault would ignore. */
 static bool fits_mode(const struct test_arguments *a)
 {
@@ -298,7 +280,8 @@ static bool read_arguments(struct test_arguments *a)
         return false;
     }
     if (a->seeds_text)
-        return read_seeds(a);
+        return options_range("--seeds", a->seeds_text, SUITE_CASES_MAX, &a->seeds.first,
+                             &a->seeds.last);
     if (a->seed_text && !options_number("--seed", a->seed_text, &a->seeds.first))
         return false;
     a->seeds.last = a->seeds.first;

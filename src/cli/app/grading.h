@@ -7,7 +7,8 @@
  * all of them.  One that begins with "matrix-" is then run once for each packet and fault, and no
  * fault may change what the programs see (fault_matrix.h).
  *
- * Each run has a process of its own, with limits of time and memory.
+ * Each run has a process of its own, with limits of time and memory.  But the run without a fault
+ * of a "matrix-" is repeated here: it was within the limits, and comes to the same.
  */
 #ifndef CLI_APP_GRADING_H
 #define CLI_APP_GRADING_H

@@ -308,3 +308,23 @@ bool options_number_in(const char *name, const char *text, uint64_t least, uint6
     *ret = v;
     return true;
 }
+
+bool options_range(const char *name, const char *text, uint64_t most, uint64_t *ret_first,
+                   uint64_t *ret_last)
+{
+    uint64_t first = 0, last = 0;
+    const char *why = quantity_parse_range(text, &first, &last);
+
+    if (why) {
+        fprintf(stderr, "rdmalab: %s %s: %s\n", name, SHOWN_NAME(text), why);
+        return false;
+    }
+    if (last < first || last - first >= most) {
+        fprintf(stderr, "rdmalab: %s %s: from the smaller to the larger, at most %llu of them\n",
+                name, SHOWN_NAME(text), (unsigned long long)most);
+        return false;
+    }
+    *ret_first = first;
+    *ret_last = last;
+    return true;
+}

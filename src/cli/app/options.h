@@ -65,6 +65,10 @@ bool options_number(const char *name, const char *text, uint64_t *ret);
 bool options_number_in(const char *name, const char *text, uint64_t least, uint64_t most,
                        uint64_t *ret);
 
+/* Like options_number(), for a range like "1..100" of at most @most numbers. */
+bool options_range(const char *name, const char *text, uint64_t most, uint64_t *ret_first,
+                   uint64_t *ret_last);
+
 /* Like options_number(), for a size like "64m": *@ret is in bytes.  0 is an error, too. */
 bool options_size(const char *name, const char *text, uint64_t *ret);
 
