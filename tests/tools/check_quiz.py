@@ -29,6 +29,9 @@ BAD = {  # name -> text, what is printed
     "range": (HEAD + "draw n 5..2\n" + LAB + ASK + DO, r":2:1: .*smaller to a larger"),
     "one-word": (HEAD + "draw n 5\n" + LAB + ASK + DO, r":2:1: .*only one word"),
     "nothing": (HEAD + "draw n\n" + LAB + ASK + DO, r":2:1: .*a range or at most 32 words"),
+    "long-word": (HEAD + "draw n 2 3 " + "4" * 64 + "\n" + LAB + ASK + DO, r":2:1: .*of 63 bytes each"),
+    "empty-word": (HEAD + 'draw n 2 3 ""\n' + LAB + ASK + DO, r":2:1: .*a range or at most 32 words"),
+    "long-operator": (HEAD + "draw n 2..5\nlet m $n " + "+" * 64 + "\n" + LAB + ASK + DO, r":3:1: .*a number is missing"),
     "no-name": (HEAD + "draw 2..5 6\n" + LAB + ASK + DO, r":2:1: .*a name is missing"),
     "twice": (HEAD + "draw n 2..5\ndraw n 2..5\n" + LAB + ASK + DO, r":3:1: .*has a value already"),
     "word-in-let": (HEAD + "draw n 2..5\nlet m $n + x\n" + LAB + ASK + DO, r":3:1: .*a number is needed"),
@@ -55,7 +58,7 @@ def check_problems(program):
 
 
 def check_bad_problems(program):
-    """What is wrong in a file of problems is told, with its place."""
+    """A mistake in a file of problems is told, with its place."""
     wrong = []
     for name, (text, pattern) in BAD.items():
         program.file(f"{name}.tour").write_text(text)
@@ -275,6 +278,7 @@ ROWS = [
     (["quiz", "psn", "keys"], "", 2, r"^usage: rdmalab quiz"),
     (["quiz", "psn", "--seeds", "1..3"], "", 2, r"^usage: rdmalab quiz"),
     (["quiz", "--check", "--seeds", "3..1"], "", 2, r"from the smaller to the larger"),
+    (["quiz", "--check", "psn", "--seeds", f"{2**64 - 1}..{2**64 - 1}"], "", 0, r"^ok    psn  1 problem$"),
     (["-c", "quiz"], "", 0, r"this command is for the prompt"),
     (["-c", "repeat 2 { quiz }"], "", 1, r"^error: quiz .*block"),
     (["complete", "--", "quiz", "re"], "", 0, r"^resent$"),

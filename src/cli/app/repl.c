@@ -212,6 +212,7 @@ static bool run_typed(struct repl *r, const struct typed *t)
         return !r->s->run.quit;
     }
     session_complain(r->s, r->echo ? stdout : stderr);
+    tour_prompt_forget(&r->tour);
     tour_prompt_executed(&r->tour, &t->lines);
     status = session_exit_status(r->s);
     signals_clear_interrupted();

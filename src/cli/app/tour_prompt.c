@@ -238,11 +238,16 @@ static bool want_screen(struct tour_prompt *t, uint64_t screen, struct span at, 
     t->screen_given = true;
     if (screen >= 1 && screen <= n)
         return true;
-    if (t->asked == TOUR_ASKED_FILE)
-        unload(&t->file);
-    t->asked = TOUR_ASKED_NOTHING;
+    tour_prompt_forget(t);
     diag_set(reterr, DIAG_FAILED, at, "the lesson has no screen %" PRIu64, screen);
     return diag_remedy(reterr, "it has the screens 1 to %zu", n);
+}
+
+void tour_prompt_forget(struct tour_prompt *t)
+{
+    if (t->asked == TOUR_ASKED_FILE || t->asked == TOUR_ASKED_PROBLEM)
+        unload(&t->file);
+    t->asked = TOUR_ASKED_NOTHING;
 }
 
 static bool ask_lesson(struct tour_prompt *t, const char *where, struct source *file,
@@ -253,6 +258,7 @@ static bool ask(void *ctx, const char *where, struct source *file, const uint64_
 {
     struct tour_prompt *t = ctx;
 
+    tour_prompt_forget(t);
     t->screen_given = false;
     if (!ask_lesson(t, where, file, at, reterr))
         return false;
@@ -326,6 +332,7 @@ static bool quiz(void *ctx, const char *topic, const uint64_t *seed, struct span
     struct tour_prompt *t = ctx;
     struct suggestion near;
 
+    tour_prompt_forget(t);
     if (!topic) {
         quiz_list(t->own->config.out);
         return true;
@@ -381,8 +388,7 @@ static void close_lesson(struct tour_prompt *t)
 void tour_prompt_done(struct tour_prompt *t)
 {
     close_lesson(t);
-    if (t->asked == TOUR_ASKED_FILE || t->asked == TOUR_ASKED_PROBLEM)
-        unload(&t->file);
+    tour_prompt_forget(t);
     tour_progress_done(&t->progress);
     t->own->prompt.tour = NULL;
 }

@@ -77,6 +77,9 @@ bool tour_prompt_statements(struct tour_prompt *t, const struct lines *l, bool *
 /* Call after the caller has executed @l. */
 void tour_prompt_executed(struct tour_prompt *t, const struct lines *l);
 
+/* Forgets what the command `tour` has asked for: a command behind it in the line has failed. */
+void tour_prompt_forget(struct tour_prompt *t);
+
 /* Does what the command `tour` has asked for.  Returns false after an error. */
 bool tour_prompt_act(struct tour_prompt *t);
 

@@ -75,22 +75,28 @@ static void put_line(const struct drawer *w, const char *line, size_t len, FILE 
 /* --- draw and let ------------------------------------------------------------------------------
  */
 
-/* Takes the next word of the line at *@s: up to a blank, or in quotes.  Returns false at its end.
+/* Takes the next word of the line at *@s: up to a blank, or in quotes.  Returns false, and leaves
+ * *@s alone, at its end and at a word that is empty or too long.
  */
 static bool take(const char **s, char ret[DRAW_BYTES])
 {
     struct text t = text_on(ret, DRAW_BYTES);
     const char *from = *s + strspn(*s, " ");
-    size_t n = strcspn(from, " ");
+    const bool quoted = *from == '"';
+    size_t n;
 
-    if (*from == '"') {
-        n = strcspn(++from, "\"");
-        *s = from + n + (from[n] == '"');
-    } else {
-        *s = from + n;
-    }
+    from += quoted;
+    n = strcspn(from, quoted ? "\"" : " ");
     text_addn(&t, from, n);
-    return n > 0 && !t.cut;
+    if (n == 0 || t.cut)
+        return false;
+    *s = from + n + (quoted && from[n] == '"');
+    return true;
+}
+
+static bool is_over(const char *s)
+{
+    return s[strspn(s, " ")] == '\0';
 }
 
 /* Draws one of the words, or a number of the range, that @s has. */
@@ -104,8 +110,8 @@ static bool draw_value(struct drawer *w, const char *s, char ret[DRAW_BYTES])
 
     while (n < DRAW_VALUES_MAX && take(&s, words[n]))
         n++;
-    if (n == 0 || s[strspn(s, " ")])
-        return fail(w, "draw takes a range or at most 32 words", "draw n 2..5");
+    if (n == 0 || !is_over(s))
+        return fail(w, "draw takes a range or at most 32 words, of 63 bytes each", "draw n 2..5");
     if (n > 1 || quantity_parse_range(words[0], &first, &last) != NULL) {
         text_add(&t, words[random % n]);
         return n > 1 || fail(w, "there is only one word to draw", "draw mtu 256 512");
@@ -144,7 +150,7 @@ static bool compute(struct drawer *w, const char *s, char ret[DRAW_BYTES])
         op = word[0];
     }
     text_addf(&t, "%" PRIu64, sum);
-    return op == '\0' || fail(w, "a number is missing at the end", form);
+    return (op == '\0' && is_over(s)) || fail(w, "a number is missing at the end", form);
 }
 
 /* Executes the line @line, which begins with `draw` or `let`. */

@@ -14,6 +14,7 @@
 #include "process/must.h"
 
 #define INDENT "  "
+#define TYPED  "> " /* before a command, as if it was typed */
 
 static const struct tour_screen *screen_of(const struct play *p)
 {
@@ -192,6 +193,13 @@ void play_done(struct play *p)
 /* --- Output ------------------------------------------------------------------------------------
  */
 
+/* Prints one line behind @lead. */
+static void print_behind(const struct play *p, const char *lead, const char *line)
+{
+    fputs(lead, p->config.out);
+    print_line(p->config.out, line);
+}
+
 /* Prints lines of text, each behind the indentation. */
 static void print_text(const struct play *p, const char *text)
 {
@@ -201,12 +209,10 @@ static void print_text(const struct play *p, const char *text)
 
         memcpy(line, text, n);
         line[n] = '\0';
-        if (n > 0) {
-            fputs(INDENT, p->config.out);
-            print_line(p->config.out, line);
-        } else {
+        if (n > 0)
+            print_behind(p, INDENT, line);
+        else
             fputc('\n', p->config.out);
-        }
         free(line);
         text += n + (text[n] == '\n');
     }
@@ -259,10 +265,8 @@ static void print_question(const struct play *p)
     if (!p->tour->is_problem && sc->n_commands > 0) {
         print_hint(p, sc->n_commands == 1 ? "[the command of this screen:]"
                                           : "[the commands of this screen:]");
-        for (size_t i = 0; i < sc->n_commands; i++) {
-            fputs(INDENT, p->config.out);
-            print_line(p->config.out, sc->commands[i].text);
-        }
+        for (size_t i = 0; i < sc->n_commands; i++)
+            print_behind(p, INDENT, sc->commands[i].text);
     }
     print_ask(p);
     text_add(&t, "[");
@@ -274,8 +278,7 @@ static void print_question(const struct play *p)
 static void print_command(const struct play *p)
 {
     print_hint(p, "[type this, or press Enter and it is typed for you]");
-    fputs(INDENT, p->config.out);
-    print_line(p->config.out, screen_of(p)->commands[p->n_done].text);
+    print_behind(p, INDENT, screen_of(p)->commands[p->n_done].text);
 }
 
 /* Prints in one line which command of the lesson comes next. */
@@ -459,10 +462,8 @@ static bool execute_problem(struct play *p)
 
         p->s->config.out = shown ? p->config.out : nowhere;
         p->s->config.verbose = shown && p->config.verbose;
-        if (shown) {
-            fputs("> ", p->config.out);
-            print_line(p->config.out, sc->commands[p->n_done].text);
-        }
+        if (shown)
+            print_behind(p, TYPED, sc->commands[p->n_done].text);
         ok = execute_nth(p, p->screen, p->n_done);
     }
     p->s->config.out = p->config.out;
@@ -502,13 +503,10 @@ bool play_solve(struct play *p)
     print_screen(p);
     print_ask(p);
     fputc('\n', p->config.out);
-    for (size_t i = 0; i < p->tour->n_lab; i++) {
-        fputs("> ", p->config.out);
-        print_line(p->config.out, p->tour->lab[i].text);
-    }
+    for (size_t i = 0; i < p->tour->n_lab; i++)
+        print_behind(p, TYPED, p->tour->lab[i].text);
     for (; p->n_done < sc->n_commands; p->n_done++) {
-        fputs("> ", p->config.out);
-        print_line(p->config.out, sc->commands[p->n_done].text);
+        print_behind(p, TYPED, sc->commands[p->n_done].text);
         if (!execute_nth(p, p->screen, p->n_done))
             return false;
     }
@@ -517,8 +515,7 @@ bool play_solve(struct play *p)
     if (!answer_find(p->s, sc, &right, &d))
         return complain(p, &p->tour->src, &d);
     add_expectation(sc, &right, &t);
-    fputs("> ", p->config.out);
-    print_line(p->config.out, line);
+    print_behind(p, TYPED, line);
     src = source_of(p->tour->src.name, line);
     if (!run_lines(p, &src)) {
         session_complain(p->s, p->config.err);
@@ -608,10 +605,8 @@ static enum play_result do_next(struct play *p, bool typed)
     if (!play_restore(p))
         return PLAY_BROKEN;
     p->stage = PLAY_DO;
-    if (!typed) {
-        fputs("> ", p->config.out);
-        print_line(p->config.out, sc->commands[p->n_done].text);
-    }
+    if (!typed)
+        print_behind(p, TYPED, sc->commands[p->n_done].text);
     if (!execute_nth(p, p->screen, p->n_done)) {
         p->strayed = p->changed = true;
         return p->failed ? PLAY_BROKEN : PLAY_TAKEN; /* not failed: ^C */

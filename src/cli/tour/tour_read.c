@@ -174,6 +174,15 @@ static size_t columns_of(const struct tour_words *w)
     return n;
 }
 
+static size_t n_lines(tour_text text)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; text[i]; i++)
+        n += text[i] == '\n';
+    return n;
+}
+
 /* Appends a line to a text. */
 static bool add_text(struct tour_reader *r, const struct tour_words *w)
 {
@@ -182,6 +191,9 @@ static bool add_text(struct tour_reader *r, const struct tour_words *w)
 
     if (columns_of(w) > TOUR_TEXT_COLUMNS)
         return fail(r, rest_of(w), "this line of text is too long", "77 characters are the most");
+    if (n_lines(*r->target) == TOUR_LINES)
+        return fail(r, rest_of(w), "this text has more lines than a screen",
+                    "make two screens of this one");
     both = pool_alloc(&r->t->pool, before + w->len + 2);
 
     memcpy(both, *r->target, before);
