@@ -32,7 +32,7 @@ OPENERS = set("""fopen freopen open openat creat mkstemp mkdtemp mkdir mkdirat r
     remove rmdir link linkat symlink opendir scandir nftw readlink popen system fork vfork posix_spawn posix_spawnp execv execve
     execvp execl execlp socket socketpair connect bind listen accept dlopen uv_spawn uv_pipe_open uv_pipe_connect
     uv_tcp_bind uv_tcp_connect uv_listen uv_udp_bind uv_getaddrinfo getaddrinfo
-    beneath_open beneath_make beneath_directory out_file_open out_file_open_below source_read source_read_file
+    beneath_open beneath_make beneath_directory out_file_open out_file_open_below source_read source_read_file files_read
     scenario_load scenario_load_to_run tap vm pingpong verbs_peer""".split())
 OPENERS_WATCHED = ("src/cli/", "src/process/", "src/print/", "src/tree/", "src/viz/", "src/emu/past/")
 MAY_OPEN = {
@@ -43,6 +43,7 @@ MAY_OPEN = {
     "src/process/std_files.c": "/dev/null",
     "src/process/signals.c": "/dev/null",
     "src/cli/lang/source.c": "source_read(): files that the user names",
+    "src/cli/session/files.c": "files_read(): files that the user names",
     "src/cli/session/scenario.c": "scenario_load(): files that the user names",
     "src/cli/cmd/cmd_live.c": "ports, behind gate_pass(): outside_open() asserts that the command is one of those",
     "src/cli/cmd/cmd_vm.c": "a virtual machine, behind outside_open()",

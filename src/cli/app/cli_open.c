@@ -11,6 +11,7 @@
 #include "cli/app/repl.h"
 #include "cli/exec/exec.h"
 #include "cli/exec/resume.h"
+#include "cli/session/files.h"
 #include "cli/session/history.h"
 #include "cli/session/position.h"
 #include "cli/session_file/session_file.h"
@@ -30,7 +31,6 @@ static int complain(const char *file, const char *why)
 static int load_text(const char *file, struct source *ret_src)
 {
     struct stat info;
-    const char *why;
 
     if (stat(file, &info) == 0) {
         /* A pipe or a device may have no end.  For a directory, reading reports the error. */
@@ -39,11 +39,7 @@ static int load_text(const char *file, struct source *ret_src)
         if (info.st_size > (off_t)SESSION_FILE_BYTES_MAX)
             return complain(file, "this is larger than a world may be");
     }
-    why = source_read(file, ret_src);
-    if (!why)
-        return EXIT_PASSED;
-    complain(file, why);
-    return why == source_no_memory ? EXIT_FAILED : EXIT_USAGE;
+    return files_read(file, ret_src, stderr);
 }
 
 /* Reads the session in @src and prints errors.  If it returns EXIT_PASSED, the caller frees *@ret

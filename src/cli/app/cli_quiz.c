@@ -10,6 +10,7 @@
 #include "cli/app/options.h"
 #include "cli/app/tour_prompt.h"
 #include "cli/lang/suggest.h"
+#include "cli/session/files.h"
 #include "cli/session/scenario.h"
 #include "cli/tour/check.h"
 #include "cli/tour/draw.h"
@@ -38,14 +39,12 @@ static int open_topic(const char *name, struct source *ret_file, struct source *
 {
     struct suggestion near = suggestion_for(name);
     const size_t n = strlen(name);
-    const char *why;
+    const struct tour_builtin *topic = quiz_find(name, &near);
+    int status;
 
-    for (size_t i = 0; i < n_quiz_builtins; i++) {
-        if (strcmp(name, quiz_builtins[i].name) == 0) {
-            *ret = source_of(quiz_builtins[i].file, quiz_builtins[i].text);
-            return EXIT_PASSED;
-        }
-        suggest_offer(&near, quiz_builtins[i].name);
+    if (topic) {
+        *ret = source_of(topic->file, topic->text);
+        return EXIT_PASSED;
     }
     if (!strchr(name, '/') && (n < 5 || strcmp(name + n - 5, ".tour") != 0)) {
         fprintf(stderr, "rdmalab: the quiz has no topic \"%s\"\n", SHOWN_NAME(name));
@@ -53,13 +52,9 @@ static int open_topic(const char *name, struct source *ret_file, struct source *
                 near.best ? near.best : "  \"rdmalab quiz\" lists the topics\n");
         return EXIT_USAGE;
     }
-    why = source_read(name, ret_file);
-    if (why) {
-        fprintf(stderr, "rdmalab: %s: %s\n", SHOWN_NAME(name), why);
-        return why == source_no_memory ? EXIT_FAILED : EXIT_USAGE;
-    }
+    status = files_read(name, ret_file, stderr);
     *ret = *ret_file;
-    return EXIT_PASSED;
+    return status;
 }
 
 /* Draws a problem; prints an error of the file. */

@@ -8,6 +8,7 @@
 #include "cli/app/repl.h"
 #include "cli/app/tour_prompt.h"
 #include "cli/lang/lex.h"
+#include "cli/session/files.h"
 #include "cli/tour/check.h"
 #include "emu/base/assert.h"
 #include "print/utf8.h"
@@ -44,14 +45,10 @@ static int check_one(const struct source *src, const char *name)
 static int check_file(const char *file)
 {
     struct source src = {0};
-    const char *why = source_read(file, &src);
-    int status;
+    int status = files_read(file, &src, stderr);
 
-    if (why) {
-        fprintf(stderr, "rdmalab: %s: %s\n", SHOWN_NAME(file), why);
-        return why == source_no_memory ? EXIT_FAILED : EXIT_USAGE;
-    }
-    status = check_one(&src, NULL);
+    if (status == EXIT_PASSED)
+        status = check_one(&src, NULL);
     source_done(&src);
     return status;
 }

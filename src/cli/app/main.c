@@ -398,13 +398,11 @@ static int run_file(struct session *s, const char *file, const struct text *agai
     struct source src = {0};
     struct script script;
     struct diag ignored = {.kind = DIAG_NONE};
-    const char *why = source_read(file, &src);
-    int status = EXIT_PASSED;
+    int status = files_read(file, &src, stderr);
 
-    if (why) {
-        fprintf(stderr, "rdmalab: %s: %s\n", SHOWN_NAME(file), why);
+    if (status != EXIT_PASSED) {
         suggest_mode(file);
-        return why == source_no_memory ? EXIT_FAILED : EXIT_USAGE;
+        return status;
     }
     script = (struct script){.src = src};
     if (files_parse(&script, &ignored) && !script_has_steps(script.first)) {

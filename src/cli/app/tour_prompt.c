@@ -306,11 +306,11 @@ static bool ask_lesson(struct tour_prompt *t, const char *where, struct source *
                                    : unknown(where, at, reterr);
 }
 
-/* Draws the problem @seed of the topic @i. */
-static bool want_problem(struct tour_prompt *t, size_t i, uint64_t seed, struct span at,
-                         struct diag *reterr)
+/* Draws the problem @seed of @topic. */
+static bool want_problem(struct tour_prompt *t, const struct tour_builtin *topic, uint64_t seed,
+                         struct span at, struct diag *reterr)
 {
-    const struct source src = source_of(quiz_builtins[i].file, quiz_builtins[i].text);
+    const struct source src = source_of(topic->file, topic->text);
     struct diag d = {.kind = DIAG_NONE};
     struct problem p;
 
@@ -330,6 +330,7 @@ static bool quiz(void *ctx, const char *topic, const uint64_t *seed, struct span
                  struct diag *reterr)
 {
     struct tour_prompt *t = ctx;
+    const struct tour_builtin *found;
     struct suggestion near;
 
     tour_prompt_forget(t);
@@ -341,11 +342,9 @@ static bool quiz(void *ctx, const char *topic, const uint64_t *seed, struct span
         return fail(reterr, at, "this lab has ports or programs, which cannot wait for an answer",
                     "start \"rdmalab quiz\" in another terminal");
     near = suggestion_for(topic);
-    for (size_t i = 0; i < n_quiz_builtins; i++) {
-        if (strcmp(topic, quiz_builtins[i].name) == 0)
-            return want_problem(t, i, seed ? *seed : t->last_seed + 1, at, reterr);
-        suggest_offer(&near, quiz_builtins[i].name);
-    }
+    found = quiz_find(topic, &near);
+    if (found)
+        return want_problem(t, found, seed ? *seed : t->last_seed + 1, at, reterr);
     diag_set(reterr, DIAG_FAILED, at, "the quiz has no topic \"%s\"", topic);
     if (near.best)
         return diag_remedy(reterr, "did you mean \"quiz %s\"?", near.best);

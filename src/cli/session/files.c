@@ -6,6 +6,8 @@
 
 #include "cli/lang/json.h"
 #include "cli/lang/line.h"
+#include "print/utf8.h"
+#include "process/exit_status.h"
 
 static bool ends_in(const char *name, const char *end)
 {
@@ -60,6 +62,16 @@ bool files_same(const char *a, const char *b)
     if (!has_x)
         return strcmp(a, b) == 0;
     return S_ISREG(x.st_mode) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+int files_read(const char *name, struct source *ret, FILE *err)
+{
+    const char *why = source_read(name, ret);
+
+    if (!why)
+        return EXIT_PASSED;
+    fprintf(err, "rdmalab: %s: %s\n", SHOWN_NAME(name), why);
+    return why == source_no_memory ? EXIT_FAILED : EXIT_USAGE;
 }
 
 const char *files_close(FILE *f)

@@ -35,6 +35,12 @@ void files_write_script(FILE *f, const char *name, const struct script *script);
  */
 bool files_same(const char *a, const char *b);
 
+/* Reads the file @name, which the user has named, and prints an error to @err.  Returns
+ * EXIT_PASSED, EXIT_USAGE, or EXIT_FAILED if there is no memory.  If it succeeds, the caller frees
+ * *@ret with source_done().
+ */
+int files_read(const char *name, struct source *ret, FILE *err);
+
 /* Closes a written file; the standard output is only flushed.  Returns NULL on success, otherwise
  * the reason: data may be lost.
  */

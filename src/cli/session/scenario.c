@@ -35,14 +35,11 @@ static int judge_steps(struct scenario *sc, int status, FILE *err)
 
 int scenario_load(struct scenario *sc, const char *file, FILE *err)
 {
-    const char *why;
+    int status;
 
     *sc = (struct scenario){0};
-    why = source_read(file, &sc->src);
-    if (!why)
-        return parse(sc, err);
-    fprintf(err, "rdmalab: %s: %s\n", SHOWN_NAME(file), why);
-    return why == source_no_memory ? EXIT_FAILED : EXIT_USAGE;
+    status = files_read(file, &sc->src, err);
+    return status == EXIT_PASSED ? parse(sc, err) : status;
 }
 
 int scenario_load_to_run(struct scenario *sc, const char *file, FILE *err)

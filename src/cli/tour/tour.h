@@ -33,6 +33,7 @@
 #include "cli/lang/expr.h"
 #include "cli/lang/pool.h"
 #include "cli/lang/source.h"
+#include "cli/lang/suggest.h"
 
 /* The terminal for which lessons are written. */
 #define TOUR_LINES   24u
@@ -123,6 +124,9 @@ extern const size_t n_tour_builtins;
 /* The topics of the quiz in the program, files for problem_draw(). */
 extern const struct tour_builtin quiz_builtins[];
 extern const size_t n_quiz_builtins;
+
+/* Returns the topic @name.  Returns NULL, and offers all to @near, if there is none. */
+const struct tour_builtin *quiz_find(const char *name, struct suggestion *near);
 
 /* Returns how many minutes the lesson takes: for reading it, and for each command and question. */
 unsigned tour_minutes(const struct tour *t);

@@ -543,3 +543,13 @@ void tour_read_builtin(struct tour *ret, size_t i)
 
     RDL_ASSERT(ok);
 }
+
+const struct tour_builtin *quiz_find(const char *name, struct suggestion *near)
+{
+    for (size_t i = 0; i < n_quiz_builtins; i++) {
+        if (strcmp(name, quiz_builtins[i].name) == 0)
+            return &quiz_builtins[i];
+        suggest_offer(near, quiz_builtins[i].name);
+    }
+    return NULL;
+}
