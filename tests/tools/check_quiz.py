@@ -37,6 +37,9 @@ BAD = {  # name -> text, what is printed
     "word-in-let": (HEAD + "draw n 2..5\nlet m $n + x\n" + LAB + ASK + DO, r":3:1: .*a number is needed"),
     "below": (HEAD + "draw n 2..5\nlet m $n - 9\n" + LAB + ASK + DO, r":3:1: .*below 0"),
     "zero": (HEAD + "draw n 2..5\nlet m $n % 0\n" + LAB + ASK + DO, r":3:1: .*divides by 0"),
+    "sum": (HEAD + f"let m {2**64 - 1} + 1\n" + LAB + ASK + DO, r":2:1: .*too large"),
+    "product": (HEAD + f"let m {2**32} * {2**32}\n" + LAB + ASK + DO, r":2:1: .*too large"),
+    "utf8": (HEAD.encode() + b"# \xff\n", r":2:3: .*not UTF-8"),
     "operator": (HEAD + "draw n 2..5\nlet m $n & 2\n" + LAB + ASK + DO, r":3:1: .*one of \+ - \* / %"),
     "half": (HEAD + "draw n 2..5\nlet m $n +\n" + LAB + ASK + DO, r":3:1: .*a number is missing"),
     "unknown-name": (HEAD + "draw n 2..5\n" + LAB + ASK.replace("h1 sends $n", "h1 sends $m") + DO, r":\d+:8: .*has no value"),
@@ -61,7 +64,7 @@ def check_bad_problems(program):
     """A mistake in a file of problems is told, with its place."""
     wrong = []
     for name, (text, pattern) in BAD.items():
-        program.file(f"{name}.tour").write_text(text)
+        program.file(f"{name}.tour").write_bytes(text if isinstance(text, bytes) else text.encode())
         result = program.run("quiz", "--check", f"{name}.tour")
         if result.returncode != 1 or not re.search(f"^{name}.tour{pattern}", result.stderr, re.MULTILINE):
             wrong.append(f"{name}: {result.returncode}: {result.stderr[:600]}")

@@ -137,6 +137,8 @@ static bool compute(struct drawer *w, const char *s, char ret[DRAW_BYTES])
             return fail(w, "this divides by 0", "draw another range");
         if (op == '-' && v > sum)
             return fail(w, "this is below 0", "draw another range");
+        if ((op == '+' && v > UINT64_MAX - sum) || (op == '*' && v && sum > UINT64_MAX / v))
+            return fail(w, "this is too large", "draw another range");
         sum = op == '+'   ? sum + v
               : op == '-' ? sum - v
               : op == '*' ? sum * v
@@ -263,8 +265,12 @@ bool problem_draw(struct problem *ret, const struct source *file, uint64_t seed,
     bool ok;
 
     *ret = (struct problem){.seed = seed};
-    ok = why ? diag_set(reterr, DIAG_SYNTAX, (struct span){0, 0}, "%s", why)
-             : put_file(&w, file, out);
+    if (why) { /* the text is kept for the place of the error */
+        fwrite(file->text, 1, file->len, out);
+        ok = diag_set(reterr, DIAG_SYNTAX, (struct span){bad_at, 1}, "%s", why);
+    } else {
+        ok = put_file(&w, file, out);
+    }
     must_memstream_end(out, &text);
     ret->src = *file;
     ret->src.text = text;
