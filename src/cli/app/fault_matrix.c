@@ -570,16 +570,27 @@ static void complain_of_choice(const struct matrix *m)
                 was->n_kept > PACKETS_TOLD ? " and more; --fault-matrix lists all" : "");
 }
 
+/* Runs the case without and with each fault.  Returns the exit status of the worst.  @m->variants
+ * is NULL if it failed without.
+ */
+static int run_all(struct matrix *m, size_t jobs, struct report *unseen)
+{
+    int status = run_plain(m);
+
+    if (status != EXIT_PASSED)
+        return status;
+    plan(m);
+    status = crew_run(&m->runs, m->o, jobs, unseen);
+    return status < EXIT_SIGNALS ? judge(m) : status;
+}
+
 /* @m has the case, the options and the choice.  Frees the rest of it. */
 static int try_case(struct matrix *m, size_t jobs, bool json, size_t *n_tried)
 {
     struct report unseen = {0};
-    int status = run_plain(m);
+    const int status = run_all(m, jobs, &unseen);
 
-    if (status == EXIT_PASSED) {
-        plan(m);
-        status = crew_run(&m->runs, m->o, jobs, &unseen);
-        status = status < EXIT_SIGNALS ? judge(m) : status;
+    if (m->variants) {
         if (unseen.not_run)
             fprintf(stderr, "rdmalab: interrupted; %zu of %zu were not run\n", unseen.not_run,
                     m->runs.n_cases);
@@ -620,17 +631,13 @@ int fault_matrix_of(const struct test_case *c, const struct test_options *o, siz
     const struct fault_choice all = {.text = NULL};
     struct matrix m = {.c = c, .o = o, .choice = &all, .outcomes_only = true};
     struct report unseen = {0};
-    int status = run_plain(&m);
+    int status = run_all(&m, jobs, &unseen);
 
-    if (status == EXIT_PASSED) {
-        plan(&m);
-        status = crew_run(&m.runs, o, jobs, &unseen);
-        status = status < EXIT_SIGNALS ? judge(&m) : status;
-        if (m.n_notes > 0)
-            text_add(note, m.notes[0]);
-        else if (m.runs.n_cases == 0)
-            text_add(note, "no packet was sent");
-        status = m.runs.n_cases == 0 ? exit_worse(status, EXIT_FAILED) : status;
+    if (m.n_notes > 0) {
+        text_add(note, m.notes[0]);
+    } else if (m.variants && m.runs.n_cases == 0) {
+        text_add(note, "no packet was sent");
+        status = exit_worse(status, EXIT_FAILED);
     }
     matrix_free(&m);
     return status;
