@@ -39,6 +39,15 @@ static void add_listed(struct text *t, const char *name)
     text_addf(t, "%s%s", t->len ? ", " : "", name);
 }
 
+/* Adds the headers that follow the BTH of a packet; NULL: none. */
+static void add_headers(struct text *t, const struct op_info *op)
+{
+    for (size_t i = 0; op && i < n_op_headers; i++) {
+        if (op->headers & op_headers[i].header)
+            add_listed(t, op_headers[i].name);
+    }
+}
+
 /* ---- Services ---- */
 
 static void type_operations(struct text *t, uint32_t type)
@@ -105,13 +114,8 @@ static void type_repeated(struct text *t, uint32_t type)
 
 static void type_headers(struct text *t, uint32_t type)
 {
-    const struct op_info *op = send_packet(type, OPP_ONLY);
-
     text_add(t, "BTH");
-    for (size_t i = 0; op && i < n_op_headers; i++) {
-        if (op->headers & op_headers[i].header)
-            add_listed(t, op_headers[i].name);
-    }
+    add_headers(t, send_packet(type, OPP_ONLY));
 }
 
 static void add_attributes(struct text *t, uint32_t type, enum qp_state to)
@@ -174,10 +178,7 @@ static void wr_remote_memory(struct text *t, uint32_t opcode)
 
 static void wr_receive(struct text *t, uint32_t opcode)
 {
-    const struct op_info *op = wr_packet(opcode);
-
-    text_add(t,
-             op && (op->kind == OPK_SEND || wr_info(opcode)->imm) ? "yes, and completes it" : "no");
+    text_add(t, wr_takes_receive(opcode) ? "yes, and completes it" : "no");
 }
 
 /* Appends the opcodes of packets of RC that answer a request of @kind. */
@@ -200,12 +201,7 @@ static void wr_answer(struct text *t, uint32_t opcode)
 
 static void wr_headers(struct text *t, uint32_t opcode)
 {
-    const struct op_info *op = wr_packet(opcode);
-
-    for (size_t i = 0; op && i < n_op_headers; i++) {
-        if (op->headers & op_headers[i].header)
-            add_listed(t, op_headers[i].name);
-    }
+    add_headers(t, wr_packet(opcode));
 }
 
 static void wr_completion(struct text *t, uint32_t opcode)

@@ -10,11 +10,9 @@
 #include "emu/facts/enum/fault.h"
 #include "emu/facts/enum/pci_function.h"
 #include "emu/facts/enum/pkt_act.h"
-#include "emu/facts/enum/qp_type.h"
 #include "emu/facts/enum/send_flag.h"
 #include "emu/facts/enum/wc_status.h"
 #include "emu/facts/enum/wr_opcode.h"
-#include "emu/facts/opcode.h"
 #include "emu/facts/wr.h"
 #include "emu/past/posted.h"
 #include "emu/trace/event.h"
@@ -29,14 +27,6 @@ struct pending {
     const struct ev *signaled;  /* the oldest that will have a completion */
     const struct ev *unfetched; /* the oldest that the device has not fetched */
 };
-
-/* Returns true if a request with @opcode completes a receive of the peer. */
-static bool takes_receive(uint32_t opcode)
-{
-    const struct wr_info *wr = wr_info(opcode);
-
-    return wr && !wr->local && (wr->imm || op_info(wr->code[QPT_RC][OPP_ONLY])->kind == OPK_SEND);
-}
 
 static bool is_post_of(const struct ev *e, const struct why_not_qp *q)
 {
@@ -356,7 +346,7 @@ static bool misses_receive(const struct why_not *w, const struct why_not_qp *q,
     char peer[TREE_PATH_BYTES];
     struct why_not_qp r;
 
-    return p->oldest && takes_receive(p->oldest->u.post_send.op) && why_not_peer(w, q, peer) &&
+    return p->oldest && wr_takes_receive(p->oldest->u.post_send.op) && why_not_peer(w, q, peer) &&
            why_not_read_qp(w, peer, &r) && !tree_number(w->lab, peer, LEAF_qp_receiving) &&
            tree_number(w->lab, peer, LEAF_qp_rq_psn) ==
                tree_number(w->lab, q->path, LEAF_qp_acked_psn) &&
@@ -533,7 +523,7 @@ const struct ev *why_not_silent(const struct why_not *w, const struct why_not_qp
     if (!why_not_peer(w, q, path) || !why_not_read_qp(w, path, &peer) || why_not_pending(&peer) > 0)
         return NULL;
     post = last_post(w, &peer);
-    if (!post || why_not_forgot(w, post->id) || takes_receive(post->u.post_send.op) ||
+    if (!post || why_not_forgot(w, post->id) || wr_takes_receive(post->u.post_send.op) ||
         !wr_info(post->u.post_send.op) || wr_info(post->u.post_send.op)->local ||
         (own && own->id > post->id))
         return NULL;

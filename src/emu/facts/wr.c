@@ -117,6 +117,13 @@ bool wr_is_of_type(uint32_t type, uint32_t opcode)
     return row && (row->types & (1u << type)) != 0;
 }
 
+bool wr_takes_receive(uint32_t opcode)
+{
+    const struct wr_info *row = wr_info(opcode);
+
+    return row && (row->wc == WC_SEND || row->imm);
+}
+
 enum wr_form wr_form(uint32_t type, uint32_t opcode)
 {
     const struct wr_info *row = wr_info(opcode);

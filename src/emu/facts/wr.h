@@ -55,6 +55,11 @@ const struct wr_info *wr_info(uint32_t opcode);
  */
 bool wr_is_of_type(uint32_t type, uint32_t opcode);
 
+/* Returns true if a request with @opcode consumes a receive of the peer, and completes it.  Returns
+ * false if the opcode is unknown.
+ */
+bool wr_takes_receive(uint32_t opcode);
+
 /* Returns the valid member in the union of a WQE with @opcode on a queue pair of @type, or
  * WR_FORM_NONE if the opcode is unknown.
  */

@@ -24,18 +24,12 @@ uint8_t credit_code(struct xport_qp *xqp)
     return aeth_credit_code(n + xqp->resp.has_wqe); /* the MSN does not count it yet */
 }
 
-/* Returns true if @q consumes a receive of the peer. */
-static bool needs_receive(const struct req_wqe *q)
-{
-    return !q->info->local && (q->info->form == WR_FORM_NONE || q->info->imm);
-}
-
 bool credit_allows(const struct xport_qp *xqp, const struct req_wqe *q, uint32_t sent)
 {
     const struct requester *r = &xqp->req;
     const uint32_t ssn = sent > 0 ? q->ssn : r->ssn + 1;
 
-    if (!xqp->qp.attr.credits || r->uncredited || !needs_receive(q) ||
+    if (!xqp->qp.attr.credits || r->uncredited || !wr_takes_receive(q->info->opcode) ||
         ahead(ssn, r->credit_ssn) <= 0)
         return true;
     /* A probe.  For a WRITE it is the whole message, because only the last packet can be refused.
@@ -48,7 +42,7 @@ bool credit_would_end(const struct xport_qp *xqp, const struct req_wqe *q)
     const struct requester *r = &xqp->req;
     const uint32_t ssn = r->again_psns > 0 ? q->ssn : r->ssn + 1;
 
-    return xqp->qp.attr.credits && !r->uncredited && needs_receive(q) &&
+    return xqp->qp.attr.credits && !r->uncredited && wr_takes_receive(q->info->opcode) &&
            ahead(ssn, r->credit_ssn) > 0;
 }
 

@@ -68,6 +68,22 @@ static void completions_have_their_own_names(void **state)
     assert_int_equal(wr_completes_as(0x1234), WC_SEND);
 }
 
+/* A SEND of each form, and a WRITE with immediate data. */
+static void some_operations_take_a_receive(void **state)
+{
+    static const uint32_t taking[] = {WR_SEND, WR_SEND_WITH_IMM, WR_SEND_WITH_INV,
+                                      WR_RDMA_WRITE_WITH_IMM};
+    size_t n = 0;
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(taking); i++)
+        assert_true(wr_takes_receive(taking[i]));
+    for (size_t i = 0; i < enum_wr_opcode.n_rows; i++)
+        n += wr_takes_receive(enum_wr_opcode.rows[i].value);
+    assert_int_equal(n, ARRAY_LEN(taking));
+    assert_false(wr_takes_receive(0x1234));
+}
+
 /* As the table of ibv_post_send(3) has it, without what no packet could carry. */
 static void each_type_has_its_operations(void **state)
 {
@@ -181,6 +197,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(opcodes_by_type_and_position),
         cmocka_unit_test(completions_have_their_own_names),
+        cmocka_unit_test(some_operations_take_a_receive),
         cmocka_unit_test(each_type_has_its_operations),
         cmocka_unit_test(the_union_says_what_the_operation_needs),
         cmocka_unit_test(rows_agree_with_their_packets),
