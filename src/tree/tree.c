@@ -200,6 +200,21 @@ void tree_done(struct tree_list *l)
     *l = (struct tree_list){0};
 }
 
+bool tree_completion(const struct rdl_lab *lab, const char *path, char ret_cq[TREE_PATH_BYTES],
+                     uint64_t *ret_n)
+{
+    static const char list[] = ".wc[";
+    const char *wc = strstr(path, list);
+    struct text t = text_on(ret_cq, TREE_PATH_BYTES);
+    char *end;
+
+    if (!wc)
+        return false;
+    text_addn(&t, path, (size_t)(wc - path));
+    *ret_n = strtoull(wc + strlen(list), &end, 10);
+    return *end == ']' && tree_is(lab, ret_cq, NODE_cq);
+}
+
 void tree_host_of(const char *path, char ret[RDL_NAME_BYTES])
 {
     struct text t = text_on(ret, RDL_NAME_BYTES);

@@ -82,6 +82,13 @@ RDL_MUST_CHECK enum rdl_status tree_children(const struct rdl_lab *lab, const ch
                                              struct tree_list *ret, size_t *reterr_at);
 void tree_done(struct tree_list *l);
 
+/* Splits the path of a completion, or of a value in one: "h1.cq.wc[1].status".  Writes the path of
+ * its queue to @ret_cq and its number to *@ret_n.  Returns false if it is another path, or no queue
+ * has this one.  The completion itself need not be there.
+ */
+bool tree_completion(const struct rdl_lab *lab, const char *path, char ret_cq[TREE_PATH_BYTES],
+                     uint64_t *ret_n);
+
 /* Copies the name of the host at the start of @path ("h1" of "h1.qp.sq") to @ret. */
 void tree_host_of(const char *path, char ret[RDL_NAME_BYTES]);
 

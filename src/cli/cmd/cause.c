@@ -65,9 +65,7 @@ static bool begin(struct told_answer *a, struct causes *c, const char *heading)
             return false;
     }
     *a = (struct told_answer){.c = c};
-    a->out = open_memstream(&a->text, &a->bytes);
-    if (!a->out)
-        must_fail();
+    a->out = must_memstream(&a->text, &a->bytes);
     t = text_on(c->headings[c->n], HEADING_BYTES);
     text_add(&t, heading);
     return true;
@@ -246,21 +244,13 @@ static void not_completion(struct causes *c, const char *cq, uint64_t n)
 /* Handles a value of completion @path ("h1.cq.wc[1].status").  Returns false if it is none. */
 static bool of_completion(struct causes *c, const char *path)
 {
-    const char *wc = strstr(path, ".wc[");
-    char cq[SESSION_PATH_BYTES], whole[SESSION_PATH_BYTES];
-    struct text t = text_on(cq, sizeof(cq)), all = text_on(whole, sizeof(whole));
+    char cq[TREE_PATH_BYTES], wc[TREE_PATH_BYTES];
     uint64_t n;
-    char *end;
 
-    if (!wc)
+    if (!tree_completion(c->s->lab, path, cq, &n))
         return false;
-    text_addn(&t, path, (size_t)(wc - path));
-    n = strtoull(wc + strlen(".wc["), &end, 10);
-    if (*end != ']' || !tree_is(c->s->lab, cq, NODE_cq))
-        return false;
-    text_addn(&all, path, (size_t)(end + 1 - path));
-    if (tree_is(c->s->lab, whole, NODE_wc))
-        tell_why_object(c, whole);
+    if (tree_element(c->s->lab, cq, CHILD_cq_wc, n, wc))
+        tell_why_object(c, wc);
     else if (n >= tree_number(c->s->lab, cq, LEAF_cq_count))
         not_completion(c, cq, n);
     return true;
@@ -364,6 +354,12 @@ static void of_cm_id(struct causes *c, const char *id)
     end_not(&a, w);
 }
 
+/* Returns true if a node @v with the value @key has it from the row @leaf. */
+static bool is_leaf(const struct rdl_value *v, const char *key, enum leaf_id leaf)
+{
+    return tree_value_is(v, leaf_rows[leaf].node) && strcmp(key, leaf_rows[leaf].key) == 0;
+}
+
 /* Handles the leaf @path of an object of the lab.  Only leaves that something happens to have a
  * cause: a length or a key has none.
  */
@@ -381,21 +377,18 @@ static void of_leaf(struct causes *c, const struct subject *u, const char *path)
     if (rdl_inspect(c->s->lab, node, &v, &off) != RDL_OK || v.type != RDL_NODE)
         return;
     dot++;
-    if (tree_value_is(&v, NODE_qp) && strcmp(dot, leaf_rows[LEAF_qp_state].key) == 0)
+    if (is_leaf(&v, dot, LEAF_qp_state))
         of_state(c, u, node);
-    else if (tree_value_is(&v, NODE_cq) && strcmp(dot, leaf_rows[LEAF_cq_count].key) == 0)
+    else if (is_leaf(&v, dot, LEAF_cq_count))
         of_cq(c, u, node);
-    else if (tree_value_is(&v, NODE_fault) && strcmp(dot, leaf_rows[LEAF_fault_hits].key) == 0)
+    else if (is_leaf(&v, dot, LEAF_fault_hits))
         of_fault(c, u, node);
-    else if (tree_value_is(&v, NODE_channel) &&
-             strcmp(dot, leaf_rows[LEAF_channel_pending].key) == 0)
+    else if (is_leaf(&v, dot, LEAF_channel_pending))
         of_channel(c, u, node);
-    else if (tree_value_is(&v, NODE_cm_id) && strcmp(dot, leaf_rows[LEAF_cm_id_state].key) == 0)
+    else if (is_leaf(&v, dot, LEAF_cm_id_state))
         of_cm_id(c, node);
-    else if (tree_value_is(&v, NODE_async_event))
-        tell_why_object(c, node);
-    else if ((tree_value_is(&v, NODE_mr) && strcmp(dot, leaf_rows[LEAF_mr_state].key) == 0) ||
-             (tree_value_is(&v, NODE_mw) && strcmp(dot, leaf_rows[LEAF_mw_state].key) == 0))
+    else if (tree_value_is(&v, NODE_async_event) || is_leaf(&v, dot, LEAF_mr_state) ||
+             is_leaf(&v, dot, LEAF_mw_state))
         tell_why_object(c, node);
 }
 

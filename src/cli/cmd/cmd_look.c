@@ -48,6 +48,7 @@ static bool explain_show(struct session *s, const struct arg *what, const struct
 {
     const struct scope in = session_scope(s);
     struct suggestion near = {0};
+    const char *leads;
 
     if (status == RDL_ERR_NOT_FOUND && e->at > 0 && e->word < rq->n_words) {
         const char *path = rq->words[e->word];
@@ -60,11 +61,12 @@ static bool explain_show(struct session *s, const struct arg *what, const struct
         return diag_remedy(&s->diag, "%s", e->remedy);
     if (status != RDL_ERR_NOT_FOUND || e->word != 0 || what->n == 0)
         return false;
+    leads = suggest_operand("show", what->v[0].text);
+    if (leads)
+        return diag_remedy(&s->diag, "%s", leads);
     near = suggestion_for(what->v[0].text);
     for (size_t i = 0; show_subject(i); i++)
         suggest_offer(&near, show_subject(i));
-    if (suggest_operand("show", what->v[0].text))
-        return diag_remedy(&s->diag, "%s", suggest_operand("show", what->v[0].text));
     if (near.best && strcmp(near.best, what->v[0].text) == 0)
         return false; /* it was meant, and there is none of it */
     if (near.best)
@@ -164,13 +166,11 @@ static bool remedy_of_missing(struct session *s, ev_id id, const char *otherwise
 static bool tell_unknown(struct session *s, struct span at, const char *target)
 {
     const struct scope in = session_scope(s);
-    const char *wc = strstr(target, ".wc[");
     const uint32_t kind = ev_kind_find(target);
-    char cq[SESSION_PATH_BYTES];
-    struct text t = text_on(cq, sizeof(cq));
+    char cq[TREE_PATH_BYTES];
+    uint64_t n;
 
-    text_addn(&t, target, wc ? (size_t)(wc - target) : 0);
-    if (wc && tree_is(s->lab, cq, NODE_cq)) {
+    if (tree_completion(s->lab, target, cq, &n)) {
         session_fail(s, at, "%s is not there yet", target);
         return diag_remedy(&s->diag, "why not %s", target);
     }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* `why not`: reads its question. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "cli/cmd/why_not.h"
@@ -23,21 +22,6 @@ struct ask {
     struct expr *e;
     struct why_not *w;
 };
-
-/* The index of completion @path ("h1.cq.wc[1]"), and its queue into @cq. */
-static bool is_completion(const struct ask *a, const char *path, char cq[TREE_PATH_BYTES],
-                          uint64_t *ret)
-{
-    const char *wc = strstr(path, ".wc[");
-    struct text t = text_on(cq, TREE_PATH_BYTES);
-    char *end;
-
-    if (!wc)
-        return false;
-    text_addn(&t, path, (size_t)(wc - path));
-    *ret = strtoull(wc + strlen(".wc["), &end, 10);
-    return *end == ']' && tree_is(a->s->lab, cq, NODE_cq);
-}
 
 /* Of @v, which is a part of the lab and no value, nothing is told. */
 static bool refuse_node(struct ask *a, const struct rdl_value *v)
@@ -148,7 +132,7 @@ static void say_paths(struct ask *a, const struct expr *e)
     }
     if (e->kind == EXPR_PATH) {
         resolve_path(&a->in, e->text, path);
-        if (is_completion(a, path, cq, &n))
+        if (tree_completion(a->s->lab, path, cq, &n))
             why_not_completion(a->w, cq, n);
         else if (is_of_channel(a, path, channel))
             why_not_channel(a->w, channel);
@@ -236,7 +220,7 @@ static bool answer(struct ask *a)
     if (a->e->kind != EXPR_PATH)
         return answer_cm_event(a) || answer_expression(a);
     resolve_path(&a->in, a->e->text, path);
-    if (is_completion(a, path, cq, &n)) {
+    if (tree_completion(a->s->lab, path, cq, &n)) {
         why_not_completion(a->w, cq, n);
         return true;
     }
