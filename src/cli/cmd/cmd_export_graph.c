@@ -18,6 +18,7 @@
 #include "cli/show/show_map.h"
 #include "cli/show/show_states.h"
 #include "cli/why/why.h"
+#include "print/utf8.h"
 #include "tree/lab_past.h"
 #include "viz/graph.h"
 
@@ -31,7 +32,7 @@ static bool write_graph(struct session *s, FILE *f, const struct step *st, const
 {
     const struct viz_sink sink = {put, f};
     const bool may_start = gate_may_start(s);
-    const char *name = step_text(st, "file");
+    const char *name = step_text(st, "file"), *shown = SHOWN_NAME(name);
     char why[160];
     struct text t = text_on(why, sizeof(why));
     enum rdl_status status = RDL_OK;
@@ -41,11 +42,11 @@ static bool write_graph(struct session *s, FILE *f, const struct step *st, const
     } else if (step_has(st, "plain")) {
         status = graph_svg(g, &sink);
     } else if (may_start && graphviz_svg(g, &sink, &t)) {
-        fprintf(s->config.err, "%s: drawn by Graphviz\n", name);
+        fprintf(s->config.err, "%s: drawn by Graphviz\n", shown);
     } else {
         if (!may_start)
             text_add(&t, "a script starts no program without --allow programs");
-        fprintf(s->config.err, "%s: drawn by rdmalab itself, without Graphviz: %s\n", name, why);
+        fprintf(s->config.err, "%s: drawn by rdmalab itself, without Graphviz: %s\n", shown, why);
         status = graph_svg(g, &sink);
     }
     return status == RDL_OK || session_fail_status(s, st->at, "export", status);
@@ -85,7 +86,7 @@ static bool export_map(struct session *s, FILE *f, const struct step *st, bool a
     }
     status = map_make(&m, s->lab, path, &at);
     if (status == RDL_OK) {
-        map_graph(&m, path[0] ? path : "", &g);
+        map_graph(&m, path, &g);
         ok = write_graph(s, f, st, &g);
         graph_done(&g);
     } else {

@@ -359,7 +359,7 @@ static void warn_of_missing(struct session *s, const struct step *st, const stru
     if (frames)
         past_add_frames_forgotten(&t, past, frames);
     if (t.len)
-        fprintf(s->config.err, "%s: %s\n", step_text(st, "file"), missing);
+        fprintf(s->config.err, "%s: %s\n", SHOWN_NAME(step_text(st, "file")), missing);
 }
 
 /* Warns if a picture does not have all packets and hosts because of its limits. */
@@ -371,7 +371,7 @@ static void warn_of_left(struct session *s, const struct step *st,
 
     export_add_left(&t, options->ret_left, options->n_packets, "from=", "packets=");
     if (t.len)
-        fprintf(s->config.err, "%s: %s\n", step_text(st, "file"), left);
+        fprintf(s->config.err, "%s: %s\n", SHOWN_NAME(step_text(st, "file")), left);
 }
 
 /* Exports the picture of a virtqueue, which shows its state and not events. */

@@ -574,6 +574,18 @@ static void a_verb_that_is_refused_at_once_changes_nothing(void **state)
     lab_close(&l);
 }
 
+/* A script chooses the names of files, and a name may have sequences for a terminal. */
+static void names_of_files_are_printed_with_escapes(void **state)
+{
+    static const char *const rows[] = {"export map \"a\x1b[31mb.svg\"",
+                                       "export ladder \"a\x1b[31mb.svg\" packets=1"};
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+        assert_line_prints(STORY, rows[i], "\na\\x1b[31mb.svg: ");
+    assert_int_equal(unlink("a\x1b[31mb.svg"), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -595,6 +607,7 @@ int main(void)
         cmocka_unit_test(lines_must_be_text),
         cmocka_unit_test(worse_exits_win),
         cmocka_unit_test(a_verb_that_is_refused_at_once_changes_nothing),
+        cmocka_unit_test(names_of_files_are_printed_with_escapes),
     };
 
     return cmocka_run_group_tests(tests, enter_directory, leave_directory);
