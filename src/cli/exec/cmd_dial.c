@@ -122,8 +122,7 @@ static bool name_is_free(struct session *s, const struct step *st, const char *h
     text_addf(&t, "%s.%s", host, name);
     if (rdl_inspect(s->lab, path, &v, &at) != RDL_OK)
         return true;
-    session_fail(s, step_has(st, param) ? step_span(st, param, 0) : st->at,
-                 "%s already has a \"%s\"", host, name);
+    session_fail(s, step_span(st, param, 0), "%s already has a \"%s\"", host, name);
     return diag_remedy(&s->diag, "choose another name: %s %s %s %s=%s2", st->cmd->name,
                        step_text(st, "client"), step_text(st, "server"), param, name);
 }
@@ -171,8 +170,8 @@ static bool listener_fits(struct session *s, const struct step *st, const struct
     }
     if (info.local.port == d->port)
         return true;
-    session_fail(s, step_has(st, "port") ? step_span(st, "port", 0) : st->at,
-                 "%s listens at port %u", path, (unsigned)info.local.port);
+    session_fail(s, step_span(st, "port", 0), "%s listens at port %u", path,
+                 (unsigned)info.local.port);
     return diag_remedy(&s->diag, "dial %s %s port=%u", d->client, d->server,
                        (unsigned)info.local.port);
 }
@@ -226,8 +225,7 @@ bool run_dial(struct session *s, const struct step *st)
 {
     const struct ev_set connections = events_of_connections();
     const struct dialled d = {step_text(st, "client"), step_text(st, "server"),
-                              step_has(st, "id") ? step_text(st, "id") : "id",
-                              step_has(st, "qp") ? step_text(st, "qp") : "qp",
+                              step_text_or_standard(st, "id"), step_text_or_standard(st, "qp"),
                               (uint32_t)step_number(st, "port")};
     bool ok;
 

@@ -2,6 +2,7 @@
 /* Two hosts that can exchange messages at once, in one line: each step is executed, and shown, as
  * the line of a file that is sourced.
  */
+#include <stdbool.h>
 #include <string.h>
 
 #include "cli/exec/exec.h"
@@ -13,30 +14,34 @@
 
 #define LINE_BYTES 512u
 
+/* The steps: text before the name of the first host, between the names, and behind the second. */
+static const struct {
+    const char *before, *between, *behind;
+    bool can_be_quiet;
+} steps[] = {
+    {"host ", " ", "", false},
+    {"link ", " ", "", false},
+    {"on ", ",",
+     " { alloc_pd as pd; reg_mr pd len=4k access=lw,rr,rw,ra as mr; create_cq as cq; "
+     "create_qp pd send_cq=cq recv_cq=cq as qp }",
+     false},
+    {"connect ", ".qp ", ".qp sq_psn=100 timeout=4", true},
+};
+
 static bool take_steps(struct session *s, const struct step *st, const char *a, const char *b)
 {
-    char line[LINE_BYTES];
-    struct text t = text_on(line, sizeof(line));
+    for (size_t i = 0; i < ARRAY_LEN(steps); i++) {
+        const bool quiet = steps[i].can_be_quiet && step_has(st, "quiet");
+        char line[LINE_BYTES];
+        struct text t = text_on(line, sizeof(line));
 
-    text_addf(&t, "host %s %s", a, b);
-    if (!exec_step_line(s, st, line))
-        return false;
-    t = text_on(line, sizeof(line));
-    text_addf(&t, "link %s %s", a, b);
-    if (!exec_step_line(s, st, line))
-        return false;
-    t = text_on(line, sizeof(line));
-    text_addf(&t,
-              "on %s,%s { alloc_pd as pd; reg_mr pd len=4k access=lw,rr,rw,ra as mr; "
-              "create_cq as cq; create_qp pd send_cq=cq recv_cq=cq as qp }",
-              a, b);
-    if (!exec_step_line(s, st, line))
-        return false;
-    t = text_on(line, sizeof(line));
-    text_addf(&t, "connect %s.qp %s.qp sq_psn=100 timeout=4%s", a, b,
-              step_has(st, "quiet") ? " quiet" : "");
-    RDL_ASSERT(!t.cut);
-    return exec_step_line(s, st, line);
+        text_addf(&t, "%s%s%s%s%s%s", steps[i].before, a, steps[i].between, b, steps[i].behind,
+                  quiet ? " quiet" : "");
+        RDL_ASSERT(!t.cut);
+        if (!exec_step_line(s, st, line))
+            return false;
+    }
+    return true;
 }
 
 static bool is_new(struct session *s, const struct step *st, const char *name, const char *param)
@@ -46,15 +51,15 @@ static bool is_new(struct session *s, const struct step *st, const char *name, c
 
     if (rdl_inspect(s->lab, name, &v, &at) != RDL_OK)
         return true;
-    session_fail(s, step_has(st, param) ? step_span(st, param, 0) : st->at,
-                 "%s is there already, and setup makes two new ones", name);
+    session_fail(s, step_span(st, param, 0), "%s is there already, and setup makes two new ones",
+                 name);
     return diag_remedy(&s->diag, "choose other names: setup a b");
 }
 
 bool run_setup(struct session *s, const struct step *st)
 {
-    const char *a = step_has(st, "a") ? step_text(st, "a") : "h1";
-    const char *b = step_has(st, "b") ? step_text(st, "b") : "h2";
+    const char *a = step_text_or_standard(st, "a");
+    const char *b = step_text_or_standard(st, "b");
     const bool is_verbose = s->config.verbose;
     bool ok;
 

@@ -97,13 +97,17 @@ const char *step_text(const struct step *st, const char *name)
     return a->n ? a->v[0].text : NULL;
 }
 
+const char *step_text_or_standard(const struct step *st, const char *name)
+{
+    const char *text = step_text(st, name);
+
+    RDL_ASSERT(text || step_param(st, name)->standard);
+    return text ? text : step_param(st, name)->standard;
+}
+
 uint64_t step_number(const struct step *st, const char *name)
 {
-    const struct arg *a = step_arg(st, name);
-    const struct param *p = step_param(st, name);
-
-    RDL_ASSERT(a->n || p->standard);
-    return value_number(p, a->n ? a->v[0].text : p->standard);
+    return value_number(step_param(st, name), step_text_or_standard(st, name));
 }
 
 uint64_t step_number_or(const struct step *st, const char *name, uint64_t otherwise)
@@ -205,42 +209,33 @@ const struct param *step_lacks(const struct step *st)
     return has_one ? NULL : one_of;
 }
 
-/* Checks that one of the parameters with P_ONE_OF is given. */
-static bool has_one_of(const struct step *st, struct diag *d)
+/* Fails because @st lacks @p, from step_lacks(). */
+static bool fail_lack(const struct step *st, const struct param *p, struct diag *d)
 {
     const struct cmd *cmd = st->cmd;
     char names[DIAG_MESSAGE_BYTES / 2];
     struct text t = text_on(names, sizeof(names));
 
     for (size_t i = 0; i < cmd->n_params; i++) {
-        if (!(cmd->params[i].flags & P_ONE_OF))
-            continue;
-        if (st->args[i].n > 0)
-            return true;
-        text_addf(&t, t.len ? " or %s=" : "%s=", cmd->params[i].name);
+        if (cmd->params[i].flags & P_ONE_OF)
+            text_addf(&t, t.len ? " or %s=" : "%s=", cmd->params[i].name);
     }
-    if (t.len == 0)
-        return true;
-    diag_set(d, DIAG_VALUE, st->at, "%s needs %s", cmd->name, names);
+    if (!(p->flags & P_REQUIRED))
+        diag_set(d, DIAG_VALUE, st->at, "%s needs %s", cmd->name, names);
+    else
+        diag_set(d, DIAG_VALUE, st->at,
+                 p->flags & (P_OPERAND | P_REST) ? "%s needs \"%s\": %s" : "%s needs %s=: %s",
+                 cmd->name, p->name, p->help);
     return diag_remedy(d, "for example: %s", cmd->example);
 }
 
 bool step_check(const struct step *st, bool first, size_t depth, struct diag *d)
 {
     const struct cmd *cmd = st->cmd;
+    const struct param *lacks = step_lacks(st);
 
-    for (size_t i = 0; i < cmd->n_params; i++) {
-        const struct param *p = &cmd->params[i];
-
-        if (!(p->flags & P_REQUIRED) || st->args[i].n > 0 || !step_wants(st, i))
-            continue;
-        diag_set(d, DIAG_VALUE, st->at,
-                 p->flags & (P_OPERAND | P_REST) ? "%s needs \"%s\": %s" : "%s needs %s=: %s",
-                 cmd->name, p->name, p->help);
-        return diag_remedy(d, "for example: %s", cmd->example);
-    }
-    if (!has_one_of(st, d))
-        return false;
+    if (lacks)
+        return fail_lack(st, lacks, d);
     if ((cmd->flags & CMD_HEADER) && (!first || depth > 0)) {
         diag_set(d, DIAG_VALUE, st->at, "%s must be the first line", cmd->name);
         return diag_remedy(d, "move it to the top; it is given once");

@@ -94,6 +94,9 @@ const struct step *step_with(const struct step *st, unsigned flags);
 /* Returns the text of the (first) value of parameter @name, or NULL if it was not given. */
 const char *step_text(const struct step *st, const char *name);
 
+/* The same, but if it was not given, returns the default of its row, which must have one. */
+const char *step_text_or_standard(const struct step *st, const char *name);
+
 /* Returns the number that the (first) value of @name stands for.  If it was not given, returns the
  * default of its row, which must have one.
  */
