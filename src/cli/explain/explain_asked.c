@@ -179,7 +179,6 @@ static bool add_compared(struct answer_page *out, const char *asked, bool source
     char a[EXPLAIN_ASKED_BYTES], b[EXPLAIN_ASKED_BYTES];
     char known_a[EXPLAIN_ASKED_BYTES], known_b[EXPLAIN_ASKED_BYTES];
     struct text s = text_on(known_a, sizeof(known_a)), t = text_on(known_b, sizeof(known_b));
-    struct answer_page other;
     bool known, said;
 
     if (!compare_split(asked, a, b, &said) || !spelling_find(&s, a) || !spelling_find(&t, b))
@@ -188,10 +187,8 @@ static bool add_compared(struct answer_page *out, const char *asked, bool source
         return false;
     if (compare_explain(out, known_a, known_b))
         return true;
-    page_init(&other);
-    known = explain_word(&other, known_a, source) && explain_word(&other, known_b, source);
-    page_done(&other);
-    return known && explain_word(out, known_a, source) && explain_word(out, known_b, source);
+    known = explain_word(out, known_a, source); /* both are words of explain_each() */
+    return explain_word(out, known_b, source) && known;
 }
 
 /* Adds to @out what is known of @asked, or of its words that carry a meaning. */

@@ -66,8 +66,7 @@ void page_cite_behind(struct answer_page *p, const char *lead, unsigned indent, 
 void page_see(struct answer_page *p, const char *see);
 
 /* Adds an example that works in an empty lab, after the lines of examples_before[] (lang/table.h)
- * for @before, an enum before.  In a
- * lab with hosts it is printed as page_see() does.
+ * for @before, an enum before.  In a lab with hosts it is printed as page_see() does.
  */
 void page_example(struct answer_page *p, uint32_t before, const char *example);
 

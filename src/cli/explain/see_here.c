@@ -243,13 +243,12 @@ static bool has_packets(const struct rdl_lab *lab, const char *command)
 /* Returns true if @command needs no lab. */
 static bool works_anywhere(const char *command)
 {
-    static const char *const words[] = {"explain ",  "help ",    "help", "scenarios ",
-                                        "scenarios", "apropos ", "tour", "tour "};
+    static const char *const words[] = {"explain", "help", "scenarios", "apropos", "tour"};
 
     for (size_t i = 0; i < ARRAY_LEN(words); i++) {
         const size_t n = strlen(words[i]);
 
-        if (strncmp(command, words[i], n) == 0 && (words[i][n - 1] == ' ' || !command[n]))
+        if (strncmp(command, words[i], n) == 0 && (command[n] == ' ' || !command[n]))
             return true;
     }
     return false;
