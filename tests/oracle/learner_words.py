@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """usage: learner_words.py RDMALAB | --collect DOCUMENT...
 
-Does `explain` know the words that a learner asks for?  tests/oracle/learner_words.tsv has 150 of them.  Each must be
+Checks that `explain` knows the words that a learner asks for.  tests/oracle/learner_words.tsv has 150 of them.  Each must be
 explained, on one screen, or have a reason in the third column why it is no word of RDMA.
 
 --collect prints such a list.  Nobody chooses: a word is a run of letters, and the parts of a name with underscores are

@@ -523,7 +523,7 @@ bool run_rdma_accept(struct session *s, const struct step *st)
                     &param))
         return false;
     if (info.space != PORT_SPACE_UDP && !cm_move_to_rts(s, st, &home, id, info.qp, &param)) {
-        (void)!state_allows(s, st); /* a second accept fails at the queue pair */
+        (void)state_allows(s, st); /* a second accept fails at the queue pair */
         return false;
     }
     status = rdl_cm_accept(s->lab, id, &param, &error);

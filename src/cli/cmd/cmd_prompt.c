@@ -116,16 +116,20 @@ bool run_display(struct session *s, const struct step *st)
         resolve_path(&in, step_text(st, "value"), path);
     if (off && displays_remove(d, one ? path : NULL))
         return true;
-    if (off)
-        return session_fail(s, step_span(st, "value", 0), "%s is not displayed", path);
+    if (off) {
+        session_fail(s, step_span(st, "value", 0), "%s is not displayed", path);
+        return diag_remedy(&s->diag, "\"display\" lists what is");
+    }
     if (one && rdl_inspect(s->lab, path, &v, &bad) != RDL_OK)
         return resolve_unknown(&in, step_span(st, "value", 0), path, "nothing", &s->diag);
     if (one && v.type == RDL_NODE) {
         session_fail(s, step_span(st, "value", 0), "%s is no value", path);
         return diag_remedy(&s->diag, "\"show %s\" prints all that it has", path);
     }
-    if (one && !displays_add(d, path))
-        return session_fail(s, st->at, "%u values are displayed already", DISPLAYS_MAX);
+    if (one && !displays_add(d, path)) {
+        session_fail(s, st->at, "%u values are displayed already", DISPLAYS_MAX);
+        return diag_remedy(&s->diag, "\"display %s off\" ends one of them", d->path[0]);
+    }
     displays_print(s);
     return true;
 }

@@ -571,9 +571,7 @@ void expand(struct session *s, const char *typed, struct expanded *ret)
     *ret = (struct expanded){.text = NULL};
     x.text = &ret->text;
     x.len = &ret->len;
-    x.out = open_memstream(&ret->text, &ret->len);
-    if (!x.out)
-        must_fail();
+    x.out = must_memstream(&ret->text, &ret->len);
     if (!is_context(&x))
         expand_all(&x);
     if (ret->wrong || ret->context) { /* positions of an error refer to the input as typed */

@@ -274,12 +274,9 @@ static void print_step(struct session *s, const struct step *st)
 {
     char *written = NULL;
     size_t n = 0;
-    FILE *f = open_memstream(&written, &n);
+    FILE *f = must_memstream(&written, &n);
 
-    if (f)
-        line_write_step(f, st, "> ");
-    if (!f)
-        must_fail();
+    line_write_step(f, st, "> ");
     must_memstream_end(f, &written);
     session_say_plain(s, written);
     free(written);

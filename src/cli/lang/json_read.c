@@ -90,10 +90,8 @@ static bool show_example(struct json_reading *r, const struct cmd *cmd)
     struct diag ignored;
     char *text = NULL;
     size_t n = 0;
-    FILE *f = open_memstream(&text, &n);
+    FILE *f = must_memstream(&text, &n);
 
-    if (!f)
-        must_fail();
     if (line_read_script(&s, &ignored)) {
         for (const struct step *st = s.first; st && ftell(f) == 0; st = st->next) {
             if (st->cmd == cmd)

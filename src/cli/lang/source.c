@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/lang/source.h"
 
-#include "cli/lang/json_path.h"
-
 #include <errno.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/lang/json_path.h"
 #include "emu/base/text.h"
 #include "print/show_text.h"
 #include "print/utf8.h"

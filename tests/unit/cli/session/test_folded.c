@@ -63,7 +63,7 @@ static void a_run_shows_the_first_and_the_last_round(void **state)
     free(text);
 }
 
-/* What is printed within a command stays where it is. */
+/* Everything that is printed within a command stays where it is. */
 static void an_end_comes_after_what_was_kept(void **state)
 {
     char *text = told(NOT_READY "run 1ms\n", "step 3", false);
