@@ -30,10 +30,11 @@ function readEvents(raw) {
 function readStops(raw, events) {
   const stops = [];
   let event = 0;
-  for (const [distance, column, tone, note, gap = '', flags = 0] of raw.stops) {
+  for (const [distance, column, tone, note, gap = '', flags = 0, ns = 0] of raw.stops) {
     const i = stops.length;
     event += distance;
-    stops.push({ i, event, column, tone, note, gap, onWire: (flags & IS.onWire) !== 0, isCall: (flags & IS.call) !== 0, ns: events[event].ns, arrow: -1, y: -1 });
+    const isCall = (flags & IS.call) !== 0;
+    stops.push({ i, event, column, tone, note, gap, onWire: (flags & IS.onWire) !== 0, isCall, ns: isCall ? ns : events[event].ns, arrow: -1, y: -1 });
   }
   return stops;
 }
@@ -100,7 +101,7 @@ function readFrames(raw) {
  * each event its first stop that is shown.
  */
 function findShown(raw, stops, events) {
-  const armed = new Set(raw.timers.map(([, stop]) => stop));
+  const armed = new Set(raw.timers.map(([stop]) => stop));
   for (const s of stops) {
     s.isBlank = s.arrow < 0 && !s.note && !armed.has(s.i);
     if (!s.isBlank && !s.isCall && events[s.event].stop < 0)
@@ -133,7 +134,7 @@ function readTimeline(raw) {
   return {
     title: raw.title, columns: raw.columns, qps: raw.qps, notices: raw.notices, usual: raw.usual,
     events, stops, arrows, frames: readFrames(raw),
-    timers: raw.timers.map(([, armed, fired]) => ({ armed, fired })),
+    timers: raw.timers.map(([armed, fired]) => ({ armed, fired })),
     byId: new Map(events.map(e => [e.id, e.i])),
   };
 }

@@ -278,18 +278,22 @@ function eventUnder(target) {
 
 function hover(event) {
   const i = eventUnder(event.target), tip = $('tip');
-  const near = i >= 0 ? new Set([i, ...(t.events[i].then), t.events[i].cause]) : null;
   for (const g of $('space').querySelectorAll('.near'))
     g.classList.remove('near');
   tip.hidden = i < 0;
   if (i < 0)
     return;
   for (const g of $('space').querySelectorAll('g[data-event]'))
-    g.classList.toggle('near', near.has(Number(g.dataset.event)) && Number(g.dataset.event) === i);
+    g.classList.toggle('near', Number(g.dataset.event) === i);
   tip.replaceChildren();
-  html('b', '', tip, '#' + t.events[i].id);
-  html('i', '', tip, t.events[i].kind);
-  tip.append(t.events[i].text);
+  const call = event.target.closest('[data-call]');
+  if (call)
+    tip.append(call.dataset.call);
+  else {
+    html('b', '', tip, '#' + t.events[i].id);
+    html('i', '', tip, t.events[i].kind);
+    tip.append(t.events[i].text);
+  }
   const box = tip.getBoundingClientRect();
   tip.style.left = Math.max(4, Math.min(event.clientX + 14, innerWidth - box.width - 8)) + 'px';
   tip.style.top = (event.clientY + 20 + box.height > innerHeight ? event.clientY - box.height - 10 : event.clientY + 20) + 'px';

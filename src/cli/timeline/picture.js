@@ -93,6 +93,8 @@ function drawStop(parent, t, layout, state, stop, shownTime) {
   const { columns, outside, x } = layout;
   const tone = TONES[stop.tone].name, at = x[stop.column];
   const g = svg('g', { class: 'stop' + classOf(state, stop.event), 'data-event': stop.event }, parent);
+  if (stop.isCall) /* a call is no event: a click chooses the one behind it */
+    g.dataset.call = stop.note;
   if (shownTime)
     svgText(g, layout.gutter - 10, stop.y + 4, timeText(stop.ns), 'time', { 'text-anchor': 'end' });
   if (!stop.note)

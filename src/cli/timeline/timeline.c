@@ -67,21 +67,23 @@ static void put_words(FILE *out)
             (unsigned)FATE_UNKNOWN, (unsigned)FATE_ARRIVED);
 }
 
-/* Writes a number that may be LADDER_NONE, which becomes -1. */
-static void put_index(FILE *out, uint32_t i)
+/* Writes @lead, and a number that may be LADDER_NONE, which becomes -1. */
+static void put_index(FILE *out, const char *lead, uint32_t i)
 {
-    fprintf(out, ",%lld", i == LADDER_NONE ? -1ll : (long long)i);
+    fprintf(out, "%s%lld", lead, i == LADDER_NONE ? -1ll : (long long)i);
 }
 
-/* Writes the stops: [event, column, tone, note, pause, flags].  The event is the distance from that
- * of the stop before.
+/* Writes the stops: [event, column, tone, note, pause, flags, ns].  The event is the distance from
+ * that of the stop before.  The time is only that of a call: other stops have that of their event.
+ * Calls without any event near them have no place, and are left out.
  */
 static void put_stops(const struct timeline *t)
 {
+    const uint32_t n_stops = t->events.n ? t->ladder->n_stops : 0;
     long long before = 0;
 
     fputs("\"stops\":[", t->out);
-    for (uint32_t i = 0; i < t->ladder->n_stops; i++) {
+    for (uint32_t i = 0; i < n_stops; i++) {
         const struct ladder_stop *s = &t->ladder->stops[i];
         const long long event = timeline_event(&t->events, s);
         const unsigned flags = (s->on_wire ? STOP_ON_WIRE : 0u) | (s->is_call ? STOP_CALL : 0u);
@@ -99,6 +101,8 @@ static void put_stops(const struct timeline *t)
         }
         if (flags)
             fprintf(t->out, ",%u", flags);
+        if (s->is_call)
+            fprintf(t->out, ",%llu", (unsigned long long)s->at_ns);
         fputc(']', t->out);
         before = event;
     }
@@ -138,8 +142,8 @@ static void put_arrows(const struct timeline *t, const uint32_t *frames)
         const struct ladder_arrow *a = &t->ladder->arrows[i];
 
         fprintf(t->out, "%s\n[%u,%u", i ? "," : "", a->from, a->to);
-        put_index(t->out, a->tail);
-        put_index(t->out, a->head);
+        put_index(t->out, ",", a->tail);
+        put_index(t->out, ",", a->head);
         fprintf(t->out, ",%u,%u,%u,", (unsigned)a->tone, (unsigned)a->fate,
                 (a->again ? ARROW_AGAIN : 0u) | (a->copy ? ARROW_COPY : 0u) |
                     (a->injected ? ARROW_INJECTED : 0u));
@@ -148,23 +152,23 @@ static void put_arrows(const struct timeline *t, const uint32_t *frames)
         put_string(t->out, a->end);
         fputc(',', t->out);
         put_string(t->out, a->beyond);
-        put_index(t->out, frames[2 * (size_t)i]);
-        put_index(t->out, frames[2 * (size_t)i + 1]);
+        put_index(t->out, ",", frames[2 * (size_t)i]);
+        put_index(t->out, ",", frames[2 * (size_t)i + 1]);
         fputc(',', t->out);
         put_fate(t, a);
-        put_index(t->out, a->copy_of);
+        put_index(t->out, ",", a->copy_of);
         fputc(']', t->out);
     }
     fputs("],\n", t->out);
 }
 
+/* Writes the timers: [stop where it was armed, stop where it fired]. */
 static void put_timers(const struct timeline *t)
 {
     fputs("\"timers\":[", t->out);
     for (uint32_t i = 0; i < t->ladder->n_timers; i++) {
-        fputs(i ? ",[0" : "[0", t->out);
-        put_index(t->out, t->ladder->timers[i].armed);
-        put_index(t->out, t->ladder->timers[i].fired);
+        put_index(t->out, i ? ",[" : "[", t->ladder->timers[i].armed);
+        put_index(t->out, ",", t->ladder->timers[i].fired);
         fputc(']', t->out);
     }
     fputs("],\n", t->out);

@@ -8,6 +8,7 @@
 #include "cli/lab_session.h"
 #include "cli/printed.h"
 #include "cli/timeline/timeline.h"
+#include "emu/facts/enum/cm_call.h"
 #include "emu/trace/event.h"
 #include "tree/lab_past.h"
 
@@ -141,6 +142,56 @@ static void the_same_lab_gives_the_same_bytes(void **state)
     assert_memory_equal(a.text, b.text, a.bytes);
     printed_end(&a);
     printed_end(&b);
+}
+
+static cJSON *json_of_past(const struct past *past)
+{
+    struct printed p;
+    cJSON *json;
+
+    assert_int_equal(
+        timeline_write(printed_begin(&p)->out, past, &(struct timeline_options){.title = NULL}),
+        RDL_OK);
+    json = json_of(printed_text(&p));
+    printed_end(&p);
+    return json;
+}
+
+static struct past_call connect_at(const void *ctx, size_t i)
+{
+    (void)ctx;
+    (void)i;
+    return (struct past_call){
+        .id = ID(2, 0), .at_ns = 1500, .call = CM_CALL_rdma_connect, .cm_id = 1};
+}
+
+/* A call has a time of its own, and the event behind it.  Without events it has no place. */
+static void a_call_has_the_time_when_it_was_made(void **state)
+{
+    struct ev events[] = {
+        {.id = ID(1, 1), .kind = EV_host_up, .u.host_up = {.host = 0, .name = {"h1"}}},
+        {.id = ID(2, 1),
+         .at_ns = 2000,
+         .kind = EV_qp_state,
+         .u.qp_state = {.host = 0, .qpn = 2, .to = 1}},
+    };
+    const struct written all = {events, ARRAY_LEN(events), 0, NULL, 0};
+    struct ev_names *names = ev_names_new();
+    struct past past = past_of_written(&all, names);
+    cJSON *json;
+
+    (void)state;
+    past.n_calls = 1;
+    past.call = connect_at;
+    json = json_of_past(&past);
+    assert_int_equal(number_at(item(json, "stops", 0), 6), 1500);
+    assert_int_equal(number_at(item(json, "stops", 1), 0), 0); /* the same event */
+    cJSON_Delete(json);
+    past.n = 0;
+    json = json_of_past(&past);
+    assert_int_equal(cJSON_GetArraySize(cJSON_GetObjectItem(json, "stops")), 0);
+    cJSON_Delete(json);
+    ev_names_free(names);
 }
 
 /* A past with a host of a hostile name, and a queue pair that changes its state. */
@@ -314,6 +365,7 @@ int main(void)
         cmocka_unit_test(the_page_has_what_the_ladder_has),
         cmocka_unit_test(causes_lead_back_to_the_post),
         cmocka_unit_test(the_same_lab_gives_the_same_bytes),
+        cmocka_unit_test(a_call_has_the_time_when_it_was_made),
         cmocka_unit_test(texts_of_strangers_are_text),
         cmocka_unit_test(the_page_needs_nothing_else),
         cmocka_unit_test(what_is_missing_is_said),
