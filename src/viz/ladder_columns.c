@@ -63,7 +63,7 @@ static struct ladder_column *column_for(struct ladder *l, uint32_t host)
     if (at < l->n_columns && l->columns[at].host == host)
         return &l->columns[at];
     if (l->n_columns == LADDER_COLUMNS_MAX) {
-        l->hosts_left = true;
+        l->left.hosts = true;
         return NULL;
     }
     memmove(&l->columns[at + 1], &l->columns[at], (l->n_columns - at) * sizeof(l->columns[0]));

@@ -113,10 +113,10 @@ static bool make_room(struct builder *b, const struct ev *e, bool begins)
     struct ladder *l = b->l;
     const bool one_too_many = begins && b->n_packets == l->options.n_packets;
 
-    if (!l->left_from && (one_too_many || l->n_stops + 2 > l->cap_stops ||
+    if (!l->left.from && (one_too_many || l->n_stops + 2 > l->cap_stops ||
                           l->n_arrows == l->cap_arrows || l->n_timers == l->cap_timers))
-        l->left_from = e->id; /* nothing is drawn from here on */
-    return !l->left_from;
+        l->left.from = e->id; /* nothing is drawn from here on */
+    return !l->left.from;
 }
 
 static void take(struct builder *b, const struct ev *e)
@@ -128,7 +128,7 @@ static void take(struct builder *b, const struct ev *e)
 
     take_calls(b, e->id);
     if (!make_room(b, e, begins)) {
-        b->l->packets_left += begins && packet != b->left;
+        b->l->left.n_packets += begins && packet != b->left;
         b->left = begins ? packet : b->left;
         return;
     }
@@ -145,7 +145,7 @@ static void take(struct builder *b, const struct ev *e)
 /* Returns true if @e belongs to rounds that are left out. */
 static bool skip(struct builder *b, const struct ev *e)
 {
-    const struct folded *f = b->l->left_from ? NULL : builder_fold_of(b, e->id);
+    const struct folded *f = b->l->left.from ? NULL : builder_fold_of(b, e->id);
 
     if (!f)
         return false;
@@ -348,7 +348,7 @@ enum rdl_status ladder_draw(const struct past *past, const struct picture_option
     if (st != RDL_OK)
         return st;
     if (options->ret_left)
-        *options->ret_left = (struct picture_left){l->packets_left, l->left_from, l->hosts_left};
+        *options->ret_left = l->left;
     st = svg ? ladder_svg(l, sink) : ladder_text(l, sink);
     ladder_free(l);
     return st;

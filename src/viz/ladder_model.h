@@ -105,10 +105,8 @@ struct ladder {
     struct ladder_timer *timers;
     uint32_t n_columns, n_stops, n_arrows, n_timers;
     uint32_t cap_stops, cap_arrows, cap_timers;
-    uint64_t usual_ns;     /* median time of flight of a packet; not 0 */
-    bool hosts_left;       /* some hosts have no lifeline because LADDER_COLUMNS_MAX was reached */
-    uint64_t packets_left; /* number of packets that are not drawn because a limit was reached */
-    ev_id left_from;       /* nothing is drawn from this event on, because of a limit; 0: all is */
+    uint64_t usual_ns;        /* median time of flight of a packet; not 0 */
+    struct picture_left left; /* hosts: some have no lifeline because of LADDER_COLUMNS_MAX */
 };
 
 /* Returns true if the arrow ends between lifelines: the packet was lost, or its end is not known.

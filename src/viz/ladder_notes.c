@@ -334,7 +334,7 @@ void take_calls(struct builder *b, ev_id id)
 
         if (c.id >= id)
             return;
-        if (column != LADDER_NONE && builder_in_range(b->l, c.id) && !b->l->left_from &&
+        if (column != LADDER_NONE && builder_in_range(b->l, c.id) && !b->l->left.from &&
             b->l->n_stops + 2 <= b->l->cap_stops)
             take_call(b, &c, column);
     }

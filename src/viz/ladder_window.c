@@ -44,8 +44,8 @@ void window_cut_tail(struct builder *b, struct ladder_arrow *a, ev_id sent, cons
 /* The first event id after the picture. */
 static ev_id end_of(const struct ladder *l)
 {
-    if (l->left_from)
-        return l->left_from;
+    if (l->left.from)
+        return l->left.from;
     return l->options.to ? l->options.to + 1 : UINT64_MAX;
 }
 

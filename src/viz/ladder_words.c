@@ -55,19 +55,28 @@ bool ladder_add_rest(struct text *t, const struct ladder *l)
         text_add(t, "nothing that a ladder draws happened here");
         return true;
     }
-    if (l->hosts_left)
-        text_add(t, "not all hosts are shown; ");
-    if (!l->left_from)
-        return l->hosts_left;
-    if (l->packets_left)
-        text_addf(t, "... %llu more packet%s", (unsigned long long)l->packets_left,
-                  l->packets_left == 1 ? "" : "s");
-    else
-        text_add(t, "... more");
-    text_add(t, ", from ");
-    ev_add_id(t, l->left_from);
-    text_add(t, " on");
+    if (!l->left.hosts && !l->left.from)
+        return false;
+    text_add(t, "... ");
+    picture_add_left(t, &l->left);
     return true;
+}
+
+void picture_add_left(struct text *t, const struct picture_left *left)
+{
+    if (left->hosts)
+        text_addf(t, "only the first %u hosts are drawn%s", LADDER_COLUMNS_MAX,
+                  left->from ? "; " : "");
+    if (!left->from)
+        return;
+    if (left->n_packets)
+        text_addf(t, "%llu more packet%s", (unsigned long long)left->n_packets,
+                  left->n_packets == 1 ? "" : "s");
+    else
+        text_add(t, "more events");
+    text_add(t, ", from ");
+    ev_add_id(t, left->from);
+    text_addf(t, " on, %s left out", left->n_packets == 1 ? "is" : "are");
 }
 
 /* Adds an object's name without its host: "qp". */

@@ -19,12 +19,19 @@ struct viz_sink {
     void *ctx;
 };
 
+struct text; /* emu/base/text.h */
+
 /* The part of the history that a picture does not have because of its limits. */
 struct picture_left {
     uint64_t n_packets; /* packets that are not drawn */
     ev_id from;         /* nothing is drawn from this event on; 0: all is */
     bool hosts;         /* some hosts have no place */
 };
+
+/* Appends what a picture has left out: "only the first 12 hosts are drawn; 3 more packets, from
+ * #9.1 on, are left out".  Appends nothing if it has everything.
+ */
+void picture_add_left(struct text *t, const struct picture_left *left);
 
 /* The contents and the form of a picture.  A zeroed struct has the defaults. */
 struct picture_options {

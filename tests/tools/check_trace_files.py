@@ -88,7 +88,7 @@ CASES = [  # arguments, standard input, exit status, what the output must match
      r"--from 3 is after --to 2\.9; the earlier one comes first$"),
     (["show", "old.ndjson", "--ladder", "-", "--packets", "0"], "", 2, r"--packets 0: a ladder has 1 to 1000"),
     (["show", "sent.ndjson", "--ladder", "sent.svg", "--packets", "1"], "", 0,
-     r"sent\.svg: 2 more packets from #2\.1 on are left out: --from 2\.1 draws the next part, --packets 3 all of it$"),
+     r"sent\.svg: 2 more packets, from #2\.1 on, are left out: --from 2\.1 draws the next part, --packets 3 all of it$"),
     (["show", "old.ndjson", "--ladder", "none/l.svg"], "", 2, r"none/l\.svg: No such file"),
     (["show", "old.ndjson", "count", "kick, host==h9"], "", 1, r'no host of the trace is called "h9"'),
 ]

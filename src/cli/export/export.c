@@ -120,20 +120,10 @@ void export_add_left(struct text *t, const struct picture_left *left, uint32_t n
 {
     const uint64_t drawn = n_packets ? n_packets : LADDER_PACKETS_DEFAULT;
 
-    if (left->hosts)
-        text_addf(t, "only %u hosts are drawn", LADDER_COLUMNS_MAX);
+    picture_add_left(t, left);
     if (!left->from)
         return;
-    text_add(t, t->len ? "; " : "");
-    if (left->n_packets)
-        text_addf(t, "%llu more packet%s", (unsigned long long)left->n_packets,
-                  left->n_packets == 1 ? "" : "s");
-    else
-        text_add(t, "what happens");
-    text_add(t, " from ");
-    ev_add_id(t, left->from);
-    text_addf(t, " on %s left out: %s%llu.%u draws the next part",
-              left->n_packets > 1 ? "are" : "is", from, (unsigned long long)ev_tick(left->from),
+    text_addf(t, ": %s%llu.%u draws the next part", from, (unsigned long long)ev_tick(left->from),
               ev_row(left->from)); /* without #, where a comment of a shell begins */
     if (left->n_packets && drawn + left->n_packets <= LADDER_PACKETS_MAX)
         text_addf(t, ", %s%llu all of it", packets, (unsigned long long)(drawn + left->n_packets));

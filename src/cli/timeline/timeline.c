@@ -199,25 +199,6 @@ static void add_no_bytes(struct text *s, const struct timeline *t)
                     : "a saved trace has none, so that it cannot know headers, payload and ICRC");
 }
 
-/* Appends a sentence about what a limit leaves out.  Appends nothing if it is nothing. */
-static void add_left_out(struct text *s, const struct ladder *l)
-{
-    if (l->hosts_left)
-        text_addf(s, "only the first %u hosts are shown%s", LADDER_COLUMNS_MAX,
-                  l->left_from ? "; " : "");
-    if (!l->left_from)
-        return;
-    if (l->packets_left)
-        text_addf(s, "%llu more packet%s", (unsigned long long)l->packets_left,
-                  l->packets_left == 1 ? "" : "s");
-    else
-        text_add(s, "more events");
-    text_add(s, ", from ");
-    ev_add_id(s, l->left_from);
-    text_addf(s, " on, %s left out: from, to and packets choose others",
-              l->packets_left == 1 ? "is" : "are");
-}
-
 /* Writes sentences about everything that the page does not have. */
 static void put_notices(const struct timeline *t)
 {
@@ -227,7 +208,8 @@ static void put_notices(const struct timeline *t)
 
     fputs("\"notices\":[", t->out);
     put_notice(t->out, t->ladder->missing, &begun);
-    add_left_out(&s, t->ladder);
+    picture_add_left(&s, &t->ladder->left);
+    text_add(&s, t->ladder->left.from ? ": from, to and packets choose others" : "");
     put_notice(t->out, buf, &begun);
     s = text_on(buf, sizeof(buf));
     add_no_bytes(&s, t);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "past/written.h"
 #include "traces.h"
 #include "viz/ladder_model.h"
 
@@ -508,13 +509,36 @@ static void what_is_left_out_is_counted_and_named(void **state)
 
     (void)state;
     assert_int_equal(l->n_arrows, 10);
-    assert_int_equal(l->packets_left, 24); /* 20 of the message, 4 ACKs */
+    assert_int_equal(l->left.n_packets, 24); /* 20 of the message, 4 ACKs */
     assert_true(ladder_add_rest(&t, l));
     text_add(&want, "... 24 more packets, from ");
-    ev_add_id(&want, l->left_from);
-    text_add(&want, " on");
+    ev_add_id(&want, l->left.from);
+    text_add(&want, " on, are left out");
     assert_string_equal(buf, expected);
     ladder_free(l);
+}
+
+static void each_limit_has_its_sentence(void **state)
+{
+    static const struct {
+        struct picture_left left;
+        const char *text;
+    } rows[] = {
+        {{0, 0, false}, ""},
+        {{0, 0, true}, "only the first 12 hosts are drawn"},
+        {{1, ID(9, 1), false}, "1 more packet, from #9.1 on, is left out"},
+        {{0, ID(9, 1), true},
+         "only the first 12 hosts are drawn; more events, from #9.1 on, are left out"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        char buf[128];
+        struct text t = text_on(buf, sizeof(buf));
+
+        picture_add_left(&t, &rows[i].left);
+        assert_string_equal(buf, rows[i].text);
+    }
 }
 
 int main(void)
@@ -537,6 +561,7 @@ int main(void)
         cmocka_unit_test(names_outlive_the_events_that_told_them),
         cmocka_unit_test(a_pause_with_recording_off_is_not_called_idle),
         cmocka_unit_test(what_is_left_out_is_counted_and_named),
+        cmocka_unit_test(each_limit_has_its_sentence),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

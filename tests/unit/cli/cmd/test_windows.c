@@ -247,8 +247,8 @@ static void pictures_one_after_the_other_show_each_packet_leave_once(void **stat
             n += ladder->arrows[i].tail != LADDER_NONE;
         }
         assert_true(packets <= 10 && packets > 0);
-        assert_true(ladder->left_from == 0 || ladder->left_from > options.from);
-        options.from = ladder->left_from;
+        assert_true(ladder->left.from == 0 || ladder->left.from > options.from);
+        options.from = ladder->left.from;
         ladder_free(ladder);
     } while (options.from);
     for (size_t i = 0; i < l.n; i++)
