@@ -327,6 +327,15 @@ void assert_in_order(const char *text, const char *words)
     }
 }
 
+unsigned count_in(const char *text, const char *part)
+{
+    unsigned n = 0;
+
+    for (text = strstr(text, part); text; text = strstr(text + 1, part))
+        n++;
+    return n;
+}
+
 void every_golden_text_is_used(void **state)
 {
     unsigned n_unused = 0;

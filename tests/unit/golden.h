@@ -23,6 +23,9 @@ void golden_compare(const char *test_c, const char *name, const char *text);
  */
 void assert_in_order(const char *text, const char *words);
 
+/* Returns how often @text has @part. */
+unsigned count_in(const char *text, const char *part);
+
 /* The last test of each program that calls assert_golden(): fails if a section was not used.  With
  * GOLDEN_UPDATE it writes the file.
  */

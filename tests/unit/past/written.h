@@ -10,6 +10,16 @@
 /* ev_id_of() as a constant expression. */
 #define ID(tick, row) ((ev_id)(tick) << EV_ROW_BITS | (row))
 
+/* The first event of tick @tick: host @number comes up with that name and IP address. */
+#define WRITTEN_HOST(tick, number, text, ip)                                                       \
+    {                                                                                              \
+        .id = ID(tick, 1), .kind = EV_host_up, .u.host_up = {                                      \
+            .host = (number),                                                                      \
+            .name = {text},                                                                        \
+            .addr = {ip}                                                                           \
+        }                                                                                          \
+    }
+
 /* The events, and the bytes of one frame. */
 struct written {
     const struct ev *events;

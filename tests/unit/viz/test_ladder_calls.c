@@ -25,12 +25,8 @@
 
 /* h1 asks, and the kernel of h2 tells its program. */
 static const struct ev events[] = {
-    {.id = ID(1, 1),
-     .kind = EV_host_up,
-     .u.host_up = {.host = 0, .name = {"h1"}, .addr = {"10.0.0.1"}}},
-    {.id = ID(2, 1),
-     .kind = EV_host_up,
-     .u.host_up = {.host = 1, .name = {"h2"}, .addr = {"10.0.0.2"}}},
+    WRITTEN_HOST(1, 0, "h1", "10.0.0.1"),
+    WRITTEN_HOST(2, 1, "h2", "10.0.0.2"),
     {.id = ID(3, 1),
      .kind = EV_named,
      .u.named = {.host = 0, .object = OBJ_CM_ID, .number = 1, .name = {"id"}}},
@@ -110,12 +106,6 @@ static const struct past_call calls[] = {
      .error = 22},
 };
 
-static const struct ev *event_at(const void *ctx, size_t i)
-{
-    (void)ctx;
-    return &events[i];
-}
-
 static struct past_call call_at(const void *ctx, size_t i)
 {
     (void)ctx;
@@ -125,16 +115,14 @@ static struct past_call call_at(const void *ctx, size_t i)
 static struct ladder *draw(size_t n_events, const struct picture_options *options)
 {
     struct ev_names *names = ev_names_new();
-    const struct past past = {.at = event_at,
-                              .n = n_events,
-                              .names = names,
-                              .call = call_at,
-                              .n_calls = ARRAY_LEN(calls)};
+    const struct written all = {events, ARRAY_LEN(events), 0, NULL, 0};
+    struct past past = past_of_written(&all, names);
     struct ladder *l = NULL;
 
     assert_non_null(names);
-    for (size_t i = 0; i < ARRAY_LEN(events); i++)
-        ev_names_learn(names, &events[i]);
+    past.n = n_events;
+    past.call = call_at;
+    past.n_calls = ARRAY_LEN(calls);
     assert_int_equal(ladder_new(&past, options, &l), RDL_OK);
     ev_names_free(names);
     return l;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "golden.h"
 #include "traces.h"
 #include "viz/svg.h"
 
@@ -132,27 +133,18 @@ static void a_packet_can_be_found_and_explained(void **state)
     free(c.s);
 }
 
-static size_t count(const char *s, const char *what)
-{
-    size_t n = 0;
-
-    for (s = strstr(s, what); s; s = strstr(s + 1, what))
-        n++;
-    return n;
-}
-
 /* A double line and a diamond, and a style that other pictures do not have. */
 static void an_injected_packet_has_a_look_of_its_own(void **state)
 {
     struct collected c = picture("injected");
 
     (void)state;
-    assert_int_equal(count(c.s, "class=\"tone-request injected\""), 2);
-    assert_int_equal(count(c.s, "class=\"tone-answer injected\""), 3);
-    assert_int_equal(count(c.s, "class=\"inside\""), 5);
-    assert_int_equal(count(c.s, "class=\"origin "), 5);
-    assert_int_equal(count(c.s, "class=\"tone-request\""), 1); /* that of the queue pair */
-    assert_int_equal(count(c.s, "class=\"tone-request copy\""), 1);
+    assert_int_equal(count_in(c.s, "class=\"tone-request injected\""), 2);
+    assert_int_equal(count_in(c.s, "class=\"tone-answer injected\""), 3);
+    assert_int_equal(count_in(c.s, "class=\"inside\""), 5);
+    assert_int_equal(count_in(c.s, "class=\"origin "), 5);
+    assert_int_equal(count_in(c.s, "class=\"tone-request\""), 1); /* that of the queue pair */
+    assert_int_equal(count_in(c.s, "class=\"tone-request copy\""), 1);
     free(c.s);
     c = picture("duplicate");
     assert_null(strstr(c.s, "injected"));

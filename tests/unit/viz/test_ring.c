@@ -6,60 +6,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "collected.h"
+#include "golden.h"
 #include "viz/ring.h"
 
 #define SIZE 4u
 
-struct drawing {
-    char *s;
-    size_t n, room;
-};
-
-static void put(void *ctx, const char *bytes, size_t n)
-{
-    struct drawing *d = ctx;
-
-    if (d->n + n + 1 > d->room) {
-        d->room = 2 * (d->n + n + 1);
-        d->s = realloc(d->s, d->room);
-        assert_non_null(d->s);
-    }
-    memcpy(d->s + d->n, bytes, n);
-    d->n += n;
-    d->s[d->n] = '\0';
-}
-
 static char *draw(const struct ring_picture *p)
 {
-    struct drawing d = {NULL, 0, 0};
-    const struct viz_sink sink = {put, &d};
+    struct collected c;
+    const struct viz_sink sink = collect(&c);
 
     assert_int_equal(ring_draw(p, &sink), RDL_OK);
-    assert_non_null(d.s);
-    return d.s;
-}
-
-static unsigned count(const char *in, const char *what)
-{
-    unsigned n = 0;
-
-    for (; (in = strstr(in, what)); in += strlen(what))
-        n++;
-    return n;
-}
-
-/* Each "<x" that is no tag of its own has its "</x>". */
-static void assert_is_closed(const char *svg)
-{
-    static const char *const tags[] = {"svg", "g", "text", "style", "title"};
-
-    for (size_t i = 0; i < ARRAY_LEN(tags); i++) {
-        char open[16], close[16];
-
-        snprintf(open, sizeof(open), "<%s", tags[i]);
-        snprintf(close, sizeof(close), "</%s>", tags[i]);
-        assert_int_equal(count(svg, open), count(svg, close));
-    }
+    return c.s;
 }
 
 static void a_split_ring_has_its_lines_and_letters(void **state)
@@ -90,14 +49,14 @@ static void a_split_ring_has_its_lines_and_letters(void **state)
     (void)state;
     assert_string_equal(svg, again);
     assert_is_closed(svg);
-    assert_int_equal(count(svg, "class=\"chain\""), 1);
-    assert_int_equal(count(svg, "class=\"tip\""), 2); /* of the avail ring alone */
-    assert_int_equal(count(svg, "class=\"posted\""), 2 + 1);
-    assert_int_equal(count(svg, "class=\"taken\""), 1 + 1); /* and in the legend */
-    assert_int_equal(count(svg, "class=\"free\""), 1 + 1);
-    assert_int_equal(count(svg, "class=\"back\""), 1);
-    assert_int_equal(count(svg, ">P</text>"), 2 + 1); /* not by colour alone */
-    assert_int_equal(count(svg, ">T</text>"), 1 + 1);
+    assert_int_equal(count_in(svg, "class=\"chain\""), 1);
+    assert_int_equal(count_in(svg, "class=\"tip\""), 2); /* of the avail ring alone */
+    assert_int_equal(count_in(svg, "class=\"posted\""), 2 + 1);
+    assert_int_equal(count_in(svg, "class=\"taken\""), 1 + 1); /* and in the legend */
+    assert_int_equal(count_in(svg, "class=\"free\""), 1 + 1);
+    assert_int_equal(count_in(svg, "class=\"back\""), 1);
+    assert_int_equal(count_in(svg, ">P</text>"), 2 + 1); /* not by colour alone */
+    assert_int_equal(count_in(svg, ">T</text>"), 1 + 1);
     assert_non_null(strstr(svg, "5 &lt; 6 &amp; &quot;7&quot;"));
     assert_non_null(strstr(svg, "device: used.idx 1, driver looks at 1"));
     assert_non_null(strstr(svg, "prefers-color-scheme:dark"));
@@ -122,10 +81,10 @@ static void a_packed_ring_is_one_column(void **state)
     memset(long_text, 'w', sizeof(long_text) - 1);
     svg = draw(&p);
     assert_is_closed(svg);
-    assert_int_equal(count(svg, "A1 U1 id 3"), 1);
-    assert_int_equal(count(svg, "class=\"cell\""), 0);
-    assert_int_equal(count(svg, "class=\"chain\""), 1);
-    assert_int_equal(count(svg, "www..."), 1); /* cut, so that it stays in its row */
+    assert_int_equal(count_in(svg, "A1 U1 id 3"), 1);
+    assert_int_equal(count_in(svg, "class=\"cell\""), 0);
+    assert_int_equal(count_in(svg, "class=\"chain\""), 1);
+    assert_int_equal(count_in(svg, "www..."), 1); /* cut, so that it stays in its row */
     assert_null(strstr(svg, ">avail</text>"));
     free(svg);
 }
@@ -151,8 +110,8 @@ static void a_long_ring_is_drawn_in_part(void **state)
         slots[i].next = RING_NONE_AT;
     slots[100].owner = slots[101].owner = OWNER_TAKEN;
     svg = draw(&p);
-    assert_int_equal(count(svg, "class=\"desc\""), 2 + 4 + 3);
-    assert_int_equal(count(svg, ">...</text>"), 3);
+    assert_int_equal(count_in(svg, "class=\"desc\""), 2 + 4 + 3);
+    assert_int_equal(count_in(svg, ">...</text>"), 3);
     assert_non_null(strstr(svg, "id=\"desc99\""));
     assert_non_null(strstr(svg, "id=\"desc102\""));
     assert_null(strstr(svg, "id=\"desc103\""));
@@ -179,9 +138,9 @@ static void what_an_entry_names_is_drawn_though_it_is_free(void **state)
         slots[i].next = avail[i].desc = used[i].desc = RING_NONE_AT;
     used[3].desc = named;
     svg = draw(&p);
-    assert_int_equal(count(svg, "class=\"tip\""), 1);
+    assert_int_equal(count_in(svg, "class=\"tip\""), 1);
     assert_non_null(strstr(svg, "id=\"desc77\""));
-    assert_int_equal(count(svg, "class=\"desc\""),
+    assert_int_equal(count_in(svg, "class=\"desc\""),
                      3 + 3); /* entry 3 and it, and their neighbours */
     free(svg);
     free(slots);

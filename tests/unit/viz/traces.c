@@ -655,21 +655,3 @@ struct ladder *trace_ladder(const char *name, const struct picture_options *opti
     free(t);
     return l;
 }
-
-static void append(void *ctx, const char *bytes, size_t n)
-{
-    struct collected *c = ctx;
-
-    c->s = realloc(c->s, c->n + n + 1);
-    assert_non_null(c->s);
-    memcpy(c->s + c->n, bytes, n);
-    c->n += n;
-    c->s[c->n] = '\0';
-}
-
-struct viz_sink collect(struct collected *c)
-{
-    *c = (struct collected){0};
-    append(c, "", 0);
-    return (struct viz_sink){append, c};
-}

@@ -3,6 +3,7 @@
 #ifndef TESTS_UNIT_VIZ_TRACES_H
 #define TESTS_UNIT_VIZ_TRACES_H
 
+#include "collected.h"
 #include "emu/past/past.h"
 #include "emu/trace/event.h"
 #include "viz/ladder.h"
@@ -34,13 +35,5 @@ struct ladder *trace_draw(const struct trace_of *t, size_t forgotten,
 
 /* A ladder of the case @name.  Free it with ladder_free(). */
 struct ladder *trace_ladder(const char *name, const struct picture_options *options);
-
-/* Collects the output of a picture; free @s. */
-struct collected {
-    char *s;
-    size_t n;
-};
-
-struct viz_sink collect(struct collected *c);
 
 #endif

@@ -28,12 +28,8 @@ static const uint8_t frame[64] = {0x02};
 
 /* One frame is lost, then refused as a duplicate, then dropped by a switch. */
 static const struct ev events[] = {
-    {.id = ID(1, 1),
-     .kind = EV_host_up,
-     .u.host_up = {.host = 0, .name = {"h1"}, .addr = {"10.0.0.1"}}},
-    {.id = ID(2, 1),
-     .kind = EV_host_up,
-     .u.host_up = {.host = 1, .name = {"h2"}, .addr = {"10.0.0.2"}}},
+    WRITTEN_HOST(1, 0, "h1", "10.0.0.1"),
+    WRITTEN_HOST(2, 1, "h2", "10.0.0.2"),
     {.id = ID(3, 1),
      .kind = EV_tx,
      .u.tx = {.host = 0, .qpn = 2, .opcode = 4, .wr_id = 9, .attempt = 2}},
