@@ -4,13 +4,22 @@
 #include <stdlib.h>
 #include <string.h>
 
+static char *copy(struct graph *g, const char *s)
+{
+    const size_t n = strlen(s) + 1;
+    char *p = malloc(n);
+
+    if (p)
+        memcpy(p, s, n);
+    else
+        g->failed = true;
+    return p;
+}
+
 void graph_init(struct graph *g, const char *form, const char *title)
 {
     *g = (struct graph){.form = form};
-    g->title = malloc(strlen(title) + 1);
-    g->failed = !g->title;
-    if (g->title)
-        memcpy(g->title, title, strlen(title) + 1);
+    g->title = copy(g, title);
 }
 
 void graph_done(struct graph *g)
@@ -30,18 +39,6 @@ void graph_done(struct graph *g)
     free(g->nodes);
     free(g->edges);
     *g = (struct graph){.form = g->form};
-}
-
-static char *copy(struct graph *g, const char *s)
-{
-    const size_t n = strlen(s) + 1;
-    char *p = malloc(n);
-
-    if (p)
-        memcpy(p, s, n);
-    else
-        g->failed = true;
-    return p;
 }
 
 /* Returns an array with room for one more element of @bytes, or NULL after a failure. */

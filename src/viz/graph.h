@@ -2,7 +2,7 @@
 /* Graphs: boxes with text in clusters, and arrows between them.  A graph is written as DOT, the
  * language of Graphviz, or drawn as SVG with a plain layout.
  *
- *	graph_new() -> graph_add_...() -> graph_dot() or graph_svg() -> graph_free()
+ *	graph_init() -> graph_add_...() -> graph_dot() or graph_svg() -> graph_done()
  *
  * The same calls give the same bytes.  Texts may contain any character: the writers escape them.
  */
@@ -77,8 +77,9 @@ struct graph {
 void graph_init(struct graph *g, const char *form, const char *title);
 void graph_done(struct graph *g);
 
-/* Add an element and return its index.  The texts are copied.  After a failure of an allocation
- * they do nothing and return 0, and graph_dot() and graph_svg() return RDL_ERR_NOMEM.
+/* Add an element and return its index, or an edge until the next one is added.  The texts are
+ * copied. After a failure of an allocation they do nothing and return 0 or NULL, and graph_dot()
+ * and graph_svg() return RDL_ERR_NOMEM.
  */
 uint32_t graph_add_cluster(struct graph *g, const char *id, const char *label);
 uint32_t graph_add_node(struct graph *g, const char *id, const char *label, enum graph_tone tone,

@@ -12,20 +12,13 @@
 
 /* The kinds of objects of a host.  An object comes after its home. */
 static const struct kind_row {
-    enum node_kind kind;
     enum object_kind object;
     enum leaf_id number; /* number at the device, 0 before it has answered; or LEAF_none */
 } kinds[] = {
-    {NODE_pd, OBJ_PD, LEAF_pd_pdn},
-    {NODE_mr, OBJ_MR, LEAF_none},
-    {NODE_mw, OBJ_MW, LEAF_none},
-    {NODE_ah, OBJ_AH, LEAF_none},
-    {NODE_srq, OBJ_SRQ, LEAF_srq_srqn},
-    {NODE_channel, OBJ_CHANNEL, LEAF_none},
-    {NODE_cq, OBJ_CQ, LEAF_cq_cqn},
-    {NODE_qp, OBJ_QP, LEAF_qp_qpn},
-    {NODE_event_channel, OBJ_EVENT_CHANNEL, LEAF_none},
-    {NODE_cm_id, OBJ_CM_ID, LEAF_none},
+    {OBJ_PD, LEAF_pd_pdn},  {OBJ_MR, LEAF_none},      {OBJ_MW, LEAF_none},
+    {OBJ_AH, LEAF_none},    {OBJ_SRQ, LEAF_srq_srqn}, {OBJ_CHANNEL, LEAF_none},
+    {OBJ_CQ, LEAF_cq_cqn},  {OBJ_QP, LEAF_qp_qpn},    {OBJ_EVENT_CHANNEL, LEAF_none},
+    {OBJ_CM_ID, LEAF_none},
 };
 
 /* The leaves that name another object of the same host. */
@@ -50,21 +43,18 @@ static const struct use_row {
     {NODE_cm_id, LEAF_cm_id_qp, NODE_qp, "its queue pair", false},
 };
 
-/* The leaves with what keeps an object although nothing refers to it. */
+/* The leaves that count what keeps an object although nothing refers to it. */
+#define UNACKNOWLEDGED(what) what " is not acknowledged", what "s are not acknowledged"
 static const struct held_row {
     enum node_kind kind;
     enum leaf_id leaf;
     const char *one, *many; /* behind the number */
 } held_rows[] = {
-    {NODE_cq, LEAF_cq_unacked, "completion event is not acknowledged",
-     "completion events are not acknowledged"},
-    {NODE_cq, LEAF_cq_async_unacked, "asynchronous event is not acknowledged",
-     "asynchronous events are not acknowledged"},
-    {NODE_qp, LEAF_qp_async_unacked, "asynchronous event is not acknowledged",
-     "asynchronous events are not acknowledged"},
-    {NODE_srq, LEAF_srq_async_unacked, "asynchronous event is not acknowledged",
-     "asynchronous events are not acknowledged"},
-    {NODE_cm_id, LEAF_cm_id_unacked, "event is not acknowledged", "events are not acknowledged"},
+    {NODE_cq, LEAF_cq_unacked, UNACKNOWLEDGED("completion event")},
+    {NODE_cq, LEAF_cq_async_unacked, UNACKNOWLEDGED("asynchronous event")},
+    {NODE_qp, LEAF_qp_async_unacked, UNACKNOWLEDGED("asynchronous event")},
+    {NODE_srq, LEAF_srq_async_unacked, UNACKNOWLEDGED("asynchronous event")},
+    {NODE_cm_id, LEAF_cm_id_unacked, UNACKNOWLEDGED("event")},
 };
 
 const char *map_name(const struct map *m, const struct map_object *o)
@@ -75,7 +65,7 @@ const char *map_name(const struct map *m, const struct map_object *o)
 static const struct kind_row *row_of(uint32_t kind)
 {
     for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
-        if (kinds[i].kind == kind)
+        if (node_of_object(kinds[i].object) == kind)
             return &kinds[i];
     }
     return NULL;
@@ -135,7 +125,7 @@ static enum rdl_status add_host(struct map *m, const char *path, size_t most)
     add_object(m, path, NODE_host, MAP_NONE);
     st = tree_children(m->lab, path, &children, &at);
     for (size_t i = 0; i < ARRAY_LEN(kinds) && st == RDL_OK; i++)
-        add_kind(m, &children, host, kinds[i].kind, most);
+        add_kind(m, &children, host, node_of_object(kinds[i].object), most);
     tree_done(&children);
     return st;
 }
@@ -161,7 +151,7 @@ static uint32_t find_path(const struct map *m, const char *path)
     return MAP_NONE;
 }
 
-/* --- Who refers to whom ----------------------------------------------------------------------- */
+/* --- References ------------------------------------------------------------------------------- */
 
 static void add_use(struct map *m, uint32_t from, uint32_t to, const struct use_row *row)
 {

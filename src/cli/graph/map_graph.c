@@ -65,26 +65,17 @@ static void add_uses(struct drawing *d)
     }
 }
 
-/* Returns true if the peers refer to each other, and this is the second time. */
-static bool is_second(const struct map *m, size_t k)
+/* Returns true if one of the first @n ties leads back from the peer of @tie. */
+static bool leads_back(const struct map *m, const struct map_tie *tie, size_t n)
 {
-    for (size_t i = 0; i < k; i++) {
-        if (m->ties[i].a == m->ties[k].b && m->ties[i].b == m->ties[k].a && !m->ties[i].is_link)
-            return true;
-    }
-    return false;
-}
-
-/* Returns true if the peer of @tie has @tie->a as its peer. */
-static bool is_mutual(const struct map *m, const struct map_tie *tie)
-{
-    for (size_t i = 0; i < m->n_ties; i++) {
+    for (size_t i = 0; i < n; i++) {
         if (!m->ties[i].is_link && m->ties[i].a == tie->b && m->ties[i].b == tie->a)
             return true;
     }
     return false;
 }
 
+/* Adds the links, and an edge for the peers of each other: the first tie draws it. */
 static void add_ties(struct drawing *d)
 {
     for (size_t k = 0; k < d->m->n_ties; k++) {
@@ -92,12 +83,12 @@ static void add_ties(struct drawing *d)
         struct graph_edge *e;
 
         if (tie->a == MAP_NONE || tie->b == MAP_NONE || d->nodes[tie->a] == GRAPH_NONE ||
-            d->nodes[tie->b] == GRAPH_NONE || (!tie->is_link && is_second(d->m, k)))
+            d->nodes[tie->b] == GRAPH_NONE || (!tie->is_link && leads_back(d->m, tie, k)))
             continue;
         e = graph_add_edge(d->g, d->nodes[tie->a], d->nodes[tie->b],
                            tie->is_link ? tie->text : "peer", GRAPH_THICK);
         if (e)
-            e->mutual = tie->is_link || is_mutual(d->m, tie);
+            e->mutual = tie->is_link || leads_back(d->m, tie, d->m->n_ties);
     }
 }
 
