@@ -63,11 +63,13 @@ static const char *word_at(const struct showing *s, size_t i)
     return i < s->rq->n_words ? s->rq->words[i] : NULL;
 }
 
-/* Reports an error of the path in word @i. */
-static enum rdl_status bad_path(struct showing *s, enum rdl_status st, size_t i, size_t at)
+/* Reports @st, unless it is RDL_OK, as an error of the path in word @i.  Returns @st. */
+static enum rdl_status report_path(struct showing *s, enum rdl_status st, size_t i, size_t at)
 {
-    const char *path = word_at(s, i);
+    const char *path = word_at(s, i) ? word_at(s, i) : "";
 
+    if (st == RDL_OK)
+        return st;
     if (st == RDL_ERR_NOT_FOUND)
         return refuse(s, st, i, at, "there is no \"%s\"%s%.*s", path + at, at ? " in " : "",
                       (int)(at && path[at - 1] == '.' ? at - 1 : at), path);
@@ -126,7 +128,7 @@ static enum rdl_status show_one_vq(struct showing *s)
                       path, path);
     if (st == RDL_ERR_INVAL)
         return refuse(s, st, 1, 0, "%s has no virtqueue; h1.qp.sq, h1.cq and h1.ctrl have", path);
-    return st == RDL_OK ? st : bad_path(s, st, 1, at);
+    return report_path(s, st, 1, at);
 }
 
 /* Prints the objects of a kind, and who made them. */
@@ -154,13 +156,13 @@ static enum rdl_status show_kind_of(struct showing *s)
 
         st = rdl_inspect(s->lab, path, &v, &at);
         if (st != RDL_OK)
-            return bad_path(s, st, 1, at);
+            return report_path(s, st, 1, at);
         if (!tree_is(s->lab, path, NODE_host))
             return refuse(s, RDL_ERR_INVAL, 1, 0, "%s is no %s", path, word);
         return table_of_kind(s, path, kind);
     }
     st = is_text(s) ? page_of(s, path, &at) : data_of(s, path, true, &at);
-    return st == RDL_OK ? st : bad_path(s, st, 1, at);
+    return report_path(s, st, 1, at);
 }
 
 /* Handles plural words such as faults and links, which name a kind of node. */
@@ -358,7 +360,7 @@ static enum rdl_status refuse_life(struct showing *s, enum rdl_status st, size_t
     if (st != RDL_ERR_NOT_FOUND)
         return st;
     if (at && path)
-        return bad_path(s, st, 1, at);
+        return report_path(s, st, 1, at);
     text_addf(&remedy, "\"%sevents kinds=post_send,post_recv,post_srq_recv\" lists what was posted",
               s->lab ? "show " : "");
     if (s->rq->has_wr_id)
@@ -378,7 +380,7 @@ static enum rdl_status show_one_life(struct showing *s)
 
         if (!strstr(target.path, ".wc[") &&
             rdl_inspect(s->lab, target.path, &v, &at) == RDL_ERR_NOT_FOUND)
-            return bad_path(s, st, 1, at);
+            return report_path(s, st, 1, at);
         at = 0;
     }
     return st == RDL_OK ? st : refuse_life(s, st, at);
@@ -413,7 +415,7 @@ static enum rdl_status show_devices(struct showing *s)
     size_t at = 0;
 
     if (path[0] && rdl_inspect(s->lab, path, &v, &at) != RDL_OK)
-        return bad_path(s, RDL_ERR_NOT_FOUND, 1, at);
+        return report_path(s, RDL_ERR_NOT_FOUND, 1, at);
     if (path[0] && !tree_is(s->lab, path, NODE_host))
         return refuse(s, RDL_ERR_INVAL, 1, 0, "%s is no host", path);
     if (of_all && word_at(s, 2))
@@ -433,7 +435,7 @@ static enum rdl_status show_all_memory(struct showing *s)
     size_t at = 0;
 
     if (path[0] && rdl_inspect(s->lab, path, &v, &at) != RDL_OK)
-        return bad_path(s, RDL_ERR_NOT_FOUND, 1, at);
+        return report_path(s, RDL_ERR_NOT_FOUND, 1, at);
     if (path[0] && !tree_is(s->lab, path, NODE_host))
         return refuse(s, RDL_ERR_INVAL, 1, 0, "%s is no host", path);
     return show_memory(s->out, s->lab, &s->past, path, s->rq->form);
@@ -451,7 +453,7 @@ static enum rdl_status show_whole_tree(struct showing *s)
     size_t at = 0;
     const enum rdl_status st = data_of(s, path, false, &at);
 
-    return st == RDL_OK ? st : bad_path(s, st, 1, at);
+    return report_path(s, st, 1, at);
 }
 
 static enum rdl_status show_one_dump(struct showing *s)
@@ -471,7 +473,7 @@ static enum rdl_status show_one_dump(struct showing *s)
         return refuse(s, st, 1, 0, "%s is no slot of a queue; h1.qp.sq.desc[0] is", path);
     if (st == RDL_ERR_FAULT)
         return refuse(s, st, 1, 0, "%s has no buffer in guest RAM", path);
-    return st == RDL_OK ? st : bad_path(s, st, 1, at);
+    return report_path(s, st, 1, at);
 }
 
 static enum rdl_status show_any_path(struct showing *s)
@@ -486,7 +488,7 @@ static enum rdl_status show_any_path(struct showing *s)
         st = page_of(s, path, &at);
     else
         st = data_of(s, path, false, &at);
-    return st == RDL_OK ? st : bad_path(s, st, 0, at);
+    return report_path(s, st, 0, at);
 }
 
 /* Handles `pci`: the PCI functions of a host. */
@@ -502,7 +504,7 @@ static enum rdl_status show_one_pci(struct showing *s)
     if (tree_is(s->lab, host, NODE_host) && tree_child(s->lab, host, CHILD_host_pci, path))
         host = path;
     st = is_text(s) ? show_path(s->out, s->lab, &s->past, host, &at) : data_of(s, host, false, &at);
-    return st == RDL_OK ? st : bad_path(s, st, 1, at);
+    return report_path(s, st, 1, at);
 }
 
 /* Handles `map`: the lab, a host, or an object and its neighbours. */
@@ -514,7 +516,7 @@ static enum rdl_status show_one_map(struct showing *s)
 
     if (st == RDL_ERR_INVAL)
         return refuse(s, st, 1, 0, "%s is no host and no object of one", path);
-    return st == RDL_OK ? st : bad_path(s, st, 1, at);
+    return report_path(s, st, 1, at);
 }
 
 static enum rdl_status show_states_of(struct showing *s)
@@ -528,7 +530,7 @@ static enum rdl_status show_states_of(struct showing *s)
     st = show_states(s->out, s->lab, &s->past, path, s->rq->form, &at);
     if (st == RDL_ERR_INVAL)
         return refuse(s, st, 1, 0, "%s is no queue pair", path);
-    return st == RDL_OK ? st : bad_path(s, st, 1, at);
+    return report_path(s, st, 1, at);
 }
 
 static enum rdl_status show_outside(struct showing *s)

@@ -222,23 +222,37 @@ static enum rdl_status find_last(const struct past *p, match_fn *match, const st
     return RDL_ERR_NOT_FOUND;
 }
 
-/* Chooses an event if the user named none: the last one of the most severe kind of problem; without
- * a problem, the last completion.
+/* The events that are worth an explanation if the user named none: problems, the most severe ones
+ * first, and without a problem the last completion.
  */
+static const struct {
+    match_fn *match;
+    bool is_problem;
+} choices[] = {
+    {is_failure, true}, {is_refused_request, true},    {is_trouble, true}, {is_for_no_qp, true},
+    {is_astray, true},  {is_completion_of_any, false}, {is_step, false},   {is_any, false},
+};
+
+/* Chooses the last event of the first row that has one. */
 static enum rdl_status find_wrong(const struct past *p, ev_id *ret)
 {
-    static match_fn *const matches[] = {
-        is_failure, is_refused_request,   is_trouble, is_for_no_qp,
-        is_astray,  is_completion_of_any, is_step,    is_any,
-    };
     struct past_index *index = fate_index(p);
     const struct target any = {.path = "", .index = index};
     enum rdl_status st = RDL_ERR_NOT_FOUND;
 
-    for (size_t i = 0; i < ARRAY_LEN(matches) && st != RDL_OK; i++)
-        st = find_last(p, matches[i], &any, ret);
+    for (size_t i = 0; i < ARRAY_LEN(choices) && st != RDL_OK; i++)
+        st = find_last(p, choices[i].match, &any, ret);
     past_index_free(index);
     return st;
+}
+
+static bool is_problem(const struct target *t, const struct ev *e)
+{
+    for (size_t i = 0; i < ARRAY_LEN(choices); i++) {
+        if (choices[i].is_problem && choices[i].match(t, e))
+            return true;
+    }
+    return false;
 }
 
 void why_tell_choice(FILE *out, const struct past *p, ev_id id)
@@ -249,8 +263,7 @@ void why_tell_choice(FILE *out, const struct past *p, ev_id id)
 
     if (e && is_completion_of_any(&any, e) && e->u.cqe.status == WCS_WR_FLUSH_ERR)
         fputs("nothing failed but what was flushed, and this was flushed last:\n", out);
-    else if (e && !is_failure(&any, e) && !is_refused_request(&any, e) && !is_trouble(&any, e) &&
-             !is_for_no_qp(&any, e) && !is_astray(&any, e))
+    else if (e && !is_problem(&any, e))
         fputs("nothing went wrong; this happened last:\n", out);
     past_index_free(index);
 }
