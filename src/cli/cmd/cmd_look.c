@@ -423,7 +423,7 @@ static bool export_to(struct session *s, FILE *f, const struct step *st, bool te
                                       .colour = terminal && s->config.colour};
     enum rdl_status status;
 
-    if (form == EXPORT_MAP || form == EXPORT_STATES || form == EXPORT_WHY)
+    if (export_is_graph(form))
         return export_graph(s, f, st, terminal || export_is_text(step_text(st, "file")));
     if (form == EXPORT_VQ)
         return export_queue(s, f, st, terminal || export_is_text(step_text(st, "file")));

@@ -27,7 +27,7 @@ static bool ends_in(const char *name, const char *end)
     return n > m && strcmp(name + n - m, end) == 0;
 }
 
-static bool is_graph(enum export_form form)
+bool export_is_graph(enum export_form form)
 {
     return form == EXPORT_MAP || form == EXPORT_STATES || form == EXPORT_WHY;
 }
@@ -44,7 +44,7 @@ const char *export_wants_suffix(enum export_form form, const char *name)
                                                              : &picture;
     struct stat info;
 
-    if (is_graph(form) && export_is_dot(name))
+    if (export_is_graph(form) && export_is_dot(name))
         return NULL;
     for (size_t i = 0; i < ARRAY_LEN(row->suffix); i++) {
         if (ends_in(name, row->suffix[i]))
@@ -52,7 +52,7 @@ const char *export_wants_suffix(enum export_form form, const char *name)
     }
     if (stat(name, &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode))
         return NULL;
-    return is_graph(form) ? ".svg, " DOT_SUFFIX " or " TEXT_SUFFIX : row->both;
+    return export_is_graph(form) ? ".svg, " DOT_SUFFIX " or " TEXT_SUFFIX : row->both;
 }
 
 const char *export_ladder_suffix(const char *name)

@@ -31,6 +31,9 @@ const char *export_pcapng_suffix(const char *name);
 const char *export_events_suffix(const char *name);
 const char *export_timeline_suffix(const char *name);
 
+/* Returns true for the forms that are a graph: DOT, SVG or text. */
+bool export_is_graph(enum export_form form);
+
 /* export_is_text() returns true if a picture in the file @name is text, export_is_dot() if a graph
  * in it is DOT.  Otherwise it is SVG.
  */
@@ -52,8 +55,8 @@ RDL_MUST_CHECK enum rdl_status export_picture(FILE *out, picture_draw *draw, con
                                               const struct picture_options *options, bool svg);
 
 /* Adds what a picture of at most @n_packets packets (0: the default) has left out, and how to see
- * it;
- * @from and @packets are the names of these options: "--from ".  Adds nothing if it has everything.
+ * it.  @from and @packets are the names of these options: "--from ".  Adds nothing if it has
+ * everything.
  */
 void export_add_left(struct text *t, const struct picture_left *left, uint32_t n_packets,
                      const char *from, const char *packets);
