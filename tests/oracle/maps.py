@@ -3,9 +3,9 @@
 """maps.py [--every N] RDMALAB SCENARIO...: does Graphviz read the graphs of `export` as they are meant?
 
 Each scenario gets steps at its end that export its map, as DOT and as a table, and the causes of the event that `why`
-would choose.  `dot` must parse them without a warning, and find the objects of the table and no other box.  The same
-holds for the graphs in the golden files of the unit tests; names that do harm in DOT must be labels as they are.  With --every N, each Nth scenario.  Ends
-with "N passed, N failed".
+would choose.  `dot` must parse them without a warning, and find the objects of the table and no other box.  It must
+read the graphs in the golden files of the unit tests, too, and names that do harm in DOT must be labels as they are.
+With --every N, each Nth scenario.  Ends with "N passed, N failed".
 """
 import json
 import pathlib
@@ -46,7 +46,7 @@ def ends_alone(graph):
 
 
 def judge_map(graph, rows):
-    """What is wrong with a map, whose table is @rows; an empty list: nothing."""
+    """Returns the faults of a map, whose table is @rows."""
     found = boxes(graph)
     expected = {row["object"] for row in rows if row["kind"] != "link"}
     more = {name for name in found if " more " in name}
@@ -60,7 +60,7 @@ def judge_map(graph, rows):
 
 
 def judge(files, rows):
-    """What is wrong with the graphs of a scenario."""
+    """Returns the faults of the graphs of a scenario."""
     graphs = []
     for name in sorted(files):  # the map is the first one; Graphviz 2.43 crashes at times when it reads two at once
         graph, wrong = parse(files[name])
@@ -71,7 +71,7 @@ def judge(files, rows):
 
 
 def judge_hostile():
-    """What is wrong with names that would do harm."""
+    """Returns the faults of names that would do harm."""
     text = GOLDEN.read_text(encoding="utf-8").split(SECTION)[1].split("\n=== ")[0]
     graphs, wrong = parse(text)
     if graphs is None:
@@ -88,7 +88,7 @@ def judge_hostile():
 
 
 def judge_goldens():
-    """What is wrong with the graphs in golden files."""
+    """Returns the faults of the graphs in golden files."""
     wrong = []
     for path in GOLDEN, GRAPHS:
         for section in path.read_text(encoding="utf-8").split("=== ")[1:]:
@@ -100,7 +100,8 @@ def judge_goldens():
 
 
 def run(rdmalab, scenario, room):
-    """Runs @scenario with exports at its end.  Returns the files, or None if there is no map of it."""
+    """Runs @scenario with exports at its end.  Returns the files, the table of the map (None: there is none), and
+    the process."""
     data = json.loads(scenario.read_text(encoding="utf-8"))
     data["steps"] += [{"do": "export", "form": "map", "file": "map.dot"},
                       {"do": "export", "form": "why", "file": "why.dot"},

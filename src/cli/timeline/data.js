@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What happened, made from the JSON that timeline.c has written. */
+/* The history, made from the JSON that timeline.c has written. */
 'use strict';
 
 /* Tones of stops and arrows, in the order of the filter, and numbers of flags and of what became of packets:

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is known of the chosen event: its causes, and the fields and bytes of its packet. */
+/* Shows the chosen event: its causes, and the fields and bytes of its packet. */
 
 const CAUSES_SHOWN = 40, EFFECTS_SHOWN = 12, BYTES_IN_LINE = 16, IS_DATA = 16;
 
@@ -49,7 +49,7 @@ function causesOf(t, i) {
   return chain;
 }
 
-/* What event @i led to, as far as it is drawn: events that are not are passed over. */
+/* Returns the drawn events that event @i led to.  The effects of one that is not drawn take its place. */
 function drawnEffectsOf(t, i) {
   const drawn = new Set(), todo = [...t.events[i].then];
   while (todo.length) {
@@ -88,7 +88,7 @@ function showCauses(parent, t, e) {
   }
 }
 
-/* Where byte @at of the packet is in frame.bytes; -1: the page does not have it. */
+/* Returns the index in frame.bytes of byte @at of the packet, or -1 if the page does not have it. */
 function placeOf(frame, at) {
   if (at < frame.cut)
     return at < frame.bytes.length ? at : -1;

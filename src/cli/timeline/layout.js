@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where everything stands: only what the filter shows, one row for each stop.  Time is not to scale. */
+/* The places of everything: only what the filter shows, one row for each stop.  Time is not to scale. */
 
 const ROW = 27, ROW_HEAD = 17, FLIGHT = 36, BAND = 24, EDGE = 14, TOP = 16, BUCKET = 400;
 const ON_WAY = 0.6; /* of its way, drawn of a lost packet */

@@ -81,7 +81,7 @@ function drawDensity() {
   });
 }
 
-/* --- What is chosen --- */
+/* --- The choice --- */
 
 /* The row of the chosen event, or else of the last one before it; -1: there is none. */
 function rowOfChosen() {
@@ -269,7 +269,7 @@ function filterChanged() {
     scrollToRow(row);
 }
 
-/* --- What the reader does --- */
+/* --- Input --- */
 
 function eventUnder(target) {
   const node = target.closest && target.closest('[data-event]');
