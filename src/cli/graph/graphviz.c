@@ -23,11 +23,13 @@
 #define DATA_BYTES   ((rlim_t)1 << 30)
 #define OUTPUT_BYTES ((size_t)64 << 20)
 #define CHUNK_BYTES  65536u
+#define NAP_MS       5 /* between two looks at whether it has ended */
 
 /* The child, and the ends of the pipes to it: -1 if closed. */
 struct child {
     pid_t pid;
-    int in, out; /* to its input, from its output */
+    int in, out;     /* to its input, from its output */
+    uint64_t end_ms; /* of its time */
 };
 
 /* Bytes that grow. */
@@ -47,6 +49,14 @@ static void bytes_put(void *ctx, const char *from, size_t n)
     memcpy(b->v + b->n, from, n);
     b->n += n;
     b->v[b->n] = '\0';
+}
+
+static uint64_t now_ms(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000u + (uint64_t)t.tv_nsec / 1000000u;
 }
 
 /* --- The program ------------------------------------------------------------------------------ */
@@ -121,6 +131,7 @@ static bool start(struct child *c, struct text *why)
     close(out[1]);
     c->in = in[1];
     c->out = out[0];
+    c->end_ms = now_ms() + GRAPHVIZ_LIMIT_MS;
     if (st == 0) {
         (void)prlimit(c->pid, RLIMIT_DATA, &memory, NULL);
         (void)prlimit(c->pid, RLIMIT_FSIZE, &no_file, NULL);
@@ -133,14 +144,6 @@ static bool start(struct child *c, struct text *why)
 }
 
 /* --- Talking to it ---------------------------------------------------------------------------- */
-
-static uint64_t now_ms(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000u + (uint64_t)t.tv_nsec / 1000000u;
-}
 
 /* Writes some of @from, of which *@at bytes were written, and closes the pipe after the last. */
 static void feed(struct child *c, const struct bytes *from, size_t *at)
@@ -166,22 +169,29 @@ static bool fetch(struct child *c, struct bytes *to)
     return (n > 0 && to->n <= OUTPUT_BYTES) || (n < 0 && (errno == EINTR || errno == EAGAIN));
 }
 
-/* Writes @from to the child while it reads its output.  Returns false if that takes too long, or if
- * the user does not want to wait.
+/* Returns the time that is left to the child; 0: none, or the user does not want to wait. */
+static int left_ms(const struct child *c)
+{
+    const uint64_t now = now_ms();
+
+    return now >= c->end_ms || *signals_interrupted() ? 0 : (int)(c->end_ms - now);
+}
+
+/* Writes @from to the child while it reads its output.  Returns false if no time is left before
+ * the end of the output.
  */
 static bool talk(struct child *c, const struct bytes *from, struct bytes *to)
 {
-    const uint64_t end = now_ms() + GRAPHVIZ_LIMIT_MS;
     size_t at = 0;
 
     (void)fcntl(c->in, F_SETFL, O_NONBLOCK);
     for (;;) {
         struct pollfd p[] = {{.fd = c->out, .events = POLLIN}, {.fd = c->in, .events = POLLOUT}};
-        const uint64_t now = now_ms();
+        const int left = left_ms(c);
 
-        if (now >= end || *signals_interrupted())
+        if (left == 0)
             return false;
-        if (poll(p, 2, (int)(end - now)) <= 0)
+        if (poll(p, 2, left) <= 0)
             continue;
         if (c->in >= 0 && p[1].revents)
             feed(c, from, &at);
@@ -190,7 +200,20 @@ static bool talk(struct child *c, const struct bytes *from, struct bytes *to)
     }
 }
 
-/* Ends the child.  Returns true if it had ended well by itself. */
+/* Waits for the end of the child, which may have closed its output before.  Returns false if
+ * no time is left.
+ */
+static bool wait_for(const struct child *c, int *ret_status)
+{
+    while (waitpid(c->pid, ret_status, WNOHANG) == 0) {
+        if (left_ms(c) == 0)
+            return false;
+        (void)poll(NULL, 0, NAP_MS);
+    }
+    return true;
+}
+
+/* Ends the child.  @in_time: its output has ended.  Returns true if it had ended well by itself. */
 static bool finish(struct child *c, bool in_time, struct text *why)
 {
     int status = 0;
@@ -198,12 +221,14 @@ static bool finish(struct child *c, bool in_time, struct text *why)
     if (c->in >= 0)
         close(c->in);
     close(c->out);
-    if (!in_time)
+    in_time = in_time && wait_for(c, &status);
+    if (!in_time) {
         kill(c->pid, SIGKILL);
-    while (waitpid(c->pid, &status, 0) < 0 && errno == EINTR)
-        ;
+        while (waitpid(c->pid, &status, 0) < 0 && errno == EINTR)
+            ;
+    }
     if (!in_time)
-        text_add(why, "dot did not end in time");
+        text_add(why, *signals_interrupted() ? "it was interrupted" : "dot did not end in time");
     else if (WIFSIGNALED(status))
         text_addf(why, "dot was ended by signal %d", WTERMSIG(status));
     else if (WEXITSTATUS(status) != 0)

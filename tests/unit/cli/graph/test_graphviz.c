@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "cli/graph/graphviz.h"
+#include "process/signals.h"
 
 struct drawing {
     char s[16384];
@@ -152,6 +153,22 @@ static void much_input_and_output_do_not_block(void **state)
     assert_false(draw("exit 0", 20000, &d, why));
 }
 
+/* It closes its output and goes on: the wait for its end can be interrupted, too. */
+static void it_is_ended_after_its_output_too(void **state)
+{
+    struct drawing d;
+    char why[200];
+
+    (void)state;
+    signals_start();
+    signals_alarm_after(1);
+    assert_false(
+        draw("/bin/cat >/dev/null; echo '<svg ></svg>'; exec >&-; exec /bin/sleep 60", 1, &d, why));
+    assert_string_equal(why, "it was interrupted");
+    assert_int_equal(d.n, 0);
+    signals_clear_interrupted();
+}
+
 /* A directory of $PATH that is not absolute may be a script's. */
 static void it_is_not_sought_in_the_current_directory(void **state)
 {
@@ -182,6 +199,7 @@ int main(void)
         cmocka_unit_test(it_can_write_no_file),
         cmocka_unit_test(each_failure_has_a_reason_and_no_output),
         cmocka_unit_test(much_input_and_output_do_not_block),
+        cmocka_unit_test(it_is_ended_after_its_output_too),
         cmocka_unit_test(it_is_not_sought_in_the_current_directory),
     };
 
