@@ -203,7 +203,9 @@ static void find_gaps(struct builder *b)
 
     for (uint32_t i = 1; i < l->n_stops; i++) {
         struct ladder_stop *s = &l->stops[i];
-        const uint64_t pause = s->at_ns - l->stops[i - 1].at_ns;
+        const uint64_t before_ns = l->stops[i - 1].at_ns;
+        /* The calls in a trace of a stranger may have any time. */
+        const uint64_t pause = s->at_ns > before_ns ? s->at_ns - before_ns : 0;
 
         if (pause / GAP_FLIGHTS < l->usual_ns && !s->rounds)
             continue;

@@ -112,6 +112,16 @@ static struct past_call call_at(const void *ctx, size_t i)
     return calls[i];
 }
 
+/* A call that a stranger has written: its time is that of no event near it. */
+static struct past_call wrong_call_at(const void *ctx, size_t i)
+{
+    struct past_call c = calls[i];
+
+    (void)ctx;
+    c.at_ns = i == 0 ? UINT64_MAX : 0;
+    return c;
+}
+
 static struct ladder *draw(size_t n_events, const struct picture_options *options)
 {
     struct ev_names *names = ev_names_new();
@@ -199,12 +209,33 @@ static void qpn_1_is_hidden_only_where_it_is_the_kernels(void **state)
     ladder_free(l);
 }
 
+static void a_wrong_time_of_a_call_makes_no_pause_of_the_next_event(void **state)
+{
+    const struct written all = {events, ARRAY_LEN(events), 0, NULL, 0};
+    struct ev_names *names = ev_names_new();
+    struct past past = past_of_written(&all, names);
+    struct ladder *l = NULL;
+
+    (void)state;
+    past.call = wrong_call_at;
+    past.n_calls = ARRAY_LEN(calls);
+    assert_int_equal(ladder_new(&past, &(struct picture_options){0}, &l), RDL_OK);
+    assert_int_equal(n_calls(l), ARRAY_LEN(calls));
+    for (uint32_t i = 1; i < l->n_stops; i++) {
+        if (l->stops[i].at_ns < l->stops[i - 1].at_ns)
+            assert_int_equal(l->stops[i].gap_ns, 0);
+    }
+    ladder_free(l);
+    ev_names_free(names);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_call_stands_before_what_it_does),
         cmocka_unit_test(calls_have_a_class_of_their_own_in_svg),
         cmocka_unit_test(a_part_has_the_calls_of_its_ticks),
+        cmocka_unit_test(a_wrong_time_of_a_call_makes_no_pause_of_the_next_event),
         cmocka_unit_test(qpn_1_is_hidden_only_where_it_is_the_kernels),
         cmocka_unit_test(every_golden_text_is_used),
     };
