@@ -122,22 +122,31 @@ static void a_long_chain_of_causes_is_cut(void **state)
     "host h1 h2; link h1 h2\n"                                                                     \
     "on h1,h2 { alloc_pd as pd; create_cq as cq; create_qp pd send_cq=cq recv_cq=cq as qp }\n"
 
-static void the_states_have_the_way_that_was_taken(void **state)
+/* Makes the states of h1.qp after @lines. */
+static void make_states(const char *lines, struct states *ret)
 {
-    struct lab l;
-    struct states s;
-    struct graph g;
     struct past past;
+    struct lab l;
     size_t at;
 
-    (void)state;
     lab_open(&l, false);
-    lab_run(&l, PAIR
-            "connect h1.qp h2.qp\n"
-            "modify_qp h1.qp state=ERR; modify_qp h1.qp state=RESET; modify_qp h2.qp state=RESET\n"
-            "connect h1.qp h2.qp\n");
+    lab_run(&l, lines);
     past = past_of_lab(l.s->lab);
-    assert_int_equal(states_make(&s, l.s->lab, &past, "h1.qp", &at), RDL_OK);
+    assert_int_equal(states_make(ret, l.s->lab, &past, "h1.qp", &at), RDL_OK);
+    lab_close(&l);
+}
+
+static void the_states_have_the_way_that_was_taken(void **state)
+{
+    struct states s;
+    struct graph g;
+
+    (void)state;
+    make_states(
+        PAIR "connect h1.qp h2.qp\n"
+             "modify_qp h1.qp state=ERR; modify_qp h1.qp state=RESET; modify_qp h2.qp state=RESET\n"
+             "connect h1.qp h2.qp\n",
+        &s);
     assert_int_equal(s.moves[QPS_RESET][QPS_INIT].n, 2);
     assert_int_equal(s.moves[QPS_RTS][QPS_ERR].n, 1);
     assert_int_equal(s.moves[QPS_ERR][QPS_RESET].n, 1);
@@ -150,7 +159,6 @@ static void the_states_have_the_way_that_was_taken(void **state)
     assert_true(has_edge(&g, "RTS", "ERR"));
     assert_false(has_edge(&g, "SQD", "ERR")); /* legal, not taken: it would hide the others */
     assert_dot(&g, "states", "RESET INIT RTR RTS SQD ERR");
-    lab_close(&l);
     assert_tells("states as text", PAIR "connect h1.qp h2.qp\n", "show states h1.qp",
                  "RC RTS RESET INIT RTR RTS SQD");
 }
@@ -158,38 +166,26 @@ static void the_states_have_the_way_that_was_taken(void **state)
 /* Another queue pair had the QPN before: the device has only few. */
 static void a_way_begins_with_the_queue_pair(void **state)
 {
-    struct lab l;
     struct states s;
-    struct past past;
-    size_t at;
 
     (void)state;
-    lab_open(&l, false);
-    lab_run(&l, "host h1 max_qp=2\n"
+    make_states("host h1 max_qp=2\n"
                 "on h1 { alloc_pd as pd; create_cq as cq\n"
                 "  create_qp pd send_cq=cq recv_cq=cq as qp }\n"
                 "expect h1.qp.qpn == 2\n"
                 "modify_qp h1.qp state=INIT pkey_index=0 port=1 access=rw; destroy_qp h1.qp\n"
-                "create_qp h1.pd send_cq=cq recv_cq=cq as qp; expect h1.qp.qpn == 2\n");
-    past = past_of_lab(l.s->lab);
-    assert_int_equal(states_make(&s, l.s->lab, &past, "h1.qp", &at), RDL_OK);
+                "create_qp h1.pd send_cq=cq recv_cq=cq as qp; expect h1.qp.qpn == 2\n",
+                &s);
     assert_int_equal(s.moves[QPS_RESET][QPS_INIT].n, 0);
-    lab_close(&l);
 }
 
 /* Every legal move is one that the engine accepts, and no other. */
 static void the_moves_are_those_of_the_engine(void **state)
 {
-    struct lab l;
     struct states s;
-    struct past past;
-    size_t at;
 
     (void)state;
-    lab_open(&l, false);
-    lab_run(&l, PAIR);
-    past = past_of_lab(l.s->lab);
-    assert_int_equal(states_make(&s, l.s->lab, &past, "h1.qp", &at), RDL_OK);
+    make_states(PAIR, &s);
     for (unsigned from = 0; from < STATES_COUNT; from++) {
         for (unsigned to = 0; to < STATES_COUNT; to++) {
             bool legal = to == QPS_RESET || to == QPS_ERR;
@@ -200,29 +196,22 @@ static void the_moves_are_those_of_the_engine(void **state)
             assert_int_equal(s.moves[from][to].is_legal, legal);
         }
     }
-    lab_close(&l);
 }
 
 static void a_move_that_the_device_refused_is_counted(void **state)
 {
-    struct lab l;
     struct states s;
     struct graph g;
-    struct past past;
-    size_t at;
 
     (void)state;
-    lab_open(&l, false);
-    lab_run(&l, PAIR
-            "refused reason=QP_MOVE { control h1 MODIFY_QP qpn=2 attr_mask=STATE qp_state=RTS }\n");
-    past = past_of_lab(l.s->lab);
-    assert_int_equal(states_make(&s, l.s->lab, &past, "h1.qp", &at), RDL_OK);
+    make_states(
+        PAIR "refused reason=QP_MOVE { control h1 MODIFY_QP qpn=2 attr_mask=STATE qp_state=RTS }\n",
+        &s);
     assert_int_equal(s.moves[QPS_RESET][QPS_RTS].refused, 1);
     assert_false(s.moves[QPS_RESET][QPS_RTS].is_legal);
     states_graph(&s, &g);
     assert_true(has_edge(&g, "RESET", "RTS"));
     graph_done(&g);
-    lab_close(&l);
 }
 
 static void only_queue_pairs_have_states(void **state)
