@@ -104,7 +104,6 @@ const char *graph_line_class(enum graph_line line);
  * outside boxes is a grey that is visible on white and on black.
  */
 #define GRAPH_DOT_OUTSIDE "#7d8590"
-#define GRAPH_DOT_INK     "#1b1f24"
 const char *graph_tone_fill(enum graph_tone tone);
 
 #endif

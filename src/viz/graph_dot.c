@@ -104,7 +104,7 @@ enum rdl_status graph_dot(const struct graph *g, const struct viz_sink *sink)
              "\", color=\"" GRAPH_DOT_OUTSIDE "\"];\n",
              g->downwards ? "TB" : "LR");
     svg_put(sink, "  node [shape=box, style=filled, fontname=\"DejaVu Sans\", fontsize=12, "
-                  "fontcolor=\"" GRAPH_DOT_INK "\", color=\"" GRAPH_DOT_OUTSIDE "\"];\n"
+                  "fontcolor=\"" VIZ_INK "\", color=\"" GRAPH_DOT_OUTSIDE "\"];\n"
                   "  edge [fontname=\"DejaVu Sans\", fontsize=12, fontcolor=\"" GRAPH_DOT_OUTSIDE
                   "\", color=\"" GRAPH_DOT_OUTSIDE "\"];\n");
     for (uint32_t i = 0; i < g->n_clusters; i++)

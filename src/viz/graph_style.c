@@ -17,16 +17,11 @@
     TONE(BAD, "bad", "#ffd3cc", "#6b1f17")                                                         \
     TONE(NOW, "now", "#9fd0ee", "#0b5a8f")
 
-#define COLOUR_RULES                                                                               \
-    ".graph polygon,.graph path,.graph rect{stroke:#57606a}"                                       \
-    ".graph text{fill:#1b1f24}.graph .edge text,.graph .cluster text{fill:#57606a}"                \
-    ".graph .edge polygon,.graph .edge .tip{fill:#57606a}"                                         \
-    ".graph rect.page{fill:#ffffff;stroke:none}.graph .halo{stroke:#ffffff}"
-#define COLOUR_RULES_DARK                                                                          \
-    ".graph polygon,.graph path,.graph rect{stroke:#9aa4af}"                                       \
-    ".graph text{fill:#e6edf3}.graph .edge text,.graph .cluster text{fill:#9aa4af}"                \
-    ".graph .edge polygon,.graph .edge .tip{fill:#9aa4af}"                                         \
-    ".graph rect.page{fill:#0d1117;stroke:none}.graph .halo{stroke:#0d1117}"
+#define COLOUR_RULES(ink, dim, page)                                                               \
+    ".graph polygon,.graph path,.graph rect{stroke:" dim "}"                                       \
+    ".graph text{fill:" ink "}.graph .edge text,.graph .cluster text{fill:" dim "}"                \
+    ".graph .edge polygon,.graph .edge .tip{fill:" dim "}"                                         \
+    ".graph rect.page{fill:" page ";stroke:none}.graph .halo{stroke:" page "}"
 
 #define NODE_RULE(name, colour)                                                                    \
     ".graph ." name " polygon,.graph ." name " path,.graph ." name " rect{fill:" colour "}"
@@ -42,8 +37,9 @@ static const char style[] =
     ".graph .edge path,.graph .cluster path,.graph .cluster polygon,.graph .cluster rect"
     "{fill:none}"
     ".graph .thick path{stroke-width:2.4px}.graph .dashed path{stroke-dasharray:5 3}"
-    ".graph .faint path{stroke-dasharray:1 3}" COLOUR_RULES TONES(
-        LIGHT) "@media (prefers-color-scheme:dark){" COLOUR_RULES_DARK TONES(DARK) "}</style>\n";
+    ".graph .faint path{stroke-dasharray:1 3}" COLOUR_RULES(VIZ_INK, VIZ_DIM, VIZ_PAGE)
+        TONES(LIGHT) "@media (prefers-color-scheme:dark){" COLOUR_RULES(
+            VIZ_DARK_INK, VIZ_DARK_DIM, VIZ_DARK_PAGE) TONES(DARK) "}</style>\n";
 
 void graph_put_style(const struct viz_sink *sink)
 {

@@ -12,28 +12,50 @@
 #include "viz/ladder_layout.h"
 #include "viz/svg.h"
 
-/* The colours on a light page, then those on a dark one.  A viewer that knows no media queries
- * shows the light ones: the picture has a ground of its own.
+/* The rules of the colours: a selector with its declarations on a light page and on a dark one.
+ * DARK is a rule for the dark page alone.  A viewer that knows no media queries shows the light
+ * page: the picture has a ground of its own.
  */
-static const char light[] =
-    ".ladder{fill:#1b1f24}.ladder path{stroke:#1b1f24}"
-    ".ladder .addr,.ladder .time,.ladder .gap,.ladder .rest,.ladder .cut{fill:#57606a}"
-    ".ladder path.life,.ladder path.pause{stroke:#8b949e}.ladder .band{fill:#eef0f3}"
-    ".ladder text.tone-post{fill:#57606a}.ladder text.tone-state{fill:#7a4a78}"
-    ".ladder text.tone-done,.ladder text.tone-answer{fill:#00664c}"
-    ".ladder text.tone-bad,.ladder text.tone-nak{fill:#a83a00}"
-    ".ladder text.tone-timer{fill:#8a5a00}.ladder text.tone-request{fill:#005a8f}"
-    ".ladder path.tone-request{stroke:#0072b2}.ladder path.tone-answer{stroke:#009e73}"
-    ".ladder path.tone-nak{stroke:#d55e00}.ladder path.tone-timer{stroke:#b87800}"
-    ".ladder path.tone-state{stroke:#7a4a78}.ladder path.tone-done{stroke:#00664c}"
-    ".ladder path.tone-bad{stroke:#a83a00}"
-    ".ladder path.head.tone-request{fill:#0072b2}.ladder path.head.tone-answer{fill:#009e73}"
-    ".ladder path.head.tone-nak{fill:#d55e00}"
-    ".ladder path.mark.tone-call{fill:#1b1f24}"
-    ".ladder path.mark.tone-post{fill:#fff;stroke:#57606a}"
-    ".ladder path.mark.tone-state{fill:#cc79a7}.ladder path.mark.tone-done{fill:#009e73}"
-    ".ladder path.mark.tone-bad{fill:#d55e00}.ladder path.mark.tone-timer{fill:#e69f00}"
-    ".ladder path.head{stroke:none}";
+#define COLOURS(BOTH, DARK)                                                                        \
+    BOTH(".ladder", "fill:" VIZ_INK, "fill:" VIZ_DARK_INK)                                         \
+    BOTH(".ladder path", "stroke:" VIZ_INK, "stroke:" VIZ_DARK_INK)                                \
+    DARK(".ladder rect.page", "fill:" VIZ_DARK_PAGE)                                               \
+    BOTH(".ladder .addr,.ladder .time,.ladder .gap,.ladder .rest,.ladder .cut", "fill:" VIZ_DIM,   \
+         "fill:" VIZ_DARK_DIM)                                                                     \
+    BOTH(".ladder path.life,.ladder path.pause", "stroke:#8b949e", "stroke:#6e7681")               \
+    BOTH(".ladder .band", "fill:#eef0f3", "fill:#1c222b")                                          \
+    BOTH(".ladder text.tone-post", "fill:" VIZ_DIM, "fill:" VIZ_DARK_DIM)                          \
+    BOTH(".ladder text.tone-state", "fill:#7a4a78", "fill:#e0a8dc")                                \
+    BOTH(".ladder text.tone-done,.ladder text.tone-answer", "fill:#00664c", "fill:#4fd1a5")        \
+    BOTH(".ladder text.tone-bad,.ladder text.tone-nak", "fill:#a83a00", "fill:#ff9f6b")            \
+    BOTH(".ladder text.tone-timer", "fill:#8a5a00", "fill:#f0b35a")                                \
+    BOTH(".ladder text.tone-request", "fill:#005a8f", "fill:#79c0ff")                              \
+    BOTH(".ladder path.tone-request", "stroke:#0072b2", "stroke:#56a8e8")                          \
+    BOTH(".ladder path.tone-answer", "stroke:#009e73", "stroke:#2fc496")                           \
+    BOTH(".ladder path.tone-nak", "stroke:#d55e00", "stroke:#f58a4b")                              \
+    BOTH(".ladder path.tone-timer", "stroke:#b87800", "stroke:#e0a33a")                            \
+    BOTH(".ladder path.tone-state", "stroke:#7a4a78", "stroke:#e0a8dc")                            \
+    BOTH(".ladder path.tone-done", "stroke:#00664c", "stroke:#4fd1a5")                             \
+    BOTH(".ladder path.tone-bad", "stroke:#a83a00", "stroke:#ff9f6b")                              \
+    BOTH(".ladder path.head.tone-request", "fill:#0072b2", "fill:#56a8e8")                         \
+    BOTH(".ladder path.head.tone-answer", "fill:#009e73", "fill:#2fc496")                          \
+    BOTH(".ladder path.head.tone-nak", "fill:#d55e00", "fill:#f58a4b")                             \
+    BOTH(".ladder path.mark.tone-call", "fill:" VIZ_INK, "fill:" VIZ_DARK_INK)                     \
+    BOTH(".ladder path.mark.tone-post", "fill:#fff;stroke:" VIZ_DIM,                               \
+         "fill:" VIZ_DARK_PAGE ";stroke:" VIZ_DARK_DIM)                                            \
+    BOTH(".ladder path.mark.tone-state", "fill:#cc79a7", "fill:#a05c86")                           \
+    BOTH(".ladder path.mark.tone-done", "fill:#009e73", "fill:#009e73")                            \
+    BOTH(".ladder path.mark.tone-bad", "fill:#d55e00", "fill:#d55e00")                             \
+    BOTH(".ladder path.mark.tone-timer", "fill:#e69f00", "fill:#e69f00")                           \
+    BOTH(".ladder path.head", "stroke:none", "stroke:none")
+
+#define RULE(selector, declarations)      selector "{" declarations "}"
+#define LIGHT_RULE(selector, light, dark) RULE(selector, light)
+#define DARK_RULE(selector, light, dark)  RULE(selector, dark)
+#define NO_RULE(selector, dark)
+
+static const char light[] = COLOURS(LIGHT_RULE, NO_RULE);
+static const char dark[] = "@media (prefers-color-scheme:dark){" COLOURS(DARK_RULE, RULE) "}";
 
 /* For either page. */
 static const char shapes[] =
@@ -42,34 +64,14 @@ static const char shapes[] =
     ".ladder path.pause{stroke-dasharray:1 4}.ladder path.again{stroke-dasharray:7 4}"
     ".ladder path.copy{stroke-dasharray:2 4}.ladder path.tone-bad{stroke-width:2}";
 
-static const char dark[] =
-    "@media (prefers-color-scheme:dark){"
-    ".ladder{fill:#e6edf3}.ladder path{stroke:#e6edf3}.ladder rect.page{fill:#0d1117}"
-    ".ladder .addr,.ladder .time,.ladder .gap,.ladder .rest,.ladder .cut{fill:#9aa4af}"
-    ".ladder path.life,.ladder path.pause{stroke:#6e7681}.ladder .band{fill:#1c222b}"
-    ".ladder text.tone-post{fill:#9aa4af}.ladder text.tone-state{fill:#e0a8dc}"
-    ".ladder text.tone-done,.ladder text.tone-answer{fill:#4fd1a5}"
-    ".ladder text.tone-bad,.ladder text.tone-nak{fill:#ff9f6b}"
-    ".ladder text.tone-timer{fill:#f0b35a}.ladder text.tone-request{fill:#79c0ff}"
-    ".ladder path.tone-request{stroke:#56a8e8}.ladder path.tone-answer{stroke:#2fc496}"
-    ".ladder path.tone-nak{stroke:#f58a4b}.ladder path.tone-timer{stroke:#e0a33a}"
-    ".ladder path.tone-state{stroke:#e0a8dc}.ladder path.tone-done{stroke:#4fd1a5}"
-    ".ladder path.tone-bad{stroke:#ff9f6b}"
-    ".ladder path.head.tone-request{fill:#56a8e8}.ladder path.head.tone-answer{fill:#2fc496}"
-    ".ladder path.head.tone-nak{fill:#f58a4b}"
-    ".ladder path.mark.tone-call{fill:#e6edf3}"
-    ".ladder path.mark.tone-post{fill:#0d1117;stroke:#9aa4af}"
-    ".ladder path.mark.tone-state{fill:#a05c86}.ladder path.mark.tone-done{fill:#009e73}"
-    ".ladder path.mark.tone-bad{fill:#d55e00}.ladder path.mark.tone-timer{fill:#e69f00}"
-    ".ladder path.head{stroke:none}}";
-
 /* Only pictures with injected packets have it. */
 static const char style_injected[] =
     "<style>.ladder path.injected{stroke-width:5;stroke-linecap:butt}"
     ".ladder path.inside{stroke:#fff;stroke-width:2.2;stroke-linecap:butt}"
     ".ladder path.origin{fill:#fff}"
     "@media (prefers-color-scheme:dark){"
-    ".ladder path.inside{stroke:#0d1117}.ladder path.origin{fill:#0d1117}}</style>\n";
+    ".ladder path.inside{stroke:" VIZ_DARK_PAGE "}.ladder path.origin{fill:" VIZ_DARK_PAGE
+    "}}</style>\n";
 
 static const char *const tone_names[] = {
 #define TONE(NAME, word, label) [TONE_##NAME] = #word,

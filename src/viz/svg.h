@@ -19,6 +19,16 @@
 #define DOT_MARK(form)  "// rdmalab export " form "\n"
 #define DOT_MARK_FORMAT DOT_MARK("%s")
 
+/* Colours of all pictures, on a light page and on a dark one: of texts, of quieter texts and lines,
+ * and of the page.
+ */
+#define VIZ_INK       "#1b1f24"
+#define VIZ_DIM       "#57606a"
+#define VIZ_PAGE      "#ffffff"
+#define VIZ_DARK_INK  "#e6edf3"
+#define VIZ_DARK_DIM  "#9aa4af"
+#define VIZ_DARK_PAGE "#0d1117"
+
 /* svg_put() writes @s, svg_putf() formatted text, as it is: the caller has escaped what needs it.
  */
 void svg_put(const struct viz_sink *sink, const char *s);
