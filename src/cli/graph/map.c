@@ -89,6 +89,10 @@ static struct map_object *add_object(struct map *m, const char *path, uint32_t k
         map_add_about(&t, m->lab, path, kind);
     if (row && row->number != LEAF_none)
         o->number = tree_number(m->lab, path, row->number);
+    if (kind == NODE_cm_id) {
+        o->comm_id = tree_number(m->lab, path, LEAF_cm_id_comm_id);
+        o->remote_comm_id = tree_number(m->lab, path, LEAF_cm_id_remote_comm_id);
+    }
     return o;
 }
 
@@ -237,18 +241,14 @@ static void find_peer(struct map *m, uint32_t i)
  */
 static void find_cm_peer(struct map *m, uint32_t i)
 {
-    const char *path = m->objects[i].path;
-    const uint64_t mine = tree_number(m->lab, path, LEAF_cm_id_comm_id);
-    const uint64_t its = tree_number(m->lab, path, LEAF_cm_id_remote_comm_id);
+    const uint64_t mine = m->objects[i].comm_id, its = m->objects[i].remote_comm_id;
 
     for (uint32_t k = 0; mine && its && k < m->n_objects; k++) {
         const struct map_object *other = &m->objects[k];
         struct map_tie *tie;
         struct text t;
 
-        if (other->kind != NODE_cm_id || k == i ||
-            tree_number(m->lab, other->path, LEAF_cm_id_comm_id) != its ||
-            tree_number(m->lab, other->path, LEAF_cm_id_remote_comm_id) != mine)
+        if (k == i || other->comm_id != its || other->remote_comm_id != mine)
             continue;
         tie = add_tie(m, i, k, false);
         t = text_on(tie->text, sizeof(tie->text));

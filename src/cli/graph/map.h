@@ -26,9 +26,10 @@ struct map_object {
     uint32_t host;   /* the host of an object, MAP_NONE for hosts, switches and external ports */
     uint32_t home;   /* the object that it belongs to: a PD or a channel; or MAP_NONE */
     uint64_t number; /* number at the device: QPN, CQN */
-    bool shown;      /* part of the map that was asked for */
-    char about[MAP_ABOUT_BYTES]; /* its properties: "RC, QPN 2, RTS" */
-    char held[MAP_HELD_BYTES];   /* why it cannot be destroyed now; "": it can be destroyed */
+    uint64_t comm_id, remote_comm_id; /* of an ID of rdma_cm, and of its peer; 0: none */
+    bool shown;                       /* part of the map that was asked for */
+    char about[MAP_ABOUT_BYTES];      /* its properties: "RC, QPN 2, RTS" */
+    char held[MAP_HELD_BYTES];        /* why it cannot be destroyed now; "": it can be destroyed */
 };
 
 /* @from refers to @to, both of the same host. */

@@ -12,32 +12,31 @@ static const struct property {
     const char *before;
     enum leaf_id leaf;
     bool if_any; /* omitted if it is absent, "", 0 or no */
-    const char *after;
 } properties[] = {
-    {NODE_host, "", LEAF_host_gid, true, ""},
-    {NODE_pd, "PDN ", LEAF_pd_pdn, false, ""},
-    {NODE_mr, "length ", LEAF_mr_bytes, false, ""},
-    {NODE_mr, "lkey ", LEAF_mr_lkey, false, ""},
-    {NODE_mr, "", LEAF_mr_access, true, ""},
-    {NODE_mw, "type ", LEAF_mw_type, false, ""},
-    {NODE_mw, "rkey ", LEAF_mw_rkey, false, ""},
-    {NODE_mw, "", LEAF_mw_state, true, ""},
-    {NODE_cq, "CQN ", LEAF_cq_cqn, false, ""},
-    {NODE_cq, "room for ", LEAF_cq_cqe, false, ""},
-    {NODE_cq, "armed: ", LEAF_cq_armed, true, ""},
-    {NODE_channel, "", LEAF_channel_pending, true, " events wait"},
-    {NODE_srq, "SRQN ", LEAF_srq_srqn, false, ""},
-    {NODE_srq, "", LEAF_srq_posted, true, " receives posted"},
-    {NODE_ah, "to ", LEAF_ah_dgid, false, ""},
-    {NODE_qp, "", LEAF_qp_type, false, ""},
-    {NODE_qp, "QPN ", LEAF_qp_qpn, false, ""},
-    {NODE_qp, "", LEAF_qp_state, false, ""},
-    {NODE_qp, "group ", LEAF_qp_group, true, ""},
-    {NODE_event_channel, "", LEAF_event_channel_pending, true, " events wait"},
-    {NODE_cm_id, "", LEAF_cm_id_space, false, ""},
-    {NODE_cm_id, "", LEAF_cm_id_state, false, ""},
-    {NODE_cm_id, "port ", LEAF_cm_id_local_port, true, ""},
-    {NODE_link, "latency ", LEAF_link_latency, false, ""},
+    {NODE_host, "", LEAF_host_gid, true},
+    {NODE_pd, "PDN ", LEAF_pd_pdn, false},
+    {NODE_mr, "length ", LEAF_mr_bytes, false},
+    {NODE_mr, "lkey ", LEAF_mr_lkey, false},
+    {NODE_mr, "", LEAF_mr_access, true},
+    {NODE_mw, "type ", LEAF_mw_type, false},
+    {NODE_mw, "rkey ", LEAF_mw_rkey, false},
+    {NODE_mw, "", LEAF_mw_state, true},
+    {NODE_cq, "CQN ", LEAF_cq_cqn, false},
+    {NODE_cq, "room for ", LEAF_cq_cqe, false},
+    {NODE_cq, "armed: ", LEAF_cq_armed, true},
+    {NODE_channel, "waiting events: ", LEAF_channel_pending, true},
+    {NODE_srq, "SRQN ", LEAF_srq_srqn, false},
+    {NODE_srq, "posted receives: ", LEAF_srq_posted, true},
+    {NODE_ah, "to ", LEAF_ah_dgid, false},
+    {NODE_qp, "", LEAF_qp_type, false},
+    {NODE_qp, "QPN ", LEAF_qp_qpn, false},
+    {NODE_qp, "", LEAF_qp_state, false},
+    {NODE_qp, "group ", LEAF_qp_group, true},
+    {NODE_event_channel, "waiting events: ", LEAF_event_channel_pending, true},
+    {NODE_cm_id, "", LEAF_cm_id_space, false},
+    {NODE_cm_id, "", LEAF_cm_id_state, false},
+    {NODE_cm_id, "port ", LEAF_cm_id_local_port, true},
+    {NODE_link, "latency ", LEAF_link_latency, false},
 };
 
 static bool is_something(const struct rdl_value *v)
@@ -71,7 +70,6 @@ void map_add_about(struct text *t, const struct rdl_lab *lab, const char *path, 
             continue;
         text_addf(t, "%s%s", t->len ? ", " : "", p->before);
         add_value(t, &v);
-        text_add(t, p->after);
     }
     if (kind != NODE_link)
         return;
