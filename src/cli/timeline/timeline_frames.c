@@ -12,7 +12,7 @@
 #define SAME_LEAST 3u   /* equal bytes that end a run of different ones: a pair takes two */
 
 /* Rows and bytes of a packet.  Bytes that are left out are not in @bytes. */
-struct picked {
+struct timeline_packet {
     struct packet_row *rows;
     size_t n_rows, cap_rows;
     uint8_t *bytes;
@@ -20,22 +20,17 @@ struct picked {
     size_t at, left; /* @left bytes at @at are left out */
 };
 
-/* Packets with the same rows; @last is the newest of them. */
-struct timeline_kind {
-    struct picked last;
-};
-
 static void keep_row(void *ctx, const struct packet_row *row)
 {
-    struct picked *p = ctx;
+    struct timeline_packet *p = ctx;
 
     p->rows = must_grow(p->rows, p->n_rows, &p->cap_rows, sizeof(*p->rows));
     p->rows[p->n_rows++] = *row;
 }
 
-static struct picked pick(const uint8_t *bytes, size_t n, uint32_t field_bytes)
+static struct timeline_packet pick(const uint8_t *bytes, size_t n, uint32_t field_bytes)
 {
-    struct picked p = {.at = n};
+    struct timeline_packet p = {.at = n};
 
     packet_rows(bytes, n, keep_row, &p);
     for (size_t i = 0; i < p.n_rows; i++) {
@@ -53,13 +48,13 @@ static struct picked pick(const uint8_t *bytes, size_t n, uint32_t field_bytes)
     return p;
 }
 
-static void drop(struct picked *p)
+static void drop(struct timeline_packet *p)
 {
     free(p->rows);
     free(p->bytes);
 }
 
-static bool is_of_kind(const struct picked *a, const struct picked *b)
+static bool is_of_kind(const struct timeline_packet *a, const struct timeline_packet *b)
 {
     if (a->n_rows != b->n_rows)
         return false;
@@ -83,33 +78,34 @@ static size_t word(struct timeline_frames *f, const char *s)
 }
 
 /* Returns the number of the kind of @p, which may be a new one, whose last packet is empty. */
-static size_t kind_of(struct timeline_frames *f, const struct picked *p)
+static size_t kind_of(struct timeline_frames *f, const struct timeline_packet *p)
 {
-    struct timeline_kind *k;
+    struct timeline_packet *k;
 
     for (size_t i = 0; i < f->n_kinds; i++) {
-        if (is_of_kind(&f->kinds[i].last, p))
+        if (is_of_kind(&f->kinds[i], p))
             return i;
     }
     f->kinds = must_grow(f->kinds, f->n_kinds, &f->cap_kinds, sizeof(*f->kinds));
     k = &f->kinds[f->n_kinds];
-    *k = (struct timeline_kind){.last = {.n_rows = p->n_rows}};
-    k->last.rows = must_malloc((p->n_rows + 1) * sizeof(*p->rows));
+    *k = (struct timeline_packet){.n_rows = p->n_rows};
+    k->rows = must_malloc((p->n_rows + 1) * sizeof(*p->rows));
     for (size_t i = 0; i < p->n_rows; i++) {
-        k->last.rows[i] = p->rows[i];
-        k->last.rows[i].offset = k->last.rows[i].bytes = 0;
-        k->last.rows[i].value[0] = '\0';
+        k->rows[i] = p->rows[i];
+        k->rows[i].offset = k->rows[i].bytes = 0;
+        k->rows[i].value[0] = '\0';
     }
     return f->n_kinds++;
 }
 
-static bool is_same(const struct picked *a, const struct picked *b, size_t i)
+static bool is_same(const struct timeline_packet *a, const struct timeline_packet *b, size_t i)
 {
     return i < a->n_bytes && i < b->n_bytes && a->bytes[i] == b->bytes[i];
 }
 
 /* Returns the number of bytes from @at on, RUN_MAX at most, that are the same in both. */
-static size_t same_from(const struct picked *before, const struct picked *p, size_t at)
+static size_t same_from(const struct timeline_packet *before, const struct timeline_packet *p,
+                        size_t at)
 {
     size_t n = 0;
 
@@ -119,7 +115,8 @@ static size_t same_from(const struct picked *before, const struct picked *p, siz
 }
 
 /* Returns the number of bytes from @at on, RUN_MAX at most, up to the next that are the same. */
-static size_t other_from(const struct picked *before, const struct picked *p, size_t at)
+static size_t other_from(const struct timeline_packet *before, const struct timeline_packet *p,
+                         size_t at)
 {
     size_t n = 0;
 
@@ -128,7 +125,8 @@ static size_t other_from(const struct picked *before, const struct picked *p, si
     return n;
 }
 
-static void put_bytes(FILE *out, const struct picked *before, const struct picked *p)
+static void put_bytes(FILE *out, const struct timeline_packet *before,
+                      const struct timeline_packet *p)
 {
     /* Each pair but the last has SAME_LEAST bytes that are not written, or RUN_MAX others. */
     uint8_t *coded = must_malloc(3 + 2 * p->n_bytes + 4), *at = coded;
@@ -152,7 +150,8 @@ static void put_bytes(FILE *out, const struct picked *before, const struct picke
     free(coded);
 }
 
-static void put_values(FILE *out, const struct picked *before, const struct picked *p)
+static void put_values(FILE *out, const struct timeline_packet *before,
+                       const struct timeline_packet *p)
 {
     bool begun = false;
 
@@ -167,7 +166,8 @@ static void put_values(FILE *out, const struct picked *before, const struct pick
     fputc(']', out);
 }
 
-static void put_places(FILE *out, const struct picked *before, const struct picked *p)
+static void put_places(FILE *out, const struct timeline_packet *before,
+                       const struct timeline_packet *p)
 {
     bool begun = false;
 
@@ -198,9 +198,9 @@ void timeline_frames_begin(struct timeline_frames *f, FILE *out, uint32_t n_pack
 
 uint32_t timeline_frame_put(struct timeline_frames *f, const uint8_t *bytes, size_t n)
 {
-    struct picked p = pick(bytes, n, f->field_bytes);
+    struct timeline_packet p = pick(bytes, n, f->field_bytes);
     const size_t kind = kind_of(f, &p);
-    struct picked *last = &f->kinds[kind].last;
+    struct timeline_packet *last = &f->kinds[kind];
 
     fprintf(f->out, "%s\n[%zu,", f->n ? "," : "", kind);
     put_bytes(f->out, last, &p);
@@ -217,7 +217,7 @@ void timeline_frames_end(struct timeline_frames *f)
 {
     fputs("],\n\"formats\":[", f->out);
     for (size_t k = 0; k < f->n_kinds; k++) {
-        const struct picked *p = &f->kinds[k].last;
+        const struct timeline_packet *p = &f->kinds[k];
 
         fputs(k ? ",\n[" : "\n[", f->out);
         for (size_t i = 0; i < p->n_rows; i++) {
@@ -235,7 +235,7 @@ void timeline_frames_end(struct timeline_frames *f)
     }
     fputs("],\n", f->out);
     for (size_t k = 0; k < f->n_kinds; k++)
-        drop(&f->kinds[k].last);
+        drop(&f->kinds[k]);
     free(f->kinds);
     free(f->words);
 }

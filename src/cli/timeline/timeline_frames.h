@@ -18,7 +18,7 @@
 #define TIMELINE_FIELD_BYTES_MANY 64u
 #define TIMELINE_FRAMES_MANY      2000u
 
-struct timeline_kind;
+struct timeline_packet;
 
 struct timeline_frames {
     FILE *out;
@@ -27,7 +27,7 @@ struct timeline_frames {
     uint32_t n_cut;       /* of them, packets that are not written whole */
     const char **words;   /* names of headers and fields */
     size_t n_words, cap_words;
-    struct timeline_kind *kinds;
+    struct timeline_packet *kinds; /* the newest packet of each kind */
     size_t n_kinds, cap_kinds;
 };
 
