@@ -20,17 +20,13 @@
 #include "cli/why/why.h"
 #include "print/utf8.h"
 #include "tree/lab_past.h"
+#include "viz/file_sink.h"
 #include "viz/graph.h"
-
-static void put(void *ctx, const char *bytes, size_t n)
-{
-    fwrite(bytes, 1, n, ctx);
-}
 
 /* Writes @g to the file, as its name says. */
 static bool write_graph(struct session *s, FILE *f, const struct step *st, const struct graph *g)
 {
-    const struct viz_sink sink = {put, f};
+    const struct viz_sink sink = file_sink(f);
     const bool may_start = gate_may_start(s);
     const char *name = step_text(st, "file"), *shown = SHOWN_NAME(name);
     char why[160];

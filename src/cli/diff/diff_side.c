@@ -11,6 +11,7 @@
 #include "process/must.h"
 #include "rdmalab/trace.h"
 #include "tree/lab_past.h"
+#include "viz/file_sink.h"
 #include "viz/ladder.h"
 #include "viz/picture.h"
 
@@ -116,11 +117,6 @@ void diff_find_parting(struct diff *d)
 
 /* --- At the end ------------------------------------------------------------------------------- */
 
-static void put(void *ctx, const char *bytes, size_t n)
-{
-    fwrite(bytes, 1, n, ctx);
-}
-
 /* Returns true if the last line of the picture says that it is incomplete. */
 static bool is_cut(const char *picture)
 {
@@ -141,7 +137,7 @@ static void draw(struct session *s, const struct diff *d, struct diff_side *side
                                                 d->all ? LADDER_PACKETS_MAX : PACKETS_DRAWN};
     size_t n;
     FILE *f = open_memstream(&side->ladder, &n);
-    const struct viz_sink sink = {put, f};
+    const struct viz_sink sink = file_sink(f);
 
     if (!f || ladder_draw(&past, &options, false, &sink) != RDL_OK)
         must_fail();

@@ -8,6 +8,7 @@
 #include "emu/base/assert.h"
 #include "emu/trace/render.h"
 #include "print/show_text.h"
+#include "viz/file_sink.h"
 #include "viz/ladder.h"
 
 #define TEXT_SUFFIX ".txt"
@@ -99,15 +100,10 @@ enum rdl_status export_events(FILE *out, const struct past *p, const struct past
     return st;
 }
 
-static void put(void *ctx, const char *bytes, size_t n)
-{
-    fwrite(bytes, 1, n, ctx);
-}
-
 enum rdl_status export_picture(FILE *out, picture_draw *draw, const struct past *p,
                                const struct picture_options *options, bool svg)
 {
-    const struct viz_sink sink = {put, out};
+    const struct viz_sink sink = file_sink(out);
     struct picture_options wide = *options;
 
     if (wide.width == 0)

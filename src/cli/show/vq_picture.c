@@ -6,6 +6,7 @@
 #include "cli/show/vq_slots.h"
 #include "process/must.h"
 #include "tree/tree.h"
+#include "viz/file_sink.h"
 #include "viz/ring.h"
 
 #define TEXT_BYTES  160u
@@ -190,15 +191,10 @@ static void drawn_free(struct vq_drawing *d)
     free(d);
 }
 
-static void put(void *ctx, const char *bytes, size_t n)
-{
-    fwrite(bytes, 1, n, ctx);
-}
-
 enum rdl_status export_vq(FILE *out, const struct rdl_lab *lab, const struct past *p,
                           const char *path, size_t *reterr_at)
 {
-    const struct viz_sink sink = {put, out};
+    const struct viz_sink sink = file_sink(out);
     char queue[TREE_PATH_BYTES];
     struct wqe_reader r;
     struct vq_drawing *d;

@@ -13,6 +13,7 @@
 #include "emu/trace/event.h"
 #include "print/version.h"
 #include "process/must.h"
+#include "viz/file_sink.h"
 #include "viz/ladder_model.h"
 #include "viz/svg.h"
 
@@ -249,14 +250,9 @@ static void put_data(struct timeline *t)
     free(frames);
 }
 
-static void put(void *ctx, const char *bytes, size_t n)
-{
-    fwrite(bytes, 1, n, ctx);
-}
-
 static void put_page(struct timeline *t)
 {
-    const struct viz_sink sink = {put, t->out};
+    const struct viz_sink sink = file_sink(t->out);
 
     fputs(TIMELINE_MARK, t->out);
     fwrite(page_head, 1, sizeof(page_head), t->out);
