@@ -150,6 +150,15 @@ async function theFilterHides() {
   await page.close();
 }
 
+async function callsAreNamed() {
+  const page = await open('calls');
+  const calls = await page.$$eval('g[data-call]', all => all.map(g => g.dataset.call));
+  expect(calls.length === 4 && calls[3].startsWith('rdma_get_cm_event'), 'calls have their place', calls);
+  await page.hover('g[data-call] .mark');
+  expect(await text(page, '#tip') === calls[0], 'the pointer shows the call, not the event behind it', await text(page, '#tip'));
+  await page.close();
+}
+
 async function permalinksOpen() {
   let page = await open('lost');
   await press(page, 'End', 'ArrowLeft', 'ArrowLeft');
@@ -163,6 +172,9 @@ async function permalinksOpen() {
   await page.evaluate(() => { location.hash = '#99999.1'; });
   await wait(HASH_MS);
   expect((await text(page, '.missing')).includes('#99999.1'), 'an event that is not there');
+  await page.evaluate(() => { location.hash = '#%zz'; });
+  await wait(HASH_MS);
+  expect(page.said.length === 0, 'an address that is none does no harm', page.said);
   await page.close();
 }
 
@@ -261,7 +273,7 @@ async function aCaptureHasBytes() {
   await page.close();
 }
 
-for (const check of [itLoadsAlone, keysStep, aClickShowsFields, causesAreOutlined, theFilterHides, permalinksOpen, lightAndDark,
+for (const check of [itLoadsAlone, keysStep, aClickShowsFields, causesAreOutlined, theFilterHides, callsAreNamed, permalinksOpen, lightAndDark,
                      itPrints, itIsNarrow, manyPackets, strangersDoNoHarm, aCaptureHasBytes])
   await check().catch(error => expect(false, `${check.name}: ${error.message}`));
 await browser.close();

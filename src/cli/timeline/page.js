@@ -154,7 +154,7 @@ function writeHash() {
 
 /* "#52.3", "#e52.3", or "#52", which is the first event of that tick. */
 function readHash() {
-  const match = /^#e?(\d+)(\.\d+)?$/.exec(decodeURIComponent(location.hash));
+  const match = /^#e?(\d+)(\.\d+)?$/.exec(location.hash);
   if (!match)
     return;
   const i = match[2] ? t.byId.get(match[1] + match[2]) : t.events.findIndex(e => e.tick === Number(match[1]));
@@ -322,11 +322,11 @@ function toggleTheme() {
 
 function copyLink() {
   writeHash();
-  const done = () => { if ($('link')) $('link').textContent = 'copied'; };
+  const say = text => { if ($('link')) $('link').textContent = text; }; /* another event may be chosen by then */
   if (navigator.clipboard)
-    navigator.clipboard.writeText(location.href).then(done, () => { $('link').textContent = location.hash; });
+    navigator.clipboard.writeText(location.href).then(() => say('copied'), () => say(location.hash));
   else
-    $('link').textContent = location.hash;
+    say(location.hash);
 }
 
 const KEYS = {
