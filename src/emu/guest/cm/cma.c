@@ -374,13 +374,16 @@ static bool is_end(const struct cma_event *e)
     return e->kind == RDMA_CM_EVENT_REJECTED || e->kind == RDMA_CM_EVENT_DISCONNECTED;
 }
 
-/* A program does not know an ID whose request it has not accepted: its events are lost.  [Linux,
- * ucma_event_handler()]
+/* Returns true if the program does not get @e.  Events end with their ID and their membership, and
+ * a program does not know an ID whose request it has not accepted.  [Linux, ucma_event_handler()]
  */
 static bool is_lost(const struct cma_event *e)
 {
-    return (e->id->is_unaccepted && e->kind != RDMA_CM_EVENT_CONNECT_REQUEST) ||
-           (e->id->hides_end && is_end(e));
+    const struct cma_id *id = e->id;
+
+    return id->state == CMA_DESTROYING || (e->group && e->group->is_left) ||
+           (id->is_unaccepted && e->kind != RDMA_CM_EVENT_CONNECT_REQUEST) ||
+           (id->hides_end && is_end(e));
 }
 
 void cma_post(struct cma_event *e)
@@ -447,33 +450,14 @@ void cma_ack(struct cma *cma, struct cma_event *e)
     arena_release(cma->config.arena, e, sizeof(*e));
 }
 
-static bool is_any(const struct cma_event *e, const void *unused)
-{
-    (void)e, (void)unused;
-    return true;
-}
-
-static bool is_of_group(const struct cma_event *e, const void *group)
-{
-    return e->group == group;
-}
-
-static bool is_lost_now(const struct cma_event *e, const void *unused)
-{
-    (void)unused;
-    return is_lost(e);
-}
-
-/* Drops the events of @id that nobody has taken and that @goes is true of. */
-static void forget(struct cma_id *id, bool (*goes)(const struct cma_event *, const void *),
-                   const void *ctx)
+void cma_forget_lost(struct cma_id *id)
 {
     struct cma_event **at = &id->first, *stays = NULL;
 
     while (*at) {
         struct cma_event *e = *at;
 
-        if (!goes(e, ctx)) {
+        if (!is_lost(e)) {
             stays = e;
             at = &e->next_of_id;
             continue;
@@ -485,15 +469,10 @@ static void forget(struct cma_id *id, bool (*goes)(const struct cma_event *, con
     id->last = stays;
 }
 
-void cma_forget_group(struct cma_id *id, const struct cma_group *group)
-{
-    forget(id, is_of_group, group);
-}
-
 void cma_hide_end(struct cma_id *id)
 {
     id->hides_end = true;
-    forget(id, is_lost_now, NULL);
+    cma_forget_lost(id);
 }
 
 static void move_id(struct cma_id *id, struct cma_channel *to)
@@ -616,7 +595,7 @@ void cma_destroy(struct cma_id *id)
     if (id->ib)
         ib_cm_destroy(id->ib);
     leave_backlog(id);
-    forget(id, is_any, NULL);
+    cma_forget_lost(id); /* which are all */
     drop_groups(id);
     leave_tables(id);
     cma->n_ids--;

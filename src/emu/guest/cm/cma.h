@@ -44,6 +44,7 @@ struct cma_group {
     uint8_t gid[GID_BYTES];
     bool sends_only;
     bool is_attached; /* its program has attached the queue pair */
+    bool is_left;     /* it ends: its events are lost */
 };
 
 struct cma_channel {

@@ -89,7 +89,7 @@ uint32_t cma_packet_life(const struct cma_id *id)
 
 static enum rdl_status send_req(struct cma_id *id, const struct rdl_cm_param *p)
 {
-    uint8_t data[sizeof(((struct cm_req *)0)->private_data)];
+    uint8_t data[CM_DATA_BYTES(req)];
     struct ib_cm_req req = {.path_mtu = id->path_mtu,
                             .packet_life = id->packet_life,
                             .service_id = cma_service_id(id->space, id->peer.port),
@@ -113,7 +113,7 @@ static enum rdl_status send_req(struct cma_id *id, const struct rdl_cm_param *p)
 
 static enum rdl_status send_sidr_req(struct cma_id *id, const struct rdl_cm_param *p)
 {
-    uint8_t data[sizeof(((struct cm_sidr_req *)0)->private_data)];
+    uint8_t data[CM_DATA_BYTES(sidr_req)];
     struct ib_cm_sidr_req req = {.service_id = cma_service_id(id->space, id->peer.port),
                                  .timeout_ns = ib_cm_time_ns(RESPONSE_TIMEOUT),
                                  .max_cm_retries = MAX_CM_RETRIES,
@@ -169,11 +169,11 @@ static enum rdl_status accept_connection(struct cma_id *id, const struct rdl_cm_
                                   .private_bytes = p->private_bytes};
     const enum rdl_status st = ib_cm_send_rep(id->ib, &rep);
 
-    if (st != RDL_OK)
-        return st;
-    id->responder_resources = p->responder_resources;
-    id->initiator_depth = p->initiator_depth;
-    return RDL_OK;
+    if (st == RDL_OK) {
+        id->responder_resources = p->responder_resources;
+        id->initiator_depth = p->initiator_depth;
+    }
+    return st;
 }
 
 /* An answer that cannot be sent becomes a refusal, if the peer still waits for one.  A second
@@ -197,7 +197,7 @@ int cma_accept(struct cma_id *id, const struct rdl_cm_param *p)
         (void)!cma_reject(id, NULL, 0);
         return EINVAL;
     }
-    if (p || cma_is_datagram(id))
+    if (p) /* which names the ID */
         id->is_unaccepted = false;
     return 0;
 }

@@ -65,7 +65,8 @@ void cma_leave(struct cma_id *id, struct cma_group *g)
         at = &(*at)->next;
     RDL_ASSERT(*at);
     *at = g->next;
-    cma_forget_group(id, g);
+    g->is_left = true;
+    cma_forget_lost(id);
     arena_release(id->cma->config.arena, g, sizeof(*g));
 }
 

@@ -27,8 +27,10 @@ bool cma_is_own(const struct cma *cma, const uint8_t gid[GID_BYTES]);
 /* Returns true if @a is any address. */
 bool cma_is_any(const struct rdl_cm_addr *a);
 
-/* Drops the events of a membership that nobody has taken. */
-void cma_forget_group(struct cma_id *id, const struct cma_group *group);
+/* Drops the events of @id that nobody has taken and that the program does not get any more: see
+ * is_lost().
+ */
+void cma_forget_lost(struct cma_id *id);
 
 static inline bool cma_is_datagram(const struct cma_id *id)
 {
