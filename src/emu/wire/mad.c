@@ -221,6 +221,15 @@ void mad_build(const struct mad *m, uint8_t *bytes)
     build(body, &m->u, bytes + MAD_HEADER_BYTES);
 }
 
+/* A REQ and a REP tell the same of the queue pair of their sender. */
+#define TAKE_QUEUE_PAIR(to, from)                                                                  \
+    do {                                                                                           \
+        (to).qpn = (from).local_qpn;                                                               \
+        (to).psn = (from).starting_psn;                                                            \
+        (to).responder_resources = (from).responder_resources;                                     \
+        (to).initiator_depth = (from).initiator_depth;                                             \
+    } while (0)
+
 struct mad_gist mad_gist_of(const struct mad *m)
 {
     /* All messages begin with the ID of the sender, or with the ID of a request. */
@@ -229,16 +238,10 @@ struct mad_gist mad_gist_of(const struct mad *m)
     switch (m->head.attr_id) {
     case CM_REQ:
         g.service_id = m->u.req.service_id;
-        g.qpn = m->u.req.local_qpn;
-        g.psn = m->u.req.starting_psn;
-        g.responder_resources = m->u.req.responder_resources;
-        g.initiator_depth = m->u.req.initiator_depth;
+        TAKE_QUEUE_PAIR(g, m->u.req);
         break;
     case CM_REP:
-        g.qpn = m->u.rep.local_qpn;
-        g.psn = m->u.rep.starting_psn;
-        g.responder_resources = m->u.rep.responder_resources;
-        g.initiator_depth = m->u.rep.initiator_depth;
+        TAKE_QUEUE_PAIR(g, m->u.rep);
         break;
     case CM_REJ:
         g.reason = m->u.rej.reason;

@@ -208,6 +208,5 @@ void hostile_hear(struct hostile *h, const uint8_t *frame, size_t n)
     if (n < at + MAD_BYTES || udp_read(frame + udp_at).dst_port != UDP_PORT_ROCE ||
         !mad_parse(&m, frame + at) || m.head.attr_id < CM_MRA)
         return;
-    /* All messages begin with it, or with the ID of a request. */
-    h->comm[h->n_comms++ % HOSTILE_COMMS] = m.u.rtu.local_comm_id;
+    h->comm[h->n_comms++ % HOSTILE_COMMS] = mad_gist_of(&m).comm_id;
 }
