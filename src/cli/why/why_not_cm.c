@@ -235,7 +235,7 @@ static bool say_wait(struct why_not *w, const struct cm_view *v)
     else
         why_not_say(w,
                     "Without an answer it ends at t=%s with %s: it was sent as often as it may be.",
-                    due, wait->else_event);
+                    due, enum_name(&enum_rdma_cm_event, wait->else_event));
     return true;
 }
 

@@ -6,10 +6,10 @@
 #include <stdint.h>
 
 struct cm_wait {
-    uint32_t state;         /* enum cm_state */
-    uint32_t sent;          /* enum cm_message */
-    const char *answer;     /* "a REP, a REJ or a MRA" */
-    const char *else_event; /* of rdma_cm, after the last retry: "UNREACHABLE" */
+    uint32_t state;      /* enum cm_state */
+    uint32_t sent;       /* enum cm_message */
+    const char *answer;  /* "a REP, a REJ or a MRA" */
+    uint32_t else_event; /* enum rdma_cm_event; after the last retry */
 };
 
 /* Returns the wait of a connection in @state; NULL: no message waits. */
