@@ -55,11 +55,12 @@ int main(int argc, char **argv)
     take_event(events, strcmp(mistake, "unacknowledged") != 0);
     if (strcmp(mistake, "unacknowledged") == 0)
         return rdma_destroy_id(id); /* it does not return */
-    if (strcmp(mistake, "nobody") ==
-        0) { /* it destroys an ID without a mistake, and nobody comes */
-        rdma_destroy_id(id);
+    if (strcmp(mistake, "nobody") == 0) {
+        rdma_destroy_id(id); /* without a mistake, and no event comes */
         take_event(events, 1);
     }
+    if (strcmp(mistake, "notify") == 0)
+        return rdma_notify(id, IBV_EVENT_COMM_EST) != 0 && errno == EINVAL ? MISTAKE : 0;
     if (strcmp(mistake, "route") != 0 && rdma_resolve_route(id, 1000) == 0)
         take_event(events, 1);
     if (strcmp(mistake, "data") == 0) {

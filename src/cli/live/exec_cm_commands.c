@@ -523,7 +523,7 @@ typedef int run(struct exec_client *c, const struct exec_cm_command *cmd);
 #define ID_AT(member) offsetof(struct exec_cm_command, u.member.id)
 
 /* Each command: the function of librdmacm, the bytes that a program must take at least, and the
- * place of the number of an ID; 0: the command is about none that can be in a wrong state.
+ * place of the number of the ID that must be in a certain state (cma_calls.def); 0: none must.
  */
 static const struct {
     run *run;
@@ -547,14 +547,16 @@ static const struct {
                                        sizeof(struct ib_uverbs_qp_attr), 0},
     [RDMA_USER_CM_CMD_GET_EVENT] = {get_event, "rdma_get_cm_event", EVENT_BYTES_MIN, 0},
     [RDMA_USER_CM_CMD_SET_OPTION] = {set_option, "rdma_set_option", 0, 0},
-    [RDMA_USER_CM_CMD_NOTIFY] = {notify, "rdma_notify", 0, 0},
-    [RDMA_USER_CM_CMD_JOIN_IP_MCAST] = {join_ip, "rdma_join_multicast", sizeof(uint32_t), 0},
+    [RDMA_USER_CM_CMD_NOTIFY] = {notify, "rdma_notify", 0, ID_AT(notify)},
+    [RDMA_USER_CM_CMD_JOIN_IP_MCAST] = {join_ip, "rdma_join_multicast", sizeof(uint32_t),
+                                        ID_AT(join_ip)},
     [RDMA_USER_CM_CMD_LEAVE_MCAST] = {leave_group, "rdma_leave_multicast", sizeof(uint32_t), 0},
     [RDMA_USER_CM_CMD_MIGRATE_ID] = {migrate_id, "rdma_migrate_id", sizeof(uint32_t), 0},
     [RDMA_USER_CM_CMD_QUERY] = {exec_cm_query, NULL, 0, 0},
     [RDMA_USER_CM_CMD_BIND] = {bind_addr, "rdma_bind_addr", 0, ID_AT(bind)},
     [RDMA_USER_CM_CMD_RESOLVE_ADDR] = {resolve_addr, "rdma_resolve_addr", 0, ID_AT(resolve_addr)},
-    [RDMA_USER_CM_CMD_JOIN_MCAST] = {join_any, "rdma_join_multicast", sizeof(uint32_t), 0},
+    [RDMA_USER_CM_CMD_JOIN_MCAST] = {join_any, "rdma_join_multicast", sizeof(uint32_t),
+                                     ID_AT(join)},
 };
 
 /* Reads the command in the program's memory.  [Linux, ucma_write()] */
@@ -565,6 +567,7 @@ static int read_command(const struct exec_client *c, struct exec_cm_command *cmd
     size_t n;
 
     memset(cmd, 0, sizeof(*cmd));
+    cmd->head.cmd = UINT32_MAX; /* until it is known */
     cmd->file = c->call.u.cm_write.file;
     cmd->from_file = c->call.u.cm_write.from_file;
     if (!exec_cm_file_of(c, cmd->file))
@@ -583,30 +586,39 @@ static int read_command(const struct exec_client *c, struct exec_cm_command *cmd
     return exec_memory_read(c->memory, at + head, &cmd->u, n) ? 0 : EFAULT;
 }
 
+/* Appends the reason of EINVAL, if it is the state of the ID, or too much private data. */
+static void add_reason(struct text *t, const struct exec_client *c,
+                       const struct exec_cm_command *cmd)
+{
+    const char *function = commands[cmd->head.cmd].function;
+    const size_t id_at = commands[cmd->head.cmd].id_at;
+    const uint32_t bytes = cmd->u.connect.conn_param.private_data_len;
+    struct rdl_cm_id_info info;
+    rdl_cm_id id = {0};
+    uint32_t number;
+    size_t most;
+
+    if (!id_at)
+        return;
+    memcpy(&number, (const uint8_t *)cmd + id_at, sizeof(number));
+    if (find(c, cmd, number, &id) != 0 || rdl_cm_id_info(c->lab, id, &info) != RDL_OK)
+        return;
+    most = info.space == PORT_SPACE_UDP ? CM_SIDR_REQ_DATA_BYTES : CM_REQ_DATA_BYTES;
+    if (cma_call_is_early_or_late(function, info.state, info.ib_state))
+        cma_call_add_reason(t, function, "the ID", info.state, info.ib_state);
+    else if (cmd->head.cmd == RDMA_USER_CM_CMD_CONNECT && bytes > most)
+        text_addf(t, "private_data_len is %u, and must be at most %zu", bytes, most);
+}
+
 /* Notes that a command was refused with @error, and why. */
 static void note_refusal(struct exec_client *c, const struct exec_cm_command *cmd, int error)
 {
-    const char *function = commands[cmd->head.cmd].function;
     char reason[EXEC_REFUSED_BYTES];
     struct text t = text_on(reason, sizeof(reason));
-    const uint32_t bytes = cmd->u.connect.conn_param.private_data_len;
-    const size_t id_at = commands[cmd->head.cmd].id_at;
-    struct rdl_cm_id_info info;
-    uint32_t number;
-    rdl_cm_id id = {0};
 
-    memcpy(&number, (const uint8_t *)cmd + id_at, sizeof(number));
-    if (id_at && error == EINVAL && find(c, cmd, number, &id) == 0 &&
-        rdl_cm_id_info(c->lab, id, &info) == RDL_OK) {
-        const size_t most =
-            info.space == PORT_SPACE_UDP ? CM_SIDR_REQ_DATA_BYTES : CM_REQ_DATA_BYTES;
-
-        if (cma_call_is_early_or_late(function, info.state, info.ib_state))
-            cma_call_add_reason(&t, function, "the ID", info.state, info.ib_state);
-        else if (cmd->head.cmd == RDMA_USER_CM_CMD_CONNECT && bytes > most)
-            text_addf(&t, "private_data_len is %u, and must be at most %zu", bytes, most);
-    }
-    exec_refused_command(c, function, error, reason);
+    if (error == EINVAL)
+        add_reason(&t, c, cmd);
+    exec_refused_command(c, commands[cmd->head.cmd].function, error, reason);
 }
 
 int exec_cm_write(struct exec_client *c)

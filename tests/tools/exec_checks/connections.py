@@ -125,9 +125,10 @@ def check_connected_failures(rdmalab, tally):
 
 # The mistakes that tests/program/cm_mistakes.c can make, and the words of the lab on each.
 SAID_OF_MISTAKES = {
-    "route": "the ID is in state ADDR_RESOLVED (the peer's address is known), and must be in ROUTE_RESOLVED",
-    "data": "private_data_len is 100, and must be at most 56",
-    "again": "the ID is in state CONNECT (connecting, or connected), and must be in ROUTE_RESOLVED",
+    "route": "rdma_connect(): Invalid argument; the ID is in state ADDR_RESOLVED (the peer's address is known), and must be in ROUTE_RESOLVED",
+    "data": "rdma_connect(): Invalid argument; private_data_len is 100, and must be at most 56",
+    "again": "rdma_connect(): Invalid argument; the ID is in state CONNECT (connecting, or connected), and must be in ROUTE_RESOLVED",
+    "notify": "rdma_notify(): Invalid argument; the ID is in state ADDR_RESOLVED (the peer's address is known), and must be in CONNECT or DISCONNECT",
 }
 
 
@@ -144,7 +145,7 @@ def check_connected_mistakes(rdmalab, tally):
     for mistake, says in SAID_OF_MISTAKES.items():
         done = rdmalab.run("exec", "--virtual", "h1", "--", program, mistake)
         tally.expect(done.returncode == 3 and done.stderr == "rdmalab: h1 cm_mistakes ended with status 3\n"
-                     f"  the lab had refused rdma_connect(): Invalid argument; {says}\n", f"the mistake {mistake}", text_of(done))
+                     f"  the lab had refused {says}\n", f"the mistake {mistake}", text_of(done))
     for mistake, says in SAID_OF_NULL.items():
         for options in ([], ["--virtual"]):
             done = rdmalab.run("exec", *options, "h1", "--", program, mistake)
