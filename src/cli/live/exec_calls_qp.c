@@ -79,36 +79,52 @@ enum rdl_status exec_created_qp(struct exec_client *c, struct program_answer *a)
     return RDL_OK;
 }
 
-static struct rdl_ah_attr av_in(const struct program_av *av)
+/* The members that the lab and the program call the same: of addresses, and of attributes. */
+#define SAME_AV(X)                                                                                 \
+    X(sgid_index)                                                                                  \
+    X(hop_limit)                                                                                   \
+    X(traffic_class)                                                                               \
+    X(sl)                                                                                          \
+    X(static_rate)
+#define SAME_ATTRS(X)                                                                              \
+    X(state)                                                                                       \
+    X(path_mtu)                                                                                    \
+    X(access)                                                                                      \
+    X(pkey_index)                                                                                  \
+    X(port)                                                                                        \
+    X(qkey)                                                                                        \
+    X(dest_qpn)                                                                                    \
+    X(rq_psn)                                                                                      \
+    X(sq_psn)                                                                                      \
+    X(max_rd_atomic)                                                                               \
+    X(max_dest_rd_atomic)                                                                          \
+    X(min_rnr_timer)                                                                               \
+    X(timeout)                                                                                     \
+    X(retry_cnt)                                                                                   \
+    X(rnr_retry)                                                                                   \
+    X(en_sqd_async_notify)
+#define COPY(name) .name = p->name,
+
+static struct rdl_ah_attr av_in(const struct program_av *p)
 {
     struct rdl_ah_attr ah = {
-        .sgid_index = av->sgid_index,
-        .hop_limit = av->hop_limit,
-        .traffic_class = av->traffic_class,
-        .sl = av->sl,
-        .flow_label = av->flow_label & 0xfffffu, /* the kernel takes 20 bits of it, too */
-        .static_rate = av->static_rate,
-        .port = av->port,
+        SAME_AV(COPY).flow_label = p->flow_label & 0xfffffu, /* the kernel takes 20 bits, too */
+        .port = p->port,
     };
 
-    memcpy(ah.dgid, av->dgid, sizeof(ah.dgid));
+    memcpy(ah.dgid, p->dgid, sizeof(ah.dgid));
     return ah;
 }
 
-static struct program_av av_out(const struct rdl_ah_attr *ah, uint32_t port)
+static struct program_av av_out(const struct rdl_ah_attr *p, uint32_t port)
 {
     struct program_av av = {
-        .flow_label = ah->flow_label,
-        .sgid_index = ah->sgid_index,
-        .hop_limit = ah->hop_limit,
-        .traffic_class = ah->traffic_class,
-        .sl = ah->sl,
-        .static_rate = ah->static_rate,
+        SAME_AV(COPY).flow_label = p->flow_label,
         .port = (uint8_t)port,
         .is_global = 1,
     };
 
-    memcpy(av.dgid, ah->dgid, sizeof(av.dgid));
+    memcpy(av.dgid, p->dgid, sizeof(av.dgid));
     return av;
 }
 
@@ -116,23 +132,7 @@ enum rdl_status exec_modify_qp(struct exec_client *c)
 {
     const struct program_qp_attr *p = &c->call.u.modify_qp.attr;
     const struct rdl_qp_attr attr = {
-        .state = p->state,
-        .cur_state = p->cur_state,
-        .path_mtu = p->path_mtu,
-        .access = p->access,
-        .pkey_index = p->pkey_index,
-        .port = p->port,
-        .qkey = p->qkey,
-        .dest_qpn = p->dest_qpn,
-        .rq_psn = p->rq_psn,
-        .sq_psn = p->sq_psn,
-        .max_rd_atomic = p->max_rd_atomic,
-        .max_dest_rd_atomic = p->max_dest_rd_atomic,
-        .min_rnr_timer = p->min_rnr_timer,
-        .timeout = p->timeout,
-        .retry_cnt = p->retry_cnt,
-        .rnr_retry = p->rnr_retry,
-        .en_sqd_async_notify = p->en_sqd_async_notify,
+        SAME_ATTRS(COPY).cur_state = p->cur_state,
         .ah = av_in(&p->av),
     };
 
@@ -151,34 +151,17 @@ enum rdl_status exec_query_qp(struct exec_client *c)
 
 enum rdl_status exec_queried_qp(struct exec_client *c, struct program_answer *a)
 {
-    struct program_qp_attr *p = &a->u.query_qp.attr;
-    const struct rdl_qp_attr *q;
+    const struct rdl_qp_attr *p;
     struct rdl_qp_info info;
     const enum rdl_status st = rdl_qp_info(c->lab, (rdl_qp){c->made}, &info);
 
     if (st != RDL_OK)
         return st;
-    q = &info.attr;
-    *p = (struct program_qp_attr){
-        .state = q->state,
-        .cur_state = q->state,
-        .path_mtu = q->path_mtu,
-        .access = q->access,
-        .pkey_index = q->pkey_index,
-        .port = q->port,
-        .qkey = q->qkey,
-        .dest_qpn = q->dest_qpn,
-        .rq_psn = q->rq_psn,
-        .sq_psn = q->sq_psn,
-        .max_rd_atomic = q->max_rd_atomic,
-        .max_dest_rd_atomic = q->max_dest_rd_atomic,
-        .min_rnr_timer = q->min_rnr_timer,
-        .timeout = q->timeout,
-        .retry_cnt = q->retry_cnt,
-        .rnr_retry = q->rnr_retry,
-        .en_sqd_async_notify = q->en_sqd_async_notify,
-        .sq_draining = q->sq_draining,
-        .av = av_out(&q->ah, q->port),
+    p = &info.attr;
+    a->u.query_qp.attr = (struct program_qp_attr){
+        SAME_ATTRS(COPY).cur_state = p->state,
+        .sq_draining = p->sq_draining,
+        .av = av_out(&p->ah, p->port),
     };
     a->u.query_qp.cap = cap_of(&info);
     return RDL_OK;
