@@ -29,10 +29,9 @@ struct drawn {
 void drawn_init(struct drawn *d, const struct capture_record *r, const bool *is_drawn);
 void drawn_done(struct drawn *d);
 
-/* Reads the capture again from its beginning, and keeps the bytes of the packets from event @from
- * to
- * @to (0: the end), @most packets and DRAWN_BYTES_MAX at most.  Only frames of Ethernet are kept.
- * What cannot be read again has no bytes.
+/* Reads the capture again from its beginning, and keeps the bytes of packets: from event @from to
+ * event @to (0: the end), @most packets and DRAWN_BYTES_MAX at most.  Only frames of Ethernet are
+ * kept.  A packet that cannot be read again has no bytes.
  */
 void drawn_keep(struct drawn *d, FILE *f, ev_id from, ev_id to, size_t most);
 

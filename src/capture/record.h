@@ -131,9 +131,8 @@ bool record_counts(const struct flow *f, const struct seen *s);
  */
 bool record_knows_silence(const struct capture_record *r, uint32_t flow);
 
-/* Returns a flow that is opposite to the lonely flow @flow and lonely, too, and has responses or,
- * if
- * @flow has only responses, requests; SEEN_NONE: none.
+/* Returns a flow that is opposite to the lonely flow @flow and lonely, too.  It has responses, or
+ * requests if @flow has only responses; SEEN_NONE: none.
  */
 uint32_t record_other_lonely(const struct capture_record *r, uint32_t flow);
 

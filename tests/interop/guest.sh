@@ -149,10 +149,10 @@ traffic() {
 
 # --- Programs of rdma_cm, on either side ---------------------------------------------------------
 
-# cm_listening: does a program of this machine's kernel wait for connections of rdma_cm?
+# cm_listening: succeeds if a program on this machine's kernel waits for connections of rdma_cm.
 cm_listening() { rdma resource show cm_id | grep -q 'state LISTEN'; }
 
-# cm_grouped INTERFACE: has the interface joined the multicast group 239.0.0.1?
+# cm_grouped INTERFACE: succeeds if the interface has joined the multicast group 239.0.0.1.
 cm_grouped() { ip maddr show dev "$1" | grep -q 01:00:5e:00:00:01; }
 
 # address6 INTERFACE ADDRESS DEVICE: the interface has that address, and the rxe device its GID.

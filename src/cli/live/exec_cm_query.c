@@ -31,7 +31,6 @@ static int look_up(const struct exec_client *c, uint64_t file, uint32_t number,
 {
     struct exec_cm_id *id;
     const int error = exec_cm_find(c, file, number, &id);
-
     enum rdl_status st;
 
     *ret = (struct rdl_cm_id_info){.space = 0};

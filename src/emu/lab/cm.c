@@ -393,7 +393,6 @@ enum rdl_status rdl_cm_turn_event(struct rdl_lab *lab, rdl_cm_channel channel, u
                                   int status)
 {
     struct guest_cm_object *ch = channel_of(lab, channel);
-
     const struct guest_cm_object *o;
     enum rdl_status st;
 

@@ -229,8 +229,7 @@ static bool is_own(const struct host_line *line, void *ctx)
 }
 
 /* Puts the address of this machine in the place of that of a host, for socket @fd.  Returns false
- * if
- * @a is none.
+ * if @a is none.
  */
 static bool go_home(int fd, union ip_address *a)
 {

@@ -328,7 +328,6 @@ static void the_objects_of_the_kernel_stay(void **state)
     }
 }
 
-/* A program acknowledges the event as librdmacm has changed it, and is told no end after that. */
 static void refuse(struct cm_lab *l)
 {
     int error;
@@ -337,7 +336,9 @@ static void refuse(struct cm_lab *l)
     run_for(l, 1000000);
 }
 
-/* The server goes before, or after, the client's program is told that it cannot connect. */
+/* A program acknowledges the event as librdmacm has changed it, and is told no end after that.  The
+ * server refuses before, or after, the client's program is told that it cannot connect.
+ */
 static void hide_end(struct cm_lab *l, bool comes_before)
 {
     struct rdl_cm_event e;

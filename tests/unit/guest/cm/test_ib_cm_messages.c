@@ -29,7 +29,6 @@ static void a_req_for_another_address_is_rejected(void **state)
     assert_int_equal(side_of(r, B)->n_events, 0);
 }
 
-/* Every call in a state that does not permit it changes nothing. */
 static void a_connection_that_is_established_is_not_rejected(void **state)
 {
     struct rig *r = *state;
@@ -40,6 +39,7 @@ static void a_connection_that_is_established_is_not_rejected(void **state)
     assert_int_equal(ids.b->state, CMS_ESTABLISHED);
 }
 
+/* Every call in a state that does not permit it changes nothing. */
 static void calls_out_of_order_are_refused(void **state)
 {
     struct rig *r = *state;
