@@ -109,31 +109,42 @@ static void ask_from(struct neighbours *n, const uint8_t gid[GID_BYTES], uint32_
     go_on(n, 1);
 }
 
+/* From now on each frame is lost.  @ret is an address that no host has. */
+static void cut_off(struct neighbours *n, uint8_t ret[GID_BYTES])
+{
+    memcpy(ret, n->gid[1], GID_BYTES);
+    ret[15] = NOBODY;
+    lose(n, EVERYTHING);
+}
+
+/* So many messages of h1 wait. */
+static void assert_waiting(const struct neighbours *n, uint32_t messages)
+{
+    struct rdl_cm_counts c;
+
+    assert_int_equal(rdl_cm_counts(n->lab, n->host[0], &c), RDL_OK);
+    assert_int_equal(c.messages, messages);
+}
+
 /* While nobody answers for one address, the message to another host waits, and is sent later. */
 static void a_message_waits_for_its_own_neighbour(void **state)
 {
     struct neighbours *n = *state;
     uint8_t nobody[GID_BYTES];
-    struct rdl_cm_counts c;
 
-    memcpy(nobody, n->gid[1], GID_BYTES);
-    nobody[15] = NOBODY;
-    lose(n, EVERYTHING);
+    cut_off(n, nobody);
     ask_from(n, nobody, 7);
     go_on(n, 1500);
     ask_from(n, n->gid[1], 8);
-    assert_int_equal(rdl_cm_counts(n->lab, n->host[0], &c), RDL_OK);
-    assert_int_equal(c.messages, 2);
+    assert_waiting(n, 2);
     go_on(n, 1600);
-    assert_int_equal(rdl_cm_counts(n->lab, n->host[0], &c), RDL_OK);
-    assert_int_equal(c.messages, 1); /* the other one is lost */
+    assert_waiting(n, 1); /* the other one is lost */
     assert_int_equal(rdl_total(n->lab, EV_cm_sent), 0);
     lose(n, 0);
     go_on(n, 1000);
     assert_int_equal(rdl_total(n->lab, EV_cm_sent), 1);
     assert_int_equal(rdl_total(n->lab, EV_cm_received), 3); /* h2 hears the REJ */
-    assert_int_equal(rdl_cm_counts(n->lab, n->host[0], &c), RDL_OK);
-    assert_int_equal(c.messages, 0);
+    assert_waiting(n, 0);
 }
 
 /* The last message goes with its neighbour; those before it, and those that come later, stay. */
@@ -141,27 +152,21 @@ static void a_message_behind_others_is_lost_alone(void **state)
 {
     struct neighbours *n = *state;
     uint8_t nobody[GID_BYTES];
-    struct rdl_cm_counts c;
 
-    memcpy(nobody, n->gid[1], GID_BYTES);
-    nobody[15] = NOBODY;
-    lose(n, EVERYTHING);
+    cut_off(n, nobody);
     ask_from(n, nobody, 1);
     go_on(n, 1500);
     ask_from(n, n->gid[1], 2);
     ask_from(n, n->gid[1], 3);
     ask_from(n, nobody, 4);
-    assert_int_equal(rdl_cm_counts(n->lab, n->host[0], &c), RDL_OK);
-    assert_int_equal(c.messages, 4);
+    assert_waiting(n, 4);
     go_on(n, 1600);
-    assert_int_equal(rdl_cm_counts(n->lab, n->host[0], &c), RDL_OK);
-    assert_int_equal(c.messages, 2);
+    assert_waiting(n, 2);
     ask_from(n, n->gid[1], 5);
     lose(n, 0);
     go_on(n, 1000);
     assert_int_equal(rdl_total(n->lab, EV_cm_sent), 3);
-    assert_int_equal(rdl_cm_counts(n->lab, n->host[0], &c), RDL_OK);
-    assert_int_equal(c.messages, 0);
+    assert_waiting(n, 0);
 }
 
 /* All buffers are at the device, which does not take them: further messages wait for a completion.
@@ -172,7 +177,6 @@ static void messages_wait_for_a_free_buffer(void **state)
     struct rdl_device_fault_config c = {
         .kind = FLT_STUCK_QUEUE, .host = n->host[0], .nth = 1, .count = RDL_ANY};
     struct rdl_value queue;
-    struct rdl_cm_counts counts;
     rdl_fault fault;
     size_t at;
 
@@ -182,12 +186,10 @@ static void messages_wait_for_a_free_buffer(void **state)
     assert_int_equal(rdl_device_fault_add(n->lab, &c, &fault), RDL_OK);
     for (uint32_t i = 0; i < BUFFERS + MORE; i++)
         ask_from(n, n->gid[1], 2 + i);
-    assert_int_equal(rdl_cm_counts(n->lab, n->host[0], &counts), RDL_OK);
-    assert_int_equal(counts.messages, MORE);
+    assert_waiting(n, MORE);
     assert_int_equal(rdl_fault_remove(n->lab, fault), RDL_OK);
     go_on(n, 1);
-    assert_int_equal(rdl_cm_counts(n->lab, n->host[0], &counts), RDL_OK);
-    assert_int_equal(counts.messages, 0);
+    assert_waiting(n, 0);
     assert_int_equal(rdl_total(n->lab, EV_cm_sent), 1 + BUFFERS + MORE);
     assert_int_equal(rdl_total(n->lab, EV_cm_received), 2 * (1 + BUFFERS + MORE));
 }

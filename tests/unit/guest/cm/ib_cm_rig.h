@@ -84,27 +84,34 @@ static inline void listen_at(struct rig *r, unsigned side)
     assert_int_equal(ib_cm_listen(id, SERVICE), RDL_OK);
 }
 
-static inline struct ib_cm_id *request(struct rig *r, unsigned side, uint32_t qpn)
+/* Sends @req from @side to the other one. */
+static inline struct ib_cm_id *ask(struct rig *r, unsigned side, struct ib_cm_req req)
 {
     struct ib_cm_id *id = ib_cm_create(&r->ends[side]->cm, NULL);
-    struct ib_cm_req req = {.path = {.hop_limit = 64},
-                            .path_mtu = 3,
-                            .packet_life = LIFE,
-                            .service_id = SERVICE,
-                            .qpn = qpn,
-                            .starting_psn = 100,
-                            .remote_cm_timeout = 20,
-                            .local_cm_timeout = 20,
-                            .max_cm_retries = 15,
-                            .retry_count = 7,
-                            .private_data = "hello",
-                            .private_bytes = 6};
 
     assert_non_null(id);
     memcpy(req.path.sgid, gids[side], GID_BYTES);
     memcpy(req.path.dgid, gids[!side], GID_BYTES);
     assert_int_equal(ib_cm_send_req(id, &req), RDL_OK);
     return id;
+}
+
+static inline struct ib_cm_id *request(struct rig *r, unsigned side, uint32_t qpn)
+{
+    const struct ib_cm_req req = {.path = {.hop_limit = 64},
+                                  .path_mtu = 3,
+                                  .packet_life = LIFE,
+                                  .service_id = SERVICE,
+                                  .qpn = qpn,
+                                  .starting_psn = 100,
+                                  .remote_cm_timeout = 20,
+                                  .local_cm_timeout = 20,
+                                  .max_cm_retries = 15,
+                                  .retry_count = 7,
+                                  .private_data = "hello",
+                                  .private_bytes = 6};
+
+    return ask(r, side, req);
 }
 
 static inline void reply(struct ib_cm_id *id, uint32_t qpn)

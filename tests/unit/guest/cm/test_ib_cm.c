@@ -390,21 +390,19 @@ static void a_message_is_repeated_as_often_as_it_says(void **state)
     assert_int_equal(last(r, A)->kind, IB_CM_SIDR_REQ_ERROR);
 }
 
-/* What the passive side sends has the traffic class and the flow label of the REQ, and not those of
- * the packet that it came in.
+/* Packets of the passive side have the traffic class and the flow label of the REQ, and not those
+ * of the packet that it came in.
  */
 static void a_reply_goes_the_way_of_the_req(void **state)
 {
     struct rig *r = *state;
-    struct ib_cm_req req = {.path = {.hop_limit = 64, .traffic_class = 96, .flow_label = 0x12345},
-                            .service_id = SERVICE,
-                            .qpn = 17};
-    struct ib_cm_id *id = ib_cm_create(&r->ends[A]->cm, NULL);
+    const struct ib_cm_req req = {
+        .path = {.hop_limit = 64, .traffic_class = 96, .flow_label = 0x12345},
+        .service_id = SERVICE,
+        .qpn = 17};
 
     listen_at(r, B);
-    memcpy(req.path.sgid, gids[A], GID_BYTES);
-    memcpy(req.path.dgid, gids[B], GID_BYTES);
-    assert_int_equal(ib_cm_send_req(id, &req), RDL_OK);
+    (void)ask(r, A, req);
     pass(r, 1);
     assert_int_equal(last(r, B)->id->path.traffic_class, 96);
     assert_int_equal(last(r, B)->id->path.flow_label, 0x12345);
@@ -414,19 +412,16 @@ static void a_reply_goes_the_way_of_the_req(void **state)
 static void each_side_says_how_long_it_may_take(void **state)
 {
     struct rig *r = *state;
-    struct ib_cm_req req = {.path = {.hop_limit = 64},
-                            .packet_life = LIFE,
-                            .service_id = SERVICE,
-                            .qpn = 17,
-                            .remote_cm_timeout = 20,
-                            .local_cm_timeout = 18,
-                            .max_cm_retries = 3};
-    struct ib_cm_id *id = ib_cm_create(&r->ends[A]->cm, NULL);
+    const struct ib_cm_req req = {.path = {.hop_limit = 64},
+                                  .packet_life = LIFE,
+                                  .service_id = SERVICE,
+                                  .qpn = 17,
+                                  .remote_cm_timeout = 20,
+                                  .local_cm_timeout = 18,
+                                  .max_cm_retries = 3};
 
     listen_at(r, B);
-    memcpy(req.path.sgid, gids[A], GID_BYTES);
-    memcpy(req.path.dgid, gids[B], GID_BYTES);
-    assert_int_equal(ib_cm_send_req(id, &req), RDL_OK);
+    (void)ask(r, A, req);
     pass(r, 1);
     r->lose = CM_REP;
     r->n_lose = 100;
