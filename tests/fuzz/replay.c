@@ -31,14 +31,18 @@ int main(int argc, char **argv)
     const struct dirent *entry;
     unsigned n = 0;
 
-    if (!directory || !bytes)
+    if (!directory || !bytes) {
+        fprintf(stderr, "usage: replay DIRECTORY, which can be read\n");
         return 2;
-    for (; (entry = readdir(directory)); n++) {
-        if (entry->d_name[0] != '.')
-            replay(argv[1], entry->d_name, bytes);
+    }
+    while ((entry = readdir(directory))) {
+        if (entry->d_name[0] == '.')
+            continue;
+        replay(argv[1], entry->d_name, bytes);
+        n++;
     }
     closedir(directory);
     free(bytes);
-    printf("%u entries\n", n);
-    return n > 2 ? 0 : 1;
+    printf("%u inputs\n", n);
+    return n > 0 ? 0 : 1;
 }
