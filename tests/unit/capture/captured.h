@@ -6,6 +6,7 @@
 #define CAPTURED_H
 
 #include "capture/check.h"
+#include "emu/base/assert.h"
 #include "emu/facts/enum/opcode.h"
 #include "emu/wire/mad.h"
 
@@ -106,5 +107,8 @@ const char *captured_found(const struct check *c, char *buf, size_t cap);
  * @expected.
  */
 void captured_shows(const struct captured *v, size_t n, const char *expected);
+
+/* The same of the array @rows. */
+#define SHOWS(rows, expected) captured_shows(rows, ARRAY_LEN(rows), expected)
 
 #endif

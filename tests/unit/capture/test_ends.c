@@ -4,31 +4,11 @@
 #include "testing.h"
 
 #include "captured.h"
+#include "captured_reads.h"
 
 #include <string.h>
 
 #include "emu/base/assert.h"
-
-#define SHOWS(rows, expected) captured_shows(rows, ARRAY_LEN(rows), expected)
-#define READ(when, at, bytes)                                                                      \
-    {                                                                                              \
-        .at_us = (when), .from = 'a', .op = OP_RC_RDMA_READ_REQUEST, .psn = (at), .n = (bytes),    \
-        .ack_req = true                                                                            \
-    }
-#define RESPONSE(when, position, at, bytes, msns)                                                  \
-    {                                                                                              \
-        .at_us = (when), .from = 'b', .op = OP_RC_RDMA_READ_RESPONSE_##position, .psn = (at),      \
-        .n = (bytes), .syndrome = 31, .msn = (msns)                                                \
-    }
-#define ATOMIC(when, at)                                                                           \
-    {                                                                                              \
-        .at_us = (when), .from = 'a', .op = OP_RC_FETCH_ADD, .psn = (at), .ack_req = true          \
-    }
-#define FOUND(when, at, what, msns)                                                                \
-    {                                                                                              \
-        .at_us = (when), .from = 'b', .op = OP_RC_ATOMIC_ACKNOWLEDGE, .psn = (at),                 \
-        .value = (what), .syndrome = 31, .msn = (msns)                                             \
-    }
 
 /* --- Captured at one end ---------------------------------------------------------------------- */
 

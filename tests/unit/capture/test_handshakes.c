@@ -18,8 +18,6 @@
 #include "emu/facts/enum/mtu.h"
 #include "emu/facts/enum/sidr_status.h"
 
-#define SHOWS(rows, expected) captured_shows(rows, ARRAY_LEN(rows), expected)
-
 #define HEAD(id, attr)                                                                             \
     .head = {                                                                                      \
         .base_version = MAD_BASE_VERSION,                                                          \

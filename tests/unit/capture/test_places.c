@@ -12,8 +12,6 @@
 #include "emu/base/assert.h"
 #include "emu/wire/pcapng.h"
 
-#define SHOWS(rows, expected) captured_shows(rows, ARRAY_LEN(rows), expected)
-
 static const struct exact_limits unlimited = {EXACT_UNKNOWN, EXACT_UNKNOWN, EXACT_UNKNOWN,
                                               EXACT_UNKNOWN};
 

@@ -5,28 +5,13 @@
 #include "testing.h"
 
 #include "captured.h"
+#include "captured_reads.h"
 #include "emu/base/assert.h"
 
-#define SHOWS(rows, expected) captured_shows(rows, ARRAY_LEN(rows), expected)
-#define READ(when, at, bytes)                                                                      \
-    {                                                                                              \
-        .at_us = (when), .from = 'a', .op = OP_RC_RDMA_READ_REQUEST, .psn = (at), .n = (bytes),    \
-        .ack_req = true                                                                            \
-    }
-#define RESPONSE(when, position, at, bytes, msns)                                                  \
-    {                                                                                              \
-        .at_us = (when), .from = 'b', .op = OP_RC_RDMA_READ_RESPONSE_##position, .psn = (at),      \
-        .n = (bytes), .syndrome = 31, .msn = (msns)                                                \
-    }
-#define ATOMIC(when, at, address)                                                                  \
+#define ATOMIC_AT(when, at, address)                                                               \
     {                                                                                              \
         .at_us = (when), .from = 'a', .op = OP_RC_FETCH_ADD, .psn = (at), .va = (address),         \
         .ack_req = true                                                                            \
-    }
-#define FOUND(when, at, what, msns)                                                                \
-    {                                                                                              \
-        .at_us = (when), .from = 'b', .op = OP_RC_ATOMIC_ACKNOWLEDGE, .psn = (at),                 \
-        .value = (what), .syndrome = 31, .msn = (msns)                                             \
     }
 #define WRITE(when, at, address)                                                                   \
     {                                                                                              \
@@ -53,7 +38,7 @@ static void finds_at(const struct captured *v, size_t n, char at, const char *ex
 static void only_its_response_answers_a_read_or_an_atomic(void **state)
 {
     static const struct captured read[] = {READ(0, 1, 100), ACK_OF(2, 'b', 1, 1)};
-    static const struct captured atomic[] = {ATOMIC(0, 1, 0), ACK_OF(2, 'b', 1, 1)};
+    static const struct captured atomic[] = {ATOMIC_AT(0, 1, 0), ACK_OF(2, 'b', 1, 1)};
     static const struct captured again[] = {SEND_OF(0, 'a', 1),   ACK_OF(1, 'b', 1, 1),
                                             READ(2, 2, 100),      RESPONSE(3, ONLY, 2, 100, 2),
                                             SEND_OF(999, 'a', 1), ACK_OF(1000, 'b', 2, 2)};
@@ -81,13 +66,13 @@ static void a_read_is_asked_for_again_after_an_ack(void **state)
 /* The atomic is over for the requester: it goes on, and later requests are answered. */
 static void a_requester_may_go_on_behind_an_ack_of_its_atomic(void **state)
 {
-    static const struct captured on[] = {ATOMIC(0, 1, 0), ACK_OF(2, 'b', 1, 1), SEND_OF(3, 'a', 2),
-                                         ACK_OF(4, 'b', 2, 2)};
+    static const struct captured on[] = {ATOMIC_AT(0, 1, 0), ACK_OF(2, 'b', 1, 1),
+                                         SEND_OF(3, 'a', 2), ACK_OF(4, 'b', 2, 2)};
     static const struct captured lost[] = {
-        ATOMIC(0, 1, 0),      ACK_OF(2, 'b', 1, 1),   SEND_OF(3, 'a', 2),   ACK_OF(4, 'b', 2, 2),
+        ATOMIC_AT(0, 1, 0),   ACK_OF(2, 'b', 1, 1),   SEND_OF(3, 'a', 2),   ACK_OF(4, 'b', 2, 2),
         SEND_OF(900, 'a', 2), ACK_OF(902, 'b', 2, 2), SEND_OF(903, 'a', 3), ACK_OF(904, 'b', 3, 3)};
     static const struct captured anew[] = {
-        ATOMIC(0, 1, 0),      ACK_OF(2, 'b', 1, 1),   SEND_OF(3, 'a', 2),   ACK_OF(4, 'b', 2, 2),
+        ATOMIC_AT(0, 1, 0),   ACK_OF(2, 'b', 1, 1),   SEND_OF(3, 'a', 2),   ACK_OF(4, 'b', 2, 2),
         SEND_OF(900, 'a', 1), ACK_OF(902, 'b', 1, 1), SEND_OF(903, 'a', 2), ACK_OF(904, 'b', 2, 2)};
 
     (void)state;
@@ -99,11 +84,11 @@ static void a_requester_may_go_on_behind_an_ack_of_its_atomic(void **state)
 /* Or the ACK is the sign that the answer is missing, as one with a later PSN is. */
 static void a_requester_may_ask_again_after_an_ack_of_its_atomic(void **state)
 {
-    static const struct captured atomic[] = {ATOMIC(0, 1, 0), ACK_OF(2, 'b', 1, 1),
-                                             ATOMIC(12, 1, 0), FOUND(14, 1, 5, 1)};
+    static const struct captured atomic[] = {ATOMIC_AT(0, 1, 0), ACK_OF(2, 'b', 1, 1),
+                                             ATOMIC_AT(12, 1, 0), FOUND(14, 1, 5, 1)};
     static const struct captured behind[] = {
-        ATOMIC(0, 1, 0),     SEND_OF(1, 'a', 2),   ACK_OF(2, 'b', 1, 1), ACK_OF(3, 'b', 2, 2),
-        ATOMIC(12, 1, 0),    SEND_OF(13, 'a', 2),  FOUND(14, 1, 5, 1),   ACK_OF(15, 'b', 2, 2),
+        ATOMIC_AT(0, 1, 0),  SEND_OF(1, 'a', 2),   ACK_OF(2, 'b', 1, 1), ACK_OF(3, 'b', 2, 2),
+        ATOMIC_AT(12, 1, 0), SEND_OF(13, 'a', 2),  FOUND(14, 1, 5, 1),   ACK_OF(15, 'b', 2, 2),
         SEND_OF(16, 'a', 3), ACK_OF(17, 'b', 3, 3)};
 
     (void)state;
@@ -167,9 +152,10 @@ static void the_size_of_a_request_is_judged_at_any_mtu(void **state)
 
 static void an_unaligned_atomic_is_refused(void **state)
 {
-    static const struct captured done[] = {ATOMIC(0, 1, 4), FOUND(2, 1, 5, 1), ATOMIC(3, 2, 8),
-                                           FOUND(4, 2, 5, 2)};
-    static const struct captured refused[] = {ATOMIC(0, 1, 4), NAK_OF(2, 'b', 1, NAK_INVALID, 0)};
+    static const struct captured done[] = {ATOMIC_AT(0, 1, 4), FOUND(2, 1, 5, 1),
+                                           ATOMIC_AT(3, 2, 8), FOUND(4, 2, 5, 2)};
+    static const struct captured refused[] = {ATOMIC_AT(0, 1, 4),
+                                              NAK_OF(2, 'b', 1, NAK_INVALID, 0)};
     static const struct captured write[] = {WRITE(0, 1, 3), ACK_OF(2, 'b', 1, 1)};
 
     (void)state;
