@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The driver of the toy RNIC, as a guest loads it.  One command is under way at a time. */
+#include "toy/driver.h"
+
 #include <errno.h>
 #include <string.h>
 
@@ -8,125 +10,9 @@
 #include "emu/facts/enum/object.h"
 #include "emu/facts/enum/pci_function.h"
 #include "emu/facts/enum/qp_attr.h"
-#include "emu/facts/enum/qp_type.h"
-#include "emu/facts/enum/send_flag.h"
-#include "emu/facts/enum/wc_flag.h"
 #include "emu/facts/profile.h"
-#include "emu/facts/roce.h"
-#include "emu/facts/wr.h"
-#include "emu/guest/pci/pci.h"
-#include "emu/guest/verbs/driver.h"
 #include "toy/devices.h"
-#include "toy/toy.h"
-
-/* A ring as the driver knows it. */
-struct ring {
-    uint64_t gpa; /* 0: there is none */
-    uint32_t n, bytes;
-};
-
-struct toy_cq {
-    struct guest_cq cq;
-    struct ring ring;
-};
-
-struct toy_srq {
-    struct guest_srq srq;
-    struct ring ring;
-};
-
-struct toy_qp {
-    struct guest_qp qp;
-    struct ring sends, receives;
-};
-
-struct driver {
-    struct verbs *verbs;
-    struct guest_pci pci;
-    uint64_t regs;    /* guest-physical address of the registers */
-    uint64_t command; /* address of the command */
-    bool waits;       /* a command is under way */
-    uint32_t op;      /* its enum toy_op, or that of the last one */
-    struct ring events;
-    uint64_t pages, pages_bytes; /* list of pages, which all commands share */
-    uint32_t gids_set, active_mtu;
-    uint64_t irqs;
-};
-
-static struct driver *driver_of(const struct guest_object *o)
-{
-    return o->verbs->driver;
-}
-
-/* --- Rings ------------------------------------------------------------------------------------ */
-
-static uint64_t ring_bytes(const struct ring *r)
-{
-    return sizeof(struct toy_ring) + (uint64_t)r->n * r->bytes;
-}
-
-/* Allocates a ring; nothing for one without entries. */
-static bool ring_take(const struct driver *d, struct ring *r, uint32_t n, size_t bytes)
-{
-    *r = (struct ring){.n = n, .bytes = (uint32_t)bytes};
-    if (n > 0)
-        r->gpa = dma_take(d->pci.dma, ring_bytes(r));
-    return n == 0 || r->gpa != 0;
-}
-
-static void ring_give(const struct driver *d, struct ring *r)
-{
-    dma_give(d->pci.dma, r->gpa, ring_bytes(r));
-    *r = (struct ring){0};
-}
-
-static struct toy_ring counters(const struct driver *d, const struct ring *r)
-{
-    struct toy_ring c = {0, 0};
-
-    if (r->gpa)
-        (void)ram_read(d->pci.ram, r->gpa, &c, sizeof(c));
-    return c;
-}
-
-static void set_counters(const struct driver *d, const struct ring *r, struct toy_ring c)
-{
-    (void)ram_write(d->pci.ram, r->gpa, &c, sizeof(c));
-}
-
-static uint64_t entry(const struct ring *r, uint32_t k)
-{
-    return r->gpa + sizeof(struct toy_ring) + (uint64_t)(k % r->n) * r->bytes;
-}
-
-/* Posts a request.  *@ret_entry is its place in the ring. */
-static enum rdl_status post(const struct driver *d, const struct ring *r, const void *in,
-                            uint32_t *ret_entry)
-{
-    struct toy_ring c = counters(d, r);
-
-    if (c.put - c.got >= r->n)
-        return RDL_ERR_QUEUE_FULL;
-    if (!ram_write(d->pci.ram, entry(r, c.put), in, r->bytes))
-        return RDL_ERR_NOMEM;
-    *ret_entry = c.put % r->n;
-    c.put++;
-    set_counters(d, r, c);
-    return RDL_OK;
-}
-
-/* Takes an entry that the device has written.  Returns false if there is none. */
-static bool take(const struct driver *d, const struct ring *r, void *out)
-{
-    struct toy_ring c = counters(d, r);
-
-    if (c.put == c.got)
-        return false;
-    (void)ram_read(d->pci.ram, entry(r, c.got), out, r->bytes);
-    c.got++;
-    set_counters(d, r, c);
-    return true;
-}
+#include "toy/work.h"
 
 /* --- Commands --------------------------------------------------------------------------------- */
 
@@ -322,27 +208,11 @@ static enum rdl_status create_qp(struct guest_qp *qp)
     X(en_sqd_async_notify)
 #define COPY(name) .name = a->name,
 
-static struct av av_of(const struct rdl_ah_attr *a)
-{
-    struct av av = {.sgid_index = a->sgid_index,
-                    .hop_limit = a->hop_limit,
-                    .static_rate = a->static_rate,
-                    .tclass = a->traffic_class,
-                    .sl = a->sl,
-                    .flow_label = a->flow_label,
-                    .port = a->port,
-                    .flags = AH_FLAG_GRH};
-
-    memcpy(av.dgid, a->dgid, sizeof(av.dgid));
-    memcpy(av.dmac, a->dmac, sizeof(av.dmac));
-    return av;
-}
-
 static enum rdl_status modify_qp(struct guest_qp *qp, const struct rdl_qp_attr *a, uint32_t mask)
 {
     struct toy_command c = {.number = qp->qpn,
                             .mask = mask,
-                            .attr = {SAME_ATTRS(COPY).credits = a->credits, .av = av_of(&a->ah)}};
+                            .attr = {SAME_ATTRS(COPY).credits = a->credits, .av = toy_av(&a->ah)}};
 
     c.attr.av.port = (uint8_t)(mask & QPA_PORT ? a->port : qp->attr.port);
     return send(driver_of(&qp->o), TOY_MODIFY_QP, c);
@@ -526,161 +396,6 @@ static void answer(struct driver *d)
     verbs_refused(d->verbs, c.error, (uint32_t)c.error);
 }
 
-/* --- Work ------------------------------------------------------------------------------------- */
-
-static void put_sges(union toy_data *out, const struct rdl_sge *sge, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        out->sge[i] = (struct sge){sge[i].addr, sge[i].length, sge[i].lkey};
-}
-
-/* Fills in the member of the union that the opcode selects. */
-static void put_operation(struct send_wqe *w, uint32_t type, const struct verbs_send *send)
-{
-    const struct rdl_send_wr *wr = send->wr;
-    const enum wr_form form = wr_info(wr->opcode)->form;
-
-    if (type == QPT_UD) {
-        w->to = (struct datagram_to){av_of(&send->ah->attr), send->ah->pd->pdn, wr->ud.remote_qpn,
-                                     wr->ud.remote_qkey};
-    } else if (form == WR_FORM_REG) {
-        w->reg = (struct reg_request){send->mr->mrn, wr->reg.key, wr->reg.access};
-    } else if (form == WR_FORM_BIND) {
-        w->bind = (struct bind_request){.type = wr->bind_mw.type_1 ? 1 : 2,
-                                        .mw_key = send->mw_rkey,
-                                        .new_key = wr->bind_mw.rkey,
-                                        .mr_key = send->mr ? send->mr->lkey : 0,
-                                        .access = wr->bind_mw.access,
-                                        .addr = wr->bind_mw.addr,
-                                        .bytes = wr->bind_mw.length};
-    } else {
-        w->remote_addr = wr->remote_addr;
-        w->compare_add = wr->compare_add;
-        w->swap = wr->swap;
-        w->rkey = wr->rkey;
-    }
-}
-
-static enum rdl_status post_send(struct guest_qp *qp, const struct verbs_send *send,
-                                 uint32_t *ret_entry)
-{
-    const struct rdl_send_wr *wr = send->wr;
-    const uint32_t n = (uint32_t)wr->n_sge;
-    struct toy_send s = {.wqe = {.wr_id = wr->wr_id,
-                                 .opcode = wr->opcode,
-                                 .flags = wr->flags,
-                                 .invalidate_rkey = wr->invalidate_rkey,
-                                 .n_sge = {.said = n, .found = n},
-                                 .inline_bytes = (uint32_t)wr->inline_bytes}};
-
-    memcpy(s.wqe.imm, wr->imm, sizeof(s.wqe.imm));
-    put_operation(&s.wqe, qp->type, send);
-    if (!(wr->flags & SF_INLINE))
-        put_sges(&s.data, wr->sge, wr->n_sge);
-    else if (wr->inline_bytes > 0)
-        memcpy(s.data.bytes, wr->inline_data, wr->inline_bytes);
-    return post(driver_of(&qp->o), &((struct toy_qp *)qp)->sends, &s, ret_entry);
-}
-
-static enum rdl_status post_receive(const struct driver *d, const struct ring *r,
-                                    const struct rdl_recv_wr *wr, uint32_t *ret_entry)
-{
-    const uint32_t n = (uint32_t)wr->n_sge;
-    struct toy_recv w = {.wqe = {.wr_id = wr->wr_id, .n_sge = {.said = n, .found = n}}};
-
-    put_sges(&w.data, wr->sge, wr->n_sge);
-    return post(d, r, &w, ret_entry);
-}
-
-static enum rdl_status post_recv(struct guest_qp *qp, const struct rdl_recv_wr *wr,
-                                 uint32_t *ret_entry)
-{
-    return post_receive(driver_of(&qp->o), &((struct toy_qp *)qp)->receives, wr, ret_entry);
-}
-
-static enum rdl_status post_srq_recv(struct guest_srq *srq, const struct rdl_recv_wr *wr,
-                                     uint32_t *ret_entry)
-{
-    return post_receive(driver_of(&srq->o), &((struct toy_srq *)srq)->ring, wr, ret_entry);
-}
-
-static void kick(struct guest_qp *qp, bool send)
-{
-    const struct driver *d = driver_of(&qp->o);
-
-    pci_write(&d->pci, d->regs + TOY_DOORBELL, 4, send ? TOY_SQ(qp->qpn) : TOY_RQ(qp->qpn));
-}
-
-/* The device takes shared receives when a message needs one. */
-static void kick_srq(struct guest_srq *srq)
-{
-    (void)srq;
-}
-
-static struct rdl_wc wc_of(const struct completion *e)
-{
-    struct rdl_wc wc = {.wr_id = e->wr_id,
-                        .status = e->status,
-                        .opcode = e->opcode,
-                        .byte_len = e->bytes,
-                        .qp_num = e->qpn,
-                        .src_qp = e->src_qpn,
-                        .wc_flags = e->flags,
-                        .vendor_err = e->rule};
-
-    if (e->flags & WCF_WITH_INV)
-        wc.invalidated_rkey = e->invalidated_rkey;
-    else
-        memcpy(wc.imm, e->imm, sizeof(e->imm));
-    return wc;
-}
-
-static enum rdl_status poll_cq(struct guest_cq *cq, size_t max, struct rdl_wc *ret, size_t *ret_n)
-{
-    struct completion e;
-    size_t n = 0;
-
-    for (; n < max && take(driver_of(&cq->o), &((struct toy_cq *)cq)->ring, &e); n++) {
-        ret[n] = wc_of(&e);
-        verbs_polled(cq, &ret[n]);
-    }
-    *ret_n = n;
-    return RDL_OK;
-}
-
-static size_t peek_cq(const struct guest_cq *cq, uint32_t skip, size_t max, struct rdl_wc *ret)
-{
-    const struct driver *d = driver_of(&cq->o);
-    const struct ring *r = &((const struct toy_cq *)cq)->ring;
-    const struct toy_ring c = counters(d, r);
-    struct completion e;
-    size_t n = 0;
-
-    for (; n < max && skip + n < c.put - c.got; n++) {
-        (void)ram_read(d->pci.ram, entry(r, c.got + skip + (uint32_t)n), &e, sizeof(e));
-        ret[n] = wc_of(&e);
-    }
-    return n;
-}
-
-static uint32_t count_unpolled(const struct guest_cq *cq)
-{
-    const struct toy_ring c = counters(driver_of(&cq->o), &((const struct toy_cq *)cq)->ring);
-
-    return c.put - c.got;
-}
-
-static uint32_t count_posted(const struct guest_object *o, bool sends)
-{
-    const struct toy_qp *qp = (const struct toy_qp *)o;
-    const struct toy_ring c =
-        counters(driver_of(o), o->kind == OBJ_SRQ ? &((const struct toy_srq *)o)->ring
-                               : sends            ? &qp->sends
-                                                  : &qp->receives);
-
-    return c.put - c.got;
-}
-
 /* --- Interrupts ------------------------------------------------------------------------------- */
 
 static void poll_events(struct driver *d)
@@ -688,7 +403,7 @@ static void poll_events(struct driver *d)
     struct toy_event e;
     bool any = false;
 
-    for (; take(d, &d->events, &e); any = true) {
+    for (; ring_get(d, &d->events, &e); any = true) {
         struct guest_cq *cq = e.type == TOY_CQ_EVENT ? verbs_cq(d->verbs, e.number) : NULL;
 
         if (e.missed)
@@ -903,15 +618,15 @@ static const struct verbs_driver_ops verbs_ops = {
     .rereg_mr = rereg_mr,
     .map_mr_sg = map_mr_sg,
     .request_name = request_name,
-    .post_send = post_send,
-    .post_recv = post_recv,
-    .post_srq_recv = post_srq_recv,
-    .kick = kick,
-    .kick_srq = kick_srq,
-    .poll_cq = poll_cq,
-    .count_unpolled = count_unpolled,
-    .peek_cq = peek_cq,
-    .count_posted = count_posted,
+    .post_send = toy_post_send,
+    .post_recv = toy_post_recv,
+    .post_srq_recv = toy_post_srq_recv,
+    .kick = toy_kick,
+    .kick_srq = toy_kick_srq,
+    .poll_cq = toy_poll_cq,
+    .count_unpolled = toy_count_unpolled,
+    .peek_cq = toy_peek_cq,
+    .count_posted = toy_count_posted,
 };
 
 const struct rdma_driver toy_driver = {
