@@ -75,13 +75,15 @@ RDL_MUST_CHECK enum rdl_status rdl_vm_offer(struct rdl_lab *lab, rdl_host host,
 RDL_MUST_CHECK enum rdl_status rdl_vm_reset(struct rdl_lab *lab, rdl_host host, uint32_t function);
 
 /* Registers the callback for MSI-X messages of the functions of @host, or removes it (NULL).  The
- * receiver must write the 4 bytes @data to guest-physical @address.  The callback runs while the
- * lab advances and must not call the lab.  It is not part of a checkpoint.  INTx is not forwarded:
- * a machine without MSI-X gets no interrupts.
+ * receiver must write the 4 bytes @data to guest-physical @address.  If @address is RDL_VM_INTX,
+ * the function has no MSI-X enabled, and its line INTx has risen; the bit for interrupts in its
+ * register STATUS tells if the line is still high.  The callback runs while the lab advances and
+ * must not call the lab.  It is not part of a checkpoint.
  *
  * Return: RDL_OK, RDL_ERR_STALE, RDL_ERR_STATE, RDL_ERR_LIMIT (RDL_VMS_MAX hosts have a callback)
  */
 #define RDL_VMS_MAX 8u
+#define RDL_VM_INTX UINT64_MAX
 typedef void rdl_vm_interrupt(void *ctx, uint32_t function, uint64_t address, uint32_t data);
 RDL_MUST_CHECK enum rdl_status rdl_vm_listen(struct rdl_lab *lab, rdl_host host,
                                              rdl_vm_interrupt *interrupt, void *ctx);

@@ -4,6 +4,7 @@
 #include "emu/base/cursor.h"
 #include "emu/trace/emit.h"
 #include "emu/trace/event.h"
+#include "rdmalab/vm.h"
 
 struct pci_fn *host_function(struct host *h, uint32_t number)
 {
@@ -99,9 +100,14 @@ static void line(struct lab_state *w, struct host *h, struct pci_fn *f)
 {
     ev_id id;
 
-    if (h->guest.line_is_off || !fn_line_is_high(f) || h->is_external)
-        /* handled with the other function, masked, or a virtual machine, which has no INTx */
+    if (h->guest.line_is_off || !fn_line_is_high(f))
+        return;           /* handled with the other function, or masked */
+    if (h->is_external) { /* no event: its receiver may have no INTx */
+        const struct fn_message risen = {.address = RDL_VM_INTX};
+
+        vm_interrupt(w, h, &risen, f->config.slot.number);
         return;
+    }
     TRACE_ID(&w->trace, id, intx, .host = h->index, .function = f->config.function);
     trace_because(&w->trace, id);
     if (!guest_line(&h->guest)) {
