@@ -27,8 +27,11 @@ static void add_quoted(struct text *t, const char *word)
 /* QEMU without anything but a processor, memory, a serial line, and what the lab gives it.  False:
  * a file cannot be read, and s->diag says why.
  */
-static bool add_standard(struct session *s, const struct step *st, struct text *t)
+static bool add_standard(struct session *s, const struct step *st, enum live_vm_transport transport,
+                         struct text *t)
 {
+    /* By x-pci-proxy, one thread must be all processors. */
+    const char *processors = transport == LIVE_VM_PROXY ? "single" : "multi -smp 2";
     char kernel[PATH_MAX], initrd[PATH_MAX] = ""; /* "": none */
     const uint64_t mib = step_number_or(st, "memory", MEMORY_STANDARD) >> 20;
 
@@ -38,9 +41,9 @@ static bool add_standard(struct session *s, const struct step *st, struct text *
     text_addf(t,
               "exec qemu-system-x86_64 -machine q35,memory-backend=mem -object "
               "memory-backend-memfd,id=mem,size=%lluM,share=on -m %lluM "
-              "-accel tcg,thread=single -cpu max -nodefaults -display none -no-reboot "
+              "-accel tcg,thread=%s -cpu max -nodefaults -display none -no-reboot "
               "-serial stdio -kernel ",
-              (unsigned long long)mib, (unsigned long long)mib);
+              (unsigned long long)mib, (unsigned long long)mib, processors);
     add_quoted(t, kernel);
     if (initrd[0]) {
         text_add(t, " -initrd ");
@@ -53,8 +56,8 @@ static bool add_standard(struct session *s, const struct step *st, struct text *
     return true;
 }
 
-/* The command that is given, or made of what is given.  False: s->diag says what is missing. */
-static bool read_command(struct session *s, const struct step *st, struct text *t)
+/* Checks that the step says which machine it is, once.  False: s->diag says what is missing. */
+static bool check_parts(struct session *s, const struct step *st)
 {
     static const char *const parts[] = {"kernel", "initrd", "append", "memory"};
 
@@ -65,16 +68,21 @@ static bool read_command(struct session *s, const struct step *st, struct text *
                      parts[i]);
         return diag_remedy(&s->diag, "leave one of the two out");
     }
-    if (step_has(st, "command")) {
+    if (step_has(st, "command") || step_has(st, "kernel"))
+        return true;
+    session_fail(s, st->at, "nothing says which machine that is");
+    return diag_remedy(&s->diag, "kernel=FILE and initrd=FILE, or command=\"qemu-system-x86_64 ... "
+                                 "$LAB\"; \"help port\" tells more");
+}
+
+/* The command that is given, or made of what is given.  False: s->diag says why not. */
+static bool read_command(struct session *s, const struct step *st, enum live_vm_transport transport,
+                         struct text *t)
+{
+    if (step_has(st, "command"))
         text_add(t, step_text(st, "command"));
-    } else if (step_has(st, "kernel")) {
-        if (!add_standard(s, st, t))
-            return false;
-    } else {
-        session_fail(s, st->at, "nothing says which machine that is");
-        return diag_remedy(&s->diag, "kernel=FILE and initrd=FILE, or command=\"qemu-system-x86_64 "
-                                     "... $LAB\"; \"help port\" tells more");
-    }
+    else if (!add_standard(s, st, transport, t))
+        return false;
     if (!t->cut)
         return true;
     session_fail(s, st->at, "the command is longer than %u bytes", COMMAND_BYTES);
@@ -95,8 +103,31 @@ static bool read_host(struct session *s, const struct step *st, rdl_host *ret)
     return diag_remedy(&s->diag, "\"host NAME vm\" makes a host for a virtual machine");
 }
 
+/* Chooses the way of the machine to the lab.  A command may start a QEMU that only it knows: its
+ * transport= is not doubted, and without one it is assumed to be new.
+ */
+static bool read_transport(struct session *s, const struct step *st, struct live_vm_choice *ret)
+{
+    const enum live_vm_transport wanted =
+        (enum live_vm_transport)step_number_or(st, "transport", LIVE_VM_EITHER);
+    struct live_error error;
+
+    if (step_has(st, "command") && wanted != LIVE_VM_EITHER) {
+        *ret = (struct live_vm_choice){.transport = wanted};
+        return true;
+    }
+    if (s->config.live_ops->vm_find(wanted, ret, &error))
+        return true;
+    if (!step_has(st, "command"))
+        return outside_fail(s, st, &error);
+    *ret = (struct live_vm_choice){.transport = LIVE_VM_VFIO_USER};
+    snprintf(ret->text, sizeof(ret->text), "by vfio-user (%.200s)", error.message);
+    return true;
+}
+
 bool port_vm(struct session *s, const struct step *st)
 {
+    struct live_vm_choice choice;
     char command[COMMAND_BYTES];
     struct text t = text_on(command, sizeof(command));
     struct live_vm_config c = {
@@ -105,17 +136,19 @@ bool port_vm(struct session *s, const struct step *st)
     };
     struct live_error error;
 
-    if (!read_host(s, st, &c.host) || !read_command(s, st, &t) || !outside_open(s, st))
+    if (!read_host(s, st, &c.host) || !check_parts(s, st) || !outside_open(s, st) ||
+        !read_transport(s, st, &choice) || !read_command(s, st, choice.transport, &t))
         return false;
+    c.transport = choice.transport;
     if (step_has(st, "log") && !gate_log(s, st, "log", &c.log))
         return false;
     if (!s->config.live_ops->vm(s->outside.live, &c, &error))
         return outside_fail(s, st, &error);
     session_lift_limits(s);
     session_say(s,
-                "%s: a virtual machine starts; the clock follows real time, and \"run\" runs "
+                "%s: a virtual machine starts%s%s; the clock follows real time, and \"run\" runs "
                 "until it ends\n",
-                c.host_name);
+                c.host_name, choice.text[0] ? ", " : "", choice.text);
     return true;
 }
 

@@ -15,6 +15,7 @@
 TABLE(grain, ENUM_GRAIN, "step")
 TABLE(by, ENUM_BY, "way to go back or forward")
 TABLE(port, ENUM_PORT, "kind of live port")
+TABLE(transport, ENUM_TRANSPORT, "way from a virtual machine to the lab")
 TABLE(program, ENUM_PROGRAM, "program")
 TABLE(record, ENUM_RECORD, "state of the record")
 TABLE(role, ENUM_ROLE, "role of a program")

@@ -69,7 +69,11 @@
 
 #define ENUM_PORT(X)                                                                               \
     X(PORT, tap, 0, "a tap device: Ethernet frames to and from the kernel")                        \
-    X(PORT, vm, 1, "a virtual machine of QEMU 7.2, which is the guest of a host")
+    X(PORT, vm, 1, "a virtual machine of QEMU, which is the guest of a host")
+
+#define ENUM_TRANSPORT(X)                                                                          \
+    X(TRANSPORT, vfio_user, 0, "QEMU 10.1 and later: its device vfio-user-pci")                    \
+    X(TRANSPORT, x_pci_proxy, 1, "QEMU 7.2: its device x-pci-proxy-dev")
 
 #define ENUM_PROGRAM(X)                                                                            \
     X(PROGRAM, rc_pingpong, 0, "messages to and fro, as ibv_rc_pingpong does it")                  \
@@ -147,7 +151,7 @@ extern const struct enum_table words_reason;
 
 extern const struct enum_table words_grain, words_by, words_export, words_session_action,
     words_setting, words_changes, words_hints, words_show_form, words_show_layout, words_port,
-    words_program, words_role, words_icrc, words_record, words_save, words_irq, words_place,
-    words_lost;
+    words_transport, words_program, words_role, words_icrc, words_record, words_save, words_irq,
+    words_place, words_lost;
 
 #endif

@@ -65,8 +65,21 @@ struct live_program_info {
     uint32_t iters;          /* number of messages to send in all */
 };
 
+/* The way for a virtual machine to the lab's functions; each needs a QEMU that has it. */
+enum live_vm_transport {
+    LIVE_VM_VFIO_USER, /* QEMU 10.1 and later: device vfio-user-pci */
+    LIVE_VM_PROXY,     /* QEMU 7.2: device x-pci-proxy-dev */
+    LIVE_VM_EITHER     /* vm_find() only: the first one that is possible */
+};
+
+struct live_vm_choice {
+    enum live_vm_transport transport;
+    char text[LIVE_ERROR_BYTES]; /* for people: "QEMU 11.1.3 by vfio-user" */
+};
+
 /* A virtual machine to start.  All strings are copied. */
 struct live_vm_config {
+    enum live_vm_transport transport;
     rdl_host host; /* must have rdl_host_config.external */
     const char *host_name;
     /* Shell command.  $LAB expands to the options that connect QEMU to the lab. */
@@ -150,6 +163,12 @@ struct live_ops {
      * external port called @device.  Returns false, with the reason in @reterr, on failure.
      */
     bool (*tap)(struct live *l, const char *device, const char *node, struct live_error *reterr);
+
+    /* Chooses a transport for the QEMU of this machine, which it runs.  Returns false with the
+     * reason in @reterr if there is none of the @wanted kind.
+     */
+    bool (*vm_find)(enum live_vm_transport wanted, struct live_vm_choice *ret,
+                    struct live_error *reterr);
 
     /* Starts the virtual machine that is the guest of a host.  It counts as a running program.
      * Returns false with the error in @reterr.

@@ -18,6 +18,7 @@
 #include "cli/live/live_internal.h"
 #include "cli/live/live_vm.h"
 #include "cli/live/tap_linux.h"
+#include "cli/live/vm_find.h"
 #include "emu/facts/enum/mtu.h"
 #include "rdmalab/trace.h"
 
@@ -564,6 +565,7 @@ static const struct live_ops ops = {
     .open = live_open,
     .close = live_close,
     .tap = live_tap,
+    .vm_find = live_vm_find,
     .vm = live_vm_start,
     .exec = live_exec_start,
     .exec_kill = live_exec_kill,

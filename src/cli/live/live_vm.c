@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A virtual machine as guest of a host.
  *
- *   QEMU's processor -> socket of a function -> rdl_vm_access() -> answer
- *   device -> regions of rdl_vm_memory(), which are the machine's memory itself
- *   device -> MSI-X message -> qtest -> QEMU's interrupt controller
- *
+ * Its process reaches the functions of the host through a transport (vm_transport.h).
  * QEMU waits until an access is answered; the lab never waits for QEMU.  When the machine ends, for
  * whatever reason, its host is left as if it had been switched off.  It can be started again.
  */
@@ -13,36 +10,25 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
-#include "cli/live/vm_memory.h"
 #include "cli/live/vm_process.h"
-#include "cli/live/vm_qtest.h"
-#include "cli/live/vm_socket.h"
+#include "cli/live/vm_transport.h"
+#include "rdmalab/vm.h"
 
-#define FUNCTIONS     2u
 #define SERVE_AT_MOST 32u /* requests per function before the lab runs */
-
-/* Value of $LAB: descriptors 3 and 4 are the functions, 5 is qtest. */
-static const char lab_options[] =
-    "-device x-pci-proxy-dev,id=lab0,fd=3,bus=pcie.0,addr=5.0,multifunction=on "
-    "-device x-pci-proxy-dev,id=lab1,fd=4,bus=pcie.0,addr=5.1 "
-    "-chardev socket,id=labq,fd=5 -object qtest,id=labirq,chardev=labq,log=/dev/null";
 
 struct live_vm {
     struct live *live;
     struct live_vm *next;
     rdl_host host;
-    char name[RDL_NAME_BYTES]; /* of the host */
-    struct vm_socket functions[FUNCTIONS];
-    struct vm_qtest qtest;
-    struct vm_memory memory;
+    char name[RDL_NAME_BYTES];      /* of the host */
+    struct vm_transport *transport; /* NULL: the host is switched off */
     struct vm_process process;
     enum { VM_RUNS, VM_ENDED, VM_FAILED } state;
-    bool reported; /* its failure was reported */
-    bool log_told; /* the early end of its log was reported */
-    uint64_t accesses, maps;
+    bool reported;           /* its failure was reported */
+    bool log_told;           /* the early end of its log was reported */
+    struct vm_counts counts; /* of the last machine, when it has ended */
     char wrong[LIVE_ERROR_BYTES];
 };
 
@@ -50,8 +36,7 @@ static void on_interrupt(void *ctx, uint32_t function, uint64_t address, uint32_
 {
     struct live_vm *vm = ctx;
 
-    (void)function;
-    vm_qtest_send(&vm->qtest, address, data);
+    vm->transport->ops->interrupt(vm->transport, function, address, data);
 }
 
 /* --- Ending ----------------------------------------------------------------------------------- */
@@ -59,14 +44,12 @@ static void on_interrupt(void *ctx, uint32_t function, uint64_t address, uint32_
 /* Switches the host off: no memory, no driver. */
 static void switch_off(struct live_vm *vm)
 {
-    vm_memory_done(&vm->memory, vm->live->lab, vm->host);
-    for (uint32_t i = 0; i < FUNCTIONS; i++) {
-        vm_socket_done(&vm->functions[i]);
-        /* Cannot fail: the host has a virtual machine. */
-        (void)!rdl_vm_reset(vm->live->lab, vm->host, i);
-    }
-    vm_qtest_done(&vm->qtest);
+    if (!vm->transport)
+        return;
     (void)!rdl_vm_listen(vm->live->lab, vm->host, NULL, NULL);
+    vm->transport->ops->count(vm->transport, &vm->counts);
+    vm->transport->ops->close(vm->transport);
+    vm->transport = NULL;
 }
 
 /* Stops the machine because of the error @why. */
@@ -98,63 +81,33 @@ static void end(struct live_vm *vm)
 
 /* --- Requests --------------------------------------------------------------------------------- */
 
-/* Executes request @r of function @function; *@ret is the answer.  Returns NULL, or an error. */
-static const char *carry_out(struct live_vm *vm, uint32_t function, const struct vm_request *r,
-                             uint64_t *ret)
-{
-    const struct vm_socket *s = &vm->functions[function];
-    const struct rdl_vm_access access = {
-        .function = function,
-        .config = r->cmd == VM_CFGREAD || r->cmd == VM_CFGWRITE,
-        .write = r->cmd == VM_CFGWRITE || r->cmd == VM_BAR_WRITE,
-        .bytes = r->bytes,
-        .addr = r->addr,
-        .value = r->value,
-    };
-    enum rdl_status st = RDL_OK;
-
-    switch (r->cmd) {
-    case VM_SYNC_SYSMEM:
-        vm->maps++;
-        return vm_memory_set(&vm->memory, vm->live->lab, vm->host, r->parts, s->fds, s->n_fds);
-    case VM_SET_IRQFD:
-        return NULL; /* only KVM uses it, and MSI-X needs none */
-    case VM_DEVICE_RESET:
-        st = rdl_vm_reset(vm->live->lab, vm->host, function);
-        break;
-    default:
-        vm->accesses++;
-        st = rdl_vm_access(vm->live->lab, vm->host, &access, ret);
-        break;
-    }
-    return st == RDL_OK ? NULL : rdl_status_str(st);
-}
-
 /* Executes waiting requests of @function.  Returns true if there were any. */
 static bool serve_function(struct live_vm *vm, uint32_t function)
 {
-    struct vm_socket *s = &vm->functions[function];
-    struct vm_request r;
     uint32_t n;
 
-    for (n = 0; vm->state == VM_RUNS && s->fd >= 0 && n < SERVE_AT_MOST; n++) {
-        const enum vm_got got = vm_socket_read(s, &r);
+    for (n = 0; vm->state == VM_RUNS && n < SERVE_AT_MOST; n++) {
+        struct vm_transport *t = vm->transport;
+        const enum vm_got got = t->ops->receive(t, function);
         const char *wrong;
-        uint64_t value = 0;
 
         if (got == VM_NOTHING)
             break;
         if (got == VM_CLOSED) {
-            vm_socket_done(s); /* the end of the process will tell the reason */
+            t->ops->disconnect(t, function); /* the end of the process will tell the reason */
+            continue;
+        }
+        if (got == VM_NONSENSE) {
+            char text[LIVE_ERROR_BYTES];
+
+            snprintf(text, sizeof(text), "it does not speak %s", t->ops->speaks);
+            fail(vm, text);
             continue;
         }
         live_move_clock(vm->live);
-        wrong = got == VM_NONSENSE ? "it does not speak the protocol of QEMU 7.2's x-pci-proxy-dev"
-                                   : carry_out(vm, function, &r, &value);
+        wrong = t->ops->execute(t, function);
         if (wrong)
             fail(vm, wrong);
-        else if (vm_wants_answer(r.cmd) && !vm_socket_answer(s, value))
-            vm_socket_done(s);
     }
     return n > 0;
 }
@@ -176,11 +129,11 @@ static bool serve(struct live_vm *vm)
     const char *wrong;
     bool any = false;
 
-    for (uint32_t i = 0; i < FUNCTIONS; i++)
+    for (uint32_t i = 0; i < VM_FUNCTIONS; i++)
         any |= serve_function(vm, i);
     if (vm->state != VM_RUNS)
         return any;
-    wrong = vm_qtest_go(&vm->qtest);
+    wrong = vm->transport->ops->flush(vm->transport);
     if (wrong)
         fail(vm, wrong);
     else if (vm->process.over)
@@ -205,10 +158,8 @@ unsigned live_vms_fds(const struct live *l, struct pollfd *ret)
     unsigned n = 0;
 
     for (const struct live_vm *vm = l->vms; vm; vm = vm->next) {
-        for (uint32_t i = 0; i < FUNCTIONS && vm->state == VM_RUNS; i++)
-            ret[n++] = (struct pollfd){.fd = vm->functions[i].fd, .events = POLLIN};
         if (vm->state == VM_RUNS)
-            ret[n++] = (struct pollfd){.fd = vm->qtest.fd, .events = POLLIN};
+            n += vm->transport->ops->fds(vm->transport, ret + n);
     }
     return n;
 }
@@ -224,48 +175,31 @@ static struct live_vm *vm_of(const struct live *l, const char *name)
     return vm;
 }
 
-/* Creates socket pairs.  This process's ends are non-blocking and not inherited. */
-static bool make_pairs(int ours[VM_FDS], int theirs[VM_FDS])
+static const struct vm_transport_ops *ops_of(enum live_vm_transport transport)
 {
-    for (unsigned i = 0; i < VM_FDS; i++) {
-        int pair[2];
-
-        if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0) {
-            while (i-- > 0) {
-                close(ours[i]);
-                close(theirs[i]);
-            }
-            return false;
-        }
-        ours[i] = pair[0];
-        theirs[i] = pair[1];
-    }
-    return true;
+    return transport == LIVE_VM_VFIO_USER ? &vm_vfu_ops : &vm_proxy_ops;
 }
 
-/* Starts its process.  @log receives its output and is closed at the end; it may be NULL. */
-static bool start(struct live_vm *vm, const char *command, FILE *log, struct live_error *reterr)
+/* Starts its process, whose output goes to config->log.  On failure that stays open. */
+static bool start(struct live_vm *vm, const struct live_vm_config *config,
+                  struct live_error *reterr)
 {
-    int ours[VM_FDS], theirs[VM_FDS];
+    const struct vm_transport_ops *ops = ops_of(config->transport);
+    struct vm_launch launch = {.n_fds = 0};
     enum rdl_status st;
     bool started = false;
 
-    if (!make_pairs(ours, theirs)) {
-        live_error_set(reterr, "no sockets", strerror(errno),
-                       "\"ulimit -n\" tells how many files there may be");
+    vm->transport = ops->prepare(vm->live->lab, vm->host, &launch, reterr);
+    if (!vm->transport)
         return false;
-    }
     vm->process = (struct vm_process){.loop = &vm->live->loop, .leash = -1};
-    for (uint32_t i = 0; i < FUNCTIONS; i++)
-        vm_socket_init(&vm->functions[i], ours[i]);
-    vm_qtest_init(&vm->qtest, ours[FUNCTIONS]);
     st = rdl_vm_listen(vm->live->lab, vm->host, on_interrupt, vm);
     if (st == RDL_OK)
-        started = vm_process_start(&vm->process, command, lab_options, theirs, log, reterr);
+        started = vm_process_start(&vm->process, config->command, &launch, config->log, reterr);
     else
         live_error_set(reterr, vm->name, rdl_status_str(st), rdl_status_remedy(st));
-    for (unsigned i = 0; i < VM_FDS; i++)
-        close(theirs[i]);
+    for (unsigned i = 0; i < launch.n_fds; i++)
+        close(launch.fds[i]);
     if (started)
         return true;
     switch_off(vm);
@@ -316,14 +250,13 @@ bool live_vm_start(struct live *l, const struct live_vm_config *config, struct l
     /* It fails for a device or pipe, which has nothing to empty. */
     if (vm && config->log)
         (void)!ftruncate(fileno(config->log), 0);
-    if (!vm || !start(vm, config->command, config->log, reterr)) {
+    if (!vm || !start(vm, config, reterr)) {
         if (config->log)
             fclose(config->log);
         return false;
     }
     vm->state = VM_RUNS;
     vm->reported = vm->log_told = false;
-    vm->accesses = vm->maps = 0;
     live_attach(l);
     return true;
 }
@@ -346,9 +279,10 @@ bool live_vms_failed(struct live *l, struct live_error *reterr)
             continue;
         vm->reported = true;
         live_error_set(reterr, vm->name, vm->wrong,
-                       vm->maps == 0 ? "it has not come to the lab's functions: the command needs "
-                                       "$LAB, and QEMU 7.2 (help port)"
-                                     : "the lab goes on without it; \"port vm\" starts it again");
+                       vm->counts.maps == 0
+                           ? "it has not come to the lab's functions: the command needs $LAB, and "
+                             "a QEMU that fits transport= (help port)"
+                           : "the lab goes on without it; \"port vm\" starts it again");
         return true;
     }
     return false;
@@ -357,19 +291,23 @@ bool live_vms_failed(struct live *l, struct live_error *reterr)
 bool live_vm_at(const struct live *l, uint32_t i, struct live_vm_info *ret)
 {
     const struct live_vm *vm = l->vms;
+    struct vm_counts counts;
 
     while (vm && i-- > 0)
         vm = vm->next;
     if (!vm)
         return false;
+    counts = vm->counts;
+    if (vm->transport)
+        vm->transport->ops->count(vm->transport, &counts);
     *ret = (struct live_vm_info){
         .runs = vm->state == VM_RUNS,
         .failed = vm->state == VM_FAILED,
         .pid = vm->state == VM_RUNS ? vm->process.process.pid : 0,
-        .accesses = vm->accesses,
-        .maps = vm->maps,
-        .interrupts = vm->qtest.sent,
-        .merged = vm->qtest.merged,
+        .accesses = counts.accesses,
+        .maps = counts.maps,
+        .interrupts = counts.interrupts,
+        .merged = counts.merged,
         .log_error = vm->process.log_error,
     };
     snprintf(ret->host, sizeof(ret->host), "%s", vm->name);

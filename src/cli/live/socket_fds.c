@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/live/socket_fds.h"
 
+#include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -32,4 +34,19 @@ size_t socket_fds_take(struct msghdr *m, int *ret, size_t max)
         }
     }
     return n_taken;
+}
+
+bool socket_fds_is_eventfd(int fd)
+{
+    static const char expected[] = "anon_inode:[eventfd]";
+    char path[32], name[sizeof(expected)];
+    ssize_t n;
+    int flags;
+
+    snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+    n = readlink(path, name, sizeof(name));
+    if (n != (ssize_t)sizeof(expected) - 1 || memcmp(name, expected, sizeof(expected) - 1) != 0)
+        return false;
+    flags = fcntl(fd, F_GETFL);
+    return flags >= 0 && ((flags & O_NONBLOCK) || fcntl(fd, F_SETFL, flags | O_NONBLOCK) == 0);
 }

@@ -3,6 +3,7 @@
 #ifndef CLI_LIVE_SOCKET_FDS_H
 #define CLI_LIVE_SOCKET_FDS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/socket.h>
 
@@ -15,5 +16,10 @@ size_t socket_fds_take(struct msghdr *m, int *ret, size_t max);
  * likes.
  */
 void socket_fds_close(int fd);
+
+/* Returns true if @fd is an eventfd.  Then a write to it neither waits, once this function has
+ * returned, nor ends this process.  [eventfd(2)]
+ */
+bool socket_fds_is_eventfd(int fd);
 
 #endif

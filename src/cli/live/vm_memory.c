@@ -8,8 +8,9 @@
 
 _Static_assert(VM_PARTS_MAX <= RDL_VM_REGIONS_MAX, "a lab has room for every part");
 
-/* Returns the mapping of the file behind @fd.  Returns NULL if it cannot be mapped. */
-static struct vm_file *file_of(struct vm_memory *m, int fd)
+_Static_assert(2 * VM_PARTS_MAX <= VM_FILES_MAX, "there is room for the old and the new map");
+
+struct vm_file *vm_memory_file(struct vm_memory *m, int fd)
 {
     struct stat st;
     struct vm_file *f;
@@ -21,7 +22,7 @@ static struct vm_file *file_of(struct vm_memory *m, int fd)
         if (f->dev == st.st_dev && f->ino == st.st_ino && f->bytes == (size_t)st.st_size)
             return f;
     }
-    RDL_ASSERT(m->n_files < ARRAY_LEN(m->files));
+    RDL_ASSERT(m->n_files < VM_FILES_MAX);
     f = &m->files[m->n_files];
     *f = (struct vm_file){.dev = st.st_dev, .ino = st.st_ino, .bytes = (size_t)st.st_size};
     f->at = mmap(NULL, f->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
@@ -31,7 +32,7 @@ static struct vm_file *file_of(struct vm_memory *m, int fd)
     return f;
 }
 
-static void unmap_unused(struct vm_memory *m)
+void vm_memory_unmap_unused(struct vm_memory *m)
 {
     size_t n = 0;
 
@@ -49,7 +50,7 @@ static const char *find_regions(struct vm_memory *m, const struct vm_part *parts
                                 unsigned n, struct rdl_vm_region *ret)
 {
     for (unsigned i = 0; i < n; i++) {
-        struct vm_file *f = file_of(m, fds[i]);
+        struct vm_file *f = vm_memory_file(m, fds[i]);
         const struct vm_part *p = &parts[i];
 
         if (!f)
@@ -76,7 +77,7 @@ const char *vm_memory_set(struct vm_memory *m, struct rdl_lab *lab, rdl_host hos
     if (wrong)
         vm_memory_done(m, lab, host);
     else
-        unmap_unused(m);
+        vm_memory_unmap_unused(m);
     return wrong;
 }
 
@@ -86,5 +87,5 @@ void vm_memory_done(struct vm_memory *m, struct rdl_lab *lab, rdl_host host)
     (void)!rdl_vm_memory(lab, host, NULL, 0);
     for (size_t i = 0; i < m->n_files; i++)
         m->files[i].used = false;
-    unmap_unused(m);
+    vm_memory_unmap_unused(m);
 }

@@ -22,10 +22,18 @@ struct vm_file {
     bool used; /* the map that is being built uses the file */
 };
 
+#define VM_FILES_MAX 32u
+
 struct vm_memory {
-    struct vm_file files[2 * VM_PARTS_MAX]; /* files of the old and the new map */
+    struct vm_file files[VM_FILES_MAX]; /* files of the old and the new map */
     size_t n_files;
 };
+
+/* Returns the mapping of the file behind @fd, which the caller keeps.  Returns NULL if it cannot be
+ * mapped.  The mapping stays until a vm_memory_unmap_unused() at which it is not `used`.
+ */
+struct vm_file *vm_memory_file(struct vm_memory *m, int fd);
+void vm_memory_unmap_unused(struct vm_memory *m);
 
 /* Replaces the memory of @host in @lab by the @n parts @parts, where part i is in the file behind
  * @fds[i].  The caller keeps @fds.  Returns NULL on success, otherwise the error in the map; then

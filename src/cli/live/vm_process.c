@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "cli/live/live_internal.h"
+#include "cli/live/vm_transport.h"
 
 #define POLITE_MS 1000u /* time after SIGTERM */
 #define FORCED_MS 1000u
@@ -98,12 +99,17 @@ static void on_exit_of(uv_process_t *process, int64_t status, int signal_number)
     look_whether_over(p);
 }
 
-static int spawn(struct vm_process *p, const char *command, const char *lab, const int *fds,
+static int spawn(struct vm_process *p, const char *command, const struct vm_launch *launch,
                  int leash)
 {
     /* uv_spawn() does not write to the strings. */
-    char *args[] = {(char *)"sh", (char *)"-c", (char *)script, (char *)"rdmalab", (char *)command,
-                    (char *)lab,  NULL};
+    char *args[] = {(char *)"sh",
+                    (char *)"-c",
+                    (char *)script,
+                    (char *)"rdmalab",
+                    (char *)command,
+                    (char *)launch->options,
+                    NULL};
     uv_stdio_container_t stdio[LEASH_FD + 1] = {{.flags = UV_IGNORE}};
     uv_process_options_t options = {
         .exit_cb = on_exit_of,
@@ -124,8 +130,9 @@ static int spawn(struct vm_process *p, const char *command, const char *lab, con
         return st;
     }
     stdio[1] = stdio[2] = (uv_stdio_container_t){.flags = UV_INHERIT_FD, .data.fd = out[1]};
-    for (unsigned i = 0; i < VM_FDS; i++)
-        stdio[VM_FDS_FIRST + i] = (uv_stdio_container_t){.flags = UV_INHERIT_FD, .data.fd = fds[i]};
+    for (unsigned i = 0; i < launch->n_fds; i++)
+        stdio[VM_FDS_FIRST + i] =
+            (uv_stdio_container_t){.flags = UV_INHERIT_FD, .data.fd = launch->fds[i]};
     stdio[LEASH_FD] = (uv_stdio_container_t){.flags = UV_INHERIT_FD, .data.fd = leash};
     st = uv_spawn(p->loop, &p->process, &options);
     close(out[1]);
@@ -139,8 +146,8 @@ static bool cannot_start(const char *what, int st, struct live_error *reterr)
     return false;
 }
 
-bool vm_process_start(struct vm_process *p, const char *command, const char *lab,
-                      const int fds[VM_FDS], FILE *log, struct live_error *reterr)
+bool vm_process_start(struct vm_process *p, const char *command, const struct vm_launch *launch,
+                      FILE *log, struct live_error *reterr)
 {
     int leash[2], st = uv_pipe(leash, 0, 0);
 
@@ -150,7 +157,7 @@ bool vm_process_start(struct vm_process *p, const char *command, const char *lab
     p->process.data = p->output.data = p;
     uv_pipe_init(p->loop, &p->output, 0);
     p->output_open = true;
-    st = spawn(p, command, lab, fds, leash[0]);
+    st = spawn(p, command, launch, leash[0]);
     close(leash[0]);
     if (st != 0) {
         close_output(p);

@@ -17,8 +17,10 @@
 
 #include "cli/live/live.h"
 
+struct vm_launch;
+
 #define VM_FDS_FIRST  3  /* file descriptor of the first socket that the command inherits */
-#define VM_FDS        3u /* number of sockets that the command inherits */
+#define VM_FDS        3u /* most sockets that the command inherits */
 #define VM_LINE_BYTES 160u
 
 struct vm_process {
@@ -38,12 +40,12 @@ struct vm_process {
     size_t n_next;
 };
 
-/* Starts @command with @fds as descriptors VM_FDS_FIRST and following; the caller keeps @fds.  $LAB
- * in the command is @lab.  On success vm_process_stop() closes @log; on failure it stays open.
- * Returns false, with the reason in @reterr, on failure; then the loop has no handle of @p.
+/* Starts @command with launch->options as $LAB, and the descriptors of @launch, which the caller
+ * keeps.  On success vm_process_stop() closes @log; on failure it stays open.  Returns false, with
+ * the reason in @reterr, on failure; then the loop has no handle of @p.
  */
-bool vm_process_start(struct vm_process *p, const char *command, const char *lab,
-                      const int fds[VM_FDS], FILE *log, struct live_error *reterr);
+bool vm_process_start(struct vm_process *p, const char *command, const struct vm_launch *launch,
+                      FILE *log, struct live_error *reterr);
 
 /* Stops the process if it runs: with SIGTERM, then with SIGKILL.  Takes at most two seconds, in
  * which it runs the loop; do not call it from the loop.  After that the loop has no handle of @p,

@@ -67,6 +67,26 @@ bool vm_body_read(enum vm_cmd cmd, const uint8_t *body, struct vm_request *ret)
     }
 }
 
+bool vm_wire_size(const uint8_t header[VM_HEADER_BYTES], size_t *ret)
+{
+    enum vm_cmd cmd;
+    size_t body;
+
+    if (!vm_header_read(header, &cmd, &body))
+        return false;
+    *ret = VM_HEADER_BYTES + body;
+    return true;
+}
+
+bool vm_request_read(const uint8_t *message, struct vm_request *ret)
+{
+    enum vm_cmd cmd;
+    size_t body;
+
+    return vm_header_read(message, &cmd, &body) &&
+           vm_body_read(cmd, message + VM_HEADER_BYTES, ret);
+}
+
 bool vm_wants_answer(enum vm_cmd cmd)
 {
     return kinds[cmd].answer;

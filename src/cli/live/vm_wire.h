@@ -22,9 +22,7 @@
 #ifndef CLI_LIVE_VM_WIRE_H
 #define CLI_LIVE_VM_WIRE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "cli/live/vm_socket.h"
 
 enum vm_cmd {
     VM_SYNC_SYSMEM,
@@ -38,10 +36,9 @@ enum vm_cmd {
     VM_CMDS
 };
 
-#define VM_HEADER_BYTES 16u
-#define VM_BODY_MAX     192u /* size of SYNC_SYSMEM */
-#define VM_RET_BYTES    24u  /* header and value */
-#define VM_PARTS_MAX    8u   /* memory parts, and descriptors with one header */
+#define VM_BODY_MAX  192u /* size of SYNC_SYSMEM */
+#define VM_RET_BYTES 24u  /* header and value */
+#define VM_PARTS_MAX 8u   /* memory parts, and descriptors with one header */
 
 /* A part of the guest's memory, in a file. */
 struct vm_part {
@@ -67,6 +64,12 @@ bool vm_header_read(const uint8_t h[VM_HEADER_BYTES], enum vm_cmd *ret, size_t *
  * Returns false if the size of the access is invalid.
  */
 bool vm_body_read(enum vm_cmd cmd, const uint8_t *body, struct vm_request *ret);
+
+/* The length of a message, for its socket. */
+vm_message_size vm_wire_size;
+
+/* Parses a message that is as long as vm_wire_size() has said.  Returns false if it is invalid. */
+bool vm_request_read(const uint8_t *message, struct vm_request *ret);
 
 /* Returns true if a request of this kind must be answered. */
 bool vm_wants_answer(enum vm_cmd cmd);

@@ -7,7 +7,8 @@
 
 #include "cli/live/live.h"
 
-static char started[8192]; /* the command that was to be started last */
+static char started[8192];               /* the command that was to be started last */
+static enum live_vm_transport transport; /* and its way to the lab */
 
 static struct live *open_live(struct rdl_lab *lab, bool is_virtual)
 {
@@ -26,11 +27,32 @@ static bool nothing_attached(const struct live *l)
     return false;
 }
 
+/* A machine whose QEMU can do either, and which has vfio-user first. */
+static bool find(enum live_vm_transport wanted, struct live_vm_choice *ret,
+                 struct live_error *reterr)
+{
+    (void)reterr;
+    *ret =
+        (struct live_vm_choice){.transport = wanted == LIVE_VM_PROXY ? wanted : LIVE_VM_VFIO_USER,
+                                .text = "QEMU by one of them"};
+    return true;
+}
+
+static bool find_nothing(enum live_vm_transport wanted, struct live_vm_choice *ret,
+                         struct live_error *reterr)
+{
+    (void)wanted;
+    (void)ret;
+    *reterr = (struct live_error){.message = "no QEMU here", .remedy = "install it"};
+    return false;
+}
+
 static bool start_vm(struct live *l, const struct live_vm_config *config, struct live_error *reterr)
 {
     (void)l;
     (void)reterr;
     snprintf(started, sizeof(started), "%s", config->command);
+    transport = config->transport;
     return true;
 }
 
@@ -40,10 +62,14 @@ static void expect_part(const char *part)
         fail_msg("%s has no %s", started, part);
 }
 
+static const struct live_ops ops = {.open = open_live,
+                                    .close = close_live,
+                                    .vm_find = find,
+                                    .vm = start_vm,
+                                    .attached = nothing_attached};
+
 static void words_reach_the_kernel_whole(void **state)
 {
-    static const struct live_ops ops = {
-        .open = open_live, .close = close_live, .vm = start_vm, .attached = nothing_attached};
     char line[8192], many[3001];
     struct lab l;
 
@@ -69,9 +95,52 @@ static void words_reach_the_kernel_whole(void **state)
     lab_close(&l);
 }
 
+/* A machine by vfio-user has two processors; one by x-pci-proxy is a single thread. */
+static void the_transport_decides_the_processors(void **state)
+{
+    struct lab l;
+
+    (void)state;
+    lab_open(&l, false);
+    l.s->config.live_ops = &ops;
+    lab_run(&l, "host h1 vm; port vm h1 kernel=k");
+    expect_part("thread=multi -smp 2 ");
+    assert_int_equal(transport, LIVE_VM_VFIO_USER);
+    lab_run(&l, "port vm h1 kernel=k transport=x_pci_proxy");
+    expect_part("thread=single ");
+    assert_int_equal(transport, LIVE_VM_PROXY);
+    lab_close(&l);
+}
+
+/* A command may know a QEMU that is not in the PATH. */
+static void a_command_needs_no_qemu_here(void **state)
+{
+    struct live_ops none = ops;
+    struct lab l;
+
+    (void)state;
+    none.vm_find = find_nothing;
+    lab_open(&l, false);
+    l.s->config.live_ops = &none;
+    lab_run(&l, "host h1 vm; port vm h1 command=\"./mine $LAB\" transport=x_pci_proxy");
+    assert_string_equal(started, "./mine $LAB");
+    assert_int_equal(transport, LIVE_VM_PROXY);
+    lab_run(&l, "port vm h1 command=\"./other $LAB\"");
+    assert_string_equal(started, "./other $LAB");
+    assert_int_equal(transport, LIVE_VM_VFIO_USER);
+    started[0] = '\0';
+    assert_false(lab_try(&l, "port vm h1 kernel=k transport=vfio_user"));
+    assert_string_equal(started, "");
+    lab_close(&l);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(words_reach_the_kernel_whole)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(words_reach_the_kernel_whole),
+        cmocka_unit_test(the_transport_decides_the_processors),
+        cmocka_unit_test(a_command_needs_no_qemu_here),
+    };
 
     return cmocka_run_group_tests_name("vm_command", tests, NULL, NULL);
 }

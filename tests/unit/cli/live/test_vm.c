@@ -244,7 +244,8 @@ static int tear_down(void **state)
 
 static void start_command(struct fixture *f, const char *command)
 {
-    const struct live_vm_config c = {.host = f->h1, .host_name = "h1", .command = command};
+    const struct live_vm_config c = {
+        .transport = LIVE_VM_PROXY, .host = f->h1, .host_name = "h1", .command = command};
     struct live_error error = {.message = ""};
 
     assert_true(live_ops->vm(f->live, &c, &error));
@@ -373,7 +374,7 @@ static void two_at_once_may_not(void **state)
 {
     struct fixture *f = *state;
     char log[] = "/tmp/test_vm.XXXXXX", line[16] = "";
-    struct live_vm_config c = {.host = f->h1, .host_name = "h1"};
+    struct live_vm_config c = {.transport = LIVE_VM_PROXY, .host = f->h1, .host_name = "h1"};
     struct live_error error = {.message = ""};
     const int fd = mkstemp(log);
 
@@ -396,7 +397,8 @@ static void a_log_is_emptied_by_the_machine_that_starts(void **state)
 {
     struct fixture *f = *state;
     char name[] = "/tmp/test_vm.XXXXXX", line[16] = "";
-    struct live_vm_config c = {.host = f->h1, .host_name = "h1", .command = "echo new"};
+    struct live_vm_config c = {
+        .transport = LIVE_VM_PROXY, .host = f->h1, .host_name = "h1", .command = "echo new"};
     struct live_error error = {.message = ""};
     const int fd = mkstemp(name);
 
@@ -415,7 +417,8 @@ static void a_log_is_emptied_by_the_machine_that_starts(void **state)
 static void a_log_that_is_full_is_told_of(void **state)
 {
     struct fixture *f = *state;
-    const struct live_vm_config c = {.host = f->h1,
+    const struct live_vm_config c = {.transport = LIVE_VM_PROXY,
+                                     .host = f->h1,
                                      .host_name = "h1",
                                      .command = "echo one; echo two",
                                      .log = fopen("/dev/full", "w")};

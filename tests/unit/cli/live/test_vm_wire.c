@@ -15,6 +15,7 @@
 #include "cli/live/vm_memory.h"
 #include "cli/live/vm_qtest.h"
 #include "cli/live/vm_socket.h"
+#include "cli/live/vm_wire.h"
 #include "emu/base/cursor.h"
 #include "rdmalab/inspect.h"
 
@@ -134,25 +135,27 @@ static void requests_are_whole_however_they_come(void **state)
         int pair[2], kept;
 
         assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
-        vm_socket_init(&s, pair[0]);
+        vm_socket_init(&s, pair[0], vm_wire_size);
         for (size_t at = 0; at < sizeof(sync); at += step) {
-            assert_int_equal(vm_socket_read(&s, &r), VM_NOTHING);
+            assert_int_equal(vm_socket_read(&s), VM_NOTHING);
             send_with(pair[1], sync + at, step < sizeof(sync) - at ? step : sizeof(sync) - at,
                       at == 0 ? null : -1);
         }
         send_with(pair[1], reset, sizeof(reset), null);
-        while (vm_socket_read(&s, &r) == VM_NOTHING)
+        while (vm_socket_read(&s) == VM_NOTHING)
             ;
+        assert_true(vm_request_read(s.in, &r));
         assert_int_equal(r.cmd, VM_SYNC_SYSMEM);
         assert_int_equal(r.parts[0].gpa, 0x7700);
         assert_int_equal(s.n_fds, 1);
         kept = s.fds[0];
         assert_true(fcntl(kept, F_GETFD) & FD_CLOEXEC);
-        assert_int_equal(vm_socket_read(&s, &r), VM_REQUEST);
+        assert_int_equal(vm_socket_read(&s), VM_MESSAGE);
+        assert_true(vm_request_read(s.in, &r));
         assert_int_equal(r.cmd, VM_DEVICE_RESET);
         assert_int_equal(s.n_fds, 1); /* that of the second request; the first was closed */
         close(pair[1]);
-        assert_int_equal(vm_socket_read(&s, &r), VM_CLOSED);
+        assert_int_equal(vm_socket_read(&s), VM_CLOSED);
         vm_socket_done(&s);
         assert_int_equal(fcntl(kept, F_GETFD), -1);
     }
@@ -162,15 +165,14 @@ static void requests_are_whole_however_they_come(void **state)
 static void nonsense_is_said_to_be_so(void **state)
 {
     uint8_t h[VM_HEADER_BYTES] = {99};
-    struct vm_request r;
     struct vm_socket s;
     int pair[2];
 
     (void)state;
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
-    vm_socket_init(&s, pair[0]);
+    vm_socket_init(&s, pair[0], vm_wire_size);
     send_with(pair[1], h, sizeof(h), -1);
-    assert_int_equal(vm_socket_read(&s, &r), VM_NONSENSE);
+    assert_int_equal(vm_socket_read(&s), VM_NONSENSE);
     vm_socket_done(&s);
     close(pair[1]);
 }

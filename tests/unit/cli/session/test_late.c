@@ -116,7 +116,8 @@ static void a_run_that_ends_in_the_past_does_what_was_due_until_then(void **stat
     (void)state;
     lab_open(&l, false);
     l.s->config.live_ops = &ops;
-    lab_run(&l, "host h1; host h2 vm; switch s1; link h1 s1; port vm h2 kernel=k");
+    lab_run(&l, "host h1; host h2 vm; switch s1; link h1 s1; "
+                "port vm h2 command=c transport=vfio_user");
     assert_int_equal(rdl_port_add(l.s->lab, &config, &port), RDL_OK);
     assert_int_equal(rdl_link_add(l.s->lab, &link, &ret), RDL_OK);
     for (unsigned i = 0; i < N_FRAMES; i++)
