@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: MIT
+# Packages of other releases of Debian than the machine's, for virtual machines: fetched and unpacked,
+# never installed, without root.  Sourced by vm-build and qemu-build.
+
+# The one table of versions.  A row that Debian no longer has is skipped with a reason; bump it here.
+declare -A foreign_suites=(
+    [qemu-11.1]="trixie trixie-backports" # its libraries are in both
+    [linux-6.12]=trixie
+    [linux-7.3]=trixie-backports
+)
+declare -A foreign_packages=(
+    [qemu-11.1]="qemu-system-x86=1:11.1.3+ds-1~bpo13+1"
+    [linux-6.12]="linux-image-6.12.117+deb13-amd64"
+    [linux-7.3]="linux-binary-7.3.4+deb13-amd64 linux-modules-7.3.4+deb13-amd64 linux-base-7.3.4+deb13-amd64"
+)
+
+skip() {
+    echo "skipped: $*"
+    exit 77
+}
+
+apt_options=()
+
+# An apt that knows the suites of a row alone, and leaves the machine's own as it is.
+use_suites() { # DIRECTORY ROW
+    local directory=$1 suites=${foreign_suites[$2]-} suite site
+    [ -n "$suites" ] || skip "there is no row for $2 in tests/interop/foreign.sh"
+    site=$(apt-get indextargets --format "\$(SITE)" 'Created-By: Packages' 'Origin: Debian' |
+        grep -v security | head -n 1) || skip "apt has no Debian to take $2 from"
+    mkdir -p "$directory/lists/partial" "$directory/cache/archives/partial"
+    for suite in $suites; do
+        echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $site $suite main"
+    done >"$directory/suites.list"
+    apt_options=(-o Dir::Etc::sourcelist="$directory/suites.list" -o Dir::Etc::sourceparts=/dev/null
+        -o Dir::State::lists="$directory/lists" -o Dir::Cache="$directory/cache" -o APT::Sandbox::User=root)
+    apt-get "${apt_options[@]}" -q update >"$directory/update" 2>&1 ||
+        skip "apt cannot have $suites: $(tail -n 1 "$directory/update")"
+}
