@@ -13,8 +13,10 @@
 #include "emu/base/assert.h"
 #include "process/signals.h"
 
-#define LEFTOVERS_MAX                                                                              \
-    8u /* at the same time: a file for each session, and the directory of `test` */
+/* At the same time: a file for each session, the directory of `test`, and one for each virtual
+ * machine.
+ */
+#define LEFTOVERS_MAX 16u
 
 #define NO_DIR INT_MIN
 

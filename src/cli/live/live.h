@@ -92,7 +92,8 @@ struct live_vm_config {
 
 struct live_vm_info {
     char host[RDL_NAME_BYTES];
-    bool runs, failed;   /* it is running; it has ended with an error */
+    bool runs, failed; /* it is running; it has ended with an error */
+    enum live_vm_transport transport;
     int pid;             /* process id of its shell; 0: none */
     uint64_t accesses;   /* number of its accesses to PCI functions of the lab */
     uint64_t maps;       /* number of memory maps received from QEMU */

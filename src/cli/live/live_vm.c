@@ -16,6 +16,8 @@
 #include "cli/live/vm_transport.h"
 #include "rdmalab/vm.h"
 
+_Static_assert(VM_FDS <= LIVE_VM_FDS, "all descriptors of a transport are waited for");
+
 #define SERVE_AT_MOST 32u /* requests per function before the lab runs */
 
 struct live_vm {
@@ -24,6 +26,7 @@ struct live_vm {
     rdl_host host;
     char name[RDL_NAME_BYTES];      /* of the host */
     struct vm_transport *transport; /* NULL: the host is switched off */
+    enum live_vm_transport kind;    /* of @transport, or of the last one */
     struct vm_process process;
     enum { VM_RUNS, VM_ENDED, VM_FAILED } state;
     bool reported;           /* its failure was reported */
@@ -189,6 +192,7 @@ static bool start(struct live_vm *vm, const struct live_vm_config *config,
     enum rdl_status st;
     bool started = false;
 
+    vm->kind = config->transport;
     vm->transport = ops->prepare(vm->live->lab, vm->host, &launch, reterr);
     if (!vm->transport)
         return false;
@@ -303,6 +307,7 @@ bool live_vm_at(const struct live *l, uint32_t i, struct live_vm_info *ret)
     *ret = (struct live_vm_info){
         .runs = vm->state == VM_RUNS,
         .failed = vm->state == VM_FAILED,
+        .transport = vm->kind,
         .pid = vm->state == VM_RUNS ? vm->process.process.pid : 0,
         .accesses = counts.accesses,
         .maps = counts.maps,

@@ -77,15 +77,20 @@ static const char *vm_state(const struct live_vm_info *v)
     return v->failed ? "failed" : "has ended";
 }
 
-/* Prints a line such as "guest    h1, a virtual machine, runs as process 4711: 745 accesses to
- * ...".
+static const char *vm_way(const struct live_vm_info *v)
+{
+    return v->transport == LIVE_VM_PROXY ? "x_pci_proxy" : "vfio_user";
+}
+
+/* Prints a line such as "guest    h1, a virtual machine by vfio_user, runs as process 4711: 745
+ * accesses to ...".
  */
 static void show_vm(FILE *out, const struct live_vm_info *v)
 {
     char buf[SHOW_LINE_BYTES];
     struct text t = text_on(buf, sizeof(buf));
 
-    text_addf(&t, "%s, a virtual machine, %s", v->host, vm_state(v));
+    text_addf(&t, "%s, a virtual machine by %s, %s", v->host, vm_way(v), vm_state(v));
     if (v->runs)
         text_addf(&t, " as process %d", v->pid);
     text_addf(&t,
@@ -136,10 +141,10 @@ static void print_vm_json(FILE *out, const struct live_vm_info *v)
     fputs("{\"host\":", out);
     print_json_string(out, v->host);
     fprintf(out,
-            ",\"runs\":%s,\"failed\":%s,\"pid\":%d,\"accesses\":%" PRIu64 ",\"maps\":%" PRIu64
-            ",\"interrupts\":%" PRIu64 ",\"merged\":%" PRIu64 ",\"line\":",
-            v->runs ? "true" : "false", v->failed ? "true" : "false", v->pid, v->accesses, v->maps,
-            v->interrupts, v->merged);
+            ",\"runs\":%s,\"failed\":%s,\"transport\":\"%s\",\"pid\":%d,\"accesses\":%" PRIu64
+            ",\"maps\":%" PRIu64 ",\"interrupts\":%" PRIu64 ",\"merged\":%" PRIu64 ",\"line\":",
+            v->runs ? "true" : "false", v->failed ? "true" : "false", vm_way(v), v->pid,
+            v->accesses, v->maps, v->interrupts, v->merged);
     print_json_string(out, v->line);
     fputs(",\"log_error\":", out);
     print_json_string(out, v->log_error ? strerror(v->log_error) : "");
@@ -158,6 +163,9 @@ static void vm_rows(struct rows *r, const struct live_vm_info *v)
     rows_text(r, v->host);
     rows_text(r, "virtual machine");
     rows_text(r, vm_state(v));
+    rows_text(r, v->host);
+    rows_text(r, "transport");
+    rows_text(r, vm_way(v));
     live_row(r, v->host, "accesses", v->accesses);
     live_row(r, v->host, "maps", v->maps);
     live_row(r, v->host, "interrupts", v->interrupts);

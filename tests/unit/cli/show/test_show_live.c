@@ -43,6 +43,7 @@ static bool three_machines(const struct live *l, uint32_t i, struct live_vm_info
     static const struct live_vm_info vms[] = {
         {.host = "h1",
          .runs = true,
+         .transport = LIVE_VM_PROXY,
          .pid = 4711,
          .accesses = 745,
          .maps = 8,
