@@ -4,7 +4,7 @@
 #include "emu/base/assert.h"
 #include "emu/facts/virtio/feature.h"
 
-/* The name of the type begins with 'l' for an integer (leN), or 'b' for bytes (bytesN). */
+/* The name of the type begins with 'l' for an integer (leN), or 'b' for bytes(N). */
 #define ROW(S, f, type, text)                                                                      \
     {#f, (uint16_t)offsetof(struct raw_##S, f), (uint16_t)sizeof(((struct raw_##S *)0)->f),        \
      #type[0] == 'l' ? 'i' : 'b', text},

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The structures of the virtio-rdma RFC and of our own commands, a list of rows for each.
  *
- * A row is F(structure, field, type, text).  Types are le8 .. le64 and raw bytes (bytesN).
+ * A row is F(structure, field, type, text).  Types are le8 .. le64 and raw bytes, bytes(N).
  * Structures have no padding [virtio 1.2, 1.4].  The offset of a field is therefore the sum of the
  * lengths before it, as in a struct of byte arrays.  The rows generate these arrays, the decoded
  * struct, the functions that convert between them, and the table for annotated hex dumps.
@@ -13,11 +13,11 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "emu/base/cursor.h"
+#include "emu/facts/struct_rows.h"
 
 #define RFC_CONFIG(F, S)                                                                           \
     F(S, phys_port_cnt, le32, "number of ports")                                                   \
-    F(S, sys_image_guid, bytes8, "system image GUID, network byte order")                          \
+    F(S, sys_image_guid, bytes(8), "system image GUID, network byte order")                        \
     F(S, vendor_id, le32, "vendor ID")                                                             \
     F(S, vendor_part_id, le32, "vendor's part ID")                                                 \
     F(S, hw_ver, le32, "hardware version")                                                         \
@@ -46,7 +46,7 @@
     F(S, max_pi_fast_reg_page_list_len, le32, "pages of a PI fast registration")                   \
     F(S, max_pkeys, le16, "partitions")                                                            \
     F(S, local_ca_ack_delay, le8, "local CA ACK delay")                                            \
-    F(S, reserved, bytes512, "reserved")
+    F(S, reserved, bytes(512), "reserved")
 
 #define RFC_QUERY_PORT(F, S) F(S, port, le8, "port number, from 1")
 
@@ -64,7 +64,7 @@
     F(S, active_width, le8, "link width")                                                          \
     F(S, active_speed, le16, "link speed")                                                         \
     F(S, phys_state, le8, "physical state")                                                        \
-    F(S, reserved, bytes128, "reserved")
+    F(S, reserved, bytes(128), "reserved")
 
 #define RFC_CREATE_CQ(F, S) F(S, cqe, le32, "entries")
 #define RFC_CQ_HANDLE(F, S) F(S, cqn, le32, "completion queue")
@@ -162,7 +162,7 @@
     F(S, recv_cqn, le32, "CQ of the receive queue")                                                \
     F(S, max_inline_data, le32, "inline bytes")                                                    \
     F(S, srqn, le32, "ours, with the feature SRQ: shared receive queue, or 0; reserved without")   \
-    F(S, reserved, bytes24, "reserved")                                                            \
+    F(S, reserved, bytes(24), "reserved")                                                          \
     F(S, create_flags, le32, "2: no copy of what it sends to a group (feature MCAST)")
 
 /* struct virtio_rdma_qp_attr; the fields of its nested structures are part of this list. */
@@ -195,7 +195,7 @@
     F(S, max_send_sge, le32, "SGEs of a send")                                                     \
     F(S, max_recv_sge, le32, "SGEs of a receive")                                                  \
     F(S, max_inline_data, le32, "inline bytes")                                                    \
-    F(S, ah_dgid, bytes16, "destination GID")                                                      \
+    F(S, ah_dgid, bytes(16), "destination GID")                                                    \
     F(S, ah_flow_label, le32, "flow label")                                                        \
     F(S, ah_sgid_index, le8, "source GID index")                                                   \
     F(S, ah_hop_limit, le8, "hop limit")                                                           \
@@ -204,13 +204,13 @@
     F(S, ah_static_rate, le8, "static rate")                                                       \
     F(S, ah_port_num, le8, "port")                                                                 \
     F(S, ah_flags, le8, "1: GRH is valid")                                                         \
-    F(S, ah_dmac, bytes6, "destination MAC")                                                       \
-    F(S, alt_ah, bytes33, "alternate path: not supported")
+    F(S, ah_dmac, bytes(6), "destination MAC")                                                     \
+    F(S, alt_ah, bytes(33), "alternate path: not supported")
 
 #define RFC_MODIFY_QP(F, S)                                                                        \
     F(S, qpn, le32, "queue pair")                                                                  \
     F(S, attr_mask, le32, "attributes that are given")                                             \
-    F(S, attrs, bytes129, "struct virtio_rdma_qp_attr")
+    F(S, attrs, bytes(129), "struct virtio_rdma_qp_attr")
 
 #define RFC_QUERY_QP(F, S)                                                                         \
     F(S, qpn, le32, "queue pair")                                                                  \
@@ -223,7 +223,7 @@
 #define RFC_PKEY(F, S) F(S, pkey, le16, "P_Key")
 
 #define RFC_ADD_GID(F, S)                                                                          \
-    F(S, gid, bytes16, "GID")                                                                      \
+    F(S, gid, bytes(16), "GID")                                                                    \
     F(S, gid_type, le32, "2: RoCE v2")                                                             \
     F(S, index, le16, "index")                                                                     \
     F(S, port_num, le32, "port")
@@ -238,7 +238,7 @@
 
 /* The request of ATTACH_MCAST and DETACH_MCAST, which the RFC does not define. */
 #define RFC_MCAST(F, S)                                                                            \
-    F(S, gid, bytes16, "the group's address")                                                      \
+    F(S, gid, bytes(16), "the group's address")                                                    \
     F(S, qpn, le32, "queue pair")
 
 /* struct cmd_post_send.  The field wr is a union of the structures RFC_WR_*, with the size of the
@@ -249,8 +249,8 @@
     F(S, send_flags, le32, "send flags")                                                           \
     F(S, opcode, le32, "opcode")                                                                   \
     F(S, wr_id, le64, "work request ID")                                                           \
-    F(S, ex, bytes4, "immediate data in network order, or key to invalidate")                      \
-    F(S, wr, bytes51, "rdma, atomic, ud, reg or bind")
+    F(S, ex, bytes(4), "immediate data in network order, or key to invalidate")                    \
+    F(S, wr, bytes(51), "rdma, atomic, ud, reg or bind")
 
 #define RFC_WR_RDMA(F, S)                                                                          \
     F(S, remote_addr, le64, "address at the far side")                                             \
@@ -269,12 +269,12 @@
     F(S, av_port, le32, "port")                                                                    \
     F(S, av_pdn, le32, "protection domain of the address")                                         \
     F(S, av_sl_tclass_flowlabel, le32, "service level 31..28, class 27..20, flow label 19..0")     \
-    F(S, av_dgid, bytes16, "destination GID")                                                      \
+    F(S, av_dgid, bytes(16), "destination GID")                                                    \
     F(S, av_gid_index, le8, "source GID index")                                                    \
     F(S, av_static_rate, le8, "static rate")                                                       \
     F(S, av_hop_limit, le8, "hop limit")                                                           \
-    F(S, av_dmac, bytes6, "destination MAC")                                                       \
-    F(S, av_reserved, bytes6, "reserved")
+    F(S, av_dmac, bytes(6), "destination MAC")                                                     \
+    F(S, av_reserved, bytes(6), "reserved")
 
 #define RFC_WR_REG(F, S)                                                                           \
     F(S, mrn, le32, "memory region")                                                               \
@@ -306,7 +306,7 @@
     F(S, opcode, le8, "completion opcode")                                                         \
     F(S, vendor_err, le32, "the rule that refused: enum rule of rdmalab")                          \
     F(S, byte_len, le32, "bytes transferred")                                                      \
-    F(S, ex, bytes4, "immediate data in network order, or invalidated key")                        \
+    F(S, ex, bytes(4), "immediate data in network order, or invalidated key")                      \
     F(S, qp_num, le32, "local QPN")                                                                \
     F(S, src_qp, le32, "remote QPN (UD)")                                                          \
     F(S, wc_flags, le32, "completion flags")                                                       \
@@ -378,102 +378,11 @@
     S(modify_srq, RFC_MODIFY_SRQ)                                                                  \
     S(srq_attr, RFC_SRQ_ATTR)
 
-/* For each type: RFC_RAW_* declares its bytes, RFC_VAR_* its decoded value.  RFC_GET_* decodes a
- * field of @in into @out, RFC_PUT_* encodes it.
- */
-#define RFC_RAW_le8(f)      uint8_t f[1]
-#define RFC_RAW_le16(f)     uint8_t f[2]
-#define RFC_RAW_le32(f)     uint8_t f[4]
-#define RFC_RAW_le64(f)     uint8_t f[8]
-#define RFC_RAW_bytes4(f)   uint8_t f[4]
-#define RFC_RAW_bytes6(f)   uint8_t f[6]
-#define RFC_RAW_bytes8(f)   uint8_t f[8]
-#define RFC_RAW_bytes16(f)  uint8_t f[16]
-#define RFC_RAW_bytes28(f)  uint8_t f[28]
-#define RFC_RAW_bytes24(f)  uint8_t f[24]
-#define RFC_RAW_bytes32(f)  uint8_t f[32]
-#define RFC_RAW_bytes33(f)  uint8_t f[33]
-#define RFC_RAW_bytes51(f)  uint8_t f[51]
-#define RFC_RAW_bytes128(f) uint8_t f[128]
-#define RFC_RAW_bytes129(f) uint8_t f[129]
-#define RFC_RAW_bytes512(f) uint8_t f[512]
-
-#define RFC_VAR_le8(f)      uint8_t f
-#define RFC_VAR_le16(f)     uint16_t f
-#define RFC_VAR_le32(f)     uint32_t f
-#define RFC_VAR_le64(f)     uint64_t f
-#define RFC_VAR_bytes4(f)   RFC_RAW_bytes4(f)
-#define RFC_VAR_bytes6(f)   RFC_RAW_bytes6(f)
-#define RFC_VAR_bytes8(f)   RFC_RAW_bytes8(f)
-#define RFC_VAR_bytes16(f)  RFC_RAW_bytes16(f)
-#define RFC_VAR_bytes28(f)  RFC_RAW_bytes28(f)
-#define RFC_VAR_bytes24(f)  RFC_RAW_bytes24(f)
-#define RFC_VAR_bytes32(f)  RFC_RAW_bytes32(f)
-#define RFC_VAR_bytes33(f)  RFC_RAW_bytes33(f)
-#define RFC_VAR_bytes51(f)  RFC_RAW_bytes51(f)
-#define RFC_VAR_bytes128(f) RFC_RAW_bytes128(f)
-#define RFC_VAR_bytes129(f) RFC_RAW_bytes129(f)
-#define RFC_VAR_bytes512(f) RFC_RAW_bytes512(f)
-
-#define RFC_GET_le8(f)      (out->f = in->f[0])
-#define RFC_GET_le16(f)     (out->f = ld_le16(in->f))
-#define RFC_GET_le32(f)     (out->f = ld_le32(in->f))
-#define RFC_GET_le64(f)     (out->f = ld_le64(in->f))
-#define RFC_GET_BYTES(f)    memcpy(out->f, in->f, sizeof(out->f))
-#define RFC_GET_bytes4(f)   RFC_GET_BYTES(f)
-#define RFC_GET_bytes6(f)   RFC_GET_BYTES(f)
-#define RFC_GET_bytes8(f)   RFC_GET_BYTES(f)
-#define RFC_GET_bytes16(f)  RFC_GET_BYTES(f)
-#define RFC_GET_bytes28(f)  RFC_GET_BYTES(f)
-#define RFC_GET_bytes24(f)  RFC_GET_BYTES(f)
-#define RFC_GET_bytes32(f)  RFC_GET_BYTES(f)
-#define RFC_GET_bytes33(f)  RFC_GET_BYTES(f)
-#define RFC_GET_bytes51(f)  RFC_GET_BYTES(f)
-#define RFC_GET_bytes128(f) RFC_GET_BYTES(f)
-#define RFC_GET_bytes129(f) RFC_GET_BYTES(f)
-#define RFC_GET_bytes512(f) RFC_GET_BYTES(f)
-
-#define RFC_PUT_le8(f)      (out->f[0] = in->f)
-#define RFC_PUT_le16(f)     st_le16(out->f, in->f)
-#define RFC_PUT_le32(f)     st_le32(out->f, in->f)
-#define RFC_PUT_le64(f)     st_le64(out->f, in->f)
-#define RFC_PUT_bytes4(f)   RFC_GET_BYTES(f)
-#define RFC_PUT_bytes6(f)   RFC_GET_BYTES(f)
-#define RFC_PUT_bytes8(f)   RFC_GET_BYTES(f)
-#define RFC_PUT_bytes16(f)  RFC_GET_BYTES(f)
-#define RFC_PUT_bytes28(f)  RFC_GET_BYTES(f)
-#define RFC_PUT_bytes24(f)  RFC_GET_BYTES(f)
-#define RFC_PUT_bytes32(f)  RFC_GET_BYTES(f)
-#define RFC_PUT_bytes33(f)  RFC_GET_BYTES(f)
-#define RFC_PUT_bytes51(f)  RFC_GET_BYTES(f)
-#define RFC_PUT_bytes128(f) RFC_GET_BYTES(f)
-#define RFC_PUT_bytes129(f) RFC_GET_BYTES(f)
-#define RFC_PUT_bytes512(f) RFC_GET_BYTES(f)
-
-#define RFC_RAW_FIELD(S, f, type, text) RFC_RAW_##type(f);
-#define RFC_VAR_FIELD(S, f, type, text) RFC_VAR_##type(f);
-#define RFC_GET_FIELD(S, f, type, text) RFC_GET_##type(f);
-#define RFC_PUT_FIELD(S, f, type, text) RFC_PUT_##type(f);
-
 /* For each structure NAME: struct raw_NAME (the bytes), struct rfc_NAME (decoded),
  * rfc_NAME_get(), which decodes, and rfc_NAME_put(), which encodes.  sizeof(struct raw_NAME) is the
  * size in guest memory.
  */
-#define RFC_DEFINE(name, list)                                                                     \
-    struct raw_##name {                                                                            \
-        list(RFC_RAW_FIELD, name)                                                                  \
-    };                                                                                             \
-    struct rfc_##name {                                                                            \
-        list(RFC_VAR_FIELD, name)                                                                  \
-    };                                                                                             \
-    static inline void rfc_##name##_get(struct rfc_##name *out, const struct raw_##name *in)       \
-    {                                                                                              \
-        list(RFC_GET_FIELD, name)                                                                  \
-    }                                                                                              \
-    static inline void rfc_##name##_put(struct raw_##name *out, const struct rfc_##name *in)       \
-    {                                                                                              \
-        list(RFC_PUT_FIELD, name)                                                                  \
-    }
+#define RFC_DEFINE(name, list) STRUCT_ROWS_DEFINE(raw_##name, rfc_##name, list)
 
 RFC_STRUCTS(RFC_DEFINE)
 

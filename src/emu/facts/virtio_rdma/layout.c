@@ -27,6 +27,7 @@
 #define IS_le32(f)                    IS_u32(f)
 #define IS_le64(f)                    IS_u64(f)
 #define IS_bytes16(f)                 uint8_t f[16]
+#define IS_bytes(n)                   IS_bytes##n
 #define OWN_MEMBER(S, f, form)        IS_##form(f);
 #define SAME_MEMBER(S, f, form, text) IS_##form(f);
 
