@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+#include "emu/facts/pvrdma/command.h"
+
+#include <stddef.h>
+
+#include "emu/base/assert.h"
+#include "emu/facts/pvrdma/structs.h"
+
+static const struct pv_command_info commands[] = {
+#define PV_COMMAND(nm, lower, number, request, response, ends, what)                               \
+    [number] = {.name = #nm,                                                                       \
+                .request_bytes = PV_HEADER_BYTES + (unsigned)PV_BYTES_##request,                   \
+                .response_bytes = PV_HEADER_BYTES + (unsigned)PV_BYTES_##response,                 \
+                .end = PV_END_##ends,                                                              \
+                .text = what},
+#include "emu/facts/pvrdma/commands.def"
+#undef PV_COMMAND
+};
+
+const struct pv_command_info *pv_command_info(uint32_t command)
+{
+    return command < ARRAY_LEN(commands) ? &commands[command] : NULL;
+}
