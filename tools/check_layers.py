@@ -137,8 +137,8 @@ IGNORANT_OF = {
     "guest/verbs": (*VIRTIO, *VIRTIO_RDMA, "emu/guest/pci/", "emu/guest/virtio/", "emu/guest/virtio_rdma/"),
     # so is the rest of a guest, whose NIC is virtio-net
     "guest/machine": (*VIRTIO_RDMA, "emu/guest/virtio_rdma/"),
-    # and PCI functions, and an adapter
-    **{neutral: (*VIRTIO, *VIRTIO_RDMA) for neutral in ("pci", "guest/pci", "hca", "xport", "rnic")},
+    # and PCI functions, and an adapter, and a device that is not virtio's
+    **{neutral: (*VIRTIO, *VIRTIO_RDMA) for neutral in ("pci", "guest/pci", "hca", "xport", "rnic", "device/pvrdma")},
     **{judge: ("emu/facts/profiles.def", "emu/facts/profile.h")
        for judge in ("watcher", "swarm/worlds", "swarm/drills")},
 }
@@ -399,6 +399,7 @@ PLANTS = {  # what is planted -> file, text, and the line of the file that it fo
                                                             '#include "emu/trace/event.h"'),
     "a device by value in a host": (HOST, "    struct vnet planted;", "struct host {"),
     "an adapter by value in a host": (HOST, "    struct rnic planted;", "struct host {"),
+    "virtqueues in PVRDMA": ("src/emu/device/pvrdma/planted.h", '#include "emu/virtio/vq_device.h"'),
     "a device in an adapter": ("src/emu/rnic/planted.h", '#include "emu/facts/device.h"'),
     "virtqueues in the transport, by way of others": ("src/emu/wire/bth.h", '#include "emu/facts/virtio/virtq.h"'),
     "devices by value in a host": (HOST, "    struct rdma planted[MOST]; /* two */", "struct host {"),

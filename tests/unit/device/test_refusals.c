@@ -402,6 +402,8 @@ static void no_reason_was_left_out(void **state)
     for (size_t i = 0; i < enum_refusal.n_rows; i++) {
         const struct enum_row *row = &enum_refusal.rows[i];
 
+        if (row->value >= REF_RING_SLOTS)
+            continue; /* of PVRDMA: test_pvrdma.c */
         /* The arena of a test does not end: check_memory.py sees to that. */
         if (row->value != REF_NONE && row->value != REF_DEVICE_MEMORY && !seen[row->value])
             fail_msg("%s", row->name);
