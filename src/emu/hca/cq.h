@@ -38,6 +38,7 @@ struct completion {
     unsigned flags : 8;  /* set of enum wc_flag_bit */
     bool solicited : 1;  /* fires an arming for solicited completions */
     unsigned sl : 4;     /* of a datagram that came: CQE_SL_x; otherwise 0 */
+    unsigned ip : 3;     /* of a datagram that came: version of its IP header; otherwise 0 */
 };
 
 enum cq_arm { CQ_IDLE, CQ_ARMED_SOLICITED, CQ_ARMED_ANY };

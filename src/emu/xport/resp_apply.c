@@ -38,8 +38,10 @@ static bool finish_message(struct xport_qp *xqp, const struct packet *p)
         .solicited = p->bth.solicited,
     };
 
-    if (!xqp->service->connected)
+    if (!xqp->service->connected) {
         wc.src_qpn = p->deth.src_qpn;
+        wc.ip = p->ip.version & 7u;
+    }
     if (!xqp->service->connected && profile_has(xqp->qp.hca->profile, TRAIT_SL_SAYS_IP_VERSION))
         wc.sl = p->ip.version == 4 ? CQE_SL_IPV4 : CQE_SL_IPV6;
     if (!xqp->service->connected || !profile_has(xqp->qp.hca->profile, TRAIT_GRH_OF_DATAGRAMS_ONLY))
