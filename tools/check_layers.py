@@ -168,7 +168,7 @@ ROWS_MAX_OF = {
     # kinds of objects, which most commands name
     "emu/facts/enum/object.h": 110,
     # members of structs that others hold by value
-    "emu/facts/counters.def": 250,
+    "emu/facts/counters.def": 265,
 }
 
 # A host has devices of several kinds: it points to them.  What it may hold of their layer: the socket that

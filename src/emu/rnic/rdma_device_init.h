@@ -13,6 +13,11 @@ struct rdma_device_config {
     /* Of virtio alone; another device ignores them. */
     uint64_t features_off; /* feature bits not to offer */
     bool packed;           /* offer RING_PACKED */
+    /* Of PVRDMA alone. */
+    struct {
+        uint32_t version; /* 17 to 20; 0: the latest */
+        uint32_t vectors; /* entries of its MSI-X table, 1 or 3; 0: 3 */
+    } pvrdma;
 };
 
 /* Allocates a device in env->arena, initializes it as after power-on and registers it at the port.

@@ -155,6 +155,8 @@ void pv_ring_end(struct ram *ram, struct pv_ring *r)
     if (!r->pages || r->over == r->idx)
         return; /* the ring was restarted since the entry was taken */
     r->over = pv_idx_next(r->over, r->n);
+    if (!ram)
+        return;
     ram_fence(ram);
     store_index(ram, r, HEAD_AT, r->over);
 }

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Rings of PVRDMA from the device's side, in pages that a directory lists.  [decision 0056]
  *
- *	directory -> tables -> pages of the ring: page 0 has the indices, the slots are in the
- *others
+ *	directory -> tables -> pages of the ring: indices in page 0, slots in the others
  *
  * The device copies the list of pages when the object is created.  The index that the device writes
  * is its own; guest memory has a copy for the driver.  The driver's index is read at each use, and
@@ -35,8 +34,8 @@ struct pv_directory {
 /* Reads the first pages of @dir into *@ret, which pv_pages_free() frees.
  *
  * Return: REF_NONE
- *	   RFK_INVALID  too few or too many pages, or part of the directory, or a page, is not in
- *RAM RFK_NO_ROOM  the arena is full
+ *	   RFK_INVALID  too few or too many pages, or directory or pages are not in RAM
+ *	   RFK_NO_ROOM  the arena is full
  */
 enum refusal_reason pv_pages_read(struct hca *h, const struct pv_directory *dir,
                                   struct pv_pages *ret);
@@ -76,7 +75,9 @@ uint32_t pv_ring_waiting(const struct ram *ram, const struct pv_ring *r);
 enum pv_take pv_ring_take(const struct ram *ram, struct pv_ring *r, uint64_t tick, void *out,
                           uint32_t *ret_slot);
 
-/* The oldest entry that is not over is over now: tells the driver that its slot is free. */
+/* The oldest entry that is not over is over now: tells the driver that its slot is free.  @ram
+ * NULL: memory cannot be written now, and the driver learns it with the next entry.
+ */
 void pv_ring_end(struct ram *ram, struct pv_ring *r);
 
 /* Adds the entry @in, r->slot_bytes long, for the driver.  Returns false if there is no room, or

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT */
+/* Completions, notifications of armed CQs, and asynchronous events: from the RNIC to the driver. */
+#include "emu/base/cursor.h"
+#include "emu/device/pvrdma/internal.h"
+#include "emu/facts/async.h"
+#include "emu/facts/enum/wc_flag.h"
+#include "emu/facts/pvrdma/opcode.h"
+#include "emu/hca/cq.h"
+
+static void put_cqe(struct pv_raw_cqe *raw, const struct completion *wc)
+{
+    struct pv_cqe cqe = {
+        .wr_id = wc->wr_id,
+        .qp = wc->qpn, /* which is the handle */
+        .opcode = pv_wc_number(wc->opcode),
+        .status = wc->status,
+        .byte_len = wc->bytes,
+        .src_qp = wc->src_qpn,
+        .wc_flags = pv_wc_flag_bits(wc->flags),
+        .vendor_err = wc->rule,
+        .sl = wc->sl,
+        .port = HCA_PORT,
+    };
+
+    if (wc->flags & WCF_WITH_INV)
+        st_le32(cqe.ex, wc->invalidated_rkey);
+    else
+        memcpy(cqe.ex, wc->imm, sizeof(cqe.ex));
+    if (wc->ip) {
+        cqe.wc_flags |= PV_WC_NETWORK_HDR_TYPE;
+        cqe.network_hdr_type = wc->ip == 4 ? PV_NETWORK_IPV4 : PV_NETWORK_IPV6;
+    }
+    pv_cqe_put(raw, &cqe);
+}
+
+bool pv_complete(void *ctx, struct cq *cq, const struct completion *wc)
+{
+    struct pvrdma *d = ctx;
+    struct pv_raw_cqe raw;
+
+    put_cqe(&raw, wc);
+    if (pv_is_running(d) && pv_ring_put(d->nic.ram, &d->cqs[cq->cqn].ring, &raw))
+        return true;
+    rnic_cq_overflow(&d->nic, cq);
+    return false;
+}
+
+/* Writes a notification of @cqn.  Returns false if there is no room. */
+static bool put_note(struct pvrdma *d, uint32_t cqn)
+{
+    const struct pv_cq_note note = {.cq = cqn - 1};
+    struct pv_raw_cq_note raw;
+
+    pv_cq_note_put(&raw, &note);
+    if (!pv_is_running(d) || !pv_ring_put(d->nic.ram, &d->notes.ring, &raw))
+        return false;
+    d->count.notes++;
+    return true;
+}
+
+void pv_completed(void *ctx, struct cq *cq)
+{
+    struct pvrdma *d = ctx;
+    struct pv_cq *c = &d->cqs[cq->cqn];
+
+    if (put_note(d, cq->cqn)) {
+        pv_raise(d, PV_VECTOR_CQ);
+        return;
+    }
+    if (c->note_due)
+        return;
+    c->note_due = true;
+    d->n_notes_due++;
+    d->count.notes_held++;
+}
+
+static void flush_notes(struct pvrdma *d)
+{
+    bool any = false;
+
+    for (uint32_t cqn = 1; d->n_notes_due > 0 && cqn <= d->config.nic.max_cq; cqn++) {
+        if (!d->cqs[cqn].note_due)
+            continue;
+        if (!put_note(d, cqn))
+            break;
+        d->cqs[cqn].note_due = false;
+        d->n_notes_due--;
+        any = true;
+    }
+    if (any)
+        pv_raise(d, PV_VECTOR_CQ);
+}
+
+/* The handle of object @number of @kind, as the driver knows it. */
+static uint32_t handle_of(enum object_kind kind, uint32_t number)
+{
+    return kind == OBJ_CQ || kind == OBJ_SRQ ? number - 1 : number;
+}
+
+static void flush_events(struct pvrdma *d)
+{
+    const struct rnic_events *e = &d->nic.events;
+    bool any = false;
+
+    while (e->len > 0 && pv_is_running(d)) {
+        const struct rnic_event event = e->ring[e->first];
+        const enum object_kind kind = async_object((uint32_t)event.type);
+        const struct pv_async_event said = {.type = (uint32_t)event.type,
+                                            .info = handle_of(kind, event.number)};
+        struct pv_raw_async_event raw;
+
+        pv_async_event_put(&raw, &said);
+        if (!pv_ring_put(d->nic.ram, &d->events.ring, &raw))
+            break;
+        if (kind == OBJ_QP && event.number <= d->config.nic.max_qp)
+            d->qps[event.number].events++;
+        rnic_event_told(&d->nic);
+        any = true;
+    }
+    if (any)
+        pv_raise(d, PV_VECTOR_ASYNC);
+}
+
+void pv_event(void *ctx)
+{
+    flush_events(ctx);
+}
+
+void pv_notes_flush(struct pvrdma *d)
+{
+    flush_events(d);
+    flush_notes(d);
+}

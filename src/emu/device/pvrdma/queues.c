@@ -1,0 +1,384 @@
+/* SPDX-License-Identifier: MIT */
+/* Doorbells, and the work queues for the RNIC. */
+#include "emu/base/min.h"
+#include "emu/device/pvrdma/internal.h"
+#include "emu/facts/enum/qp_state.h"
+#include "emu/facts/enum/qp_type.h"
+#include "emu/facts/enum/send_flag.h"
+#include "emu/facts/enum/wr_opcode.h"
+#include "emu/facts/pvrdma/opcode.h"
+#include "emu/facts/wr.h"
+#include "emu/hca/mr.h"
+#include "emu/trace/emit.h"
+#include "emu/trace/events/qp.h"
+
+#define PAGE_SHIFT 12u
+#define PORT_SHIFT 24u
+
+/* The number of a work queue for SIM_DOORBELL and for events; those of shared receive queues
+ * follow.
+ */
+static uint32_t queue_name(uint32_t qpn, enum wq wq)
+{
+    return 2 * qpn + (uint32_t)wq;
+}
+
+static uint32_t srq_name(const struct pvrdma *d, uint32_t srqn)
+{
+    return 2 * (d->config.nic.max_qp + 1) + srqn;
+}
+
+/* --- Doorbells -------------------------------------------------------------------------------- */
+
+static void ring_doorbell(struct pvrdma *d, uint32_t qpn, enum wq wq)
+{
+    struct pv_queue *q = &d->qps[qpn].wq[wq];
+
+    if (q->due)
+        return;
+    q->due = true;
+    fn_ring_doorbell(&d->fn, queue_name(qpn, wq), PV_DOORBELL_NS);
+}
+
+/* Processes the work of a queue, or remembers it while the device may not access memory. */
+static void take_work(struct pvrdma *d, uint32_t qpn, enum wq wq)
+{
+    struct pv_queue *q = &d->qps[qpn].wq[wq];
+    struct qp *qp = hca_qp(&d->nic.hca, qpn);
+
+    q->held = d->phase == PV_ACTIVE && !pv_is_running(d);
+    if (!qp || !pv_is_running(d))
+        return;
+    if (q->failed)
+        rnic_qp_lost_queue(&d->nic, qp);
+    else
+        rnic_kick(&d->nic, qp, wq);
+}
+
+void pv_on_doorbell(void *dev, uint32_t queue)
+{
+    struct pvrdma *d = dev;
+    const enum wq wq = queue % 2 ? WQ_RECV : WQ_SEND;
+
+    d->qps[queue / 2].wq[wq].due = false;
+    take_work(d, queue / 2, wq);
+    eth_port_pump(d->nic.port);
+}
+
+void pv_release_held(struct pvrdma *d)
+{
+    for (uint32_t qpn = 0; qpn <= d->config.nic.max_qp; qpn++) {
+        for (uint32_t wq = 0; wq < 2; wq++) {
+            if (d->qps[qpn].wq[wq].held)
+                take_work(d, qpn, wq ? WQ_RECV : WQ_SEND);
+        }
+    }
+}
+
+static bool uar_qp(struct pvrdma *d, uint32_t handle, uint32_t bits)
+{
+    if (!hca_qp(&d->nic.hca, handle))
+        return false;
+    if (bits & PV_UAR_SEND) {
+        d->qps[handle].wq[WQ_SEND].kick = d->nic.trace->cause;
+        ring_doorbell(d, handle, WQ_SEND);
+    }
+    if (bits & PV_UAR_RECV) {
+        d->qps[handle].wq[WQ_RECV].kick = d->nic.trace->cause;
+        ring_doorbell(d, handle, WQ_RECV);
+    }
+    return true;
+}
+
+static bool uar_cq(struct pvrdma *d, uint32_t handle, uint32_t bits)
+{
+    struct cq *cq = hca_cq(&d->nic.hca, handle + 1);
+
+    if (!cq)
+        return false;
+    if (bits & PV_UAR_POLL)
+        d->count.poll_cq++;
+    if (bits & (PV_UAR_ARM | PV_UAR_ARM_SOL))
+        cq_arm(cq, !(bits & PV_UAR_ARM));
+    pv_notes_flush(d);
+    return true;
+}
+
+void pv_uar_write(struct pvrdma *d, uint32_t offset, uint32_t value)
+{
+    const uint32_t handle = value & PV_UAR_HANDLE, bits = value & ~PV_UAR_HANDLE;
+    bool good = false;
+
+    d->count.uar_writes++;
+    if (d->phase == PV_ACTIVE && offset == PV_UAR_AT_QP)
+        good = uar_qp(d, handle, bits);
+    else if (d->phase == PV_ACTIVE && offset == PV_UAR_AT_CQ)
+        good = uar_cq(d, handle, bits);
+    else if (d->phase == PV_ACTIVE && offset == PV_UAR_AT_SRQ)
+        good = hca_srq(&d->nic.hca, handle + 1) != NULL; /* a message takes receives as it needs */
+    if (!good)
+        d->count.uar_bad++;
+}
+
+/* --- Decoding --------------------------------------------------------------------------------- */
+
+static void read_sges(const uint8_t *raw, uint32_t n, struct sge *out)
+{
+    struct pv_raw_sge bytes;
+    struct pv_sge s;
+
+    for (uint32_t i = 0; i < n; i++) {
+        memcpy(&bytes, raw + i * sizeof(bytes), sizeof(bytes));
+        pv_sge_get(&s, &bytes);
+        out[i] = (struct sge){s.addr, s.length, s.lkey};
+    }
+}
+
+/* The bytes of all elements of @w.  The field total_len is not always filled in. */
+static uint32_t bytes_of(const struct send_wqe *w)
+{
+    uint64_t bytes = 0;
+
+    for (uint32_t i = 0; i < w->n_sge.found; i++)
+        bytes += w->sge[i].bytes;
+    return bytes < UINT32_MAX ? (uint32_t)bytes : UINT32_MAX;
+}
+
+static struct datagram_to datagram_of(const uint8_t wr[])
+{
+    struct pv_raw_wr_ud raw;
+    struct pv_wr_ud w;
+    struct datagram_to to;
+
+    memcpy(&raw, wr, sizeof(raw));
+    pv_wr_ud_get(&w, &raw);
+    to = (struct datagram_to){
+        .av = {.sgid_index = w.sgid_index,
+               .hop_limit = w.hop_limit,
+               .static_rate = w.static_rate,
+               .tclass = (uint8_t)(w.sl_tclass_flow >> 20),
+               .sl = (uint8_t)(w.sl_tclass_flow >> 28),
+               .flow_label = w.sl_tclass_flow & FLOW_LABEL_MAX,
+               .port = (uint8_t)(w.port_pd >> PORT_SHIFT),
+               .flags = AH_FLAG_GRH},
+        .av_pdn = w.port_pd & ((1u << PORT_SHIFT) - 1),
+        .qpn = w.qpn,
+        .qkey = w.qkey,
+    };
+    memcpy(to.av.dgid, w.dgid, sizeof(to.av.dgid));
+    memcpy(to.av.dmac, w.dmac, sizeof(to.av.dmac));
+    return to;
+}
+
+/* Reads the page list of @w and makes it that of the region for the next REG_MR.  Returns false if
+ * it cannot be mapped.
+ */
+static bool map_fast(struct pvrdma *d, const struct pv_wr_fast_reg *w)
+{
+    struct hca *h = &d->nic.hca;
+    const struct refused before = h->refused; /* of a command that flushes the queue */
+    struct pv_pages pages = {NULL, 0};
+    enum refusal_reason why;
+
+    if (w->page_shift != PAGE_SHIFT || w->pages == 0 || w->pages > h->limits.max_fast_pages)
+        return false;
+    why = pv_pages_read(h, &(struct pv_directory){w->pdir, w->pages, w->pages}, &pages);
+    if (why == REF_NONE)
+        why = hca_mr_map(h, key_number(w->rkey),
+                         &(struct mr_map){w->iova, w->length, pages.gpa, pages.n});
+    pv_pages_free(h, &pages);
+    h->refused = before;
+    return why == REF_NONE;
+}
+
+/* A fast registration.  The transport executes it before it fetches the next request, so the pages
+ * are mapped now.  If that fails, the request names no region, and is refused for it.
+ */
+static struct reg_request reg_of(struct pvrdma *d, const struct qp *qp, const uint8_t wr[])
+{
+    const bool executes = qp->state == QPS_RTS || qp->state == QPS_SQD;
+    struct pv_raw_wr_fast_reg raw;
+    struct pv_wr_fast_reg w;
+    const struct mkey *k;
+    struct reg_request req;
+
+    memcpy(&raw, wr, sizeof(raw));
+    pv_wr_fast_reg_get(&w, &raw);
+    req = (struct reg_request){.mrn = key_number(w.rkey), .key = w.rkey, .access = w.access};
+    k = key_at(&d->nic.hca, req.mrn);
+    if (executes && k && k->pdn == qp->pd->pdn && k->kind == KEY_FAST_MR && !map_fast(d, &w))
+        req.mrn = 0;
+    return req;
+}
+
+static void decode_operation(struct pvrdma *d, const struct qp *qp, const uint8_t wr[],
+                             struct send_wqe *out)
+{
+    struct pv_raw_wr_atomic raw_atomic;
+    struct pv_raw_wr_rdma raw_rdma;
+    struct pv_wr_atomic atomic;
+    struct pv_wr_rdma rdma;
+
+    switch (wr_form(qp->config.type, out->opcode)) {
+    case WR_FORM_RDMA:
+        memcpy(&raw_rdma, wr, sizeof(raw_rdma));
+        pv_wr_rdma_get(&rdma, &raw_rdma);
+        out->remote_addr = rdma.remote_addr;
+        out->rkey = rdma.rkey;
+        break;
+    case WR_FORM_ATOMIC:
+        memcpy(&raw_atomic, wr, sizeof(raw_atomic));
+        pv_wr_atomic_get(&atomic, &raw_atomic);
+        out->remote_addr = atomic.remote_addr;
+        out->compare_add = atomic.compare_add;
+        out->swap = atomic.swap;
+        out->rkey = atomic.rkey;
+        break;
+    case WR_FORM_REG:
+        out->reg = reg_of(d, qp, wr);
+        break;
+    case WR_FORM_UD:
+        out->to = datagram_of(wr);
+        break;
+    case WR_FORM_NONE:
+    case WR_FORM_BIND: /* no number stands for it */
+        break;
+    }
+}
+
+/* --- Calls of the RNIC ------------------------------------------------------------------------ */
+
+/* Takes the next entry of @q, a work queue of @qp, into d->wqe. */
+static enum fetch take(struct pvrdma *d, const struct qp *qp, enum wq wq, uint32_t *ret_slot)
+{
+    struct pv_queue *q = &d->qps[qp->qpn].wq[wq];
+
+    if (!pv_is_running(d))
+        return FETCH_EMPTY;
+    switch (pv_ring_take(d->nic.ram, &q->ring, d->nic.trace->tick, d->wqe, ret_slot)) {
+    case PV_TAKEN:
+        d->nic.progress->wqes++;
+        return FETCH_OK;
+    case PV_EMPTY:
+        return FETCH_EMPTY;
+    case PV_TURN_IS_OVER:
+        ring_doorbell(d, qp->qpn, wq);
+        return FETCH_EMPTY;
+    case PV_BROKEN:
+        break;
+    }
+    if (!q->failed)
+        ring_doorbell(d, qp->qpn, wq);
+    q->failed = true;
+    return FETCH_BROKEN;
+}
+
+enum fetch pv_fetch_send(void *ctx, struct qp *qp, struct send_wqe *out)
+{
+    struct pvrdma *d = ctx;
+    struct pv_queue *q = &d->qps[qp->qpn].wq[WQ_SEND];
+    struct pv_raw_sq_wqe raw;
+    struct pv_sq_wqe w;
+    uint32_t slot;
+    const enum fetch got = take(d, qp, WQ_SEND, &slot);
+    ev_id cause;
+
+    if (got != FETCH_OK)
+        return got;
+    memcpy(&raw, d->wqe, sizeof(raw));
+    pv_sq_wqe_get(&w, &raw);
+    out->wr_id = w.wr_id;
+    out->opcode = pv_send_opcode(w.opcode);
+    out->flags = w.send_flags;
+    memcpy(out->imm, w.ex, sizeof(out->imm));
+    out->invalidate_rkey = ld_le32(w.ex);
+    out->desc = slot;
+    out->truncated = false;
+    out->n_sge =
+        (struct sge_count){.said = w.num_sge, .found = min_u32(w.num_sge, qp->config.max_send_sge)};
+    read_sges(d->wqe + sizeof(raw), out->n_sge.found, out->sge);
+    out->inline_bytes = bytes_of(out); /* none are allowed */
+    if ((w.send_flags & SF_INLINE) && out->n_sge.said == out->n_sge.found)
+        out->n_sge.said = 0; /* as verbs have it: data in place of elements */
+    decode_operation(d, qp, w.wr, out);
+    cause = trace_because(d->nic.trace, q->kick);
+    TRACE_ID(d->nic.trace, out->fetched, fetch, .host = d->config.nic.host, .qpn = qp->qpn,
+             .queue = queue_name(qp->qpn, WQ_SEND), .desc = slot, .wr_id = w.wr_id,
+             .op = out->opcode, .bytes = q->ring.slot_bytes);
+    trace_because(d->nic.trace, cause);
+    return FETCH_OK;
+}
+
+/* Takes the next entry of the shared receive queue of @qp into d->wqe.  The slot is free at once,
+ * because shared receives end in any order.
+ */
+static enum fetch take_shared(struct pvrdma *d, const struct qp *qp, uint32_t *ret_slot)
+{
+    struct pv_ring *r = &d->srqs[qp->srq->srqn].ring;
+
+    if (!pv_is_running(d))
+        return FETCH_EMPTY;
+    if (qp->srq->error)
+        return FETCH_BROKEN;
+    switch (pv_ring_take(d->nic.ram, r, d->nic.trace->tick, d->wqe, ret_slot)) {
+    case PV_TAKEN:
+        d->nic.progress->wqes++;
+        pv_ring_end(d->nic.ram, r);
+        return FETCH_OK;
+    case PV_EMPTY:
+    case PV_TURN_IS_OVER: /* the peer tries again */
+        return FETCH_EMPTY;
+    case PV_BROKEN:
+        break;
+    }
+    rnic_srq_failed(&d->nic, qp->srq);
+    return FETCH_BROKEN;
+}
+
+enum fetch pv_fetch_recv(void *ctx, struct qp *qp, struct recv_wqe *out)
+{
+    struct pvrdma *d = ctx;
+    struct pv_raw_rq_wqe raw;
+    struct pv_rq_wqe w;
+    uint32_t slot;
+    const enum fetch got = qp->srq ? take_shared(d, qp, &slot) : take(d, qp, WQ_RECV, &slot);
+    const struct pv_ring *r =
+        qp->srq ? &d->srqs[qp->srq->srqn].ring : &d->qps[qp->qpn].wq[WQ_RECV].ring;
+    ev_id fetched, cause;
+
+    if (got != FETCH_OK)
+        return got;
+    memcpy(&raw, d->wqe, sizeof(raw));
+    pv_rq_wqe_get(&w, &raw);
+    out->wr_id = w.wr_id;
+    out->desc = slot;
+    out->truncated = false;
+    out->n_sge =
+        (struct sge_count){.said = w.num_sge, .found = min_u32(w.num_sge, qp->config.max_recv_sge)};
+    read_sges(d->wqe + sizeof(raw), out->n_sge.found, out->sge);
+    TRACE_ID(d->nic.trace, fetched, fetch, .host = d->config.nic.host, .qpn = qp->qpn,
+             .queue = qp->srq ? srq_name(d, qp->srq->srqn) : queue_name(qp->qpn, WQ_RECV),
+             .desc = slot, .wr_id = w.wr_id, .op = WR_RECV, .bytes = r->slot_bytes);
+    if (qp->srq) {
+        cause = trace_because(d->nic.trace, fetched);
+        rnic_srq_taken(&d->nic, qp->srq, pv_ring_waiting(d->nic.ram, r));
+        trace_because(d->nic.trace, cause);
+    }
+    return FETCH_OK;
+}
+
+uint32_t pv_receives(void *ctx, struct qp *qp)
+{
+    const struct pvrdma *d = ctx;
+
+    return pv_ring_waiting(d->nic.ram, &d->qps[qp->qpn].wq[WQ_RECV].ring);
+}
+
+void pv_release(void *ctx, struct qp *qp, enum wq wq, uint32_t desc)
+{
+    struct pvrdma *d = ctx;
+
+    (void)desc; /* requests of a queue end in order */
+    if (d->phase == PV_ACTIVE && !(qp->srq && wq == WQ_RECV))
+        pv_ring_end(pv_is_running(d) ? d->nic.ram : NULL, &d->qps[qp->qpn].wq[wq].ring);
+}
