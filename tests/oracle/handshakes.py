@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""usage: handshakes.py RDMALAB
+"""usage: handshakes.py [--every N] RDMALAB
 
 Does `rdmalab check` read the messages of the connection manager as tshark does, and does the traffic fit them?
 
@@ -10,8 +10,9 @@ frames: their PSNs are those of other frames, so that one is taken for the other
 tshark has, with its values; and the first request to a queue pair must have the PSN that the report gives its sender, unless
 the report says that it has not.
 
-The last line is "N passed, N failed".
+With --every N the captures of each Nth scenario.  The last line is "N passed, N failed".
 """
+import argparse
 import concurrent.futures
 import gzip
 import json
@@ -129,9 +130,11 @@ def read(rdmalab, name, path):
 
 
 def main():
-    if len(sys.argv) != 2:
-        sys.exit(__doc__)
-    rdmalab, judge = str(pathlib.Path(sys.argv[1]).resolve()), Judge()
+    parser = argparse.ArgumentParser(usage=__doc__.removeprefix("usage: "))
+    parser.add_argument("--every", type=int, default=1)
+    parser.add_argument("rdmalab", type=pathlib.Path)
+    args = parser.parse_args()
+    rdmalab, judge = str(args.rdmalab.resolve()), Judge()
     with tempfile.TemporaryDirectory() as directory:
         files = {}
         truths = {path.stem: json.loads(path.read_text()) for path in sorted((HERE / "connections").glob("*.json"))}
@@ -139,7 +142,7 @@ def main():
             files[name] = pathlib.Path(directory) / f"{name}.pcap"
             with gzip.open(ROOT / truth["capture"]) as source, open(files[name], "wb") as target:
                 shutil.copyfileobj(source, target)
-        for scenario in made_by():
+        for scenario in made_by()[::args.every]:
             path = files[scenario.stem] = pathlib.Path(directory) / f"{scenario.stem}.pcapng"
             run = subprocess.run([rdmalab, "run", scenario, "--pcap", path], capture_output=True, text=True, check=False)
             if run.returncode:
