@@ -315,6 +315,7 @@ enum rdl_status ladder_new(const struct past *past, const struct picture_options
         else if (builder_in_range(b.l, e->id) && !skip(&b, e))
             take(&b, e);
     }
+    b.l->left.n_drawn = b.n_packets;
     take_calls(&b, UINT64_MAX);
     window_cut_heads(&b);
     find_ends(b.l);

@@ -21,8 +21,11 @@ struct viz_sink {
 
 struct text; /* emu/base/text.h */
 
-/* The part of the history that a picture does not have because of its limits. */
+/* The packets that a picture has, and the part of the history that it does not have because of its
+ * limits.
+ */
 struct picture_left {
+    uint64_t n_drawn;   /* packets that are drawn */
     uint64_t n_packets; /* packets that are not drawn */
     ev_id from;         /* nothing is drawn from this event on; 0: all is */
     bool hosts;         /* some hosts have no place */

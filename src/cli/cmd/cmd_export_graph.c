@@ -23,8 +23,9 @@
 #include "viz/file_sink.h"
 #include "viz/graph.h"
 
-/* Writes @g to the file, as its name says. */
-static bool write_graph(struct session *s, FILE *f, const struct step *st, const struct graph *g)
+/* Writes @g to the file, as its name says.  *@ret_n is the number of its boxes. */
+static bool write_graph(struct session *s, FILE *f, const struct step *st, const struct graph *g,
+                        uint64_t *ret_n)
 {
     const struct viz_sink sink = file_sink(f);
     const bool may_start = gate_may_start(s);
@@ -37,14 +38,13 @@ static bool write_graph(struct session *s, FILE *f, const struct step *st, const
         status = graph_dot(g, &sink);
     } else if (step_has(st, "plain")) {
         status = graph_svg(g, &sink);
-    } else if (may_start && graphviz_svg(g, &sink, &t)) {
-        fprintf(s->config.err, "%s: drawn by Graphviz\n", shown);
-    } else {
+    } else if (!may_start || !graphviz_svg(g, &sink, &t)) {
         if (!may_start)
             text_add(&t, "a script starts no program without --allow programs");
         fprintf(s->config.err, "%s: drawn by rdmalab itself, without Graphviz: %s\n", shown, why);
         status = graph_svg(g, &sink);
     }
+    *ret_n = g->n_nodes;
     return status == RDL_OK || session_fail_status(s, st->at, "export", status);
 }
 
@@ -63,7 +63,8 @@ static bool fail_path(struct session *s, const struct step *st, const char *para
                        strcmp(param, "of") == 0 ? "h1" : "h1.qp");
 }
 
-static bool export_map(struct session *s, FILE *f, const struct step *st, bool as_text)
+static bool export_map(struct session *s, FILE *f, const struct step *st, bool as_text,
+                       uint64_t *ret_n)
 {
     const struct scope in = session_scope(s);
     char path[SESSION_PATH_BYTES] = "";
@@ -83,7 +84,7 @@ static bool export_map(struct session *s, FILE *f, const struct step *st, bool a
     status = map_make(&m, s->lab, path, &at);
     if (status == RDL_OK) {
         map_graph(&m, path, &g);
-        ok = write_graph(s, f, st, &g);
+        ok = write_graph(s, f, st, &g, ret_n);
         graph_done(&g);
     } else {
         ok = fail_path(s, st, "of", path, status, "host and no object of one");
@@ -92,7 +93,8 @@ static bool export_map(struct session *s, FILE *f, const struct step *st, bool a
     return ok;
 }
 
-static bool export_states(struct session *s, FILE *f, const struct step *st, bool as_text)
+static bool export_states(struct session *s, FILE *f, const struct step *st, bool as_text,
+                          uint64_t *ret_n)
 {
     const struct past past = past_of_lab(s->lab);
     const struct scope in = session_scope(s);
@@ -111,12 +113,13 @@ static bool export_states(struct session *s, FILE *f, const struct step *st, boo
     if (as_text)
         return true;
     states_graph(&states, &g);
-    ok = write_graph(s, f, st, &g);
+    ok = write_graph(s, f, st, &g, ret_n);
     graph_done(&g);
     return ok;
 }
 
-static bool export_why(struct session *s, FILE *f, const struct step *st, bool as_text)
+static bool export_why(struct session *s, FILE *f, const struct step *st, bool as_text,
+                       uint64_t *ret_n)
 {
     const struct past past = past_of_lab(s->lab);
     enum rdl_status status;
@@ -131,19 +134,20 @@ static bool export_why(struct session *s, FILE *f, const struct step *st, bool a
         return session_fail_status(s, step_span(st, "target", 0), "export", status);
     if (as_text)
         return true;
-    ok = write_graph(s, f, st, &g);
+    ok = write_graph(s, f, st, &g, ret_n);
     graph_done(&g);
     return ok;
 }
 
-bool export_graph(struct session *s, FILE *f, const struct step *st, bool as_text)
+bool export_graph(struct session *s, FILE *f, const struct step *st, bool as_text, uint64_t *ret_n)
 {
+    *ret_n = EXPORT_UNCOUNTED;
     switch ((enum export_form)step_number(st, "form")) {
     case EXPORT_MAP:
-        return export_map(s, f, st, as_text);
+        return export_map(s, f, st, as_text, ret_n);
     case EXPORT_STATES:
-        return export_states(s, f, st, as_text);
+        return export_states(s, f, st, as_text, ret_n);
     default:
-        return export_why(s, f, st, as_text);
+        return export_why(s, f, st, as_text, ret_n);
     }
 }

@@ -401,7 +401,9 @@ static bool export_queue(struct session *s, FILE *f, const struct step *st, bool
     return diag_remedy(&s->diag, "h1.qp.sq, h1.cq and h1.ctrl have");
 }
 
-static bool export_to(struct session *s, FILE *f, const struct step *st, bool terminal)
+/* Writes the export @st to @f.  *@ret_n is the number of its parts: see export_add_written(). */
+static bool export_to(struct session *s, FILE *f, const struct step *st, bool terminal,
+                      uint64_t *ret_n)
 {
     static picture_draw *const pictures[] = {
 #define PICTURE(NAME, name, text) [EXPORT_##NAME] = name##_draw,
@@ -423,8 +425,9 @@ static bool export_to(struct session *s, FILE *f, const struct step *st, bool te
                                       .colour = terminal && s->config.colour};
     enum rdl_status status;
 
+    *ret_n = EXPORT_UNCOUNTED;
     if (export_is_graph(form))
-        return export_graph(s, f, st, terminal || export_is_text(step_text(st, "file")));
+        return export_graph(s, f, st, terminal || export_is_text(step_text(st, "file")), ret_n);
     if (form == EXPORT_VQ)
         return export_queue(s, f, st, terminal || export_is_text(step_text(st, "file")));
     if (!read_event(s, st, "from", &options.from) || !read_event(s, st, "to", &options.to))
@@ -439,19 +442,22 @@ static bool export_to(struct session *s, FILE *f, const struct step *st, bool te
                                 &(struct timeline_options){.title = options.title,
                                                            .from = options.from,
                                                            .to = options.to,
-                                                           .n_packets = options.n_packets});
+                                                           .n_packets = options.n_packets,
+                                                           .ret_left = &left});
     else if (picture)
         status = export_picture(f, pictures[form], &past, &options,
                                 !terminal && !export_is_text(step_text(st, "file")));
     else if (form == EXPORT_PCAPNG)
-        status = export_pcapng(f, &past, &about);
+        status = export_pcapng(f, &past, &about, ret_n);
     else
         status = export_events(f, &past, &about);
     if (status != RDL_OK)
         return session_fail_status(s, st->at, "export", status);
+    if (form != EXPORT_PCAPNG)
+        *ret_n = form == EXPORT_EVENTS ? past.n : left.n_drawn;
     if (!terminal || !picture)
         warn_of_missing(s, st, &past, &options);
-    if (picture && !terminal)
+    if ((picture || form == EXPORT_TIMELINE) && !terminal)
         warn_of_left(s, st, &options);
     return true;
 }
@@ -470,10 +476,13 @@ bool run_export(struct session *s, const struct step *st)
     const bool terminal = strcmp(name, "-") == 0;
     struct out_file o = {.f = s->config.out};
     const char *suffix, *why_not = NULL;
+    char written[SHOW_LINE_BYTES];
+    struct text t = text_on(written, sizeof(written));
+    uint64_t n;
     bool ok;
 
     if (terminal)
-        return export_to(s, o.f, st, true);
+        return export_to(s, o.f, st, true, &n);
     suffix = export_wants_suffix((enum export_form)step_number(st, "form"), name);
     if (suffix) {
         session_fail(s, step_span(st, "file", 0), "%s: the name must end in %s", name, suffix);
@@ -484,14 +493,18 @@ bool run_export(struct session *s, const struct step *st)
     if (!gate_write(s, st, "file", export_mark_of((enum export_form)step_number(st, "form"), name),
                     &o))
         return false;
-    ok = export_to(s, o.f, st, false);
+    ok = export_to(s, o.f, st, false, &n);
     if (ok)
         why_not = out_file_close(&o);
     else
         out_file_drop(&o);
     if (why_not)
         return session_fail(s, step_span(st, "file", 0), "%s: %s", name, why_not);
-    return ok;
+    if (!ok)
+        return false;
+    export_add_written(&t, (enum export_form)step_number(st, "form"), SHOWN_NAME(name), n);
+    session_say(s, "%s\n", written);
+    return true;
 }
 
 /* A parameter of a command, or a word that may stand behind it. */

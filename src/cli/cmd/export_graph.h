@@ -11,10 +11,10 @@
 struct session;
 struct step;
 
-/* Writes the map, the states or the causes that the step `export` asks for to @f.  Returns false
- * with the error in s->diag.
+/* Writes the map, the states or the causes that the step `export` asks for to @f.  *@ret_n is
+ * the number of boxes, or EXPORT_UNCOUNTED of a text.  Returns false with the error in s->diag.
  */
-bool export_graph(struct session *s, FILE *f, const struct step *st, bool as_text);
+bool export_graph(struct session *s, FILE *f, const struct step *st, bool as_text, uint64_t *ret_n);
 
 /* Finds the event of the parameter "target" of @st: see why_find().  Returns false with the error
  * in s->diag.

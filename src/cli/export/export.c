@@ -86,6 +86,21 @@ bool export_is_dot(const char *name)
     return ends_in(name, DOT_SUFFIX);
 }
 
+void export_add_written(struct text *t, enum export_form form, const char *name, uint64_t n)
+{
+    const bool graph = export_is_graph(form);
+    const char *of = form == EXPORT_EVENTS   ? "event"
+                     : form == EXPORT_PCAPNG ? "frame"
+                     : graph                 ? "box"
+                                             : "packet";
+
+    text_addf(t, "wrote %s", name);
+    if (n == 0)
+        text_addf(t, ": no %s", of);
+    else if (n != EXPORT_UNCOUNTED)
+        text_addf(t, ": %llu %s%s", (unsigned long long)n, of, n == 1 ? "" : graph ? "es" : "s");
+}
+
 enum rdl_status export_events(FILE *out, const struct past *p, const struct past_about *about)
 {
     const enum rdl_status st = trace_file_header_write(out, p, about);

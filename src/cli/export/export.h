@@ -40,12 +40,19 @@ bool export_is_graph(enum export_form form);
 bool export_is_text(const char *name);
 bool export_is_dot(const char *name);
 
+#define EXPORT_UNCOUNTED UINT64_MAX /* the parts of a file have no number */
+
+/* Adds the sentence about the file @name that `export` wrote: "wrote drop.svg: 3 packets".  @n is
+ * the number of packets, events, frames or boxes in it, or EXPORT_UNCOUNTED.
+ */
+void export_add_written(struct text *t, enum export_form form, const char *name, uint64_t n);
+
 /* Writes a pcapng file.  Frames that a host sends or receives are on its interface "h1.rdma0",
- * outbound and inbound.  Frames that a link lost are on "wire.lost".  Returns RDL_OK or
- * RDL_ERR_NOMEM.
+ * outbound and inbound.  Frames that a link lost are on "wire.lost".  Returns RDL_OK, with the
+ * number of frames in the file in *@ret_frames, or RDL_ERR_NOMEM.
  */
 RDL_MUST_CHECK enum rdl_status export_pcapng(FILE *out, const struct past *p,
-                                             const struct past_about *about);
+                                             const struct past_about *about, uint64_t *ret_frames);
 
 /* Draws a picture with @draw, a function of viz/pictures.def, as SVG or as text for a terminal.
  * @options->width 0 means the width of the terminal at @out.  Writes nothing if it returns

@@ -26,6 +26,7 @@ struct pcapng_export {
     struct past_index *index; /* owned */
     uint32_t n_hosts, n_ports;
     uint32_t lost; /* number of the interface wire.lost */
+    uint64_t n_frames;
 };
 
 struct comments {
@@ -163,6 +164,7 @@ static void write_frame(struct pcapng_export *c, const struct ev *e, uint32_t in
     packet.frame_bytes = (uint32_t)bytes;
     packet.n_comments = cs.n;
     pcapng_packet(&c->w, &packet);
+    c->n_frames++;
 }
 
 /* Returns true if @e (at index @i) is an rx event that refuses a frame, and the drop event of the
@@ -304,7 +306,8 @@ static void write_dropped(struct pcapng_export *c)
         pcapng_dropped(&c->w, c->lost, past_at(p, p->n - 1)->at_ns, past_frames_forgotten(p));
 }
 
-enum rdl_status export_pcapng(FILE *out, const struct past *p, const struct past_about *about)
+enum rdl_status export_pcapng(FILE *out, const struct past *p, const struct past_about *about,
+                              uint64_t *ret_frames)
 {
     struct pcapng_export c = {.p = p};
     enum rdl_status st = past_index_new(p, &c.index);
@@ -318,6 +321,8 @@ enum rdl_status export_pcapng(FILE *out, const struct past *p, const struct past
         write_event(&c, i);
     if (st == RDL_OK)
         write_dropped(&c);
+    if (st == RDL_OK)
+        *ret_frames = c.n_frames;
 out:
     past_index_free(c.index);
     return st;

@@ -282,6 +282,8 @@ enum rdl_status timeline_write(FILE *out, const struct past *p,
     put_page(&t);
     timeline_events_done(&t.events);
     past_index_free(t.index);
+    if (options->ret_left)
+        *options->ret_left = t.ladder->left;
     ladder_free(t.ladder);
     return RDL_OK;
 }

@@ -20,6 +20,7 @@
 
 #include "emu/past/past.h"
 #include "rdmalab/status.h"
+#include "viz/picture.h"
 
 /* Number of packets in a timeline, unless fewer are wanted. */
 #define TIMELINE_PACKETS_MAX 20000u
@@ -30,6 +31,7 @@ struct timeline_options {
     uint32_t n_packets; /* maximum number of packets; 0: TIMELINE_PACKETS_MAX */
     /* Reason why packets have no bytes.  NULL: the past tells it. */
     const char *no_bytes;
+    struct picture_left *ret_left; /* set by timeline_write(); NULL: of no interest */
 };
 
 /* Writes the page of @p to @out.  Returns RDL_OK, or RDL_ERR_NOMEM before any output. */

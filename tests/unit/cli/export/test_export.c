@@ -60,7 +60,7 @@ static void export_all(struct printed *p, uint64_t forgotten)
     struct past past = past_of_written(&all, names);
 
     past.forgotten = past.forgotten_frames = forgotten;
-    assert_int_equal(export_pcapng(printed_begin(p)->out, &past, &about), RDL_OK);
+    assert_int_equal(export_pcapng(printed_begin(p)->out, &past, &about, &n), RDL_OK);
     fflush(p->out);
     ev_names_free(names);
 }
@@ -165,7 +165,7 @@ static void what_is_forgotten_is_said_and_names_are_kept(void **state)
         ev_names_learn(names, &events[i]);
     past.forgotten = 2;
     past.frame_bytes_max = 1u << 20;
-    assert_int_equal(export_pcapng(printed_begin(&p)->out, &past, &about), RDL_OK);
+    assert_int_equal(export_pcapng(printed_begin(&p)->out, &past, &about, &n), RDL_OK);
     fflush(p.out);
     assert_true(block_says((const uint8_t *)p.text,
                            "the bytes of a frame are forgotten; \"record frames=4m\" as the first "
@@ -214,7 +214,7 @@ static void write_form(struct printed *p, enum export_form form, const char *tit
     if (form < ARRAY_LEN(pictures))
         assert_int_equal(export_picture(p->out, pictures[form], &past, &options, true), RDL_OK);
     else if (form == EXPORT_PCAPNG)
-        assert_int_equal(export_pcapng(p->out, &past, &about), RDL_OK);
+        assert_int_equal(export_pcapng(p->out, &past, &about, &n), RDL_OK);
     else if (form == EXPORT_EVENTS)
         assert_int_equal(export_events(p->out, &past, &about), RDL_OK);
     else if (form == EXPORT_TIMELINE)
