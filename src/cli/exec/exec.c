@@ -21,10 +21,13 @@
 #include "process/must.h"
 #include "rdmalab/trace.h"
 
-/* Returns true if events are printed while @cmd runs. */
-static bool shows_events(const struct session *s, const struct cmd *cmd)
+/* Returns true if events are printed while @st runs. */
+static bool shows_events(const struct session *s, const struct step *st)
 {
-    return (cmd->flags & CMD_SHOWS) && !((cmd->flags & CMD_QUIET_LIVE) && session_is_live(s));
+    const bool quiet = ((st->cmd->flags & CMD_QUIET_LIVE) && session_is_live(s)) ||
+                       (cmd_param(st->cmd, "quiet") && step_has(st, "quiet"));
+
+    return (st->cmd->flags & CMD_SHOWS) && !quiet;
 }
 
 /* Fails because the memory of the lab is full, whatever else the step failed of. */
@@ -240,7 +243,7 @@ bool exec_step(struct session *s, const struct step *st, const struct block *in)
     s->run.step.first_tick = rdl_tick(s->lab);
     if (is_outermost(in))
         s->diag.kind = DIAG_NONE;
-    if (s->config.verbose && shows_events(s, st->cmd))
+    if (s->config.verbose && shows_events(s, st))
         shown_begin(&s->display.shown);
     ok = do_step(s, st);
     ok = had_memory(s, st, ok);

@@ -285,81 +285,126 @@ static const struct {
     {"in events", in_events},
 };
 
-/* Adds a row of the table, unless both cells are empty. */
-static void add_pair(struct answer_page *out, const char *label, const char *a, const char *b)
+/* The cells of a row. */
+struct cells {
+    char v[PAGE_COLUMNS_MAX][CELL_BYTES];
+    size_t n;
+};
+
+/* Returns an empty text in cell @i. */
+static struct text cell(struct cells *c, size_t i)
 {
-    if (a[0] || b[0])
-        page_pair(out, label, a[0] ? a : "-", b[0] ? b : "-");
+    return text_on(c->v[i], CELL_BYTES);
+}
+
+/* Adds a row of the table, unless all cells are empty. */
+static void add_cells(struct answer_page *out, const char *label, const struct cells *c)
+{
+    const char *texts[PAGE_COLUMNS_MAX] = {NULL};
+    bool any = false;
+
+    for (size_t i = 0; i < c->n; i++) {
+        any = any || c->v[i][0];
+        texts[i] = c->v[i][0] ? c->v[i] : "-";
+    }
+    if (any)
+        page_columns(out, label, texts, c->n);
 }
 
 static void add_row_facts(struct answer_page *out, const struct enum_table *table,
-                          const struct enum_row *a, const struct enum_row *b)
+                          const char *const *words, size_t n)
 {
-    char left[CELL_BYTES], right[CELL_BYTES];
-    struct text l = text_on(left, sizeof(left)), r = text_on(right, sizeof(right));
+    struct cells c = {.n = n}, numbers = {.n = n}, names = {.n = n};
 
     for (size_t i = 0; i < ARRAY_LEN(facts); i++) {
         if (facts[i].table != table)
             continue;
-        l = text_on(left, sizeof(left));
-        r = text_on(right, sizeof(right));
-        facts[i].add(&l, a->value);
-        facts[i].add(&r, b->value);
-        add_pair(out, facts[i].label, left, right);
+        for (size_t k = 0; k < n; k++) {
+            struct text t = cell(&c, k);
+
+            facts[i].add(&t, enum_by_name(table, words[k])->value);
+        }
+        add_cells(out, facts[i].label, &c);
     }
-    l = text_on(left, sizeof(left));
-    r = text_on(right, sizeof(right));
-    text_addf(&l, "%u", a->value);
-    text_addf(&r, "%u", b->value);
-    add_pair(out, "number", left, right);
-    l = text_on(left, sizeof(left));
-    r = text_on(right, sizeof(right));
-    (void)c_name_add(&l, table, a);
-    (void)c_name_add(&r, table, b);
-    add_pair(out, "in C", left, right);
+    for (size_t k = 0; k < n; k++) {
+        const struct enum_row *row = enum_by_name(table, words[k]);
+        struct text number = cell(&numbers, k), name = cell(&names, k);
+
+        text_addf(&number, "%u", row->value);
+        (void)c_name_add(&name, table, row);
+    }
+    add_cells(out, "number", &numbers);
+    add_cells(out, "in C", &names);
 }
 
-/* Finds the enumeration that has both words; one that has facts comes first. */
-static const struct enum_table *common_table(const char *a, const char *b)
+static bool has_all(const struct enum_table *table, const char *const *words, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (!enum_by_name(table, words[i]))
+            return false;
+    }
+    return true;
+}
+
+/* Finds the enumeration that has all words; one that has facts comes first. */
+static const struct enum_table *common_table(const char *const *words, size_t n)
 {
     for (size_t i = 0; i < ARRAY_LEN(facts); i++) {
-        if (enum_by_name(facts[i].table, a) && enum_by_name(facts[i].table, b))
+        if (has_all(facts[i].table, words, n))
             return facts[i].table;
     }
     for (const struct enum_table *const *t = enum_tables; *t; t++) {
-        if (enum_by_name(*t, a) && enum_by_name(*t, b))
+        if (has_all(*t, words, n))
             return *t;
     }
     return NULL;
 }
 
-bool compare_explain(struct answer_page *out, const char *a, const char *b)
+/* Adds the row of the first senses of the words, if all have one. */
+static void add_senses(struct answer_page *out, const char *const *words, size_t n)
 {
-    char left[CELL_BYTES], right[CELL_BYTES], see[CELL_BYTES];
-    struct text l = text_on(left, sizeof(left)), r = text_on(right, sizeof(right));
-    struct text s = text_on(see, sizeof(see));
-    const struct enum_table *table;
+    const char *texts[PAGE_COLUMNS_MAX] = {NULL};
 
-    a = explain_proper(a);
-    b = explain_proper(b);
-    if (!explain_gist(&l, a) || !explain_gist(&r, b))
-        return false;
-    table = common_table(a, b);
-    page_thing(out, "%s vs %s", a, b);
-    page_pair(out, "", a, b);
-    if (meaning_of(a) && meaning_of(b))
-        page_pair(out, "is", meaning_of(a)->what, meaning_of(b)->what);
-    add_pair(out, "meaning", left, right);
-    if (table)
-        add_row_facts(out, table, enum_by_name(table, a), enum_by_name(table, b));
-    for (size_t i = 0; !table && i < ARRAY_LEN(places); i++) {
-        l = text_on(left, sizeof(left));
-        r = text_on(right, sizeof(right));
-        places[i].add(&l, a);
-        places[i].add(&r, b);
-        add_pair(out, places[i].label, left, right);
+    for (size_t i = 0; i < n; i++) {
+        if (!meaning_of(words[i]))
+            return;
+        texts[i] = meaning_of(words[i])->what;
     }
-    text_addf(&s, "explain %s; explain %s", a, b);
+    page_columns(out, "is", texts, n);
+}
+
+bool compare_explain(struct answer_page *out, const char *const *asked, size_t n)
+{
+    const char *words[PAGE_COLUMNS_MAX] = {NULL};
+    char title[CELL_BYTES], see[CELL_BYTES];
+    struct text all = text_on(title, sizeof(title)), s = text_on(see, sizeof(see));
+    const struct enum_table *table;
+    struct cells c = {.n = n};
+
+    for (size_t i = 0; i < n; i++) {
+        struct text t = cell(&c, i);
+
+        words[i] = explain_proper(asked[i]);
+        if (!explain_gist(&t, words[i]))
+            return false;
+        text_addf(&all, "%s%s", i ? " vs " : "", words[i]);
+        text_addf(&s, "%sexplain %s", i ? "; " : "", words[i]);
+    }
+    table = common_table(words, n);
+    page_thing(out, "%s", title);
+    page_columns(out, "", words, n);
+    add_senses(out, words, n);
+    add_cells(out, "meaning", &c);
+    if (table)
+        add_row_facts(out, table, words, n);
+    for (size_t i = 0; !table && i < ARRAY_LEN(places); i++) {
+        for (size_t k = 0; k < n; k++) {
+            struct text t = cell(&c, k);
+
+            places[i].add(&t, words[k]);
+        }
+        add_cells(out, places[i].label, &c);
+    }
     page_see(out, see);
     return true;
 }
@@ -382,9 +427,9 @@ static bool are_values_of_one_node(const char *a, const char *b)
 
 bool compare_is_of_one_sort(const char *a, const char *b)
 {
-    a = explain_proper(a);
-    b = explain_proper(b);
-    return common_table(a, b) || are_values_of_one_node(a, b);
+    const char *const words[] = {explain_proper(a), explain_proper(b)};
+
+    return common_table(words, 2) || are_values_of_one_node(words[0], words[1]);
 }
 
 bool compare_split(const char *asked, char *ret_a, char *ret_b, bool *ret_said)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* `explain RC vs UD`: two words side by side. */
+/* `explain RC vs UD`: two or three words side by side. */
 #ifndef CLI_EXPLAIN_COMPARE_H
 #define CLI_EXPLAIN_COMPARE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 struct answer_page;
 
@@ -18,9 +19,10 @@ bool compare_split(const char *asked, char *ret_a, char *ret_b, bool *ret_said);
  */
 bool compare_is_of_one_sort(const char *a, const char *b);
 
-/* Prints what is known of @a and @b in columns: what the tables of the emulator have for both, such
- * as the operations of two services.  Returns false if one of them has no short meaning.
+/* Prints what is known of the @n words, at most PAGE_COLUMNS_MAX, in columns: what the tables of
+ * the emulator have for all of them, such as the operations of services.  Returns false if one of
+ * them has no short meaning.
  */
-bool compare_explain(struct answer_page *out, const char *a, const char *b);
+bool compare_explain(struct answer_page *out, const char *const *words, size_t n);
 
 #endif

@@ -173,22 +173,58 @@ static bool add_written(struct answer_page *out, const char *asked, bool source)
     return explain_of_subject(out, subject, blank + strspn(blank, " "), source);
 }
 
-/* Adds to @out two words side by side, or one behind the other if one has no short meaning. */
+/* The known words that a comparison is about. */
+struct compared {
+    char v[PAGE_COLUMNS_MAX][EXPLAIN_ASKED_BYTES];
+    size_t n;
+};
+
+static bool add_known(struct compared *c, const char *word)
+{
+    struct text t = text_on(c->v[c->n], EXPLAIN_ASKED_BYTES);
+    const bool known = spelling_find(&t, word);
+
+    c->n += known;
+    return known;
+}
+
+/* Finds the words that @asked compares: "RC UD", "RC vs UC vs UD".  Returns false if there are
+ * none, or not all of them are known.
+ */
+static bool find_compared(struct compared *c, const char *asked)
+{
+    char a[EXPLAIN_ASKED_BYTES], rest[EXPLAIN_ASKED_BYTES], left[EXPLAIN_ASKED_BYTES];
+    struct text l;
+    bool said;
+
+    if (!compare_split(asked, a, rest, &said) || !add_known(c, a))
+        return false;
+    while (!add_known(c, rest)) {
+        l = text_on(left, sizeof(left));
+        text_add(&l, rest);
+        if (c->n + 1 >= PAGE_COLUMNS_MAX || !said || !compare_split(left, a, rest, &said) ||
+            !said || !add_known(c, a))
+            return false;
+    }
+    return said || compare_is_of_one_sort(c->v[0], c->v[1]);
+}
+
+/* Adds to @out words side by side, or one behind the other if one has no short meaning. */
 static bool add_compared(struct answer_page *out, const char *asked, bool source)
 {
-    char a[EXPLAIN_ASKED_BYTES], b[EXPLAIN_ASKED_BYTES];
-    char known_a[EXPLAIN_ASKED_BYTES], known_b[EXPLAIN_ASKED_BYTES];
-    struct text s = text_on(known_a, sizeof(known_a)), t = text_on(known_b, sizeof(known_b));
-    bool known, said;
+    const char *words[PAGE_COLUMNS_MAX] = {NULL};
+    struct compared c = {.n = 0};
+    bool known = true;
 
-    if (!compare_split(asked, a, b, &said) || !spelling_find(&s, a) || !spelling_find(&t, b))
+    if (!find_compared(&c, asked))
         return false;
-    if (!said && !compare_is_of_one_sort(known_a, known_b))
-        return false;
-    if (compare_explain(out, known_a, known_b))
+    for (size_t i = 0; i < c.n; i++)
+        words[i] = c.v[i];
+    if (compare_explain(out, words, c.n))
         return true;
-    known = explain_word(out, known_a, source); /* both are words of explain_each() */
-    return explain_word(out, known_b, source) && known;
+    for (size_t i = 0; i < c.n; i++) /* all are words of explain_each() */
+        known = explain_word(out, words[i], source) && known;
+    return known;
 }
 
 /* Adds to @out what is known of @asked, or of its words that carry a meaning. */

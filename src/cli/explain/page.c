@@ -14,7 +14,7 @@
 #include "process/must.h"
 
 #define ASK_COLUMN   60u /* of a named thing: the column of the command that prints it */
-#define PAIR_COLUMN  18u /* of the first text of a pair */
+#define FIRST_COLUMN 18u /* of the first cell of a table */
 #define TOGETHER_MAX 2u  /* of more things one is printed, and the others are named */
 #define NAMES_LEAST  3u  /* things are named where at least so many lines are left */
 
@@ -24,16 +24,17 @@ enum page_row_kind {
     ROW_MEANING,
     ROW_LINE,
     ROW_WRAP,
-    ROW_PAIR,
+    ROW_COLUMNS,
     ROW_SEE,
     ROW_EXAMPLE
 };
 
 struct page_row {
     enum page_row_kind kind;
-    char *text;  /* of a thing: what to ask for it */
-    char *lead;  /* at the left of the first line, NULL: the line is not indented */
-    char *other; /* of a pair: the text of the second column */
+    char *text; /* of a thing: what to ask for it */
+    char *lead; /* at the left of the first line, NULL: the line is not indented */
+    char *others[PAGE_COLUMNS_MAX - 1]; /* of a table: the cells behind @text */
+    size_t n_others;
     unsigned indent;
     uint32_t before; /* of an example: enum before */
 };
@@ -54,7 +55,8 @@ void page_done(struct answer_page *p)
     for (size_t i = 0; i < p->n; i++) {
         free(p->v[i].text);
         free(p->v[i].lead);
-        free(p->v[i].other);
+        for (size_t k = 0; k < p->v[i].n_others; k++)
+            free(p->v[i].others[k]);
     }
     free(p->v);
 }
@@ -172,12 +174,14 @@ void page_cite(struct answer_page *p, unsigned indent, const char *s, bool sourc
         page_cite_behind(p, lead, indent, s, source);
 }
 
-void page_pair(struct answer_page *p, const char *label, const char *a, const char *b)
+void page_columns(struct answer_page *p, const char *label, const char *const *cells, size_t n)
 {
-    struct page_row *row = add_row(p, ROW_PAIR, a);
+    struct page_row *row = add_row(p, ROW_COLUMNS, cells[0]);
 
     row->lead = copy(label);
-    row->other = copy(b);
+    row->n_others = n - 1;
+    for (size_t i = 1; i < n; i++)
+        row->others[i - 1] = copy(cells[i]);
 }
 
 void page_see(struct answer_page *p, const char *see)
@@ -211,22 +215,27 @@ static void add_fitting(struct text *t, const char **s, size_t columns)
     *s += **s == '\n';
 }
 
-static void print_pair(FILE *out, const struct page_row *row)
+static void print_columns(FILE *out, const struct page_row *row)
 {
-    const size_t columns = (show_columns(out) - PAIR_COLUMN) / 2;
-    const char *a = row->text, *b = row->other;
+    const size_t n = row->n_others + 1, columns = (show_columns(out) - FIRST_COLUMN) / n;
+    const char *left[PAGE_COLUMNS_MAX] = {row->text};
     char line[SHOW_LINE_BYTES];
     struct text t = text_on(line, sizeof(line));
+    bool more = true;
 
+    for (size_t i = 1; i < n; i++)
+        left[i] = row->others[i - 1];
     text_addf(&t, "  %s", row->lead);
-    do {
-        text_pad_to(&t, PAIR_COLUMN);
-        add_fitting(&t, &a, columns - 1);
-        text_pad_to(&t, PAIR_COLUMN + columns);
-        add_fitting(&t, &b, columns);
+    while (more) {
+        more = false;
+        for (size_t i = 0; i < n; i++) {
+            text_pad_to(&t, FIRST_COLUMN + i * columns);
+            add_fitting(&t, &left[i], columns - (i + 1 < n));
+            more = more || *left[i];
+        }
         show_line(out, &t);
         t = text_on(line, sizeof(line));
-    } while (*a || *b);
+    }
 }
 
 /* The lab in which the reader stands. */
@@ -305,8 +314,8 @@ static void print_row(FILE *out, const struct page_row *row, const struct standi
         else
             show_hanging(out, row->indent, row->text);
         break;
-    case ROW_PAIR:
-        print_pair(out, row);
+    case ROW_COLUMNS:
+        print_columns(out, row);
         break;
     case ROW_SEE:
         print_see(out, row->text, at);

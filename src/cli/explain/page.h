@@ -15,6 +15,7 @@
 struct rdl_lab;
 
 #define PAGE_SCREEN_LINES 24u /* printed unless the reader asks for more */
+#define PAGE_COLUMNS_MAX  3u  /* columns of a table behind its labels */
 
 enum page_part {
     PAGE_FIRST,  /* what fits on one screen; things that do not fit are named */
@@ -54,8 +55,8 @@ void page_wrap(struct answer_page *p, unsigned indent, const char *s);
 void page_wrap_behind(struct answer_page *p, const char *lead, unsigned indent, const char *s);
 void page_hanging(struct answer_page *p, unsigned indent, const char *s);
 
-/* Adds a row of a table with two columns behind @label. */
-void page_pair(struct answer_page *p, const char *label, const char *a, const char *b);
+/* Adds a row of a table with @n columns behind @label, at most PAGE_COLUMNS_MAX. */
+void page_columns(struct answer_page *p, const char *label, const char *const *cells, size_t n);
 
 /* The same with citations; see print/cite.h. */
 void page_cite(struct answer_page *p, unsigned indent, const char *s, bool source);

@@ -10,12 +10,15 @@
 #include "cli/session/position.h"
 #include "cli/session/standstill.h"
 #include "cli/session/stop_look.h"
+#include "cli/why/why_not.h"
 #include "emu/base/assert.h"
 #include "emu/base/quantity.h"
 #include "emu/facts/compared.h"
 #include "emu/facts/refusal.h"
 #include "rdmalab/control.h"
 #include "rdmalab/inspect.h"
+#include "tree/lab_past.h"
+#include "tree/tree.h"
 
 #define CHUNK_TICKS 4096u /* that pass between two looks for ^C */
 /* Ticks between two looks for frames from outside.  It is small because a device holds few frames,
@@ -27,6 +30,8 @@
 /* Turns of at most 50 ms in which a lab that is held, with nothing to do, waits for its programs.
  */
 #define IDLE_TURNS 20u
+
+#define TRIES_MAX 3u /* commands that are offered */
 
 /* One of rdl_step(), rdl_step_host(), rdl_run(), rdl_wait(), with its arguments.  A turn is a run
  * that ends as soon as anything may have happened; it is for a lab that follows real time.
@@ -68,9 +73,49 @@ static void note_wait(void *ctx, const char *sentence)
     diag_note(ctx, "  %s", sentence);
 }
 
+/* The commands that were offered for the queue pairs that wait. */
+struct offers {
+    struct session *s;
+    struct past past;
+    char tries[TRIES_MAX][DIAG_REMEDY_BYTES];
+    size_t n;
+};
+
+static void offer(void *ctx, const char *command)
+{
+    struct offers *o = ctx;
+    struct text t;
+
+    for (size_t i = 0; i < o->n; i++) {
+        if (strcmp(o->tries[i], command) == 0)
+            return;
+    }
+    if (o->n == TRIES_MAX)
+        return;
+    t = text_on(o->tries[o->n], DIAG_REMEDY_BYTES);
+    text_add(&t, command);
+    diag_note(&o->s->diag, o->n ? "  or:  %s" : "  try: %s", command);
+    o->n++;
+}
+
+/* Adds what `why not` offers for the queue pair with which @sentence of rdl_waits() begins. */
+static void offer_for(void *ctx, const char *sentence)
+{
+    struct offers *o = ctx;
+    char path[TREE_PATH_BYTES];
+    struct text t = text_on(path, sizeof(path));
+
+    text_addn(&t, sentence, strcspn(sentence, ":"));
+    if (tree_is(o->s->lab, path, NODE_qp))
+        why_not_each_try(o->s->lab, &o->past, path, offer, o);
+}
+
 void advance_note_waits(struct session *s)
 {
+    struct offers o = {.s = s, .past = past_of_lab(s->lab)};
+
     rdl_waits(s->lab, note_wait, &s->diag);
+    rdl_waits(s->lab, offer_for, &o);
 }
 
 static bool time_reached(struct session *s, struct span at)

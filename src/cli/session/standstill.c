@@ -87,8 +87,7 @@ static void add_rounds(struct text *t, const struct rdl_round *r)
     text_addf(t, " long, came %llu times in a row", (unsigned long long)r->n);
 }
 
-/* Adds what can be done about a run in which nothing is completed.  @endless: it was given no end.
- */
+/* Adds the remedy.  @endless: the run was given no end. */
 static void remedy(struct session *s, bool endless)
 {
     diag_remedy(&s->diag, "\"why not\" tells what is missing%s",

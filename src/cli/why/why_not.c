@@ -100,6 +100,26 @@ void why_not_drop(struct why_not *w)
     free(w);
 }
 
+void why_not_each_try(const struct rdl_lab *lab, const struct past *p, const char *path,
+                      void (*each)(void *ctx, const char *command), void *ctx)
+{
+    char *text = NULL;
+    size_t n = 0;
+    FILE *answer = must_memstream(&text, &n);
+    struct why_not *w = why_not_begin(answer, lab, p);
+    struct why_not_qp q;
+
+    if (why_not_read_qp(w, path, &q) && why_not_pending(&q) > 0)
+        why_not_sends(w, &q);
+    for (size_t i = 0; i < w->n_tries; i++) {
+        if (strcmp(w->tries[i], "run") != 0)
+            each(ctx, w->tries[i]);
+    }
+    why_not_drop(w);
+    must_memstream_end(answer, &text);
+    free(text);
+}
+
 bool why_not_forgot(const struct why_not *w, ev_id since)
 {
     const struct past *p = w->past;

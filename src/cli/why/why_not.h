@@ -84,6 +84,12 @@ bool why_not_cm_ids(struct why_not *w, const char *host);
  */
 void why_not_waits(struct why_not *w, const char *host);
 
+/* Calls @each with each command, other than `run`, that `why not` offers for the pending sends of
+ * the queue pair @path.  Prints nothing.
+ */
+void why_not_each_try(const struct rdl_lab *lab, const struct past *p, const char *path,
+                      void (*each)(void *ctx, const char *command), void *ctx);
+
 /* Handles `why not` without an argument: prints what is waiting, or else what can be asked. */
 void why_not_anything(struct why_not *w);
 
