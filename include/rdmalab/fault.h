@@ -61,6 +61,10 @@ struct rdl_fault_config {
     uint32_t field;
     uint64_t value;    /* FLT_FORGE: the new value of the field */
     const char *about; /* description, copied, up to RDL_FAULT_ABOUT_BYTES; or NULL */
+    /* n: from the @nth match on, only each n-th match is hit; 0 and 1: each.  @count counts the
+     * hits.
+     */
+    uint32_t every;
 };
 
 /* @corrupt_bit is the number of a bit in the frame, modulo its length.  Bit 0 is the most
@@ -119,6 +123,7 @@ struct rdl_device_fault_config {
     bool (*where)(void *ctx, const struct ev *hit);
     void *where_ctx;
     const char *about; /* as in struct rdl_fault_config */
+    uint32_t every;    /* as in struct rdl_fault_config, of occasions */
 };
 
 /* Adds a fault of a device.  FLT_LATE_DATA needs a queue whose buffers the device writes.

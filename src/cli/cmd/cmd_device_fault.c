@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cli/cmd/commands.h"
+#include "cli/cmd/fault_counts.h"
 #include "cli/cmd/limit.h"
 #include "cli/session/resolve.h"
 #include "cli/session/unmet.h"
@@ -33,11 +34,13 @@ static const char *noun_of(uint32_t kind)
 /* "the 2nd kick of h1.qp.sq", "the next 3 buffers of h1", "every interrupt of h1.cq" */
 static void add_which(struct text *t, const struct rdl_device_fault_config *f, const char *queue)
 {
-    text_add_which(t, f->nth, f->count);
-    text_addf(t, " %s%s of %s", noun_of(f->kind), f->count > 1 && f->count != RDL_ANY ? "s" : "",
-              queue);
-    if (f->nth > 1 && f->count != 1)
+    text_add_which(t, f->nth, f->every, f->count);
+    text_addf(t, " %s%s of %s", noun_of(f->kind),
+              f->count > 1 && f->count != RDL_ANY && f->every < 2 ? "s" : "", queue);
+    if (f->nth > 1 && f->count != 1 && f->nth != f->every)
         text_addf(t, ", from number %u on", f->nth);
+    if (f->every > 1 && f->count != RDL_ANY)
+        text_addf(t, ", %u time%s", f->count, f->count == 1 ? "" : "s");
 }
 
 /* "loses the 2nd kick of h1.qp.sq" */
@@ -140,14 +143,15 @@ static bool refused(struct session *s, const struct step *st, const char *path,
 static bool add_fault(struct session *s, const struct step *st, struct rdl_device_fault_config *f)
 {
     char name[RDL_VALUE_BYTES], about[SAID_BYTES], path[SESSION_PATH_BYTES];
-    const uint32_t count = (uint32_t)step_number(st, "count");
+    const struct fault_counts counts = fault_counts_of(st);
     struct text t = text_on(about, sizeof(about));
     enum rdl_status status;
     rdl_fault made;
 
     f->name = st->as.text;
-    f->nth = (uint32_t)step_number(st, "nth");
-    f->count = count ? count : RDL_ANY;
+    f->nth = counts.nth;
+    f->every = counts.every;
+    f->count = counts.count;
     f->chance_ppm = (uint32_t)step_number_or(st, "chance", 0);
     if (!resolve_queue(s, st, f, path) || !resolve_where(s, st, f))
         return false;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cli/cmd/commands.h"
+#include "cli/cmd/fault_counts.h"
 #include "cli/cmd/limit.h"
 #include "cli/cmd/link.h"
 #include "cli/session/resolve.h"
@@ -55,9 +56,9 @@ static const char *class_name(uint32_t class)
 /* "the next RC_SEND_ONLY frame", "the 2nd READ response", "every frame" */
 static void add_which(struct text *t, const struct rdl_fault_config *f)
 {
-    const bool many = f->count > 1 && f->count != RDL_ANY;
+    const bool many = f->count > 1 && f->count != RDL_ANY && f->every < 2;
 
-    text_add_which(t, f->nth, f->count);
+    text_add_which(t, f->nth, f->every, f->count);
     if (f->opcode != RDL_ANY)
         text_addf(t, " %s", enum_name(&enum_opcode, f->opcode));
     if (f->syndrome != RDL_ANY)
@@ -100,8 +101,10 @@ static void add_whose(struct text *t, const struct step *st, const struct rdl_fa
         text_addf(t, ", on %s", step_text(st, "link"));
     if (f->where)
         text_addf(t, ", where %s", step_text(st, "where"));
-    if (f->nth > 1 && f->count != 1)
+    if (f->nth > 1 && f->count != 1 && f->nth != f->every)
         text_addf(t, ", from match number %u on", f->nth);
+    if (f->every > 1 && f->count != RDL_ANY)
+        text_addf(t, ", %u time%s", f->count, f->count == 1 ? "" : "s");
 }
 
 /* Appends the amount: ", by 5us" */
@@ -185,14 +188,15 @@ static bool resolve_where(struct session *s, const struct step *st, struct rdl_f
 /* Reads the frames that a fault is about. */
 static bool read_aim(struct session *s, const struct step *st, struct rdl_fault_config *f)
 {
-    const uint32_t count = (uint32_t)step_number(st, "count");
+    const struct fault_counts counts = fault_counts_of(st);
 
     f->opcode = (uint32_t)step_number_or(st, "opcode", RDL_ANY);
     f->syndrome = syndrome_of(st);
     f->psn = (uint32_t)step_number_or(st, "psn", RDL_ANY);
     f->dest_qpn = RDL_ANY;
-    f->nth = (uint32_t)step_number(st, "nth");
-    f->count = count ? count : RDL_ANY;
+    f->nth = counts.nth;
+    f->every = counts.every;
+    f->count = counts.count;
     f->packet_class = (uint32_t)step_number_or(st, "class", PKC_ANY);
     f->transmission = (uint32_t)step_number_or(st, "transmission", 0);
     f->message = (uint32_t)step_number_or(st, "message", 0);

@@ -23,7 +23,7 @@ const struct sentence_word sentence_words[] = {
     {"the", ""},
     {"next", "the next one, or: next 3"},
     {"first", "the first one from now on, or: first 3"},
-    {"every", "all of them, from now on"},
+    {"every", "all of them, from now on, or: every 3rd"},
     {"2nd", "let one pass, and take the next"},
     {"3rd", "let two pass, and take the next"},
     {"packet", "any frame"},
@@ -175,13 +175,26 @@ static bool give_number(struct pool *p, struct step *st, const char *name, uint3
     return give(p, st, name, buf, at, d);
 }
 
-/* Makes the pending ordinal, if any, the value of parameter @name. */
+/* Makes the pending ordinal, if any, the value of parameter @name; behind `every` its multiples are
+ * meant.
+ */
 static bool spend_ordinal(struct sentence *s, struct pool *p, struct step *st, const char *name,
                           struct diag *d)
 {
     const uint32_t n = s->ordinal;
+    const bool every = s->every, periodic = every && n > 0;
 
     s->ordinal = 0;
+    s->every = false;
+    if (every && (!periodic || strcmp(name, "nth") != 0) &&
+        !give(p, st, "count", "0", s->every_at, d))
+        return false;
+    if (periodic && strcmp(name, "nth") == 0)
+        return give_number(p, st, "every", n, s->ordinal_at, d);
+    if (periodic && strcmp(name, "message") == 0) {
+        diag_set(d, DIAG_VALUE, s->ordinal_at, "a fault is about one message, or about all");
+        return diag_remedy(d, "\"every 3rd packet\" counts packets; \"the 3rd message\" is one");
+    }
     return n == 0 || (n == 1 && strcmp(name, "nth") == 0) ||
            give_number(p, st, name, n, s->ordinal_at, d);
 }
@@ -268,8 +281,11 @@ static enum sentence_take take_which(struct sentence *s, struct pool *p, struct 
         s->ordinal_at = at;
         return is(text, "next") ? took(give(p, st, "next", "next", at, d)) : SENTENCE_TOOK;
     }
-    if (is(text, "every") || is(text, "each") || is(text, "all"))
-        return took(give(p, st, "count", "0", at, d));
+    if (is(text, "every") || is(text, "each") || is(text, "all")) {
+        s->every = true; /* until the next noun */
+        s->every_at = at;
+        return SENTENCE_TOOK;
+    }
     if (!is(text, "last"))
         return SENTENCE_NOT;
     diag_set(d, DIAG_VALUE, at, "which one is the last is not known while it is sent");

@@ -3,6 +3,7 @@
  *
  *	VERB { which | what | clause | filler }
  *	which   next | next N | first N | every | ORDINAL                    nth=, count=
+ *	        every ORDINAL                                                every=
  *	        ORDINAL transmission | retransmission | message              transmission=, message=
  *	what    packet | frame | ACK | NAK | RNR NAK | sequence NAK | SEND | WRITE | READ [request]
  *	        | READ response | atomic [request] | atomic response | request | answer | OPCODE
@@ -47,9 +48,10 @@ struct sentence {
     bool read, atomic;  /* after `READ`, `atomic`: request or response may follow */
     bool rnr, sequence; /* after `RNR`, `sequence`: NAK must follow */
     bool numbered;      /* after `next`, `first`: a number may follow */
+    bool every;         /* after `every`: an ordinal may follow, whose multiples are meant */
     uint32_t ordinal;   /* number of an ordinal ("2nd") until its noun was read; 0: none */
     struct span at;     /* position of the last word that was read */
-    struct span ordinal_at;
+    struct span ordinal_at, every_at;
 };
 
 enum sentence_take { SENTENCE_NOT, SENTENCE_TOOK, SENTENCE_BAD };

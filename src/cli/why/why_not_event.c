@@ -391,7 +391,8 @@ static const struct ev *last_hit(const struct why_not *w, const char *fault, ev_
 /* Explains what a device fault waits for that has hit nothing. */
 static void say_occasions(struct why_not *w, const char *fault, uint64_t seen, uint64_t nth)
 {
-    const unsigned long long missed = seen - nth + 1;
+    const unsigned long long missed =
+        (seen - nth) / tree_number(w->lab, fault, LEAF_fault_every) + 1;
     struct rdl_value about;
 
     why_not_say(w, "%s has hit nothing so far.", fault);

@@ -62,9 +62,12 @@ void text_add_ordinal(struct text *t, uint32_t n)
     text_addf(t, "%u%s", n, is_teen || n % 10 > 3 ? "th" : ends[n % 10]);
 }
 
-void text_add_which(struct text *t, uint32_t nth, uint32_t count)
+void text_add_which(struct text *t, uint32_t nth, uint32_t every, uint32_t count)
 {
-    if (count == UINT32_MAX) {
+    if (every > 1) {
+        text_add(t, "every ");
+        text_add_ordinal(t, every);
+    } else if (count == UINT32_MAX) {
         text_add(t, "every");
     } else if (count > 1) {
         text_addf(t, "the next %u", count);

@@ -37,11 +37,12 @@ void text_add_hex(struct text *t, const void *bytes, size_t n, const char *betwe
 /* Appends "1st", "2nd", "3rd", "4th" and so on. */
 void text_add_ordinal(struct text *t, uint32_t n);
 
-/* Appends a phrase for @count objects of which the first is the @nth: "every" if @count is
- * UINT32_MAX, "the next 3" if it is larger than 1 (@nth is ignored in both cases), "the next" or
- * "the 2nd" if it is 1.
+/* Appends a phrase for @count objects of which the first is the @nth, and which are each @every-th
+ * from there on: "every 3rd" if @every is larger than 1, "every" if @count is UINT32_MAX,
+ * "the next 3" if it is larger than 1 (@nth is ignored in these cases), "the next" or "the 2nd" if
+ * it is 1.
  */
-void text_add_which(struct text *t, uint32_t nth, uint32_t count);
+void text_add_which(struct text *t, uint32_t nth, uint32_t every, uint32_t count);
 
 /* Returns "a" or "an" for @word.  A word without a vowel is an abbreviation that is read letter by
  * letter: "an srq".

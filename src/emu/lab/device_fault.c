@@ -97,6 +97,7 @@ static struct virtio_fault device_part(const struct lab_state *w, const struct h
         .number = w->net.faults_made + 1,
         .queue = c->queue == RDL_ANY ? VIRTIO_QUEUE_ANY : c->queue,
         .nth = c->nth,
+        .every = c->every ? c->every : 1,
         .count = c->count == RDL_ANY ? VIRTIO_COUNT_ALL : c->count,
         .chance_ppm = c->chance_ppm,
         .rng = prng_stream(w->seed, STREAM_FAULTS + w->net.faults_made),

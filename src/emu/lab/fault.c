@@ -173,6 +173,7 @@ static struct net_fault fault_of(const struct lab_state *w, const struct rdl_fau
             [NET_MATCH_DEST_QPN] = c->dest_qpn,
         }},
         .nth = c->nth,
+        .every = c->every ? c->every : 1,
         .count = c->count,
         .delay_ns = c->delay_ns,
         .corrupt_bit = c->corrupt_bit,

@@ -151,10 +151,14 @@ static uint64_t links_hash(const struct lab_state *w, uint64_t h)
     return h;
 }
 
-/* The next act of a fault depends on its counts: on @seen up to the first hit, then on @count. */
-static uint64_t counts_hash(uint64_t h, uint32_t seen, uint32_t nth, uint32_t count)
+/* The next act of a fault depends on its counts: on @seen up to the first hit, then on @count and
+ * on the place between two hits.
+ */
+static uint64_t counts_hash(uint64_t h, uint32_t seen, uint32_t nth, uint32_t every, uint32_t count)
 {
-    return mix(h, (uint64_t)(seen < nth ? seen : nth) << 32 | count);
+    const uint32_t at = seen < nth ? seen : nth + (seen - nth) % every;
+
+    return mix(h, (uint64_t)at << 32 | count);
 }
 
 static uint64_t faults_hash(const struct lab_state *w, uint64_t h)
@@ -164,10 +168,10 @@ static uint64_t faults_hash(const struct lab_state *w, uint64_t h)
 
         if (!f)
             continue;
-        h = counts_hash(h, f->seen, f->nth, f->count);
+        h = counts_hash(h, f->seen, f->nth, f->every, f->count);
         h = mix(h, f->aim.begun);
         if (f->device) {
-            h = counts_hash(h, f->device->seen, f->device->nth, f->device->count);
+            h = counts_hash(h, f->device->seen, f->device->nth, f->device->every, f->device->count);
             h = mix(h, f->device->rng.state);
         }
     }

@@ -109,7 +109,8 @@ static bool takes(struct net *n, struct net_fault *fault, const struct frame *f)
     if (!fault_aims_at(n, fault, f) || !fault_can_change(fault, f))
         return false;
     fault->seen++;
-    if (fault->seen < fault->nth)
+    if (fault->seen < fault->nth ||
+        (fault->every > 1 && (fault->seen - fault->nth) % fault->every != 0))
         return false;
     fault->hits++;
     if (fault->count != UINT32_MAX && --fault->count == 0)

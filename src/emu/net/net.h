@@ -183,6 +183,7 @@ struct net_fault {
     uint32_t kind; /* enum fault_kind */
     struct net_match match;
     uint32_t nth;   /* the first matching frame to hit, from 1 */
+    uint32_t every; /* from there on each matching frame of this number is hit; 0, 1: all */
     uint32_t count; /* hits that are left; UINT32_MAX: no limit */
     /* FLT_DELAY: extra delay.  FLT_DUPLICATE: delay of the copy.  FLT_REORDER: the longest time
      * that a frame is held.

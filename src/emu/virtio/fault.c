@@ -87,7 +87,7 @@ static bool takes(struct virtio_dev *d, struct virtio_fault *f, uint32_t queue)
     if (!holds(d, f, queue))
         return false;
     f->seen++;
-    if (f->seen < f->nth)
+    if (f->seen < f->nth || (f->every > 1 && (f->seen - f->nth) % f->every != 0))
         return false;
     if (f->chance_ppm && prng_below(&f->rng, VIRTIO_PPM) >= f->chance_ppm)
         return false;

@@ -37,6 +37,7 @@ struct virtio_fault {
     uint32_t queue;      /* queue that it applies to, or VIRTIO_QUEUE_ANY */
     uint32_t qpn, cqn;   /* QPN or CQN of the owner of the queue, for events; else 0 */
     uint32_t nth;        /* first occasion to hit, from 1 */
+    uint32_t every;      /* from there on each occasion of this number is hit; 0, 1: all */
     uint32_t count;      /* hits that remain, or VIRTIO_COUNT_ALL */
     uint32_t chance_ppm; /* probability of a hit, in parts per million; 0: always */
     struct prng rng;

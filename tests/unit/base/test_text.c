@@ -144,17 +144,18 @@ static void ordinals_end_as_they_are_spoken(void **state)
 static void which_of_many_is_said_as_people_say_it(void **state)
 {
     static const struct {
-        uint32_t nth, count;
+        uint32_t nth, every, count;
         const char *want;
-    } rows[] = {
-        {1, 1, "the next"}, {2, 1, "the 2nd"}, {1, 3, "the next 3"}, {1, UINT32_MAX, "every"}};
+    } rows[] = {{1, 1, 1, "the next"},           {2, 1, 1, "the 2nd"},
+                {1, 1, 3, "the next 3"},         {1, 1, UINT32_MAX, "every"},
+                {3, 3, UINT32_MAX, "every 3rd"}, {1, 2, 4, "every 2nd"}};
     char buf[16];
 
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct text t = text_on(buf, sizeof(buf));
 
-        text_add_which(&t, rows[i].nth, rows[i].count);
+        text_add_which(&t, rows[i].nth, rows[i].every, rows[i].count);
         assert_string_equal(buf, rows[i].want);
     }
 }

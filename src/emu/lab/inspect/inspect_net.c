@@ -319,6 +319,7 @@ static void visit_device_fault(const struct lab_state *w, const struct net_fault
     inspect_text(v, LEAF_fault_name, f->name.s);
     inspect_word(v, LEAF_fault_kind, (uint32_t)f->kind);
     inspect_leaf(v, LEAF_fault_nth, d->nth);
+    inspect_leaf(v, LEAF_fault_every, d->every);
     criterion(v, LEAF_fault_left, d->count);
     inspect_leaf(v, LEAF_fault_delay, d->time_ns);
     inspect_leaf(v, LEAF_fault_seen, d->seen);
@@ -348,6 +349,7 @@ void visit_fault(const struct inode *n, struct visit *v)
     criterion(v, LEAF_fault_psn, match[NET_MATCH_PSN]);
     criterion(v, LEAF_fault_dest_qpn, match[NET_MATCH_DEST_QPN]);
     inspect_leaf(v, LEAF_fault_nth, f->nth);
+    inspect_leaf(v, LEAF_fault_every, f->every);
     criterion(v, LEAF_fault_left, f->count);
     inspect_leaf(v, LEAF_fault_delay, f->delay_ns);
     inspect_leaf(v, LEAF_fault_seen, f->seen);
