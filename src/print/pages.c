@@ -1,9 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #include "print/pages.h"
 
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "print/show_text.h"
+
+#define HELD_BYTES (1u << 20) /* of a text; the rest of a longer one is printed without a pause */
+#define ESCAPE     '\033'
 
 bool pages_are_read(FILE *out)
 {
@@ -41,4 +47,89 @@ bool pages_room(struct pager *p, unsigned n)
     }
     p->used += n;
     return !p->ended;
+}
+
+/* Returns a stream on the terminal of @out, with @text as its buffer, or NULL. */
+static FILE *stream_on(FILE *out, char *text)
+{
+    const int fd = dup(fileno(out));
+    FILE *f = fd >= 0 ? fdopen(fd, "w") : NULL;
+
+    if (!f && fd >= 0)
+        close(fd);
+    if (f)
+        setvbuf(f, text, _IOFBF, HELD_BYTES);
+    return f;
+}
+
+struct paged pages_hold(FILE *out)
+{
+    struct paged p = {.f = out, .out = out};
+    FILE *f;
+
+    if (!pages_are_read(out))
+        return p;
+    fflush(out);
+    p.text = calloc(1, HELD_BYTES + 1);
+    f = p.text ? stream_on(out, p.text) : NULL;
+    if (f) {
+        p.f = f;
+    } else {
+        free(p.text);
+        p.text = NULL;
+    }
+    return p;
+}
+
+/* Closes the stream without printing what is in its buffer. */
+static void drop_stream(FILE *f)
+{
+    const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+
+    if (nowhere >= 0) {
+        dup2(nowhere, fileno(f));
+        close(nowhere);
+    }
+    fclose(f);
+}
+
+/* Returns the number of screen lines that the @n bytes of a line take. */
+static unsigned lines_of(const char *line, size_t n, unsigned columns)
+{
+    size_t wide = 0;
+    bool escape = false;
+
+    for (size_t i = 0; i < n; i++) {
+        if (line[i] == ESCAPE)
+            escape = true;
+        else if (!escape)
+            wide += ((unsigned char)line[i] & 0xc0) != 0x80; /* the first byte of a character */
+        escape = escape && line[i] != 'm';
+    }
+    return wide == 0 ? 1 : 1 + (unsigned)((wide - 1) / columns);
+}
+
+void pages_end(struct paged *p)
+{
+    struct pager pager = pages_begin(p->out);
+    const unsigned columns = show_columns_of_terminal(p->out, SHOW_COLUMNS);
+    char *text;
+
+    if (p->f == p->out)
+        return;
+    text = strdup(p->text);
+    drop_stream(p->f);
+    for (const char *at = text ? text : ""; *at;) {
+        const size_t n = strcspn(at, "\n"), whole = n + (at[n] == '\n');
+
+        if (!pages_room(&pager, lines_of(at, n, columns)))
+            break;
+        fwrite(at, 1, whole, p->out);
+        at += whole;
+    }
+    fflush(p->out);
+    free(text);
+    free(p->text);
+    p->text = NULL;
+    p->f = p->out;
 }

@@ -24,6 +24,20 @@ struct pager pages_begin(FILE *out);
  */
 bool pages_room(struct pager *p, unsigned n);
 
+/* Text for a reader that is printed in pages.  It is written to @f, a stream on the same terminal
+ * as
+ * @out, so that it is as wide; and the pages are printed when it is complete.
+ */
+struct paged {
+    FILE *f; /* to print to; @out if nobody reads, or there is no memory */
+    FILE *out;
+    char *text; /* the buffer of @f; NULL: none */
+};
+
+/* Begins a text for @out.  pages_end() prints it, and waits for Enter where the screen is full. */
+struct paged pages_hold(FILE *out);
+void pages_end(struct paged *p);
+
 /* Waits for Enter, after the prompt @prompt on @out.  Returns false at the end of the input, and
  * after "q".
  */

@@ -604,6 +604,13 @@ def check_pages(terminals):
     t.press("q\r")
     t.expect(r"lists every one\s", r"\n" + PROMPT + r"\Z")
     t.do("host h1", "h1 ")
+    for long in ("help drop", "help", "apropos packet", "explain RC vs UC vs UD more"):
+        t.press(long + "\r")
+        ensure(t.expect(r"-- Enter; q and Enter ends the list --\Z").count("\n") <= 24, long)
+        t.press("q\r")
+        t.expect(r"\n" + PROMPT + r"\Z")
+    t.press("help clear\r")
+    ensure("-- Enter" not in t.expect(r"example: drop next", r"\n" + PROMPT + r"\Z"), "a short text pauses")
 
 
 def check_long_answers(terminals):

@@ -26,6 +26,7 @@
 #include "cli/session/scenario.h"
 #include "cli/show/show_columns.h"
 #include "emu/base/assert.h"
+#include "print/pages.h"
 #include "print/shell.h"
 #include "print/utf8.h"
 #include "print/version.h"
@@ -93,6 +94,8 @@ static int explain_main(int argc, char **argv)
     const struct option rows[] = {{.name = "--source", .flag = &source}};
     char asked[EXPLAIN_ASKED_BYTES], near[512];
     struct text a = text_on(asked, sizeof(asked)), t = text_on(near, sizeof(near));
+    struct paged pages;
+    bool known;
 
     if (!options_take(rows, ARRAY_LEN(rows), &argc, argv))
         return EXIT_USAGE;
@@ -104,7 +107,10 @@ static int explain_main(int argc, char **argv)
     }
     for (int i = 1; i < argc; i++)
         text_addf(&a, i > 1 ? " %s" : "%s", argv[i]);
-    if (explain_asked(stdout, NULL, asked, source))
+    pages = pages_hold(stdout);
+    known = explain_asked(pages.f, NULL, asked, source);
+    pages_end(&pages);
+    if (known)
         return EXIT_PASSED;
     explain_near(&t, asked);
     fprintf(stderr, "rdmalab: nothing is known of \"%s\"\n  %s\n", SHOWN_NAME(asked), near);
@@ -113,11 +119,17 @@ static int explain_main(int argc, char **argv)
 
 static int apropos_main(int argc, char **argv)
 {
+    struct paged pages;
+    bool known;
+
     if (!options_take(NULL, 0, &argc, argv))
         return EXIT_USAGE;
     if (argc != 2)
         return EXIT_ASK;
-    if (scenarios_apropos(stdout, argv[1]))
+    pages = pages_hold(stdout);
+    known = scenarios_apropos(pages.f, argv[1]);
+    pages_end(&pages);
+    if (known)
         return EXIT_PASSED;
     fprintf(stderr, "rdmalab: nothing has to do with \"%s\"\n", SHOWN_NAME(argv[1]));
     return EXIT_FAILED;

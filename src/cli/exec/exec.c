@@ -18,6 +18,7 @@
 #include "cli/session/unmet.h"
 #include "emu/base/quantity.h"
 #include "emu/base/text.h"
+#include "print/pages.h"
 #include "process/must.h"
 #include "rdmalab/trace.h"
 
@@ -232,6 +233,23 @@ static bool do_step(struct session *s, const struct step *st)
     return has_own_steps(st->cmd) ? do_block(s, st) : do_leaf(s, st);
 }
 
+/* The same.  What a long command prints waits for its reader, if the user has typed the command. */
+static bool do_paged(struct session *s, const struct step *st, const struct block *in)
+{
+    FILE *out = s->config.out;
+    struct paged pages = {.f = out, .out = out};
+    bool ok;
+
+    if (!(st->cmd->flags & CMD_PAGES) || !in->src->typed)
+        return do_step(s, st);
+    pages = pages_hold(out);
+    s->config.out = pages.f;
+    ok = do_step(s, st);
+    s->config.out = out;
+    pages_end(&pages);
+    return ok;
+}
+
 bool exec_step(struct session *s, const struct step *st, const struct block *in)
 {
     const struct block *outer = s->run.block;
@@ -245,7 +263,7 @@ bool exec_step(struct session *s, const struct step *st, const struct block *in)
         s->diag.kind = DIAG_NONE;
     if (s->config.verbose && shows_events(s, st))
         shown_begin(&s->display.shown);
-    ok = do_step(s, st);
+    ok = do_paged(s, st, in);
     ok = had_memory(s, st, ok);
     shown_end(&s->display.shown);
     if (!(st->cmd->flags & CMD_HEADER))

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "cli/lang/json_parts.h"
+#include "cli/lang/line.h"
 #include "cli/lang/suggest.h"
 #include "cli/lang/table.h"
 #include "emu/base/assert.h"
@@ -143,7 +145,14 @@ static void add_range(struct text *t, const struct param *p)
     text_add(t, ")");
 }
 
-static void print_param(FILE *out, const struct param *p)
+/* Returns true if scenarios in JSON have steps of @cmd. */
+static bool is_in_json(const struct cmd *cmd)
+{
+    return !(cmd->flags & (CMD_PROMPT_ONLY | CMD_HEADER));
+}
+
+/* Prints @p; @in_json: also the key of an operand, of which a line shows only the kind of value. */
+static void print_param(FILE *out, const struct param *p, bool in_json)
 {
     char lead[128], buf[512];
     struct text l = text_on(lead, sizeof(lead)), t = text_on(buf, sizeof(buf));
@@ -159,6 +168,8 @@ static void print_param(FILE *out, const struct param *p)
     add_range(&t, p);
     if (p->standard || p->otherwise)
         text_addf(&t, "; default %s", p->standard ? p->standard : p->otherwise);
+    if (in_json && (p->flags & P_OPERAND))
+        text_addf(&t, "; in JSON \"%s\"", p->json ? p->json : p->name);
     show_wrap_behind(out, lead, KEY_COLUMN + 3, buf);
     if ((p->kind == VAL_WORD && p->words->n_rows > WORDS_IN_USAGE) || p->kind == VAL_SET)
         print_words(out, p->words);
@@ -199,9 +210,29 @@ static void print_permissions(FILE *out, const struct cmd *cmd)
     fputc('\n', out);
 }
 
+/* Prints the first step of @cmd in its example as JSON. */
+static void print_json_example(FILE *out, const struct cmd *cmd)
+{
+    struct script s = {.src = source_typed(cmd->example)};
+    struct diag ignored;
+
+    if (line_read_script(&s, &ignored)) {
+        for (const struct step *st = s.first; st; st = st->next) {
+            if (st->cmd != cmd)
+                continue;
+            fputs("in JSON: ", out);
+            json_write_step(out, st, 0);
+            fputc('\n', out);
+            break;
+        }
+    }
+    script_done(&s);
+}
+
 /* Prints the whole help of a command: usage, parameters, example. */
 static void print_command(FILE *out, const struct cmd *cmd)
 {
+    const bool in_json = is_in_json(cmd);
     char lead[VALUE_WORD_BYTES + 2];
     struct text t = text_on(lead, sizeof(lead));
 
@@ -216,7 +247,7 @@ static void print_command(FILE *out, const struct cmd *cmd)
         fprintf(out, "or a sentence: %s the 2nd READ response of h1.qp; \"explain sentence\"\n",
                 cmd->name);
     for (size_t i = 0; i < cmd->n_params; i++)
-        print_param(out, &cmd->params[i]);
+        print_param(out, &cmd->params[i], in_json);
     fputc('\n', out);
     if (cmd->flags & CMD_ALONE)
         fputs("It works neither in a block nor in a sourced file: it is a line of its own.\n\n",
@@ -225,6 +256,8 @@ static void print_command(FILE *out, const struct cmd *cmd)
     if (cmd->before != BEFORE_NOTHING)
         fprintf(out, "after:\n%s", examples_before[cmd->before]);
     fprintf(out, "example: %s\n", cmd->example);
+    if (in_json)
+        print_json_example(out, cmd);
 }
 
 /* Column of the summaries: after the longest name of the class. */
@@ -336,7 +369,7 @@ bool help_part(FILE *out, const char *topic, const char *part)
     const struct param *p = cmd ? cmd_param(cmd, part) : NULL;
 
     if (p)
-        print_param(out, p);
+        print_param(out, p, is_in_json(cmd));
     return p != NULL;
 }
 
