@@ -560,16 +560,28 @@ static bool set_history(struct session *s, const struct step *st)
 /* Finds the setting: the one whose value is given, as in "set changes on", "set history=64m". */
 static bool read_setting(struct session *s, const struct step *st, enum setting *ret)
 {
-    const bool link = step_has(st, "link"), changes = step_has(st, "changes"),
-               history = step_has(st, "history"), hints = step_has(st, "hints");
+    static const struct {
+        const char *param;
+        enum setting what;
+    } rows[] = {{"link", SET_LINK},
+                {"changes", SET_CHANGES},
+                {"history", SET_HISTORY},
+                {"hints", SET_HINTS},
+                {"events", SET_EVENTS}};
+    unsigned n = 0;
 
-    *ret = hints ? SET_HINTS : history ? SET_HISTORY : changes ? SET_CHANGES : SET_LINK;
-    if (link + changes + history + hints == 1 && step_number_or(st, "what", *ret) == *ret)
+    *ret = SET_LINK;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        if (!step_has(st, rows[i].param))
+            continue;
+        n++;
+        *ret = rows[i].what;
+    }
+    if (n == 1 && step_number_or(st, "what", *ret) == *ret)
         return true;
-    session_fail(s, st->at,
-                 link || changes || history || hints ? "one thing is set at a time" : "set what?");
-    return diag_remedy(
-        &s->diag, "it is one of: set link A-B ..., set changes on, set history=64m, set hints off");
+    session_fail(s, st->at, n ? "one thing is set at a time" : "set what?");
+    return diag_remedy(&s->diag, "it is one of: set link A-B ..., set changes on, set history=64m, "
+                                 "set hints off, set events connections");
 }
 
 /* Prints the settings of the session. */
@@ -591,6 +603,7 @@ static void say_settings(struct session *s)
     else
         session_say(s, "history  none is kept: this lab cannot go back\n");
     session_say(s, "hints    %s\n", s->prompt.hints_off ? "off" : "on");
+    session_say(s, "events   %s\n", s->display.shown.connections ? "connections" : "all");
 }
 
 bool run_set(struct session *s, const struct step *st)
@@ -612,6 +625,9 @@ bool run_set(struct session *s, const struct step *st)
         return set_history(s, st);
     case SET_HINTS:
         s->prompt.hints_off = step_number(st, "hints") == HINTS_OFF;
+        return true;
+    case SET_EVENTS:
+        s->display.shown.connections = step_number(st, "events") == EVENTS_CONNECTIONS;
         return true;
     case SET_LINK:
         break;

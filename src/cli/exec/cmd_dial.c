@@ -12,9 +12,6 @@
 #include "emu/facts/enum/cma_state.h"
 #include "emu/facts/enum/object.h"
 #include "emu/facts/enum/port_space.h"
-#include "emu/trace/kind.h"
-#include "emu/trace/schema.h"
-#include "emu/trace/set.h"
 #include "rdmalab/cm.h"
 #include "rdmalab/inspect.h"
 
@@ -192,18 +189,6 @@ static bool can_dial(struct session *s, const struct step *st, const struct dial
 
 /* --- The command ------------------------------------------------------------------------------ */
 
-/* Returns the events that show how a connection is made, and whatever prevents it. */
-static struct ev_set events_of_connections(void)
-{
-    static const enum ev_kind kinds[] = {EV_cm_sent, EV_cm_received, EV_cm_event, EV_qp_state,
-                                         EV_lost,    EV_drop,        EV_fault};
-    struct ev_set set = ev_set_none;
-
-    for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
-        ev_set_add(&set, kinds[i]);
-    return set;
-}
-
 static bool take_steps(struct session *s, const struct step *st, const struct dialled *d)
 {
     bool listens = false;
@@ -223,7 +208,6 @@ static bool take_steps(struct session *s, const struct step *st, const struct di
 
 bool run_dial(struct session *s, const struct step *st)
 {
-    const struct ev_set connections = events_of_connections();
     const struct dialled d = {step_text(st, "client"), step_text(st, "server"),
                               step_text_or_standard(st, "id"), step_text_or_standard(st, "qp"),
                               (uint32_t)step_number(st, "port")};
@@ -233,9 +217,9 @@ bool run_dial(struct session *s, const struct step *st)
         return false;
     if (step_has(st, "full"))
         return take_steps(s, st, &d);
-    s->display.shown.only = &connections;
+    s->display.shown.connects = true;
     ok = take_steps(s, st, &d);
-    s->display.shown.only = NULL;
+    s->display.shown.connects = false;
     if (ok)
         session_say(s, "the packets, and what the devices did: show events\n");
     return ok;

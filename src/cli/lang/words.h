@@ -44,7 +44,13 @@
     X(SET, LINK, 0, "latency, rate and loss of a link")                                            \
     X(SET, CHANGES, 1, "whether each command tells what it has changed")                           \
     X(SET, HISTORY, 2, "how much memory going back may take")                                      \
-    X(SET, HINTS, 3, "whether a dim text at the prompt says what may follow")
+    X(SET, HINTS, 3, "whether a dim text at the prompt says what may follow")                      \
+    X(SET, EVENTS, 4, "which events are printed as they happen")
+
+#define ENUM_EVENTS(X)                                                                             \
+    X(EVENTS, ALL, 0, "all of the story")                                                          \
+    X(EVENTS, CONNECTIONS, 1,                                                                      \
+      "messages and events of connections, states of queue pairs, and what was lost")
 
 #define ENUM_HINTS(X)                                                                              \
     X(HINTS, OFF, 0, "nothing")                                                                    \
@@ -125,6 +131,7 @@ enum icrc_kind { ENUM_ICRC(ENUM_MEMBER) };
 enum setting { ENUM_SETTING(ENUM_MEMBER) };
 enum changes_told { ENUM_CHANGES(ENUM_MEMBER) };
 enum hints_shown { ENUM_HINTS(ENUM_MEMBER) };
+enum events_shown { ENUM_EVENTS(ENUM_MEMBER) };
 enum grain { ENUM_GRAIN(ENUM_MEMBER) };
 enum show_form { ENUM_SHOW_FORM(ENUM_MEMBER) };
 enum show_layout { SHOW_LAYOUT_SPEC, SHOW_LAYOUT_DEMO, SHOW_LAYOUT_BOTH };
@@ -150,8 +157,8 @@ enum export_form {
 extern const struct enum_table words_reason;
 
 extern const struct enum_table words_grain, words_by, words_export, words_session_action,
-    words_setting, words_changes, words_hints, words_show_form, words_show_layout, words_port,
-    words_transport, words_program, words_role, words_icrc, words_record, words_save, words_irq,
-    words_place, words_lost;
+    words_setting, words_changes, words_hints, words_events, words_show_form, words_show_layout,
+    words_port, words_transport, words_program, words_role, words_icrc, words_record, words_save,
+    words_irq, words_place, words_lost;
 
 #endif

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/session/shown.h"
 
+#include "emu/base/assert.h"
 #include "emu/base/text.h"
 #include "emu/past/fold.h"
+#include "emu/trace/kind.h"
 #include "emu/trace/render.h"
 #include "print/show_text.h"
 #include "rdmalab/trace.h"
@@ -89,12 +91,24 @@ void shown_done(struct shown *sh)
     sh->fold = NULL;
 }
 
+struct ev_set shown_of_connections(void)
+{
+    static const enum ev_kind kinds[] = {EV_cm_sent, EV_cm_received, EV_cm_event, EV_qp_state,
+                                         EV_lost,    EV_drop,        EV_fault};
+    struct ev_set set = ev_set_none;
+
+    for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
+        ev_set_add(&set, kinds[i]);
+    return set;
+}
+
 void shown_begin(struct shown *sh)
 {
-    const struct ev_set story = ev_set_for(EV_FOR_STORY);
+    const struct ev_set kinds =
+        sh->connections || sh->connects ? shown_of_connections() : ev_set_for(EV_FOR_STORY);
 
     if (!sh->full)
-        rdl_hear(sh->lab, sh->listener, sh->only ? sh->only : &story);
+        rdl_hear(sh->lab, sh->listener, &kinds);
 }
 
 void shown_flush(struct shown *sh)

@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "emu/trace/set.h"
 #include "rdmalab/lab.h"
 
 struct fold;
@@ -32,8 +33,9 @@ struct shown {
      * SHOWN_OF_ALL of all so far.
      */
     uint64_t n_lines, n_left;
-    const struct ev_set *only; /* kinds that the running command prints; NULL: the whole story */
-    bool full; /* with SHOWN_OF_ALL: the limit was reached, and a message was printed */
+    bool connections; /* print only the kinds of shown_of_connections() */
+    bool connects;    /* the same, for the running command */
+    bool full;        /* with SHOWN_OF_ALL: the limit was reached, and a message was printed */
 };
 
 /* Listens to @lab.  @sh must stay at its address until shown_done().  Prints nothing before
@@ -42,6 +44,9 @@ struct shown {
 RDL_MUST_CHECK enum rdl_status shown_init(struct shown *sh, struct rdl_lab *lab, FILE *out,
                                           bool colour, enum shown_share share);
 void shown_done(struct shown *sh);
+
+/* Returns the kinds of events that show how a connection is made, and whatever prevents it. */
+struct ev_set shown_of_connections(void);
 
 /* Prints events from now on.  Call when a step begins. */
 void shown_begin(struct shown *sh);
