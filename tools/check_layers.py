@@ -108,7 +108,7 @@ CLI = {  # folder of src/cli -> what it may include in addition; all may include
     "tour":       ["cli/lang", "cli/session", "cli/exec"],
     "app":        ["past", "viz", "tree", "testbed", "swarm/worlds", "swarm/drills", "swarm/outside",
                    "swarm/seeds", "capture", "bench", "cli/lang", "cli/trace_file", "cli/programs",
-                   "cli/live", "cli/why", "cli/help", "cli/explain", "cli/export", "cli/show",
+                   "cli/live", "cli/why", "cli/help", "cli/explain", "cli/export", "cli/graph", "cli/show",
                    "cli/session", "cli/session_file", "cli/diff", "cli/complete", "cli/lessons",
                    "cli/cmd", "cli/exec", "cli/tour", "cli/timeline"],
 }

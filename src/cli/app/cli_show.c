@@ -8,6 +8,7 @@
 #include "cli/app/ladder_file.h"
 #include "cli/app/modes.h"
 #include "cli/app/options.h"
+#include "cli/app/trace_export.h"
 #include "cli/export/export.h"
 #include "cli/lang/expr.h"
 #include "cli/lang/line.h"
@@ -48,6 +49,7 @@ static const char usage[] =
     "  packet [51.3 | last]             what the trace tells of a frame; its bytes are not in it\n"
     "  why [56.4]                       what led to an event; the last that went wrong\n"
     "  why not 51.3                     why a packet has no answer\n"
+    "  export why FILE.svg [56.4]       the same as a graph: .svg, .dot, or .txt\n"
     "  count \"tx, host==h1, psn==101\"   how many events match, as count() in an expectation\n"
     "  --ladder FILE [--from 12.3] [--to 20] [--packets N]\n"
     "                                   the ladder as SVG; as text if FILE is -\n"
@@ -102,7 +104,7 @@ static struct step *read_step(struct trace_query *a)
 /* Refuses a question that needs a lab, such as "show h1.qp" or "why h1.cq.wc[0]". */
 static int no_state(struct trace_query *a, const char *word, struct span at)
 {
-    static const char *const known[] = {"events", "packet", "life", "why", "count"};
+    static const char *const known[] = {"events", "packet", "life", "why", "count", "export"};
     struct suggestion near = suggestion_for(word);
     char host[EV_NAME_BYTES];
     struct text t = text_on(host, sizeof(host));
@@ -193,27 +195,14 @@ static int ask_why_not(struct trace_query *a, const char *text, struct span at)
     return complain(a);
 }
 
-static int ask_why(struct trace_query *a, const struct step *st)
+/* Reports why there is no answer about the event @target; NULL: none was given. */
+static int no_event(struct trace_query *a, const char *target, struct span at,
+                    enum rdl_status status)
 {
-    const char *target = step_text(st, "target");
-    const struct span at = step_span(st, "target", 0);
     char why_not[SHOW_LINE_BYTES];
     struct text t = text_on(why_not, sizeof(why_not));
     ev_id id = 0;
-    size_t off;
-    enum rdl_status status;
 
-    if (step_has(st, "not"))
-        return ask_why_not(a, step_text(st, "not"), step_span(st, "not", 0));
-    if (target && !ev_id_begins(target))
-        return no_state(a, target, at);
-    status = why_find(NULL, &a->past, target, &id, &off);
-    if (status == RDL_OK && !target)
-        why_tell_choice(stdout, &a->past, id);
-    if (status == RDL_OK)
-        status = why(stdout, &a->past, id);
-    if (status == RDL_OK)
-        return EXIT_PASSED;
     if (status == RDL_ERR_INVAL) {
         diag_set(&a->diag, DIAG_VALUE, at, "this names no event");
         diag_remedy(&a->diag, "an event is like 12.3, and a tick like 12");
@@ -228,6 +217,44 @@ static int ask_why(struct trace_query *a, const struct step *st)
     past_add_absence(&t, &a->past, id);
     diag_remedy(&a->diag, "%s", t.len ? why_not : "\"events last 20\" lists what has happened");
     return complain(a);
+}
+
+static int ask_why(struct trace_query *a, const struct step *st)
+{
+    const char *target = step_text(st, "target");
+    const struct span at = step_span(st, "target", 0);
+    ev_id id = 0;
+    size_t off;
+    enum rdl_status status;
+
+    if (step_has(st, "not"))
+        return ask_why_not(a, step_text(st, "not"), step_span(st, "not", 0));
+    if (target && !ev_id_begins(target))
+        return no_state(a, target, at);
+    status = why_find(NULL, &a->past, target, &id, &off);
+    if (status == RDL_OK && !target)
+        why_tell_choice(stdout, &a->past, id);
+    if (status == RDL_OK)
+        status = why(stdout, &a->past, id);
+    return status == RDL_OK ? EXIT_PASSED : no_event(a, target, at, status);
+}
+
+static int ask_export(struct trace_query *a, const struct step *st)
+{
+    const char *target = step_text(st, "target");
+    const struct span at = step_span(st, "target", 0);
+    enum rdl_status status;
+    ev_id id = 0;
+    size_t off;
+
+    if (!trace_export_can(st, &a->diag))
+        return complain(a);
+    if (target && !ev_id_begins(target))
+        return no_state(a, target, at);
+    status = why_find(NULL, &a->past, target, &id, &off);
+    if (status != RDL_OK)
+        return no_event(a, target, at, status);
+    return trace_export_why(&a->past, st, id, &a->diag) ? EXIT_PASSED : complain(a);
 }
 
 /* Parses the question as count(...); "count(" and ")" may be omitted.  Reports an error and returns
@@ -311,6 +338,7 @@ static int ask_count(struct trace_query *a)
 static int ask(struct trace_query *a, int n, char **words)
 {
     const struct step *st;
+    bool is_command;
 
     if (strcmp(words[0], "show") == 0 && n > 1) {
         n--; /* as typed in a session */
@@ -322,10 +350,13 @@ static int ask(struct trace_query *a, int n, char **words)
         set_line(a, "", n - bare, words + bare);
         return ask_count(a);
     }
-    set_line(a, strcmp(words[0], "why") == 0 ? "" : "show", n, words);
+    is_command = strcmp(words[0], "why") == 0 || strcmp(words[0], "export") == 0;
+    set_line(a, is_command ? "" : "show", n, words);
     st = read_step(a);
     if (!st)
         return complain(a);
+    if (st->cmd == &cmd_table[CMD_export])
+        return ask_export(a, st);
     return st->cmd == &cmd_table[CMD_why] ? ask_why(a, st) : ask_show(a, st);
 }
 

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "cli/export/export.h"
-#include "cli/graph/graphviz.h"
+#include "cli/graph/graph_file.h"
 #include "cli/graph/map.h"
 #include "cli/graph/states.h"
 #include "cli/graph/why_graph.h"
@@ -18,32 +18,21 @@
 #include "cli/show/show_map.h"
 #include "cli/show/show_states.h"
 #include "cli/why/why.h"
-#include "print/utf8.h"
 #include "tree/lab_past.h"
-#include "viz/file_sink.h"
 #include "viz/graph.h"
 
 /* Writes @g to the file, as its name says.  *@ret_n is the number of its boxes. */
 static bool write_graph(struct session *s, FILE *f, const struct step *st, const struct graph *g,
                         uint64_t *ret_n)
 {
-    const struct viz_sink sink = file_sink(f);
-    const bool may_start = gate_may_start(s);
-    const char *name = step_text(st, "file"), *shown = SHOWN_NAME(name);
-    char why[160];
-    struct text t = text_on(why, sizeof(why));
-    enum rdl_status status = RDL_OK;
+    const char *name = step_text(st, "file");
+    const struct graph_file how = {.name = name,
+                                   .dot = export_is_dot(name),
+                                   .plain = step_has(st, "plain"),
+                                   .may_start = gate_may_start(s),
+                                   .err = s->config.err};
+    const enum rdl_status status = graph_file_write(f, g, &how);
 
-    if (export_is_dot(name)) {
-        status = graph_dot(g, &sink);
-    } else if (step_has(st, "plain")) {
-        status = graph_svg(g, &sink);
-    } else if (!may_start || !graphviz_svg(g, &sink, &t)) {
-        if (!may_start)
-            text_add(&t, "a script starts no program without --allow programs");
-        fprintf(s->config.err, "%s: drawn by rdmalab itself, without Graphviz: %s\n", shown, why);
-        status = graph_svg(g, &sink);
-    }
     *ret_n = g->n_nodes;
     return status == RDL_OK || session_fail_status(s, st->at, "export", status);
 }
