@@ -208,41 +208,72 @@ void suite_add(struct suite *su, const char *path, const char *tags)
     add_path(su, path, tags, 0);
 }
 
-/* The errors that the judge finds in a file. */
+/* The errors that are found in a file without running it. */
 struct found_errors {
-    struct test_file *f;
-    FILE *err;
+    struct diag v[JUDGE_ERRORS_MAX];
+    size_t n; /* also those that have no place in @v */
 };
 
 static void note_error(void *ctx, const struct diag *d)
 {
     struct found_errors *e = ctx;
 
-    if (!e->f->sc.wrong_line)
-        source_place(&e->f->sc.src, d->at.at, &e->f->sc.wrong_line, &e->f->sc.wrong_col);
-    diag_print(e->err, &e->f->sc.src, d);
+    if (e->n < JUDGE_ERRORS_MAX)
+        e->v[e->n] = *d;
+    e->n++;
 }
 
+static int compare_places(const void *a, const void *b)
+{
+    const struct diag *x = a, *y = b;
+
+    return (x->at.at > y->at.at) - (x->at.at < y->at.at);
+}
+
+/* Reads @f to its end in spite of errors, and judges what could be read. */
+static void find_errors(const struct test_file *f, struct found_errors *e)
+{
+    struct script_errors errors = {.found = note_error, .ctx = e};
+    struct script s = {.src = f->sc.src, .errors = &errors};
+    struct diag d = {.kind = DIAG_NONE};
+
+    if (!files_parse(&s, &d))
+        note_error(e, &d);
+    judge_script(&s, note_error, e);
+    script_done(&s);
+    script_errors_done(&errors);
+}
+
+/* Replaces the message about @f by one about all errors in it. */
 static void judge_file(struct test_file *f)
 {
-    size_t bytes, n;
+    struct found_errors *e;
+    size_t bytes, kept;
     char *wrong = NULL;
-    struct found_errors e = {f, NULL};
+    FILE *err;
 
-    if (f->status != EXIT_PASSED)
+    if (!f->sc.src.text || (f->status != EXIT_PASSED && f->status != EXIT_USAGE))
         return;
-    e.err = must_memstream(&wrong, &bytes);
-    n = judge_script(&f->sc.script, note_error, &e);
-    if (n > JUDGE_ERRORS_MAX)
-        fprintf(e.err, "%zu more errors\n", n - JUDGE_ERRORS_MAX);
-    must_memstream_end(e.err, &wrong);
-    if (n == 0) {
+    e = must_malloc(sizeof(*e));
+    e->n = 0;
+    find_errors(f, e);
+    kept = e->n < JUDGE_ERRORS_MAX ? e->n : JUDGE_ERRORS_MAX;
+    qsort(e->v, kept, sizeof(*e->v), compare_places);
+    err = must_memstream(&wrong, &bytes);
+    for (size_t i = 0; i < kept; i++)
+        diag_print(err, &f->sc.src, &e->v[i]);
+    if (e->n > kept)
+        fprintf(err, "%zu more errors\n", e->n - kept);
+    must_memstream_end(err, &wrong);
+    if (e->n > 0) {
+        source_place(&f->sc.src, e->v[0].at.at, &f->sc.wrong_line, &f->sc.wrong_col);
+        f->status = EXIT_USAGE;
+        free(f->wrong);
+        f->wrong = wrong;
+    } else {
         free(wrong);
-        return;
     }
-    f->status = EXIT_USAGE;
-    free(f->wrong);
-    f->wrong = wrong;
+    free(e);
 }
 
 void suite_judge(struct suite *su)

@@ -483,12 +483,24 @@ static bool lacks(struct json_reading *r, const struct step *st)
     return show_example(r, cmd);
 }
 
+/* After the error in @v: reports it and sets *@ret_bad if reading goes on.  Returns false if not.
+ */
+static bool goes_on(struct json_reading *r, struct json_value v, bool *ret_bad)
+{
+    if (!r->s->errors)
+        return false;
+    *ret_bad = true;
+    script_error(r->s->errors, r->d, v.at);
+    return true;
+}
+
 static bool read_step(struct json_reading *r, struct json_value v, size_t depth, struct step **ret)
 {
     struct json_walk walk = json_walk(&r->s->src, v);
     const struct cmd *cmd;
     struct json_member m;
     struct step *st;
+    bool bad = false;
 
     if (!cJSON_IsObject(v.item))
         return fail(r, v.at, "a step must be an object", "for example {\"do\": \"run\"}");
@@ -501,17 +513,19 @@ static bool read_step(struct json_reading *r, struct json_value v, size_t depth,
             return fail(r, m.key_at, "this key is there twice", "leave one of them");
         if (strcmp(m.key, "do") == 0)
             st->at = m.value.at;
-        else if (!is_block(cmd, m.key) && !read_member(r, st, &m))
+        else if (!is_block(cmd, m.key) && !read_member(r, st, &m) && !goes_on(r, m.value, &bad))
             return false;
     }
     if (step_lacks(st))
-        return lacks(r, st);
+        return !bad && lacks(r, st);
     if (!step_check(st, false, depth, r->d))
         return false;
     if ((cmd->flags & CMD_BLOCK) && !read_body(r, st, v, depth))
         return false;
     if (step_flags(st) & CMD_PROMPT_ONLY)
         return fail(r, st->at, SCRIPT_FOR_PROMPT, SCRIPT_FOR_PROMPT_REMEDY);
+    if (bad)
+        return false;
     *ret = st;
     return depth > 0 || expand_whole(r->s, st, r->d);
 }
@@ -520,14 +534,19 @@ static bool read_steps(struct json_reading *r, struct json_value v, size_t depth
 {
     struct json_walk walk;
     struct json_member m;
+    bool bad = false;
 
     if (!cJSON_IsArray(v.item))
         return fail(r, v.at, "\"steps\" must be an array", "\"steps\": [ ]");
     walk = json_walk(&r->s->src, v);
     while (json_next(&walk, &m)) {
-        if (!read_step(r, m.value, depth, ret))
+        if (read_step(r, m.value, depth, ret)) {
+            ret = &(*ret)->next;
+            continue;
+        }
+        *ret = NULL;
+        if (!goes_on(r, m.value, &bad))
             return false;
-        ret = &(*ret)->next;
     }
     return true;
 }
@@ -548,7 +567,7 @@ static bool read_scenario(struct json_reading *r, struct json_value v, bool alon
     const struct cmd *cmd = &cmd_table[CMD_scenario];
     struct json_walk walk;
     struct json_member m;
-    bool has_steps = false;
+    bool has_steps = false, bad = false;
 
     if (!cJSON_IsObject(v.item))
         return fail(r, v.at, "a scenario is an object", "{\"title\": ..., \"steps\": [ ]}");
@@ -561,7 +580,7 @@ static bool read_scenario(struct json_reading *r, struct json_value v, bool alon
             has_steps = true;
             if (!read_steps(r, m.value, 0, &r->s->first))
                 return false;
-        } else if (!read_member(r, r->s->header, &m)) {
+        } else if (!read_member(r, r->s->header, &m) && !goes_on(r, m.value, &bad)) {
             return false;
         }
     }

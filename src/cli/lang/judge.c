@@ -3,16 +3,18 @@
  * whose names are variables may have any host; then hosts are not judged.  Neither are the blocks
  * of `refused`, which may name what is not there, nor values with variables.
  *
- * SIMPLIFIED: names in blocks of `on` may be those of objects, which are not judged.
+ * SIMPLIFIED: a name that some host has is taken for one that every host has.
  */
 #include "cli/lang/judge.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/lang/expand.h"
 #include "cli/lang/expr.h"
 #include "cli/lang/suggest.h"
+#include "emu/base/assert.h"
 #include "emu/base/name.h"
 #include "emu/base/text.h"
 #include "emu/facts/enum_table.h"
@@ -22,7 +24,10 @@
 struct judge {
     const char **names; /* owned; the names are those of the script */
     size_t n, cap;
-    bool any_host; /* hosts may have other names */
+    const char **hosts; /* owned; of them, those of hosts */
+    size_t n_hosts, hosts_cap;
+    bool any_host; /* hosts and objects may have other names */
+    const struct script *script;
     struct pool pool;
     struct diag *d;
     judge_found *found; /* called with each error */
@@ -32,36 +37,124 @@ struct judge {
 
 /* --- Names ------------------------------------------------------------------------------------ */
 
-static void add_name(struct judge *j, const char *name)
+static void add_name(struct judge *j, const struct cmd *by, const char *name)
 {
     j->any_host = j->any_host || vars_in(name);
     j->names = must_grow(j->names, j->n, &j->cap, sizeof(*j->names));
     j->names[j->n++] = name;
+    if (by != &cmd_table[CMD_host] && by != &cmd_table[CMD_setup])
+        return;
+    j->hosts = must_grow(j->hosts, j->n_hosts, &j->hosts_cap, sizeof(*j->hosts));
+    j->hosts[j->n_hosts++] = name;
 }
+
+/* Names that commands give to objects without saying so. */
+static const struct {
+    enum cmd_id cmd;
+    const char *names[5];
+} implied[] = {
+    {CMD_setup, {"pd", "mr", "cq", "qp"}},
+    {CMD_dial, {"pd", "cq", "ch", "listener"}},
+};
 
 /* Collects the names that @first and the steps after it make, and those in their blocks. */
 static void collect(struct judge *j, const struct step *first)
 {
     for (const struct step *st = first; st; st = st->next) {
         if (st->as.text)
-            add_name(j, st->as.text);
+            add_name(j, NULL, st->as.text);
         for (size_t i = 0; i < st->cmd->n_params; i++) {
             const struct param *p = &st->cmd->params[i];
 
             if (p->kind == VAL_NEW_NAME && p->standard && st->args[i].n == 0)
-                add_name(j, p->standard); /* setup makes h1 and h2 */
+                add_name(j, st->cmd, p->standard); /* setup makes h1 and h2 */
             for (size_t k = 0; p->kind == VAL_NEW_NAME && k < st->args[i].n; k++)
-                add_name(j, st->args[i].v[k].text);
+                add_name(j, st->cmd, st->args[i].v[k].text);
+        }
+        for (size_t i = 0; i < ARRAY_LEN(implied); i++) {
+            for (size_t k = 0; st->cmd == &cmd_table[implied[i].cmd] && implied[i].names[k]; k++)
+                add_name(j, NULL, implied[i].names[k]);
         }
         collect(j, st->body);
         collect(j, st->other);
     }
 }
 
+/* Returns true if @text has the word @name. */
+static bool has_word(const char *text, size_t len, const char *name)
+{
+    const size_t n = strlen(name);
+
+    for (size_t i = 0; i + n <= len; i++) {
+        const bool begins = i == 0 || !(isalnum((unsigned char)text[i - 1]) || text[i - 1] == '_');
+        const bool ends =
+            i + n == len || !(isalnum((unsigned char)text[i + n]) || text[i + n] == '_');
+
+        if (begins && ends && memcmp(text + i, name, n) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Returns true if @name stands in a statement that could not be read, or such a statement reads a
+ * file, which may make any name.
+ */
+static bool is_lost(const struct judge *j, const char *name)
+{
+    const struct script_errors *e = j->script->errors;
+
+    for (size_t i = 0; e && i < e->n_lost; i++) {
+        const char *text = j->script->src.text + e->lost[i].at;
+        const size_t len = e->lost[i].len;
+
+        if (has_word(text, len, name) || has_word(text, len, cmd_table[CMD_source].name) ||
+            has_word(text, len, cmd_table[CMD_answer].name))
+            return true;
+    }
+    return false;
+}
+
 static bool is_known(const struct judge *j, const char *name)
 {
     for (size_t i = 0; i < j->n; i++) {
         if (strcmp(j->names[i], name) == 0)
+            return true;
+    }
+    return is_lost(j, name);
+}
+
+static bool is_host(const struct judge *j, const char *name)
+{
+    for (size_t i = 0; i < j->n_hosts; i++) {
+        if (strcmp(j->hosts[i], name) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Returns true if the lab gives such a name to an object that was given none: cq1. */
+static bool is_numbered(const char *name)
+{
+    const size_t n = strcspn(name, "0123456789");
+
+    return n > 0 && name[n] && strspn(name + n, "0123456789") == strlen(name + n);
+}
+
+/* Returns true if something below a host has the name @name: what a command makes, or what every
+ * host has, like its device.
+ */
+static bool is_of_host(const struct judge *j, const char *name)
+{
+    if (is_known(j, name) || is_numbered(name) || strncmp(name, "cm_", 3) == 0)
+        return true;
+    for (size_t i = 0; i < LEAF_COUNT; i++) {
+        if (leaf_rows[i].node == NODE_host && leaf_rows[i].key &&
+            strcmp(leaf_rows[i].key, name) == 0)
+            return true;
+    }
+    for (size_t i = 0; i < CHILD_COUNT; i++) {
+        if (child_rows[i].node == NODE_host && child_rows[i].key &&
+            strcmp(child_rows[i].key, name) == 0)
             return true;
     }
     return false;
@@ -84,27 +177,63 @@ static bool host_is_known(struct judge *j, const char *name, struct span at)
 
 /* --- Expressions ------------------------------------------------------------------------------ */
 
-/* Checks the first word of the path @path, which stands at @at outside of all blocks. */
-static bool first_word_is_known(struct judge *j, const char *path, struct span at)
+/* Returns true if @name is one that the lab gives to a fault: f1. */
+static bool is_numbered_fault(const char *name)
 {
-    const size_t n = strcspn(path, ".[");
-    const char *name = pool_copy(&j->pool, path, n);
-
-    /* Links and faults get names of their own: h1-h2, f1. */
-    if (path[n] != '.' || !name_is_valid(name) || strpbrk(name, "-$") ||
-        (name[0] == 'f' && name[1] && strspn(name + 1, "0123456789") == strlen(name + 1)))
-        return true;
-    at.len = at.len < n ? at.len : n;
-    return host_is_known(j, name, at);
+    return name[0] == 'f' && is_numbered(name) && strcspn(name, "0123456789") == 1;
 }
 
-/* Checks the first word of the path @e, which stands outside of all blocks. */
-static bool path_is_known(struct judge *j, const struct expr *e, struct span from)
+/* Fails unless an object of a host may have the name @name. */
+static bool object_is_known(struct judge *j, const char *name, struct span at)
+{
+    struct suggestion near = suggestion_for(name);
+
+    if (j->any_host || is_of_host(j, name))
+        return true;
+    diag_set(j->d, DIAG_VALUE, at, "no command makes \"%s\"", name);
+    for (size_t i = 0; i < j->n; i++)
+        suggest_offer(&near, j->names[i]);
+    if (near.best)
+        return diag_remedy(j->d, "did you mean \"%s\"?", near.best);
+    return diag_remedy(j->d, "\"as %s\" gives an object this name", name);
+}
+
+/* Checks the names of the path @path, which stands at @at: a host and what it has, or @bare the
+ * name of what a host has.
+ */
+static bool names_are_known(struct judge *j, const char *path, struct span at, bool bare)
+{
+    const size_t n = strcspn(path, ".[");
+    const char *name = pool_copy(&j->pool, path, n), *second;
+    size_t m;
+
+    /* Links and faults get names of their own: h1-h2, f1. */
+    if (!name_is_valid(name) || strpbrk(name, "-$") || is_numbered_fault(name))
+        return true;
+    at.len = at.len < n ? at.len : n;
+    if (bare && !is_known(j, name))
+        return object_is_known(j, name, at);
+    if (!host_is_known(j, name, at))
+        return false;
+    if (path[n] != '.')
+        return true;
+    m = strcspn(path + n + 1, ".[");
+    second = pool_copy(&j->pool, path + n + 1, m);
+    if (!is_host(j, name) || !name_is_valid(second) || strchr(second, '$'))
+        return true;
+    at.at += n + 1;
+    at.len = m;
+    return object_is_known(j, second, at);
+}
+
+/* Checks the names of the path @e.  @outside: it stands outside of all blocks. */
+static bool path_is_known(struct judge *j, const struct expr *e, struct span from, bool outside)
 {
     struct expr_program ignored;
 
-    return expr_program_read(e->text, &ignored) ||
-           first_word_is_known(j, e->text, expr_place(e, from));
+    /* A bare word may be one of an enumeration. */
+    return !strchr(e->text, '.') || expr_program_read(e->text, &ignored) ||
+           names_are_known(j, e->text, expr_place(e, from), !outside);
 }
 
 /* The leaves to which a path may lead: their nodes, their key, and their types. */
@@ -201,12 +330,30 @@ static bool judge_expr(struct judge *j, const struct expr *e, struct span from, 
         (e->b && !judge_expr(j, e->b, from, outside)))
         return false;
     if (e->kind == EXPR_PATH)
-        return !outside || path_is_known(j, e, from);
+        return path_is_known(j, e, from, outside);
     return e->kind != EXPR_COMPARE ||
            (may_be_equal(j, e->a, e->b, from) && may_be_equal(j, e->b, e->a, from));
 }
 
 /* --- Steps ------------------------------------------------------------------------------------ */
+
+/* Returns true if the path may begin with a host: a dot comes before any index. */
+static bool has_host(const char *path)
+{
+    return path[strcspn(path, ".[")] == '.';
+}
+
+/* Checks the two nodes of the link @link, h1-h2. */
+static bool link_is_known(struct judge *j, const char *link, struct span at)
+{
+    const char *dash = strchr(link, '-');
+    const size_t n = dash ? (size_t)(dash - link) : 0;
+
+    if (!dash || strchr(dash + 1, '-')) /* names may have dashes, too */
+        return true;
+    return host_is_known(j, pool_copy(&j->pool, link, n), (struct span){at.at, n}) &&
+           host_is_known(j, dash + 1, (struct span){at.at + n + 1, strlen(dash + 1)});
+}
 
 static bool judge_value(struct judge *j, const struct param *p, const struct value *v, bool outside)
 {
@@ -224,10 +371,14 @@ static bool judge_value(struct judge *j, const struct param *p, const struct val
     case VAL_QUEUE:
     case VAL_AT:
     case VAL_BYTES:
+        /* A bare name may be one of the host of another operand. */
+        return names_are_known(j, v->text, v->at, !outside || !has_host(v->text));
     case VAL_KEY:
     case VAL_QPN:
     case VAL_NUMBER:
-        return !outside || first_word_is_known(j, v->text, v->at);
+        return !strchr(v->text, '.') || names_are_known(j, v->text, v->at, !outside);
+    case VAL_LINK:
+        return link_is_known(j, v->text, v->at);
     default:
         break;
     }
@@ -265,11 +416,12 @@ static void judge_steps(struct judge *j, const struct step *first, bool outside)
 size_t judge_script(const struct script *s, judge_found *found, void *ctx)
 {
     struct diag d = {.kind = DIAG_NONE};
-    struct judge j = {.d = &d, .found = found, .ctx = ctx};
+    struct judge j = {.script = s, .d = &d, .found = found, .ctx = ctx};
 
     collect(&j, s->first);
     judge_steps(&j, s->first, true);
     pool_free(&j.pool);
     free(j.names);
+    free(j.hosts);
     return j.n_wrong;
 }

@@ -9,6 +9,46 @@
 static bool read_statement(struct line_reader *r, struct token verb, size_t depth, struct diag *d,
                            struct step **ret);
 
+/* Skips the rest of the statement that begins at @from, with its block, after the error in @d,
+ * which it reports.  Returns false at the end of the text.
+ */
+static bool go_on(struct line_reader *r, size_t from, struct diag *d)
+{
+    struct diag ignored;
+    size_t depth = 0;
+
+    script_error(r->script->errors, d, (struct span){from, 0});
+    for (;;) {
+        const struct token t = line_look(r, &ignored);
+        struct span *lost = &r->script->errors->lost[r->script->errors->n_lost - 1];
+
+        lost->len = t.at.at - from;
+        if (t.kind == TOKEN_END || t.kind == TOKEN_BAD)
+            return false;
+        if (depth == 0 && (t.kind == TOKEN_SEPARATOR || t.kind == TOKEN_CLOSE))
+            return true;
+        depth += t.kind == TOKEN_OPEN;
+        depth -= t.kind == TOKEN_CLOSE;
+        line_take(r, &ignored);
+    }
+}
+
+/* Skips the rest of a block of which the opening brace was read. */
+static void skip_block(struct line_reader *r)
+{
+    struct diag ignored;
+    size_t depth = 1;
+
+    while (depth > 0) {
+        const struct token t = line_take(r, &ignored);
+
+        if (t.kind == TOKEN_END || t.kind == TOKEN_BAD)
+            return;
+        depth += t.kind == TOKEN_OPEN;
+        depth -= t.kind == TOKEN_CLOSE;
+    }
+}
+
 /* Reads the statements of a block after its opening brace, and the closing brace. */
 static bool read_block(struct line_reader *r, struct span open, size_t depth, struct diag *d,
                        struct step **ret)
@@ -31,9 +71,13 @@ static bool read_block(struct line_reader *r, struct span open, size_t depth, st
         case TOKEN_OPEN:
         case TOKEN_WORD:
         case TOKEN_COMMENT:
-            if (!read_statement(r, t, depth, d, tail))
+            if (read_statement(r, t, depth, d, tail)) {
+                tail = &(*tail)->next;
+                continue;
+            }
+            *tail = NULL;
+            if (!r->script->errors || !go_on(r, t.at.at, d))
                 return false;
-            tail = &(*tail)->next;
         }
     }
 }
@@ -201,6 +245,8 @@ static bool read_body(struct reading *rd, struct span open, size_t depth)
         r->vars = vars;
         r->defines = step_text(rd->st, "name");
     }
+    if (!ok && r->script->errors)
+        skip_block(r);
     ok = ok && read_block(r, open, depth + 1, rd->d, &rd->st->body);
     r->vars = outer;
     if (rd->st->cmd == &cmd_table[CMD_macro])
@@ -318,13 +364,18 @@ bool line_read_script(struct script *s, struct diag *d)
     if (why)
         return diag_set(d, DIAG_SYNTAX, (struct span){bad_at, 1}, "%s", why);
     for (;;) {
+        const size_t from = r.at;
         struct step *st = NULL;
 
         switch (line_next(&r, &st, d)) {
         case LINE_END:
             return true;
         case LINE_BAD:
-            return false;
+            if (!s->errors)
+                return false;
+            if (!go_on(&r, from, d))
+                return true;
+            continue;
         case LINE_STEP:
             break;
         }

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/lang/script.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 #include "cli/lang/words.h"
 #include "emu/base/assert.h"
 #include "emu/base/text.h"
+#include "process/must.h"
 
 void script_done(struct script *s)
 {
@@ -349,4 +351,19 @@ bool step_equal(const struct step *a, const struct step *b)
             return false;
     }
     return lists_equal(a->body, b->body) && lists_equal(a->other, b->other);
+}
+
+void script_error(struct script_errors *e, struct diag *d, struct span lost)
+{
+    e->lost = must_grow(e->lost, e->n_lost, &e->room, sizeof(*e->lost));
+    e->lost[e->n_lost++] = lost;
+    if (d->kind != DIAG_NONE)
+        e->found(e->ctx, d);
+    *d = (struct diag){.kind = DIAG_NONE};
+}
+
+void script_errors_done(struct script_errors *e)
+{
+    free(e->lost);
+    *e = (struct script_errors){0};
 }

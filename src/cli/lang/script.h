@@ -51,6 +51,14 @@ struct macros {
     struct macro *first; /* the one defined last; the list goes on to the first one */
 };
 
+/* The errors of a script that is read to its end in spite of them. */
+struct script_errors {
+    void (*found)(void *ctx, const struct diag *d); /* called with each error */
+    void *ctx;
+    struct span *lost; /* the statements that could not be read; owned */
+    size_t n_lost, room;
+};
+
 /* A whole script.  Its steps are in its pool; spans refer to its source. */
 struct script {
     struct source src; /* the text belongs to the caller */
@@ -59,7 +67,17 @@ struct script {
     struct step *first;
     struct macros macros;       /* macros that the script defines */
     const struct macros *known; /* further macros that it may call; NULL: none */
+    /* Receives the errors, behind which reading goes on.  NULL: it ends at the first one. */
+    struct script_errors *errors;
 };
+
+/* Reports the error in @d, unless that is reported already, and clears it.  The statement at @lost
+ * is left out.
+ */
+void script_error(struct script_errors *e, struct diag *d, struct span lost);
+
+/* Frees what @e owns. */
+void script_errors_done(struct script_errors *e);
 
 /* Frees the steps, not the source. */
 void script_done(struct script *s);

@@ -5,8 +5,10 @@
 #include "cli/lang/judge.h"
 
 #include "cli/cli_testing.h"
+#include "cli/lang/json.h"
 
 #define HOSTS "host h1 h2\nlink h1 h2\n"
+#define PAIR  "setup\n"
 
 static void keep_first(void *ctx, const struct diag *d)
 {
@@ -50,6 +52,14 @@ static void what_cannot_be_right_is_found(void **state)
          "no command makes", "\"h1\""},
         {HOSTS "drop next from=h4\n", "h4", "no command makes", "\"h1\""},
         {HOSTS "if h1.qp.state == RST { run }\n", "RST", "is never", ""},
+        {PAIR "on h1 { post_recv qq sge=mr[0:64] }\n", "qq", "no command makes \"qq\"", "\"qp\""},
+        {PAIR "on h1 { post_recv qp sge=mrr[0:64] }\n", "mrr", "no command makes", "\"mr\""},
+        {PAIR "on h1 { expect qq.state == RTS }\n", "qq", "no command makes \"qq\"", "\"qp\""},
+        {PAIR "post_recv h1.qq\n", "qq", "no command makes \"qq\"", "\"qp\""},
+        {PAIR "post_send h1.qp sge=nr[0:64]\n", "nr", "no command makes \"nr\"", "\"mr\""},
+        {PAIR "expect h1.qq.state == RTS\n", "qq", "no command makes \"qq\"", "\"qp\""},
+        {PAIR "set link h1-h3 down\n", "h3", "no command makes \"h3\"", "\"h1\""},
+        {PAIR "drop next qp=h1.q\n", "q", "no command makes \"q\"", ""},
     };
 
     (void)state;
@@ -85,6 +95,10 @@ static void what_may_be_right_is_not_refused(void **state)
         "foreach h in h1,h2 { host $h }\nexpect h2.irqs == 0\n",
         "macro pair x { host $x }\npair h7\nexpect h7.irqs == 0\n",
         HOSTS "foreach h in h1,h2 { expect $h.irqs == 0 }\n",
+        PAIR "on h1 { post_recv qp sge=mr[0:64]; create_cq cqe=4 }\nexpect h1.cq1.count == 0\n",
+        PAIR "on h1 { expect port.drops.bad_icrc == 0 and ctrl.size == 0 }\n",
+        HOSTS "dial h1 h2\nexpect h2.listener.state == LISTEN and h1.id.state == CONNECT\n",
+        HOSTS "expect h1.cm_gsi.state == RTS\nset link h1-h2 down\n",
     };
 
     (void)state;
@@ -98,11 +112,63 @@ static void what_may_be_right_is_not_refused(void **state)
     }
 }
 
+/* The places of errors that were reported, in their order. */
+struct places {
+    size_t at[8], n;
+};
+
+static void keep_place(void *ctx, const struct diag *d)
+{
+    struct places *p = ctx;
+
+    assert_true(p->n < ARRAY_LEN(p->at));
+    p->at[p->n++] = d->at.at;
+}
+
+/* Reads @text in spite of its errors.  @wrong: words, of which each error is at one. */
+static void assert_errors(const char *text, bool json, const char *const *wrong)
+{
+    struct places p = {.n = 0};
+    struct script_errors errors = {.found = keep_place, .ctx = &p};
+    struct script s = script_of(text);
+    struct diag d = {.kind = DIAG_NONE};
+    size_t n = 0;
+
+    s.errors = &errors;
+    assert_true(json ? json_read_script(&s, &d) : line_read_script(&s, &d));
+    (void)judge_script(&s, keep_place, &p);
+    for (; wrong[n]; n++) {
+        if (n >= p.n || strncmp(text + p.at[n], wrong[n], strlen(wrong[n])) != 0)
+            fail_msg("error %zu is not at %s", n, wrong[n]);
+    }
+    assert_int_equal(p.n, n);
+    script_done(&s);
+    script_errors_done(&errors);
+}
+
+static void all_errors_of_a_script_are_found(void **state)
+{
+    (void)state;
+    assert_errors("setup\non h1 {\npost_recv qp opp=1 { run }\nfoo bar\nrun 7\n}\nrun 10xx\n"
+                  "post_recv h3.qp\n",
+                  false, (const char *[]){"opp", "foo", "7", "10xx", "h3", NULL});
+    assert_errors("host h1 hosst=2\nalloc_pd h1 as pd\n} \nexpect h1.irqs ==\n", false,
+                  (const char *[]){"hosst", "}", "\n", NULL});
+    assert_errors("foreach 1x in a,b { foo }\nrepeat 2 { bar }\nsource x.lab\nrun\nh2.x", false,
+                  (const char *[]){"1x", "bar", "source", "h2", NULL});
+    assert_errors(
+        "{\"titel\": \"x\", \"steps\": [{\"do\": \"setup\"}, {\"do\": \"foo\"}, "
+        "{\"do\": \"write\", \"to\": 1, \"txt\": 2}, {\"do\": \"repeat\", \"count\": 2, "
+        "\"steps\": [{\"do\": \"bar\"}, {\"do\": \"post_recv\", \"qp\": \"h1.qq\"}]}]}",
+        true, (const char *[]){"\"titel\"", "\"foo\"", "\"to\"", "\"txt\"", "\"bar\"", "qq", NULL});
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_cannot_be_right_is_found),
         cmocka_unit_test(what_may_be_right_is_not_refused),
+        cmocka_unit_test(all_errors_of_a_script_are_found),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
