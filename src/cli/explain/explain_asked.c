@@ -195,18 +195,23 @@ static bool find_compared(struct compared *c, const char *asked)
 {
     char a[EXPLAIN_ASKED_BYTES], rest[EXPLAIN_ASKED_BYTES], left[EXPLAIN_ASKED_BYTES];
     struct text l;
-    bool said;
+    bool said, all_said;
 
-    if (!compare_split(asked, a, rest, &said) || !add_known(c, a))
+    if (!compare_split(asked, a, rest, &all_said) || !add_known(c, a))
         return false;
     while (!add_known(c, rest)) {
         l = text_on(left, sizeof(left));
         text_add(&l, rest);
-        if (c->n + 1 >= PAGE_COLUMNS_MAX || !said || !compare_split(left, a, rest, &said) ||
-            !said || !add_known(c, a))
+        if (c->n + 1 >= PAGE_COLUMNS_MAX || !compare_split(left, a, rest, &said) ||
+            !add_known(c, a))
+            return false;
+        all_said = all_said && said;
+    }
+    for (size_t i = 1; i < c->n && !all_said; i++) {
+        if (!compare_is_of_one_sort(c->v[i - 1], c->v[i]))
             return false;
     }
-    return said || compare_is_of_one_sort(c->v[0], c->v[1]);
+    return true;
 }
 
 /* Adds to @out words side by side, or one behind the other if one has no short meaning. */

@@ -210,21 +210,31 @@ static void print_permissions(FILE *out, const struct cmd *cmd)
     fputc('\n', out);
 }
 
+/* Returns the first step of @cmd in the list @st or its blocks, whose depth is bounded, or NULL. */
+static const struct step *find_step(const struct step *st, const struct cmd *cmd)
+{
+    const struct step *found = NULL;
+
+    for (; st && !found; st = st->next)
+        found = st->cmd == cmd ? st : find_step(st->body, cmd);
+    return found;
+}
+
 /* Prints the first step of @cmd in its example as JSON. */
 static void print_json_example(FILE *out, const struct cmd *cmd)
 {
     struct script s = {.src = source_typed(cmd->example)};
+    struct line_reader r = {.script = &s};
+    const struct step *found = NULL;
+    struct step *st = NULL;
     struct diag ignored;
 
-    if (line_read_script(&s, &ignored)) {
-        for (const struct step *st = s.first; st; st = st->next) {
-            if (st->cmd != cmd)
-                continue;
-            fputs("in JSON: ", out);
-            json_write_step(out, st, 0);
-            fputc('\n', out);
-            break;
-        }
+    while (!found && line_next(&r, &st, &ignored) == LINE_STEP)
+        found = find_step(st, cmd);
+    if (found) {
+        fputs("in JSON: ", out);
+        json_write_step(out, found, 0);
+        fputc('\n', out);
     }
     script_done(&s);
 }

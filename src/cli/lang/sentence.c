@@ -182,10 +182,10 @@ static bool spend_ordinal(struct sentence *s, struct pool *p, struct step *st, c
                           struct diag *d)
 {
     const uint32_t n = s->ordinal;
-    const bool every = s->every, periodic = every && n > 0;
+    const bool every = s->every, periodic = s->periodic && n > 0;
 
     s->ordinal = 0;
-    s->every = false;
+    s->every = s->periodic = false;
     if (every && (!periodic || strcmp(name, "nth") != 0) &&
         !give(p, st, "count", "0", s->every_at, d))
         return false;
@@ -277,6 +277,7 @@ static enum sentence_take take_which(struct sentence *s, struct pool *p, struct 
         if (s->ordinal && !spend_ordinal(s, p, st, "nth", d))
             return SENTENCE_BAD;
         s->numbered = !n;
+        s->periodic = s->every && n;
         s->ordinal = is(text, "next") ? 0 : n ? n : 1;
         s->ordinal_at = at;
         return is(text, "next") ? took(give(p, st, "next", "next", at, d)) : SENTENCE_TOOK;
@@ -563,7 +564,7 @@ static void add_otherwise(struct text *ret, const char *text)
     } others[] = {
         {"if", "a condition follows \"where\": where psn == 5"},
         {"when", "a condition follows \"where\": where psn == 5"},
-        {"other", "say which: a psn, the 2nd one, or \"where\" and a condition"},
+        {"other", "say which: every 2nd one, the 2nd one, a psn, or \"where\" and a condition"},
     };
     uint64_t n;
 

@@ -48,7 +48,8 @@ struct sentence {
     bool read, atomic;  /* after `READ`, `atomic`: request or response may follow */
     bool rnr, sequence; /* after `RNR`, `sequence`: NAK must follow */
     bool numbered;      /* after `next`, `first`: a number may follow */
-    bool every;         /* after `every`: an ordinal may follow, whose multiples are meant */
+    bool every;         /* after `every`: until its noun was read */
+    bool periodic;      /* @ordinal follows `every`: its multiples are meant */
     uint32_t ordinal;   /* number of an ordinal ("2nd") until its noun was read; 0: none */
     struct span at;     /* position of the last word that was read */
     struct span ordinal_at, every_at;

@@ -156,7 +156,7 @@ static uint64_t links_hash(const struct lab_state *w, uint64_t h)
  */
 static uint64_t counts_hash(uint64_t h, uint32_t seen, uint32_t nth, uint32_t every, uint32_t count)
 {
-    const uint32_t at = seen < nth ? seen : nth + (seen - nth) % every;
+    const uint32_t at = seen < nth ? seen : nth + (every > 1 ? (seen - nth) % every : 0);
 
     return mix(h, (uint64_t)at << 32 | count);
 }

@@ -524,10 +524,10 @@ static void each_limit_has_its_sentence(void **state)
         struct picture_left left;
         const char *text;
     } rows[] = {
-        {{0, 0, false}, ""},
-        {{0, 0, true}, "only the first 12 hosts are drawn"},
-        {{1, ID(9, 1), false}, "1 more packet, from #9.1 on, is left out"},
-        {{0, ID(9, 1), true},
+        {{0, 0, 0, false}, ""},
+        {{0, 0, 0, true}, "only the first 12 hosts are drawn"},
+        {{0, 1, ID(9, 1), false}, "1 more packet, from #9.1 on, is left out"},
+        {{0, 0, ID(9, 1), true},
          "only the first 12 hosts are drawn; more events, from #9.1 on, are left out"},
     };
 

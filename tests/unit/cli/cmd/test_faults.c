@@ -23,6 +23,9 @@ static void faults_say_what_they_will_do(void **state)
         {"drop psn=7 count=3", "f1: drops the next 3 frames with psn=7 that anybody sends\n"},
         {"drop nth=2 count=0",
          "f1: drops every frame that anybody sends, from match number 2 on\n"},
+        {"drop every 3rd packet from h1", "f1: drops every 3rd frame that h1 sends\n"},
+        {"delay every=2 nth=5 count=3 by=5us", "f1: delays every 2nd frame that anybody sends, "
+                                               "from match number 5 on, 3 times, by 5us\n"},
         {"drop the 1st transmission of psn 5 of h1.qp on=1", NULL},
         {"reorder the next SEND from h1 behind 2 frames within 1us",
          "f1: holds the next SEND that h1 sends, until 2 frames have overtaken it, 1us at most\n"},
@@ -60,6 +63,41 @@ static void faults_say_what_they_will_do(void **state)
         else
             assert_line_refused(PAIR, rows[i].line, NULL);
     }
+}
+
+/* Of ten packets of h1 a fault hits the ones that it names. */
+static void each_nth_match_is_hit(void **state)
+{
+    static const struct {
+        const char *fault;
+        const char *hits; /* the numbers of the packets, from 0 */
+    } rows[] = {
+        {"drop every 3rd packet from h1", "258"},
+        {"drop every=3 nth=1 from=h1", "0369"},
+        {"drop every 4th packet from h1 count=1", "3"},
+        {"drop every=2 nth=4 count=2 from=h1", "35"},
+        {"drop every=1 from=h1", "0123456789"},
+        {"drop every 20th packet from h1 optional", ""},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        for (unsigned k = 0; k < 10; k++) {
+            const bool hit = strchr(rows[i].hits, (int)('0' + k)) != NULL;
+            char story[2048];
+            struct text t = text_on(story, sizeof(story));
+
+            text_addf(&t, PAIR "%s\n", rows[i].fault);
+            for (unsigned psn = 0; psn < 10; psn++)
+                text_addf(&t, "inject from=h1 dest_qpn=h2.qp opcode=RC_ACKNOWLEDGE psn=%u\n", psn);
+            text_addf(&t, "run\nexpect count(lost, psn==%u) == %d\n", k, hit);
+            assert_line_prints(story, "print h1.qp.state", "h1.qp.state");
+        }
+    }
+    assert_line_prints(PAIR "lose every 2nd kick of h1.qp.sq\nrepeat 4 { post_send h1.qp "
+                            "op=rdma_write sge=mr[0:8] remote=h2.mr[0]; run; kick h1.qp.sq; run }\n"
+                            "expect f1.hits == 4",
+                       "print f1.seen", "f1.seen = 8");
 }
 
 static void what_cannot_be_is_refused(void **state)
@@ -285,6 +323,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(faults_say_what_they_will_do),
+        cmocka_unit_test(each_nth_match_is_hit),
         cmocka_unit_test(what_cannot_be_is_refused),
         cmocka_unit_test(clear_all_removes_every_fault),
         cmocka_unit_test(a_condition_comes_back_with_its_fault),

@@ -380,6 +380,17 @@ static void two_words_are_compared(void **state)
                     "SEND RDMA_WRITE takes a receive yes no headers - RETH answer "
                     "RC_ACKNOWLEDGE completion SEND RDMA_WRITE");
     printed_end(&p);
+    assert_true(explain_asked(printed_begin(&p)->out, NULL, "RC vs UC vs UD more", false));
+    assert_in_order(printed_text(&p),
+                    " RC UC UD is reliable connection unreliable connection unreliable datagram "
+                    "acknowledged yes no no number 2 3 4 explain RC; explain UC; explain UD");
+    assert_lines_fit(&p);
+    printed_end(&p);
+    assert_asked("RC UC UD more", "acknowledged    yes                        no     ");
+    assert_asked("kick vs doorbell vs polling", "explain kick; explain doorbell; explain polling");
+    assert_false(explain_asked(printed_begin(&p)->out, NULL, "RC vs UC vs UD vs ERR", false));
+    assert_false(explain_asked(p.out, NULL, "RC vs UC vs xyzzy", false));
+    printed_end(&p);
     assert_asked("UC UD", "acknowledged    no                                       no\n");
     assert_asked("the difference between lkey and rkey", "\n  in structures   mr_keys, sge   ");
     assert_asked("PSN/MSN",

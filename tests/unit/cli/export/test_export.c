@@ -52,16 +52,22 @@ static const struct ev events[] = {
 
 static const struct written all = {events, ARRAY_LEN(events), ID(3, 1), frame, sizeof(frame)};
 
+static const uint8_t *block(const struct printed *p, uint32_t type, unsigned n);
+
 /* Exports all events, and checks that the capture consists of whole blocks. */
 static void export_all(struct printed *p, uint64_t forgotten)
 {
     const struct past_about about = {.title = "three fates", .seed = 7};
     struct ev_names *names = ev_names_new();
     struct past past = past_of_written(&all, names);
+    uint64_t n = 0;
 
     past.forgotten = past.forgotten_frames = forgotten;
     assert_int_equal(export_pcapng(printed_begin(p)->out, &past, &about, &n), RDL_OK);
     fflush(p->out);
+    assert_true(n > 0);
+    assert_non_null(block(p, BLOCK_PACKET, (unsigned)n - 1));
+    assert_null(block(p, BLOCK_PACKET, (unsigned)n));
     ev_names_free(names);
 }
 
@@ -159,6 +165,7 @@ static void what_is_forgotten_is_said_and_names_are_kept(void **state)
     struct ev_names *names = ev_names_new();
     struct past past = past_of_written(&rest, names);
     struct printed p;
+    uint64_t n = 1;
 
     (void)state;
     for (size_t i = 0; i < 2; i++)
@@ -173,6 +180,7 @@ static void what_is_forgotten_is_said_and_names_are_kept(void **state)
     assert_true(block_says(block(&p, BLOCK_INTERFACE, H2), "h2.rdma0"));
     assert_true(block_says(block(&p, BLOCK_NAMES, 0), "h2"));
     assert_null(block(&p, BLOCK_PACKET, 0));
+    assert_int_equal(n, 0);
     printed_end(&p);
     ev_names_free(names);
 }
@@ -210,6 +218,7 @@ static void write_form(struct printed *p, enum export_form form, const char *tit
     const struct picture_options options = {.title = title};
     struct ev_names *names = ev_names_new();
     const struct past past = past_of_written(&all, names);
+    uint64_t n;
 
     if (form < ARRAY_LEN(pictures))
         assert_int_equal(export_picture(p->out, pictures[form], &past, &options, true), RDL_OK);

@@ -153,6 +153,29 @@ static char *help_of(const char *topic)
     return text;
 }
 
+/* A line does not show the keys of operands, which JSON needs. */
+static void help_names_the_keys_of_json(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < N_CMDS; i++) {
+        const struct cmd *cmd = &cmd_table[i];
+        const bool in_json = !(cmd->flags & (CMD_PROMPT_ONLY | CMD_HEADER));
+        char *text = help_of(cmd->name);
+        char key[64];
+
+        for (size_t k = 0; k < cmd->n_params; k++) {
+            const bool operand = (cmd->params[k].flags & P_OPERAND) != 0;
+
+            snprintf(key, sizeof(key), "\"%s\"", cmd->params[k].name);
+            if (operand && in_json && !strstr(text, key))
+                fail_msg("help %s does not name %s", cmd->name, key);
+        }
+        if (in_json != (strstr(text, "\nin JSON: {\"do\": \"") != NULL))
+            fail_msg("help %s: a step in JSON is missing, or too many", cmd->name);
+        free(text);
+    }
+}
+
 static void help_knows_every_command_and_class(void **state)
 {
     FILE *nowhere = fopen("/dev/null", "w");
@@ -267,6 +290,7 @@ int main(void)
         cmocka_unit_test(every_argument_out_of_range_names_its_range),
         cmocka_unit_test(every_parameter_says_what_it_is),
         cmocka_unit_test(help_knows_every_command_and_class),
+        cmocka_unit_test(help_names_the_keys_of_json),
         cmocka_unit_test(help_names_the_permissions),
         cmocka_unit_test(no_summary_touches_its_name),
         cmocka_unit_test(distance_counts_single_slips),

@@ -7,8 +7,10 @@
 #include "cli/cli_testing.h"
 #include "cli/lang/json.h"
 
-#define HOSTS "host h1 h2\nlink h1 h2\n"
-#define PAIR  "setup\n"
+#define HOSTS                                                                                      \
+    "host h1 h2\nlink h1 h2\non h1,h2 { alloc_pd as pd; reg_mr pd len=4k as mr; create_cq as cq\n" \
+    "create_qp pd send_cq=cq recv_cq=cq as qp }\n"
+#define PAIR "setup\n"
 
 static void keep_first(void *ctx, const struct diag *d)
 {
