@@ -212,6 +212,64 @@ async function itIsNarrow() {
   await page.close();
 }
 
+/* Texts of the ladder that are cut, that cover each other, and that cover the line of another packet.  Two packets that
+ * meet on their way leave no place beside both: .crossed has their labels.
+ */
+const crowded = page => page.evaluate(() => {
+  const cut = [], covered = [], crossed = [];
+  const figure = node => {
+    const b = node.getBBox(), m = node.getCTM(), at = (x, y) => ({ x: m.a * x + m.c * y + m.e, y: m.b * x + m.d * y + m.f });
+    const inset = 2; /* of a line of text there is room above and below letters */
+    return [at(b.x, b.y + inset), at(b.x + b.width, b.y + inset), at(b.x + b.width, b.y + b.height - inset), at(b.x, b.y + b.height - inset)];
+  };
+  const partedByEdge = (a, b) => a.some((p, i) => {
+    const q = a[(i + 1) % a.length], side = v => (v.x - p.x) * (q.y - p.y) - (v.y - p.y) * (q.x - p.x);
+    const as = a.map(side), bs = b.map(side);
+    return Math.max(...as) <= Math.min(...bs) + 1e-6 || Math.max(...bs) <= Math.min(...as) + 1e-6;
+  });
+  const meet = (a, b) => !partedByEdge(a, b) && !partedByEdge(b, a);
+  const texts = [...document.querySelectorAll('.part text')].map(node => ({ node, text: node.textContent, figure: figure(node), isOfLine: node.matches('.label') }));
+  const lines = [...document.querySelectorAll('.part .arrow .wire')].map(node => {
+    const m = node.getCTM(), points = [0, node.getTotalLength()].map(l => node.getPointAtLength(l)).map(p => ({ x: m.a * p.x + m.e, y: m.d * p.y + m.f }));
+    return { points, text: node.closest('g').dataset.event };
+  });
+  texts.forEach((a, i) => {
+    if (a.text.includes('\u2026'))
+      cut.push(a.text);
+    for (const b of texts.slice(i + 1))
+      if (meet(a.figure, b.figure))
+        covered.push(a.text + ' / ' + b.text);
+    for (const line of lines)
+      if (!(a.isOfLine && a.node.closest('g').dataset.event === line.text) && meet(a.figure, line.points))
+        (a.isOfLine ? crossed : covered).push(a.text + ' / the line of event ' + line.text);
+  });
+  return { cut, covered, crossed, texts: texts.length, lines: lines.length };
+});
+
+/* In windows of two widths every text can be read. */
+async function textsStandAlone() {
+  for (const name of ['lost', 'lossy', 'read', 'cm', 'rejected'])
+    for (const [width, scheme] of [[1280, 'light'], [700, 'dark']]) {
+      const page = await open(name, '', { width, height: 1800 }, scheme);
+      const found = await crowded(page);
+      expect(found.texts > 10 && found.lines > 1, `${name}, ${width} pixels: there are texts and lines`, found);
+      expect(found.cut.length === 0, `${name}, ${width} pixels: no text is cut`, found.cut);
+      expect(found.covered.length === 0, `${name}, ${width} pixels: no text is covered`, found.covered);
+      expect(found.crossed.length <= 1, `${name}, ${width} pixels: labels are beside lines`, found.crossed);
+      await shot(page, `${name}-${width}`);
+      await page.close();
+    }
+}
+
+async function theKeptBytesAreNoNotice() {
+  const page = await open('lossy');
+  expect(await page.$eval('#notices', n => n.hidden), 'no notice of what is usual');
+  expect(await text(page, '.kept') === 'Only the first 256 bytes of a payload are kept.', 'a quiet line');
+  const kinds = await page.$$eval('#chips .group:first-child .chip', all => all.map(c => c.textContent));
+  expect(kinds.includes('timers and retries1'), 'a retry is not called a timer', kinds);
+  await page.close();
+}
+
 /* No verdict on times: machines differ. */
 async function manyPackets() {
   const page = await open('many');
@@ -274,7 +332,7 @@ async function aCaptureHasBytes() {
 }
 
 for (const check of [itLoadsAlone, keysStep, aClickShowsFields, causesAreOutlined, theFilterHides, callsAreNamed, permalinksOpen, lightAndDark,
-                     itPrints, itIsNarrow, manyPackets, strangersDoNoHarm, aCaptureHasBytes])
+                     itPrints, itIsNarrow, textsStandAlone, theKeptBytesAreNoNotice, manyPackets, strangersDoNoHarm, aCaptureHasBytes])
   await check().catch(error => expect(false, `${check.name}: ${error.message}`));
 await browser.close();
 console.log(`${passed} passed, ${failed} failed`);

@@ -132,7 +132,7 @@ function readTimeline(raw) {
   findShown(raw, stops, events);
   findBefore(arrows, stops, events);
   return {
-    title: raw.title, columns: raw.columns, qps: raw.qps, notices: raw.notices, usual: raw.usual,
+    title: raw.title, columns: raw.columns, qps: raw.qps, notices: raw.notices, kept: raw.kept, usual: raw.usual,
     events, stops, arrows, frames: readFrames(raw),
     timers: raw.timers.map(([armed, fired]) => ({ armed, fired })),
     byId: new Map(events.map(e => [e.id, e.i])),

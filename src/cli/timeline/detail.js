@@ -212,6 +212,8 @@ function showNothing(parent, t) {
     html('dd', '', keys, text);
   }
   html('p', 'hint', parent, 'A packet is drawn from its sender to where it ended. What led to the chosen event is outlined. The address of the page names the event, so that it can be passed on.');
+  if (t.kept)
+    html('p', 'hint kept', parent, t.kept);
 }
 
 /* Lights the fields that have byte @at, or the bytes of field @row, in the packet @box. */

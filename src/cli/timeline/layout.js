@@ -104,16 +104,20 @@ function placeColumns(t, filter, rows, width) {
   const lanes = Math.max(1, columns.length - 1);
   const needed = Math.max(LANE_LEAST, Math.min(460, label.width + 50));
   const tooWide = () => gutter + side[0] + side[1] + EDGE + lanes * needed - width;
-  if (columns.length > 2 && tooWide() > 0)
+  const give = side.map(n => n - Math.min(n, Math.max(NOTE_LEAST, n / 2 + 24))); /* long notes have two lines */
+  if (columns.length > 2 && tooWide() > give[0] + give[1])
     outside[0] = false; /* as of the lifelines in the middle */
-  if (columns.length === 2 && tooWide() > (side[0] + side[1]) / 4)
+  if (columns.length === 2 && tooWide() > give[0] + give[1])
     outside.fill(false); /* between them is more room */
-  outside.forEach((is, i) => { if (!is) side[i] = SIDE_LEAST; });
-  const over = tooWide();
-  if (over > 0) { /* rather shorten notes than labels, and labels than to be wider than the window */
-    const give = side.map(n => Math.max(0, n - NOTE_LEAST)), all = give[0] + give[1];
-    side.forEach((n, i) => { side[i] = n - (all ? give[i] * Math.min(1, over / all) : 0); });
-  }
+  outside.forEach((is, i) => {
+    if (!is) {
+      side[i] = SIDE_LEAST;
+      give[i] = 0;
+    }
+  });
+  const over = tooWide(), all = give[0] + give[1];
+  if (over > 0 && all > 0) /* rather fold notes than shorten labels, and labels than be wider than the window */
+    side.forEach((n, i) => { side[i] = n - give[i] * Math.min(1, over / all); });
   const room = (width - gutter - side[0] - side[1] - EDGE) / lanes;
   const lane = Math.max(LANE_LEAST, Math.min(room, LANE_MOST));
   columns.forEach((c, k) => { x[c] = gutter + side[0] + k * lane; });
@@ -178,6 +182,7 @@ function layOut(t, filter, width, room) {
                    y0: armed && armed.y >= 0 ? armed.y : Math.max(0, fired.y - 40), y1: fired.y });
   }
   for (const s of rows)
-    items.push({ type: 'stop', stop: s, y0: s.y - 14, y1: s.y + 14 });
+    items.push({ type: 'stop', stop: s, y0: s.y - 16, y1: s.y + 16 });
+  placeTexts(t, c, rows, items, height);
   return { ...c, rows, height, bands, buckets: sortIntoBuckets(height, items) };
 }

@@ -39,24 +39,14 @@ function drawCross(g, p) {
   svg('path', { class: 'cross', d: `M${p.x - 5} ${p.y - 5}l10 10m0 -10l-10 10` }, g);
 }
 
-/* The label stands along the line, near the sender, where no other arrow of that host is; that of a
- * copy, which begins where its original does, in the middle.
- */
-function drawLabel(g, a, points, lane) {
-  const [p, q] = points.length === 2 ? points : [points[1], points[2]];
-  const right = q.x > p.x || points.length !== 2;
-  const angle = points.length === 2 ? Math.atan2(q.y - p.y, q.x - p.x) * 180 / Math.PI + (right ? 0 : 180) : 0;
-  const room = points.length === 2 ? Math.hypot(q.x - p.x, q.y - p.y) - 18 : lane * 0.6;
-  const label = (a.flags & IS.copy ? a.label || 'copy' : a.label) + (a.beyond ? '  (' + a.beyond + ')' : '');
-  const from = a.flags & IS.copy ? room * 0.45 : 14;
-  const [x, y] = points.length === 2 ? [right ? from : -from, -5] : [6, 14];
-  svgText(g, x, y, fitted(label, Math.max(room, a.beyond ? 260 : 80)), 'label tone-' + TONES[a.tone].name, {
-    'text-anchor': right ? 'start' : 'end',
-    transform: `translate(${p.x.toFixed(1)} ${p.y.toFixed(1)}) rotate(${angle.toFixed(2)})`,
+function drawLabel(g, label, classes) {
+  svgText(g, label.x, label.y, label.text, classes, {
+    'text-anchor': label.anchor,
+    transform: `translate(${label.at.x.toFixed(1)} ${label.at.y.toFixed(1)}) rotate(${(label.angle * 180 / Math.PI).toFixed(2)})`,
   });
 }
 
-function drawArrow(parent, labels, t, layout, state, item) {
+function drawArrow(parent, labels, t, state, item) {
   const { arrow: a, points } = item;
   const tone = 'tone-' + TONES[a.tone].name, last = points[points.length - 1];
   const tail = tailOf(t, a), event = t.stops[tail >= 0 ? tail : a.head].event;
@@ -76,9 +66,9 @@ function drawArrow(parent, labels, t, layout, state, item) {
     drawHead(g, points[points.length - 2], last, tone);
   else
     svg('path', { class: 'wire ' + tone, d: `M${last.x - 2} ${last.y - 5}l-3 10m6 -10l-3 10` }, g);
-  drawLabel(words, a, points, layout.lane);
-  if (a.end)
-    svgText(words, last.x + (last.x > points[0].x ? 10 : -10), last.y + 5, a.end, 'label end', { 'text-anchor': last.x > points[0].x ? 'start' : 'end' });
+  drawLabel(words, item.label, 'label ' + tone);
+  if (item.end)
+    drawLabel(words, item.end, 'label end');
   if (headEvent >= 0 && headEvent !== event)
     svg('circle', { class: 'hit', cx: last.x, cy: last.y, r: 9, 'data-event': headEvent }, g);
 }
@@ -88,26 +78,19 @@ const MARKS = {
   round: 'M-2 -4H2L4 -2V2L2 4H-2L-4 2V-2Z',
 };
 
-/* The note stands beside its lifeline: outside of the first and last one, if there is room. */
+/* The note stands beside its lifeline. */
 function drawStop(parent, t, layout, state, stop, shownTime) {
-  const { columns, outside, x } = layout;
-  const tone = TONES[stop.tone].name, at = x[stop.column];
+  const tone = TONES[stop.tone].name, at = layout.x[stop.column], place = stop.place;
   const g = svg('g', { class: 'stop' + classOf(state, stop.event), 'data-event': stop.event }, parent);
   if (stop.isCall) /* a call is no event: a click chooses the one behind it */
     g.dataset.call = stop.note;
   if (shownTime)
     svgText(g, layout.gutter - 10, stop.y + 4, timeText(stop.ns), 'time', { 'text-anchor': 'end' });
-  if (!stop.note)
+  if (!place)
     return;
-  const isFirst = stop.column === columns[0], isLast = stop.column === columns[columns.length - 1];
-  const text = glyphOf(stop) + stop.note;
-  const side = layout.side[isFirst ? 0 : 1] - 18, between = layout.lane - 24;
-  const isOutside = (isFirst && outside[0] || isLast && outside[1]) && (textWidth(text) <= side || side > between);
-  const left = columns.length > 1 && (isOutside ? isFirst : isLast);
-  const room = isOutside ? side : between;
-  const note = svgText(g, at + (left ? -12 : 12), stop.y + 4, fitted(text, room), 'note tone-' + tone, { 'text-anchor': left ? 'end' : 'start' });
-  const width = textWidth(note.textContent) + 12;
-  note.before(svg('rect', { class: 'plate', x: at + (left ? -6 - width : 6), y: stop.y - 9, width, height: 18, rx: 5 }));
+  const width = place.width + 12;
+  svg('rect', { class: 'plate', x: at + (place.left ? -6 - width : 6), y: place.middle - place.height / 2, width, height: place.height, rx: 5 }, g);
+  place.lines.forEach((line, i) => svgText(g, place.x, place.y + i * LINE_HEIGHT, line, 'note tone-' + tone, { 'text-anchor': place.left ? 'end' : 'start' }));
   if (stop.arrow < 0)
     svg('path', { class: 'mark tone-' + tone, d: MARKS[tone] || MARKS.round, transform: `translate(${at} ${stop.y})` }, g);
 }
@@ -150,7 +133,7 @@ function drawPart(t, layout, state, from, to) {
   drawLifelines(picture, layout, from, to);
   items('timer').forEach(i => drawTimer(picture, layout, state, i));
   const labels = svg('g', {}); /* above all lines */
-  items('arrow').forEach(i => drawArrow(picture, labels, t, layout, state, i));
+  items('arrow').forEach(i => drawArrow(picture, labels, t, state, i));
   picture.append(labels);
   for (const { stop } of items('stop')) {
     const before = layout.rows[stop.row - 1];

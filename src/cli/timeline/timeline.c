@@ -215,12 +215,20 @@ static void put_notices(const struct timeline *t)
     s = text_on(buf, sizeof(buf));
     add_no_bytes(&s, t);
     put_notice(t->out, buf, &begun);
-    s = text_on(buf, sizeof(buf));
-    if (t->frames.n_cut)
-        text_addf(&s, "%u packet%s not whole here: of a payload the page has the first %u bytes",
-                  t->frames.n_cut, t->frames.n_cut == 1 ? " is" : "s are", t->frames.field_bytes);
-    put_notice(t->out, buf, &begun);
     fputs("],\n", t->out);
+}
+
+/* Writes how much of long payloads the page has, or an empty text if it has all of them. */
+static void put_kept(const struct timeline *t)
+{
+    char buf[NOTICE_BYTES];
+    struct text s = text_on(buf, sizeof(buf));
+
+    if (t->frames.n_cut)
+        text_addf(&s, "Only the first %u bytes of a payload are kept.", t->frames.field_bytes);
+    fputs("\"kept\":", t->out);
+    put_string(t->out, buf);
+    fputs(",\n", t->out);
 }
 
 static void put_data(struct timeline *t)
@@ -246,6 +254,7 @@ static void put_data(struct timeline *t)
     timeline_frames_end(&t->frames);
     put_arrows(t, frames);
     put_notices(t);
+    put_kept(t);
     fputs("\"end\":0}", t->out);
     free(frames);
 }
