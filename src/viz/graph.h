@@ -62,6 +62,10 @@ struct graph {
     char *title;      /* "": none */
     /* Arrows lead down: in DOT everywhere, in the plain layout between boxes below each other. */
     bool downwards;
+    /* DOT: clusters are beside each other, in their order.  The first box of each is its head:
+     * heads are in one row, with the boxes of no cluster above them, and the others below.
+     */
+    bool side_by_side;
     bool in_order; /* plain layout: each box is below all that were added before it */
     bool failed;   /* memory was exhausted */
     struct graph_cluster *clusters;

@@ -67,6 +67,55 @@ static void put_cluster(const struct graph *g, uint32_t i, const struct viz_sink
     svg_put(sink, "  }\n");
 }
 
+/* Returns the first node of the cluster, or GRAPH_NONE if the cluster is empty. */
+static uint32_t head_of(const struct graph *g, uint32_t cluster)
+{
+    for (uint32_t i = 0; i < g->n_nodes; i++) {
+        if (g->nodes[i].cluster == cluster)
+            return i;
+    }
+    return GRAPH_NONE;
+}
+
+/* Returns true if @e is written from its end to its beginning.  Graphviz puts the node that is
+ * written first into the higher row.
+ */
+static bool is_upwards(const struct graph *g, const struct graph_edge *e)
+{
+    const struct graph_node *from = &g->nodes[e->from], *to = &g->nodes[e->to];
+
+    if (!g->side_by_side)
+        return false;
+    if (e->mutual)
+        return from->cluster != GRAPH_NONE && to->cluster == GRAPH_NONE;
+    return from->parent == e->to;
+}
+
+/* Returns true if @e leads to a cluster beside its own.  Its label takes no room (xlabel): Graphviz
+ * 2.43 fails where many labels of such edges are in a row.
+ */
+static bool is_far(const struct graph *g, const struct graph_edge *e)
+{
+    const uint32_t a = g->nodes[e->from].cluster, b = g->nodes[e->to].cluster;
+
+    return g->side_by_side && a != b && a != GRAPH_NONE && b != GRAPH_NONE;
+}
+
+/* Returns true if the ends of @e may be in any rows. */
+static bool is_free(const struct graph *g, const struct graph_edge *e)
+{
+    /* A connection does not say which host is to the left. */
+    return g->side_by_side ? is_far(g, e) : e->mutual;
+}
+
+static void put_ends(const struct graph *g, uint32_t from, uint32_t to, const struct viz_sink *sink)
+{
+    svg_put(sink, "  ");
+    put_string(sink, g->nodes[from].id, false);
+    svg_put(sink, " -> ");
+    put_string(sink, g->nodes[to].id, false);
+}
+
 static void put_edge(const struct graph *g, const struct graph_edge *e, const struct viz_sink *sink)
 {
     static const char *const styles[GRAPH_LINES] = {
@@ -75,18 +124,65 @@ static void put_edge(const struct graph *g, const struct graph_edge *e, const st
         [GRAPH_THICK] = "bold",
         [GRAPH_FAINT] = "dotted",
     };
+    const bool upwards = is_upwards(g, e);
 
-    svg_put(sink, "  ");
-    put_string(sink, g->nodes[e->from].id, false);
-    svg_put(sink, " -> ");
-    put_string(sink, g->nodes[e->to].id, false);
+    put_ends(g, upwards ? e->to : e->from, upwards ? e->from : e->to, sink);
     svg_putf(sink, " [class=\"%s\", style=%s", graph_line_class(e->line), styles[e->line]);
     if (e->label[0]) {
-        svg_put(sink, ", label=");
+        svg_put(sink, is_far(g, e) ? ", xlabel=" : ", label=");
         put_string(sink, e->label, true);
     }
-    /* A connection does not say which host is to the left. */
-    svg_put(sink, e->mutual ? ", dir=none, constraint=false];\n" : "];\n");
+    if (e->mutual || upwards)
+        svg_put(sink, e->mutual ? ", dir=none" : ", dir=back");
+    svg_put(sink, is_free(g, e) ? ", constraint=false];\n" : "];\n");
+}
+
+/* Returns true if an edge within its cluster puts node @i below another one. */
+static bool is_below_another(const struct graph *g, uint32_t i)
+{
+    for (uint32_t k = 0; k < g->n_edges; k++) {
+        const struct graph_edge *e = &g->edges[k];
+
+        if ((is_upwards(g, e) ? e->from : e->to) == i && e->from != e->to &&
+            g->nodes[e->from].cluster == g->nodes[e->to].cluster)
+            return true;
+    }
+    return false;
+}
+
+/* Writes invisible edges that put the heads into one row, and the other boxes below their head. */
+static void put_rows(const struct graph *g, const struct viz_sink *sink)
+{
+    uint32_t before = GRAPH_NONE;
+
+    svg_put(sink, "  { rank=same;");
+    for (uint32_t c = 0; c < g->n_clusters; c++) {
+        const uint32_t head = head_of(g, c);
+
+        if (head == GRAPH_NONE)
+            continue;
+        svg_put(sink, " ");
+        put_string(sink, g->nodes[head].id, false);
+        svg_put(sink, ";");
+    }
+    svg_put(sink, " }\n");
+    for (uint32_t c = 0; c < g->n_clusters; c++) {
+        const uint32_t head = head_of(g, c);
+
+        if (head == GRAPH_NONE)
+            continue;
+        if (before != GRAPH_NONE) {
+            put_ends(g, before, head, sink);
+            svg_put(sink, " [style=invis];\n");
+        }
+        before = head;
+        for (uint32_t i = head + 1; i < g->n_nodes; i++) {
+            if (g->nodes[i].cluster != c || is_below_another(g, i))
+                continue;
+            put_ends(g, head, i, sink);
+            svg_put(sink, " [style=invis];\n");
+        }
+    }
 }
 
 enum rdl_status graph_dot(const struct graph *g, const struct viz_sink *sink)
@@ -99,10 +195,11 @@ enum rdl_status graph_dot(const struct graph *g, const struct viz_sink *sink)
     svg_put(sink, " {\n  graph [label=");
     put_string(sink, g->title, true);
     svg_putf(sink,
-             ", labelloc=t, labeljust=l, rankdir=%s, bgcolor=transparent, class=\"graph\",\n"
+             ", labelloc=t, labeljust=l, rankdir=%s,%s bgcolor=transparent, class=\"graph\",\n"
              "    fontname=\"DejaVu Sans\", fontsize=12, fontcolor=\"" GRAPH_DOT_OUTSIDE
              "\", color=\"" GRAPH_DOT_OUTSIDE "\"];\n",
-             g->downwards ? "TB" : "LR");
+             g->downwards || g->side_by_side ? "TB" : "LR",
+             g->side_by_side ? " newrank=true," : "");
     svg_put(sink, "  node [shape=box, style=filled, fontname=\"DejaVu Sans\", fontsize=12, "
                   "fontcolor=\"" VIZ_INK "\", color=\"" GRAPH_DOT_OUTSIDE "\"];\n"
                   "  edge [fontname=\"DejaVu Sans\", fontsize=12, fontcolor=\"" GRAPH_DOT_OUTSIDE
@@ -112,6 +209,8 @@ enum rdl_status graph_dot(const struct graph *g, const struct viz_sink *sink)
     put_nodes(g, GRAPH_NONE, "  ", sink);
     for (uint32_t i = 0; i < g->n_edges; i++)
         put_edge(g, &g->edges[i], sink);
+    if (g->side_by_side && g->n_clusters > 0)
+        put_rows(g, sink);
     svg_put(sink, "}\n");
     return RDL_OK;
 }

@@ -23,7 +23,7 @@ ENTITIES = (("&lt;", "<"), ("&gt;", ">"), ("&quot;", '"'), ("&amp;", "&"))
 
 def parse(text):
     """The graphs in @text as Graphviz understands them, and what it complains of."""
-    run = subprocess.run(["dot", "-Tdot_json"], input=text, capture_output=True, text=True, check=False, timeout=60)
+    run = subprocess.run(["dot", "-Tjson0"], input=text, capture_output=True, text=True, check=False, timeout=60)
     if run.returncode or run.stderr:
         return None, run.stderr or "dot failed"
     graphs, rest = [], run.stdout.strip()
@@ -53,9 +53,15 @@ def judge_map(graph, rows):
     wrong = [f"no box for {name}" for name in expected - found.keys()]
     wrong += [f"a box for {name}, which is not in the table" for name in found.keys() - expected - more]
     names = {box["_gvid"]: name for name, box in found.items()}
-    arrows = {(names[edge["tail"]], names[edge["head"]]) for edge in graph.get("edges", [])}
+    arrows = {(names[edge["tail"]], names[edge["head"]])[::-1 if edge.get("dir") == "back" else 1]
+              for edge in graph.get("edges", [])}
     wrong += [f"no arrow from {row['object']} to {row['of']}" for row in rows
               if row.get("of") and (row["object"], row["of"]) not in arrows]
+    linked = {names[edge[end]] for edge in graph.get("edges", []) for end in ("tail", "head") if edge.get("style") != "invis"}
+    hosts = [tuple(map(float, found[row["object"]]["pos"].split(","))) for row in rows
+             if row["kind"] == "host" and row["object"] in linked]  # Graphviz puts others anywhere in the row
+    if len({y for _, y in hosts}) > 1 or hosts != sorted(hosts):
+        wrong.append(f"hosts are not beside each other, in their order: {hosts}")
     return wrong
 
 

@@ -115,6 +115,7 @@ void map_graph(const struct map *m, const char *title, struct graph *ret)
     const size_t n = m->n_objects + 1;
 
     graph_init(ret, "map", title);
+    ret->side_by_side = true;
     d.nodes = must_malloc(n * sizeof(*d.nodes));
     d.cluster = must_malloc(n * sizeof(*d.cluster));
     for (size_t i = 0; i < n; i++)
