@@ -38,7 +38,7 @@ enum deed { BYTES, ACCESS, MAP, UNMAP, IRQS, DRIVER, WAIT, DEED_COUNT };
 
 static const struct rdl_limits bounded = {.ticks = 10000};
 
-/* What an input acts on. */
+/* The state that an input acts on. */
 static struct bed {
     struct rdl_lab *lab;
     rdl_host host;

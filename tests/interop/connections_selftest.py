@@ -27,7 +27,7 @@ SAID = {  # what the programs print
 
 
 def trace(case):
-    """What the lab has recorded of a run in which all is right."""
+    """Returns the record of the lab about a run in which all is right."""
     row = connections.row_of(case)
     role = "client" if case.client == "lab" else "server"
     events = [{"ev": "cm_event", "host": "h1", "event": event} for event, n in row.events[role].items() for _ in range(n)]

@@ -58,7 +58,7 @@ def number(text):
 
 
 def rows_of(path):
-    """What tshark has of each RoCEv2 frame; of a frame that was captured at both ends only the first sight.
+    """Returns the fields that tshark finds in each RoCEv2 frame; of a frame that was captured at both ends only the first sight.
 
     A frame that the network duplicates is seen once more at its receiver.
     """

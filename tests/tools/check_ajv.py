@@ -37,7 +37,7 @@ def skip(reason):
 
 
 def judge(directory, schema, files):
-    """What ajv says of each of the files; "" if nothing."""
+    """Returns the complaint of ajv about each of the files; "" if it has none."""
     (directory / "schema.json").write_text(schema)
     (directory / "judge.js").write_text(JUDGE)
     fetched = subprocess.run(["npm", "install", "--no-audit", "--no-fund", PACKAGE], cwd=directory, capture_output=True,

@@ -14,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 
 def made(binary, args, capture, timeline):
-    """What the build makes of the arguments: what it prints, captures and draws; None if it fails."""
+    """Returns the output, capture and picture of the build for the arguments, or None if it fails."""
     files = {"--pcap": capture} if capture else {}
     if timeline:
         files["--timeline"] = timeline

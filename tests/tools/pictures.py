@@ -5,7 +5,7 @@ A page shows a picture as ![what is seen](pictures/NAME.svg), and a session of a
 `export ladder NAME.svg` or `export vq NAME.svg QUEUE`, or a command `$ rdmalab run X --ladder NAME.svg`.
 Where a reader need not see that line, the session stands in a comment of HTML.  Each picture that a page
 shows is the one in book/pictures, byte for byte; what nobody shows, or no session makes, is an error.
-What is seen is told in a sentence, for those who do not see it.
+The text in the brackets tells in a sentence what the picture shows, for those who do not see it.
 """
 import contextlib
 import io
@@ -26,7 +26,7 @@ def shown_in(page):
 
 
 def check_shown(page, alt, path, directory, made):
-    """What is wrong with a picture that a page shows, or None."""
+    """Returns a fault of a picture that a page shows, or None."""
     if path.parent != directory or path.suffix != ".svg":
         return f"{page}: {path.name} is no picture of {DIRECTORY}"
     if path.name not in made:
@@ -75,7 +75,7 @@ def check(pages, made, update, root=ROOT, whole=True):
 
 
 ALT = "Two hosts; the first packet is lost, and the second arrives."
-# What the page shows, what is in the directory, what the sessions make -> what is wrong; if an update mends it.
+# Text of a page, pictures in the directory, pictures of the sessions; the expected fault; True if an update mends it.
 SELF_TESTS = [
     (f"![{ALT}](pictures/a.svg)", {"a.svg": b"1"}, {"a.svg": b"1"}, None, True),
     (f"![{ALT}](pictures/a.svg)", {"a.svg": b"1"}, {"a.svg": b"2"}, "is not what the session makes", True),

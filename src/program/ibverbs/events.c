@@ -25,7 +25,7 @@ static int wait_readable(int fd, int timeout_ms, const sigset_t *mask)
     return n > 0 ? 0 : n == 0 ? ETIME : errno;
 }
 
-/* When nothing can happen any more, another thread or program may still make something happen.
+/* Another thread or program may still make something happen when the lab has nothing left to do.
  *
  * The steps of this loop are one system call for the program: a signal between two of them must
  * interrupt it, too.  So signals are blocked but in those two that wait.

@@ -144,7 +144,7 @@ static void the_longest_round_is_folded(void **state)
     }
 }
 
-/* Whatever comes, no event is lost, and the order stays. */
+/* Folding loses no event and keeps the order, for any events. */
 static void what_is_folded_can_be_told_again(void **state)
 {
     struct prng rng = prng_stream(1, 0);

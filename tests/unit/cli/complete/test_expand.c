@@ -82,7 +82,7 @@ static void words_are_written_out(void **state)
     assert_written(rows, ARRAY_LEN(rows));
 }
 
-/* What people type who come from C, from gdb or from other tools. */
+/* Lines of people who come from C, from gdb or from other tools. */
 static void short_names_are_written_out(void **state)
 {
     static const struct written rows[] = {
