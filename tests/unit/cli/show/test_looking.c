@@ -7,6 +7,7 @@
 #include <cjson/cJSON.h>
 
 #include "cli/lab_session.h"
+#include "cli/lang/suggest.h"
 #include "cli/show/show.h"
 #include "golden.h"
 #include "rdmalab/inspect.h"
@@ -176,6 +177,22 @@ static void every_subject_is_asked_for_and_in_the_help(void **state)
             fail_msg("show has %s: say in tables[] how to ask for it", show_subject(i));
         if (!strstr(what->help, show_subject(i)))
             fail_msg("show has %s: commands.def does not name it", show_subject(i));
+    }
+}
+
+/* `map` alone is no command: the error says "show map", unless the word is that of a command. */
+static void every_subject_alone_leads_to_show(void **state)
+{
+    char asked[64];
+
+    (void)state;
+    for (size_t i = 0; show_subject(i); i++) {
+        const char *subject = show_subject(i), *leads = suggest_other_word(subject);
+
+        snprintf(asked, sizeof(asked), "show %s", subject);
+        if (!cmd_find(subject, false) && (!leads || !strstr(leads, asked)))
+            fail_msg("the error of \"%s\" does not lead to \"%s\": see other_words.def", subject,
+                     asked);
     }
 }
 
@@ -550,6 +567,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_lab_fits_a_screen),
         cmocka_unit_test(every_subject_is_asked_for_and_in_the_help),
+        cmocka_unit_test(every_subject_alone_leads_to_show),
         cmocka_unit_test(each_form_has_the_same_rows),
         cmocka_unit_test(rows_have_the_names_of_the_rdma_tool),
         cmocka_unit_test(a_life_is_told_with_what_is_missing),
