@@ -23,4 +23,17 @@ bool advice_cq_size(struct text *t, const struct rdl_lab *lab, const char *cq);
 /* @cq is armed, and completions wait in it that raise no event any more. */
 bool advice_armed(struct text *t, const struct rdl_lab *lab, const char *cq);
 
+/* @key was refused on @host, with an address of @bytes at @addr: names the region that has these
+ * bytes, and its key.  @is_local: the key was an lkey.
+ */
+struct advice_key {
+    rdl_host host;
+    uint64_t key, addr, bytes;
+    bool is_local;
+};
+bool advice_right_key(struct text *t, const struct rdl_lab *lab, const struct advice_key *k);
+
+/* The region of @k does not allow the access: names it, and what it allows. */
+bool advice_region_access(struct text *t, const struct rdl_lab *lab, const struct advice_key *k);
+
 #endif

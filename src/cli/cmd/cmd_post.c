@@ -7,6 +7,7 @@
 
 #include "cli/cmd/commands.h"
 #include "cli/cmd/request.h"
+#include "cli/session/places.h"
 #include "cli/session/resolve.h"
 #include "emu/base/assert.h"
 #include "emu/base/text.h"
@@ -305,6 +306,7 @@ static bool post(struct session *s, const struct step *st, const struct step *fi
 {
     struct request *r = calloc(n, sizeof(*r));
     struct rdl_post_error e = {.rule = RULE_NONE};
+    const uint64_t from = rdl_tick(s->lab);
     enum rdl_status status;
     bool ok;
 
@@ -316,8 +318,10 @@ static bool post(struct session *s, const struct step *st, const struct step *fi
         ok = status == RDL_OK || explain_refusal(s, &r[e.bad], status, &e);
         if (!ok && st != first)
             of_list(s, e.bad, n);
-        if (ok)
+        if (ok) {
+            places_add(s, st->at, from);
             say_no_room(s, r, n);
+        }
     }
     for (size_t i = 0; i < n; i++)
         request_done(&r[i]);

@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/cmd/why_event.h"
 
+#include "cli/session/places.h"
 #include "cli/show/show_made.h"
+#include "cli/why/fate_text.h"
 #include "cli/why/why.h"
+#include "cli/why/work_text.h"
 #include "emu/base/text.h"
 #include "emu/facts/enum/object.h"
+#include "emu/facts/enum/wc_status.h"
+#include "emu/facts/rules.h"
 #include "emu/trace/event.h"
 #include "print/show_text.h"
 #include "tree/advice.h"
@@ -54,6 +59,45 @@ static void advise_on_event(const struct event_answer *a, const struct ev *e)
     advise(a, OBJ_QP, host, (uint32_t)ev_field_number(e, qpn), advice_rd_atomic);
 }
 
+/* Returns the refused check of a key behind event @e, and in *@ret_local if it was an lkey; NULL:
+ * there is none.
+ */
+static const struct ev *refused_key(const struct past_index *x, const struct ev *e, bool *ret_local)
+{
+    const struct ev *rx = work_refusal_behind(x, e);
+
+    *ret_local = !rx;
+    if (rx)
+        return past_refused_key(x, rx->u.rx.host, rx->u.rx.qpn, rx->id, true);
+    if (e->kind != EV_cqe || e->u.cqe.status != WCS_LOC_PROT_ERR)
+        return NULL;
+    return past_refused_key(x, e->u.cqe.host, e->u.cqe.qpn, e->id, false);
+}
+
+/* Names the right key in place of one that was refused, or the region that allows too little. */
+static void advise_on_key(const struct event_answer *a, const struct ev *e)
+{
+    struct past_index *x = fate_index(a->past);
+    struct advice_key k = {.key = 0};
+    const struct ev *key = refused_key(x, e, &k.is_local);
+    char host[RDL_NAME_BYTES], buf[2 * SHOW_LINE_BYTES];
+    struct text name = text_on(host, sizeof(host)), t = text_on(buf, sizeof(buf));
+    bool applies = false;
+
+    if (key) {
+        k.key = key->u.key.key;
+        k.addr = key->u.key.addr;
+        k.bytes = key->u.key.bytes;
+        ev_names_host(a->past->names, &name, key->u.key.host);
+        applies = rdl_find_host(a->s->lab, host, &k.host) == RDL_OK &&
+                  ((key->u.key.rule == RULE_MR_ACCESS && advice_region_access(&t, a->s->lab, &k)) ||
+                   (key->u.key.rule == RULE_MR_KEY && advice_right_key(&t, a->s->lab, &k)));
+    }
+    if (applies)
+        show_wrap(a->out, 2, buf);
+    past_index_free(x);
+}
+
 /* Tells who made the object that was asked about, or else the queue pair of event @e. */
 static void tell_maker(const struct event_answer *a, const struct ev *e, const char *target)
 {
@@ -69,15 +113,22 @@ static void tell_maker(const struct event_answer *a, const struct ev *e, const c
     show_made(a->out, a->s->lab, a->s->config.live_ops, a->s->outside.live, path, true);
 }
 
+static const char *find_place(const void *ctx, uint64_t tick)
+{
+    return places_find(ctx, tick);
+}
+
 bool why_event_print(struct session *s, FILE *out, const struct past *p, ev_id id,
                      const char *target)
 {
     const struct event_answer a = {s, out, p};
+    const struct why_places places = {find_place, s};
     const struct ev *e = past_find(p, id);
 
-    if (!e || why(out, p, id) != RDL_OK)
+    if (!e || why_placed(out, p, id, &places) != RDL_OK)
         return false;
     advise_on_event(&a, e);
+    advise_on_key(&a, e);
     tell_maker(&a, e, target);
     return true;
 }

@@ -10,6 +10,7 @@
 #include "cli/session/advance.h"
 #include "cli/session/expr_count.h"
 #include "cli/session/history.h"
+#include "cli/session/places.h"
 #include "cli/session/shown.h"
 #include "cli/session/stop_look.h"
 #include "cli/session/unmet.h"
@@ -59,6 +60,7 @@ static enum rdl_status open_lab(struct session *s, uint64_t seed, size_t memory_
     conditions_free(&s->conditions);
     remainders_free(&s->run.remainders);
     unmet_free(&s->run.unmet);
+    places_free(s);
     vq_looks_done(&s->display.vq_looks);
     s->history->position = (struct position){.in_past = false};
     s->history->replay = (struct replay){.active = false};
@@ -127,6 +129,7 @@ void session_free(struct session *s)
     pool_free(&s->history->header_pool);
     pool_free(&s->run.macros.pool);
     unmet_free(&s->run.unmet);
+    places_free(s);
     stops_free(&s->stops);
     conditions_free(&s->conditions);
     gate_done(&s->gate);
@@ -364,4 +367,10 @@ int session_exit_status(const struct session *s)
         return EXIT_BROKEN;
     }
     return EXIT_FAILED;
+}
+
+bool session_programs_late(const struct session *s)
+{
+    return s->outside.live && (s->diag.kind == DIAG_TIMEOUT || s->diag.kind == DIAG_LIMIT ||
+                               (s->diag.kind == DIAG_EXPECT && s->run.unmet.is_late));
 }

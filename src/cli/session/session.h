@@ -142,6 +142,7 @@ struct unmet {
     size_t n, cap;
     struct started_program *programs; /* owned */
     size_t n_programs, programs_cap;
+    bool is_late; /* a program still ran at the end */
     /* A fault was removed before it met anything: the first one, and where it was made. */
     bool removed;
     char name[RDL_VALUE_BYTES];
@@ -190,6 +191,7 @@ struct session_outside {
     bool program_failed; /* a program failed while no command was running */
     bool held;           /* since a breakpoint was hit the clock stands still: see live_ops.hold */
     bool was_used;       /* the lab has or had a live port or a program: it cannot be replayed */
+    uint32_t asked;      /* number of the program that a failed expectation is about; 0: none */
 };
 
 /* The tour of a prompt: what `tour` and `quiz` ask of it. */
@@ -250,6 +252,8 @@ struct conditions {
  *	- cmd_script.c: `quit`, and the macros,
  *	- cmd_until.c: the number of `expect`s.
  */
+struct post_places;
+
 struct session {
     struct session_config config;
     struct rdl_lab *lab;
@@ -267,6 +271,8 @@ struct session {
     struct session_prompt prompt;
     struct session_display display;
     struct conditions conditions; /* conditions of faults */
+    struct post_places *places;   /* places.h; NULL: nothing was posted */
+    const char *failure; /* sentence for pictures of a failed run; NULL: it has not failed */
 };
 
 /* Creates a session with an empty lab.  Returns RDL_OK, or the reason why there is no lab.  Free
@@ -293,6 +299,9 @@ void session_complain(struct session *s, FILE *err);
  * that of the error in s->diag, or EXIT_PASSED if there is none.
  */
 int session_exit_status(const struct session *s);
+
+/* Returns true if the error in s->diag is that programs of the machine have not ended in time. */
+bool session_programs_late(const struct session *s);
 
 /* --- For commands --- */
 

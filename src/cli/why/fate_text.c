@@ -144,6 +144,8 @@ static bool add_request(struct text *t, const struct past_index *x, const struct
     }
     if (!add_arrival(t, x, f, tx, before))
         return false;
+    if (f->end->u.rx.act == ACT_ACCEPT && op_info((uint8_t)tx->u.tx.opcode)->service == OPS_UD)
+        return true; /* datagrams have no order */
     act = enum_by_value(&enum_pkt_act, f->end->u.rx.act);
     text_addf(t, ", %s", act ? act->text : "?");
     ev_add_compared(t, f->end, true);

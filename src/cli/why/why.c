@@ -10,6 +10,7 @@
 #include "cli/why/causes.h"
 #include "cli/why/failure.h"
 #include "cli/why/fate_text.h"
+#include "cli/why/work_text.h"
 #include "emu/base/quantity.h"
 #include "emu/facts/enum/fault.h"
 #include "emu/facts/enum/object.h"
@@ -37,11 +38,12 @@
 struct why_walk {
     FILE *out;
     const struct past *p;
-    const struct past_index *index; /* of @p */
-    const struct ev *asked;         /* event to explain */
-    unsigned timeouts;              /* consecutive ones printed */
-    unsigned rnr_rounds;            /* consecutive ones printed */
-    const struct ev *missed;        /* last transmission reported as missing */
+    const struct past_index *index;  /* of @p */
+    const struct ev *asked;          /* event to explain */
+    const struct why_places *places; /* NULL: none */
+    unsigned timeouts;               /* consecutive ones printed */
+    unsigned rnr_rounds;             /* consecutive ones printed */
+    const struct ev *missed;         /* last transmission reported as missing */
 };
 
 /* Prints "  because of #12.3, which was not recorded". */
@@ -192,10 +194,11 @@ static void print_answer(struct why_walk *w, const struct ev *e, const struct ev
     char what[SHOW_LINE_BYTES], note[SHOW_LINE_BYTES];
     struct text t = text_on(what, sizeof(what)), n = text_on(note, sizeof(note));
 
-    text_addf(&t, "%s psn=%u arrived",
+    text_addf(&t, "%s psn=%u arrived at ",
               acknowledge ? enum_name(&enum_syndrome, e->u.rx.syndrome)
                           : enum_name(&enum_opcode, e->u.rx.opcode),
               e->u.rx.psn);
+    add_qp(w, &t, e->u.rx.host, e->u.rx.qpn);
     if (tx) {
         text_add(&t, ", sent by ");
         add_qp(w, &t, tx->u.tx.host, tx->u.tx.qpn);
@@ -257,7 +260,13 @@ static void print_request(struct why_walk *w, const struct ev *e, const struct e
     struct text t = text_on(what, sizeof(what)), n = text_on(note, sizeof(note));
     const struct ev *key;
 
-    text_addf(&t, "psn=%u arrived", e->u.rx.psn);
+    if (tx && work_of_packet(w->index, tx)) {
+        work_add_of_packet(&t, w->index, tx);
+        text_addf(&t, " (psn=%u) arrived at ", e->u.rx.psn);
+    } else {
+        text_addf(&t, "psn=%u arrived at ", e->u.rx.psn);
+    }
+    add_qp(w, &t, e->u.rx.host, e->u.rx.qpn);
     if (tx) {
         text_add(&t, ", the ");
         text_add_ordinal(&t, tx_attempt(tx));
@@ -381,7 +390,8 @@ static const struct ev *print_timeout(struct why_walk *w, const struct ev *e)
         return skip_timeouts(w, e);
     if (!ack && w->rnr_rounds++ >= TIMEOUTS_TOLD)
         return skip_rnr_rounds(w, e);
-    text_addf(&t, "the %s", ack ? "ack timeout" : "RNR timer");
+    add_qp(w, &t, e->u.timeout.host, e->u.timeout.qpn);
+    text_addf(&t, "'s %s", ack ? "ack timeout" : "RNR timer");
     if (timer) {
         text_add(&t, " armed in ");
         ev_add_id(&t, timer->id);
@@ -490,7 +500,10 @@ static const struct ev *print_fetch(struct why_walk *w, const struct ev *e)
 
     if (e->u.fetch.op == WR_RECV) /* fetched for an incoming packet */
         return print_plain(w, e);
-    text_add(&t, "the device fetched the WQE");
+    text_add(&t, "the device fetched ");
+    add_qp(w, &t, e->u.fetch.host, e->u.fetch.qpn);
+    text_addf(&t, "'s %s wr_id=%llu", enum_name(&enum_wr_opcode, e->u.fetch.op),
+              (unsigned long long)e->u.fetch.wr_id);
     if (kick && (!post || kick->id > post->id)) {
         text_add(&t, ", kicked in ");
         ev_add_id(&t, kick->id);
@@ -498,6 +511,8 @@ static const struct ev *print_fetch(struct why_walk *w, const struct ev *e)
     if (post) {
         text_add(&t, ", posted in ");
         ev_add_id(&t, post->id);
+        if (w->places && w->places->find(w->places->ctx, ev_tick(post->id))[0])
+            text_addf(&t, " (%s)", w->places->find(w->places->ctx, ev_tick(post->id)));
         if (post->kind == EV_post_send && (post->u.post_send.flags & SF_FENCE))
             text_add(&t, " with a fence");
     }
@@ -623,7 +638,8 @@ static void print_chain(struct why_walk *w, const struct ev *e)
     }
 }
 
-enum rdl_status why(FILE *out, const struct past *p, ev_id id)
+enum rdl_status why_placed(FILE *out, const struct past *p, ev_id id,
+                           const struct why_places *places)
 {
     const struct ev *e = past_find(p, id);
     struct past_index *index;
@@ -634,11 +650,16 @@ enum rdl_status why(FILE *out, const struct past *p, ev_id id)
     if (!e)
         return RDL_ERR_NOT_FOUND;
     index = fate_index(p);
-    w = (struct why_walk){.out = out, .p = p, .index = index, .asked = e};
+    w = (struct why_walk){.out = out, .p = p, .index = index, .asked = e, .places = places};
     ev_add_line(&t, e, p->names);
     show_hanging(out, INDENT_NOTE, buf);
     show_failure(out, index, e);
     print_chain(&w, starts_with_itself(e) ? e : first_cause(&w, e));
     past_index_free(index);
     return RDL_OK;
+}
+
+enum rdl_status why(FILE *out, const struct past *p, ev_id id)
+{
+    return why_placed(out, p, id, NULL);
 }

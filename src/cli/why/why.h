@@ -36,9 +36,19 @@ RDL_MUST_CHECK enum rdl_status why_find(const struct rdl_lab *lab, const struct 
  */
 void why_tell_choice(FILE *out, const struct past *p, ev_id id);
 
-/* Prints the chain of causes that led to event @id.  Returns RDL_ERR_NOT_FOUND if there is no such
- * event.
+/* Tells the place of the command that posted in @tick, "a.lab:13"; "": it is not known. */
+struct why_places {
+    const char *(*find)(const void *ctx, uint64_t tick);
+    const void *ctx;
+};
+
+/* Prints the chain of causes that led to event @id, with places of posts unless @places is NULL.
+ * Returns RDL_ERR_NOT_FOUND if there is no such event.
  */
+RDL_MUST_CHECK enum rdl_status why_placed(FILE *out, const struct past *p, ev_id id,
+                                          const struct why_places *places);
+
+/* The same without places. */
 RDL_MUST_CHECK enum rdl_status why(FILE *out, const struct past *p, ev_id id);
 
 #endif

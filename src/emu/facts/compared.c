@@ -51,7 +51,7 @@ static const struct compared_row by_refusal[] = {
 #undef REFUSAL
 };
 
-static void add_access(struct text *t, uint64_t set)
+void compared_add_access(struct text *t, uint64_t set)
 {
     bool first = true;
 
@@ -79,7 +79,7 @@ static void add_value(struct text *t, enum form form, uint64_t v)
         text_addf(t, "0x%llx", (unsigned long long)v);
         break;
     case FORM_ACCESS:
-        add_access(t, v);
+        compared_add_access(t, v);
         break;
     case FORM_STATE:
     case FORM_FOUND_STATE:

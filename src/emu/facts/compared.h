@@ -71,4 +71,7 @@ void compared_add_drop(struct text *t, uint32_t reason, const struct compared *c
  */
 void compared_add_refusal(struct text *t, uint32_t why, const struct compared *c);
 
+/* Appends a set of enum access_bit in short: "lw,rw"; "none" if it is empty. */
+void compared_add_access(struct text *t, uint64_t set);
+
 #endif

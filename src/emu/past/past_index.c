@@ -541,12 +541,19 @@ const struct ev *past_last_tx_of_request(const struct past_index *x, const struc
     return unless_gap(x, about(x, cqe), cqe->id);
 }
 
+const struct ev *past_fetch_before(const struct past_index *x, uint32_t host, uint32_t qpn,
+                                   uint64_t wr_id, ev_id before)
+{
+    const struct thread_key key = {THREAD_WORK_REQUEST, host, qpn, wr_id};
+
+    return unless_gap(x, last_before(x, key, before), before);
+}
+
 const struct ev *past_fetch_of(const struct past_index *x, const struct ev *cqe)
 {
     const struct ev_cqe *c = &cqe->u.cqe;
-    const struct thread_key key = {THREAD_WORK_REQUEST, c->host, c->qpn, c->wr_id};
 
-    return unless_gap(x, last_before(x, key, cqe->id), cqe->id);
+    return past_fetch_before(x, c->host, c->qpn, c->wr_id, cqe->id);
 }
 
 const struct ev *past_refused_key(const struct past_index *x, uint32_t host, uint32_t qpn,

@@ -110,6 +110,10 @@ const struct ev *past_last_tx_of_request(const struct past_index *x, const struc
  */
 const struct ev *past_fetch_of(const struct past_index *x, const struct ev *cqe);
 
+/* Returns the newest fetch event before event @before of a send request with @wr_id. */
+const struct ev *past_fetch_before(const struct past_index *x, uint32_t host, uint32_t qpn,
+                                   uint64_t wr_id, ev_id before);
+
 /* Returns the last refused key check of a queue pair before event @before.  With @tick it considers
  * only checks in the same tick as @before, but also those after @before: the check may follow the
  * packet that it refused.

@@ -29,10 +29,10 @@ static void both_values_are_said_as_the_rule_has_them(void **state)
          ", expected address 0x1000 to 0x1fff, found address 0x2000"},
         {RULE_MR_ACCESS,
          {ACC_LOCAL_WRITE, ACC_LOCAL_WRITE, 0},
-         ", expected access lw, found access none"},
+         ", expected key access lw, found key access none"},
         {RULE_MR_ACCESS,
          {ACC_LOCAL_WRITE, ACC_LOCAL_WRITE, ACC_REMOTE_WRITE | ACC_REMOTE_READ},
-         ", expected access lw, found access rw,rr"},
+         ", expected key access lw, found key access rw,rr"},
         {RULE_RESP_PSN, {50, 50, 50}, ""},   /* no rule objects to that */
         {RULE_RESP_RECV_WQE, {1, 1, 0}, ""}, /* compares nothing */
         {RULE_NONE, {1, 1, 0}, ""},

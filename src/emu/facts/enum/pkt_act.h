@@ -6,7 +6,7 @@
 #include "emu/facts/enum_table.h"
 
 #define ENUM_PKT_ACT(X)                                                                            \
-    X(ACT, ACCEPT, 0, "as expected")                                                               \
+    X(ACT, ACCEPT, 0, "in order")                                                                  \
     X(ACT, DUPLICATE, 1, "duplicate, acknowledged again")                                          \
     X(ACT, NAK_SEQUENCE, 2, "ahead of the expected PSN: sequence NAK")                             \
     X(ACT, DROP, 3, "dropped without an answer")                                                   \

@@ -61,6 +61,20 @@ static const struct {
     {OVERRUN, "show cq h2.cq", "Create it", false},
     {OVERRUN, "why h2.qp", "Create it", false},
 
+    {SMALL SEND("rkey=0x1234 signaled") "run", "why", "h2.mr, which has the address", true},
+    {SMALL SEND("rkey=0x1234 signaled") "run", "why h1.qp", ", not 0x1234.", true},
+    {SMALL SEND("rkey=0x1234 signaled") "run", "why h2.qp", ", not 0x1234.", true},
+    {SMALL "reg_mr h2.pd len=1k access=lw as own\npost_send h1.qp op=rdma_write sge=mr[0:8] "
+           "remote=h2.own[0] rkey=0x1234\nrun",
+     "why", "h2.own, which has the address", true},
+    {SMALL "reg_mr h2.pd len=1k access=lw as own\npost_send h1.qp op=rdma_write sge=mr[0:8] "
+           "remote=h2.own[0] rkey=0x1234\nrun",
+     "why", "has no rkey: its access allows peers nothing.", true},
+    {SMALL "reg_mr h2.pd len=1k access=rr as seen\npost_send h1.qp op=rdma_write sge=mr[0:8] "
+           "remote=h2.seen[0]\nrun",
+     "why", "The key is that of h2.seen, which was registered with access rr.", true},
+    {SMALL SEND("signaled") "run", "why", "which has the address", false},
+
     {ARM("", "req_notify_cq h2.eq"), "why not", "no event tells of what was there before", true},
     {ARM("", "req_notify_cq h2.eq"), "why not h2.ch", "Arm first, then poll once more", true},
     {ARM("", "req_notify_cq h2.eq"), "why not h2.ch.pending == 1", "Arm first", true},

@@ -148,9 +148,9 @@ static void extensions_of_a_timer_are_counted(void **state)
     }
     assert_int_equal(n, ARRAY_LEN(late));
     assert_int_equal(ask(&p, &w, ID(36, 1), 0), RDL_OK);
-    assert_prints(&p,
-                  "the ack timeout armed in #34.4 ran out, extended 2 times because the lab was "
-                  "late\n");
+    assert_prints(
+        &p, "h1.qp's ack timeout armed in #34.4 ran out, extended 2 times because the lab was "
+            "late\n");
     printed_end(&p);
 }
 
