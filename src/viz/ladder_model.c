@@ -264,15 +264,24 @@ static struct ladder *ladder_alloc(const struct past *past, const struct picture
 {
     struct ladder *l = calloc(1, sizeof(*l));
     struct text title, missing;
+    size_t failure_bytes;
 
     if (!l)
         return NULL;
     missing = text_on(l->missing, sizeof(l->missing));
+    if (options->failure)
+        text_addf(&missing, "%s.", options->failure);
+    failure_bytes = missing.len;
     past_add_missing(&missing, past, options->from, options->to);
+    if (failure_bytes > 0 && missing.len > failure_bytes) {
+        missing = text_on(l->missing, sizeof(l->missing));
+        text_addf(&missing, "%s. ", options->failure);
+        past_add_missing(&missing, past, options->from, options->to);
+    }
     l->options = *options;
     title = text_on(l->title, sizeof(l->title));
     text_add(&title, options->title ? options->title : "");
-    l->options.title = NULL;
+    l->options.title = l->options.failure = NULL;
     if (past->n && l->options.from < past_at(past, 0)->id)
         l->options.from = past_at(past, 0)->id;
     if (l->options.to)

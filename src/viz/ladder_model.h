@@ -19,7 +19,7 @@
 #define LADDER_LABEL_BYTES   152u
 #define LADDER_CUT_BYTES     80u
 #define LADDER_TITLE_BYTES   160u
-#define LADDER_MISSING_BYTES 320u
+#define LADDER_MISSING_BYTES 640u
 #define LADDER_NONE          UINT32_MAX /* no column, no stop, no arrow */
 
 /* A lifeline: a host, or everything outside the lab. */
@@ -98,7 +98,7 @@ struct ladder_timer {
 struct ladder {
     struct picture_options options; /* its member title must not be used: the text may be gone */
     char title[LADDER_TITLE_BYTES]; /* copy of that title; may be empty */
-    char missing[LADDER_MISSING_BYTES]; /* text about events that are missing; may be empty */
+    char missing[LADDER_MISSING_BYTES]; /* what failed, and which events are missing; may be "" */
     struct ladder_column columns[LADDER_COLUMNS_MAX];
     struct ladder_stop *stops;
     struct ladder_arrow *arrows;

@@ -38,7 +38,8 @@ void picture_add_left(struct text *t, const struct picture_left *left);
 
 /* The contents and the form of a picture.  A zeroed struct has the defaults. */
 struct picture_options {
-    const char *title; /* NULL: none */
+    const char *title;   /* NULL: none */
+    const char *failure; /* sentence below the title: what failed in the run; NULL: nothing */
     /* First and last event to draw; 0: no limit.  @to with row 0 ("#12") means the whole tick. */
     ev_id from, to;
     /* Maximum number of packets; 0: LADDER_PACKETS_DEFAULT. */

@@ -3,6 +3,7 @@
  * tests/tools/check_exec.py compares what the lab says about it.
  */
 #include <infiniband/verbs.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -39,6 +40,76 @@ static void overflow(struct ibv_pd *pd, struct ibv_cq *cq)
         got += ibv_poll_cq(cq, 1, &wc) == 1;
 }
 
+/* Returns the attributes for the step to @state of a queue pair, which connect it to @peer. */
+static struct ibv_qp_attr attr_to(enum ibv_qp_state state, const struct ibv_qp *peer,
+                                  union ibv_gid gid)
+{
+    struct ibv_qp_attr attr = {.qp_state = state,
+                               .port_num = 1,
+                               .path_mtu = IBV_MTU_1024,
+                               .dest_qp_num = peer->qp_num,
+                               .max_dest_rd_atomic = 1,
+                               .min_rnr_timer = 12,
+                               .timeout = 14,
+                               .retry_cnt = 7,
+                               .rnr_retry = 7,
+                               .max_rd_atomic = 1};
+
+    attr.ah_attr.is_global = 1;
+    attr.ah_attr.port_num = 1;
+    attr.ah_attr.grh.dgid = gid;
+    attr.ah_attr.grh.hop_limit = 1;
+    return attr;
+}
+
+static int connect_to(struct ibv_qp *qp, const struct ibv_qp *peer, union ibv_gid gid)
+{
+    static const int masks[] = {
+        IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS,
+        IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
+            IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER,
+        IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN |
+            IBV_QP_MAX_QP_RD_ATOMIC,
+    };
+
+    for (int i = 0; i < 3; i++) {
+        struct ibv_qp_attr attr = attr_to((enum ibv_qp_state)(IBV_QPS_INIT + i), peer, gid);
+
+        if (ibv_modify_qp(qp, &attr, masks[i]) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* Writes to a queue pair whose qp_access_flags are forgotten.  If @waits, it then waits for a
+ * completion that never comes; otherwise it destroys both queue pairs.
+ */
+static void forget_access(struct ibv_pd *pd, struct ibv_cq *cq, int waits)
+{
+    const struct ibv_qp_cap small = {4, 4, 1, 1, 0};
+    struct ibv_mr *mr =
+        ibv_reg_mr(pd, memory, sizeof(memory), IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
+    struct ibv_qp *qp = create_qp(pd, cq, small), *peer = create_qp(pd, cq, small);
+    struct ibv_sge sge = {(uintptr_t)memory, 8, mr->lkey};
+    struct ibv_send_wr wr = {.wr_id = 77,
+                             .sg_list = &sge,
+                             .num_sge = 1,
+                             .opcode = IBV_WR_RDMA_WRITE_WITH_IMM,
+                             .send_flags = IBV_SEND_SIGNALED,
+                             .wr.rdma = {(uintptr_t)memory + 32, mr->rkey}};
+    struct ibv_send_wr *bad;
+    union ibv_gid gid;
+    struct ibv_wc wc;
+
+    if (ibv_query_gid(pd->context, 1, 0, &gid) != 0 || connect_to(qp, peer, gid) != 0 ||
+        connect_to(peer, qp, gid) != 0 || ibv_post_send(qp, &wr, &bad) != 0)
+        return;
+    for (int got = 0; got < 1 + waits;)
+        got += ibv_poll_cq(cq, 1, &wc) == 1;
+    ibv_destroy_qp(qp);
+    ibv_destroy_qp(peer);
+}
+
 int main(int argc, char **argv)
 {
     const struct ibv_qp_cap small = {4, 4, 1, 1, 0}, large = {1000000, 4, 1, 1, 0};
@@ -61,5 +132,7 @@ int main(int argc, char **argv)
         made = ibv_modify_qp(create_qp(pd, cq, small), &attr, IBV_QP_STATE) ? NULL : memory;
     else if (strcmp(mistake, "overflow") == 0)
         overflow(pd, cq);
+    else if (strcmp(mistake, "forget") == 0 || strcmp(mistake, "wait") == 0)
+        forget_access(pd, cq, strcmp(mistake, "wait") == 0);
     return made ? 0 : 3;
 }

@@ -6,6 +6,7 @@ usage: check_verdicts.py RDMALAB
 
 Rows and functions as in check_program.py.
 """
+import html
 import json
 import os
 import pathlib
@@ -170,6 +171,7 @@ CASES = [  # arguments, standard input, exit status, what the output must match
      r"#\d+\.\d +h2\.qp RC_ACKNOWLEDGE .* same \+2 +same +- +same \+2\nsame: .*\n.*\n6 runs: 6 came to the same, 0 did not$"),
     (["test", "unreliable.lab", "--fault-matrix", "-j", "2"], "", 1,
      r"UC_SEND_ONLY .* \[1\] +same +- +\[1\]\n\[1\] h2\.qp wr_id=7: no completion; without the fault SUCCESS\n"
+     r"    #\d+\.\d   lost       UC_SEND_ONLY psn=0, by matrix\n      because .*\n      because .* fetched h1\.qp's SEND wr_id=1, .*\n +\(unreliable\.lab:6\)\n"
      r"  again: rdmalab test unreliable\.lab --seed 1 --fault lost:\d+\.\d\n"
      r"  again: rdmalab test unreliable\.lab --seed 1 --fault damaged:\d+\.\d\n"
      r"  open:  rdmalab open unreliable\.lab --seed 1 --fault lost:\d+\.\d\nsame: .*\n.*\n"
@@ -188,7 +190,8 @@ CASES = [  # arguments, standard input, exit status, what the output must match
      r"fails\.lab fails without a fault.*\n  again: rdmalab test fails\.lab --seed 1 --fault-matrix\n"),
     (["test", "wrong.lab", "--fault-matrix"], "", 2, r"unknown command"),
     (["test", "good.lab", "--fault-matrix"], "", 2, r"no packet was sent"),
-    (["test", "reliable.lab", "--fault-matrix", "--junit", "x"], "", 2, r"--fault-matrix and --junit: give one"),
+    (["test", "reliable.lab", "unreliable.lab", "fails.lab", "--fault-matrix"], "", 1,
+     r"^in all: 2 scenarios, 9 runs: 7 came to the same, 2 did not\n1 scenario had no run with a fault$"),
     (["test", "reliable.lab", "--fault-matrix", "--format", "tap"], "", 2, r"its --format is text or json"),
     (["test", "reliable.lab", "--fault", "lost:0.1"], "", 2, r"--fault lost:0\.1: there is no such run\n  its packets are #\d+\.\d, #\d+\.\d\n\Z"),
     (["test", "reliable.lab", "--fault", "eaten:0.1"], "", 2, r"--fault eaten:0\.1: it is lost, twice, swapped or damaged"),
@@ -320,6 +323,52 @@ def check_artifacts(program):
     ensure([p.name for p in program.file("left").iterdir()] == ["fails.lab"], "only the failure leaves something")
     ensure(program.run("test", "good.lab", "--artifacts", "none").returncode == 0, "good.lab passes")
     ensure(not program.file("none").exists(), "nothing is left")
+
+
+def check_artifacts_stand_alone(program):
+    """The command works in any directory, and the pictures tell what failed."""
+    program.run("test", "fails.lab", "--artifacts", "apart")
+    left = program.file("apart/fails.lab")
+    path = os.pathsep.join([str(pathlib.Path(program.path).resolve().parent), os.environ["PATH"]])
+    again = subprocess.run(["/bin/sh", left / "again.sh"], cwd="/", env={**os.environ, "PATH": path}, capture_output=True, text=True, check=False)
+    ensure(again.returncode == 1 and "FAIL  fails.lab" in again.stdout and not again.stderr, f"from /: {again.stdout}{again.stderr}")
+    said = re.search(r"FAIL expect (.*)", left.joinpath("failed.txt").read_text())[1]
+    for name in ("failed.svg", "failed.html"):
+        ensure(f"FAILED: expect {html.escape(said)}" in left.joinpath(name).read_text().replace("FAILED: FAIL ", "FAILED: "), f"{name} does not tell {said}")
+
+
+def check_places_of_posts(program):
+    """`why` names the line that posted, also in a loop, and forgets it where another post took its place."""
+    program.file("places.lab").write_text(PAIR + "repeat 3 {\n  post_recv h2.qp sge=mr[0:64]\n  post_send h1.qp wr_id=5 sge=mr[0:64]\n  run\n}\n"
+                                          "post_send h1.qp op=rdma_write wr_id=9 sge=mr[0:20] remote=h2.mr[0] rkey=0x1234\nrun\nexpect 1 == 1\n")
+    line = PAIR.count("\n") + 3
+    posted = r"fetched h1\.qp's {} wr_id={}, kicked in #\S+, posted in #\S+\s+\(places\.lab:{}\)\n"
+    said = program.run("open", "places.lab", "-c", "why", "-c", "why h1.cq.wc[0]", "-c", "show events kinds=fetch,post_send").stdout
+    ensure(re.search(posted.format("RDMA_WRITE", 9, line + 3), said), said)
+    first = re.search(r"(#\d+\.\d+) +fetch +h1\.qp desc \d+, \d+ bytes: SEND wr_id=5", said)[1]
+    said = program.run("open", "places.lab", "-c", f"why {first}").stdout
+    ensure(re.search(posted.format("SEND", 5, line), said), said)
+    typed = program.run("open", "places.lab", "-c", "goto 0", "-c", "goto end", "-c", f"why {first}").stdout
+    ensure(re.search(posted.format("SEND", 5, line), typed), typed)
+    other = program.run("-c", "setup quiet", "-c", "post_send h1.qp op=rdma_write sge=mr[0:20] remote=h2.mr[0] rkey=0x1234", "-c", "run", "-c", "why").stdout
+    ensure("posted in #" in other and ".lab" not in other and "()" not in other, other)
+
+
+def check_cells_as_tests(program):
+    """Each run of the table is a test case of JUnit, and each bad one leaves artifacts."""
+    result = program.run("test", "reliable.lab", "unreliable.lab", "--fault-matrix", "--junit", "cells.xml", "--artifacts", "cells")
+    cases = xml.etree.ElementTree.parse(program.file("cells.xml")).findall(".//testcase")
+    bad = {case.get("name"): case.find("failure").text for case in cases if case.find("failure") is not None}
+    ensure(result.returncode == 1 and len(cases) == 9, result.stdout)
+    ensure(sorted(re.sub(r"\d+\.\d", "", name) for name in bad) == ["unreliable.lab damaged:", "unreliable.lab lost:"], f"{bad}")
+    for name, text in bad.items():
+        fault = name.split()[1]
+        ensure(re.search(r"no completion; without the fault SUCCESS\n    #\d.*\n      because (.|\n)*"
+                         rf"  again: rdmalab test unreliable\.lab --seed 1 --fault {fault}\n  open:  rdmalab open unreliable\.lab --seed 1 --fault {fault}\n", text), text)
+        left = program.file("cells") / name.replace(" ", ".").replace(":", "-")
+        ensure(text.startswith(left.joinpath("failed.txt").read_text()), f"{left}")
+        ensure(f"--fault {fault} " in left.joinpath("again.sh").read_text() and left.joinpath("failed.svg").exists(), f"{left}")
+    ensure(len(list(program.file("cells").iterdir())) == 2, "a good run leaves nothing")
 
 
 def check_action(program):

@@ -7,6 +7,7 @@
 #include "cli/app/allow.h"
 #include "cli/app/modes.h"
 #include "cli/app/options.h"
+#include "cli/cmd/program_cause.h"
 #include "cli/exec/exec.h"
 #include "cli/exec/scenario_write.h"
 #include "cli/export/export.h"
@@ -272,6 +273,7 @@ static int run_scenario_file(const struct scenario *sc, const struct run_options
     if (!exec_scenario(s, &sc->script)) {
         session_complain(s, stderr);
         status = session_exit_status(s);
+        program_cause_print(s, stderr, session_programs_late(s), o->outputs[OUTPUT_EVENTS]);
     }
     if (stop && status == EXIT_PASSED)
         status = judge_stop(s, stop, o->until);

@@ -131,23 +131,29 @@ static int judge_coverage(const struct test_arguments *a, const struct report_co
     return wrong || cover_percent(f) < a->coverage_least ? EXIT_FAILED : EXIT_PASSED;
 }
 
+/* Closes the file of --junit; @status is that of the run. */
+static int close_junit(const struct test_arguments *a, FILE *junit, int status)
+{
+    const char *why = files_close(junit);
+
+    if (!why)
+        return status;
+    fprintf(stderr, "rdmalab: --junit %s: %s\n", SHOWN_NAME(a->junit), why);
+    return exit_worse(status, EXIT_FAILED);
+}
+
 /* @junit is NULL if it is not requested. */
 static int run_and_report(struct suite *su, const struct test_arguments *a, FILE *junit)
 {
     struct report_coverage covered;
     struct report r;
-    const char *why = NULL;
     int status;
 
     report_begin(&r, a->format, su, &a->run, a->seeds.last > a->seeds.first);
     status = crew_run(su, &a->run, (size_t)a->jobs, &r);
     if (junit) {
         report_junit(junit, su->cases, su->n_cases, &a->run);
-        why = files_close(junit);
-    }
-    if (why) {
-        fprintf(stderr, "rdmalab: --junit %s: %s\n", SHOWN_NAME(a->junit), why);
-        status = exit_worse(status, EXIT_FAILED);
+        status = close_junit(a, junit, status);
     }
     if (r.not_run)
         fprintf(stderr, "rdmalab: interrupted; %zu of %zu were not run\n", r.not_run, su->n_cases);
@@ -160,18 +166,18 @@ static int run_and_report(struct suite *su, const struct test_arguments *a, FILE
     return status == EXIT_PASSED && r.passed == 0 && r.skipped > 0 ? EXIT_SKIPPED : status;
 }
 
-static int try_faults(struct suite *su, struct test_arguments *a)
+/* @junit is NULL if it is not requested. */
+static int try_faults(struct suite *su, const struct test_arguments *a, FILE *junit)
 {
-    const char *why;
-    int status;
+    struct fault_cells cells = {0};
+    int status = fault_matrix(su, &a->choice, &a->run, (size_t)a->jobs,
+                              strcmp(a->format, "json") == 0, junit ? &cells : NULL);
 
-    signals_catch_endings();
-    signals_catch_pipe();
-    why = test_writes_anywhere(&a->run) ? NULL : open_scratch(a);
-    if (why)
-        return cannot("TMPDIR", a->scratch, why);
-    status = fault_matrix(su, &a->choice, &a->run, (size_t)a->jobs, strcmp(a->format, "json") == 0);
-    remove_scratch(a);
+    if (junit) {
+        report_junit(junit, cells.v, cells.n, &a->run);
+        status = close_junit(a, junit, status);
+    }
+    fault_cells_done(&cells);
     return status;
 }
 
@@ -200,7 +206,7 @@ static int run_suite(struct suite *su, struct test_arguments *a)
         status = exit_unopened(errno);
         (void)cannot("--junit", a->junit, strerror(errno));
     } else {
-        status = run_and_report(su, a, junit);
+        status = a->matrix ? try_faults(su, a, junit) : run_and_report(su, a, junit);
     }
     remove_scratch(a);
     if (made)
@@ -225,10 +231,10 @@ static bool fits_mode(const struct test_arguments *a)
 {
     const char *matrix = a->fault_text ? "--fault" : "--fault-matrix";
     const char *mode = a->list ? "--list" : a->matrix ? matrix : "--dry";
-    const char *other = a->junit && !a->dry                ? "--junit"
+    const char *other = a->junit && a->list                ? "--junit"
                         : a->run.twice                     ? "--twice"
                         : a->run.strict                    ? "--strict"
-                        : a->run.artifacts                 ? "--artifacts"
+                        : a->run.artifacts && !a->matrix   ? "--artifacts"
                         : a->list && a->matrix             ? matrix
                         : a->dry && (a->list || a->matrix) ? "--dry"
                         : a->dry && a->seeds.given         ? "--seeds"
@@ -362,7 +368,7 @@ static int test_paths(int n, char **paths, struct test_arguments *a)
         if (a->list)
             status = list(&su, strcmp(a->format, "json") == 0);
         else
-            status = a->matrix ? try_faults(&su, a) : run_suite(&su, a);
+            status = run_suite(&su, a);
         if (su.n_cases == 0)
             status = exit_worse(status, EXIT_USAGE);
     }

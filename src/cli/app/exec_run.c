@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "cli/app/allow.h"
+#include "cli/cmd/program_cause.h"
 #include "cli/exec/exec.h"
 #include "cli/exec/scenario_write.h"
 #include "cli/lang/lex.h"
@@ -279,6 +280,8 @@ static void wait_for_all(struct running *g)
     snprintf(what, sizeof(what), "still ran after the timeout of %" PRIu64 " s", g->r->timeout_s);
     if (is_stopped(g))
         tell_running(g, g->timed_out ? what : "still ran, and is stopped");
+    if (g->timed_out || !is_stopped(g))
+        program_cause_print(g->s, stderr, g->timed_out, g->r->events ? g->r->events : "");
 }
 
 /* --- Starting --------------------------------------------------------------------------------- */

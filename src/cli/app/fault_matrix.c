@@ -5,67 +5,30 @@
 #include <string.h>
 
 #include "cli/app/crew.h"
+#include "cli/app/fault_runs.h"
+#include "cli/app/fault_why.h"
 #include "cli/app/modes.h"
-#include "cli/app/outcome.h"
 #include "emu/base/assert.h"
 #include "emu/facts/enum/fault.h"
 #include "emu/facts/enum/object.h"
 #include "print/print_json.h"
 #include "print/shell.h"
-#include "print/show_text.h"
 #include "print/utf8.h"
 #include "process/must.h"
 #include "rdmalab/fault.h"
 #include "rdmalab/trace.h"
 
-#define PACKETS_MAX    1024u   /* packets that are tried */
-#define NEIGHBOUR_NS   1000000 /* a packet that arrives later than this is not a neighbour */
-#define NO_NOTE        SIZE_MAX
-#define PACKET_COLUMNS 52u /* of a packet in the table, which has at most 100 columns */
-#define PACKETS_TOLD   12u /* packets that are listed if --fault names none of them */
-#define CHOICE_BYTES   48u /* of a value of --fault */
+#define PACKETS_MAX  1024u   /* packets that are tried */
+#define NEIGHBOUR_NS 1000000 /* a packet that arrives later than this is not a neighbour */
+#define PACKETS_TOLD 12u     /* packets that are listed if --fault names none of them */
 
 static const char fault_name[] = "matrix";
 
-/* A fault: a column of the table. */
-static const struct happening {
-    enum fault_kind kind;
-    const char *name;
-} happenings[] = {
+const struct happening fault_happenings[N_HAPPENINGS] = {
     {FLT_DROP, "lost"},
     {FLT_DUPLICATE, "twice"},
     {FLT_DELAY, "swapped"},
     {FLT_CORRUPT, "damaged"},
-};
-
-#define N_HAPPENINGS ARRAY_LEN(happenings)
-
-struct matrix;
-
-/* One run with one fault. */
-struct variant {
-    const struct matrix *m;
-    struct rdl_fault_config fault;
-    char choice[CHOICE_BYTES]; /* value of --fault that selects this run */
-    bool is_tried;             /* false: not chosen, or no neighbour to be reordered with */
-    struct outcome outcome;
-    struct test_witness witness;
-    struct test_case *c;
-    size_t note; /* index in the matrix; NO_NOTE: none */
-};
-
-struct matrix {
-    const struct test_case *c;
-    const struct test_options *o;
-    const struct fault_choice *choice;
-    struct session *s; /* of the run without a fault */
-    struct outcome was;
-    struct variant *variants;
-    struct suite runs;
-    const char **notes; /* the distinct differences */
-    size_t n_notes, n_same, n_different, n_unhit;
-    size_t n_unmet, n_other_order; /* neither is counted as the same, nor as different */
-    bool outcomes_only;            /* the expectations of the scenario do not count */
 };
 
 /* --- The choice ------------------------------------------------------------------------------- */
@@ -78,7 +41,7 @@ bool fault_choice_parse(const char *text, struct fault_choice *ret)
     if (!text[n] || !ev_id_parse(text + n + 1, &packet))
         return false;
     for (size_t h = 0; h < N_HAPPENINGS; h++) {
-        if (strlen(happenings[h].name) != n || memcmp(happenings[h].name, text, n) != 0)
+        if (strlen(fault_happenings[h].name) != n || memcmp(fault_happenings[h].name, text, n) != 0)
             continue;
         *ret = (struct fault_choice){.text = text, .happening = h, .packet = packet};
         return true;
@@ -104,15 +67,15 @@ static void name_choice(struct variant *v, size_t happening, ev_id packet)
 
     ev_add_id(&t, packet);
     t = text_on(v->choice, sizeof(v->choice));
-    text_addf(&t, "%s:%s", happenings[happening].name, id + 1); /* without the # */
+    text_addf(&t, "%s:%s", fault_happenings[happening].name, id + 1); /* without the # */
 }
 
-static bool has_row(const struct matrix *m, const struct outcome_packet *p)
+bool fault_has_row(const struct matrix *m, const struct outcome_packet *p)
 {
     return !m->choice->text || m->choice->packet == p->tx.id;
 }
 
-static bool has_column(const struct matrix *m, size_t happening)
+bool fault_has_column(const struct matrix *m, size_t happening)
 {
     return !m->choice->text || m->choice->happening == happening;
 }
@@ -137,16 +100,20 @@ static enum rdl_status open_faulty(void *ctx, struct rdl_lab *lab)
 static void end_faulty(void *ctx, struct session *s, struct test_result *ret)
 {
     struct variant *v = ctx;
-    struct text t = text_on(ret->seen, sizeof(ret->seen));
+    struct text t = text_on(ret->seen, sizeof(ret->seen)),
+                cause = text_on(ret->why, sizeof(ret->why));
+    ev_id about;
 
     outcome_end(&v->outcome, s);
     ret->n_packets = v->outcome.n_packets;
     ret->is_hit = v->outcome.n_hit > 0;
-    ret->differs = outcome_add_difference(&t, &v->m->was, &v->outcome, rdl_names(s->lab));
+    ret->differs = outcome_add_difference(&t, &v->m->was, &v->outcome, rdl_names(s->lab), &about);
     ret->other_order = !ret->differs && outcome_order_differs(&v->m->was, &v->outcome);
     ret->unmet = !ret->differs && !v->m->outcomes_only && s->run.not_held[0];
     if (ret->unmet)
         text_add(&t, s->run.not_held);
+    if (ret->differs || ret->unmet)
+        fault_why_add(&cause, s, about, fault_name);
 }
 
 /* --- Planning --------------------------------------------------------------------------------- */
@@ -176,10 +143,10 @@ static void plan_variant(struct matrix *m, const struct outcome_packet *p, size_
     const struct outcome_packet *next = neighbour(&m->was, p);
 
     *v = (struct variant){.m = m, .note = NO_NOTE};
-    v->is_tried = has_row(m, p) && has_column(m, happening);
+    v->is_tried = fault_has_row(m, p) && fault_has_column(m, happening);
     name_choice(v, happening, p->tx.id);
     v->fault = (struct rdl_fault_config){.name = fault_name,
-                                         .kind = happenings[happening].kind,
+                                         .kind = fault_happenings[happening].kind,
                                          .opcode = p->tx.u.tx.opcode,
                                          .syndrome = RDL_ANY,
                                          .psn = p->tx.u.tx.psn,
@@ -244,8 +211,7 @@ static size_t numbered(struct matrix *m, const char *note)
     return m->n_notes++;
 }
 
-/* Returns the exit status of the run @v: that of `--fault` with its choice. */
-static int status_of(const struct variant *v)
+int fault_status_of(const struct variant *v)
 {
     const struct test_result *r = &v->c->result;
 
@@ -266,7 +232,7 @@ static int judge(struct matrix *m)
         if (note) {
             v->note = numbered(m, note);
             *(v->c->result.unmet ? &m->n_unmet : &m->n_different) += 1;
-            status = exit_worse(status, status_of(v));
+            status = exit_worse(status, fault_status_of(v));
         } else if (!v->c->result.is_hit) {
             m->n_unhit++;
         } else if (v->c->result.other_order) {
@@ -276,218 +242,6 @@ static int judge(struct matrix *m)
         }
     }
     return status;
-}
-
-static long long more_packets(const struct matrix *m, const struct variant *v)
-{
-    return (long long)v->c->result.n_packets - (long long)m->was.n_packets;
-}
-
-static void add_cell(struct grid *g, const struct matrix *m, const struct variant *v)
-{
-    char cell[48];
-    struct text t = text_on(cell, sizeof(cell));
-
-    if (!v->is_tried)
-        grid_cell(g, "-");
-    else if (!v->c->ended)
-        grid_cell(g, "?");
-    else if (v->note != NO_NOTE)
-        grid_cellf(g, "%s[%zu]", v->c->result.unmet ? "expect " : "", v->note + 1);
-    else if (!v->c->result.is_hit)
-        grid_cell(g, "not hit");
-    else
-        text_add(&t, v->c->result.other_order ? "order" : "same");
-    if (t.len > 0 && more_packets(m, v) != 0)
-        text_addf(&t, " %+lld", more_packets(m, v));
-    if (t.len > 0)
-        grid_cell(g, cell);
-}
-
-static void add_packet(struct text *t, const struct matrix *m, const struct outcome_packet *p)
-{
-    const struct ev_names *names = rdl_names(m->s->lab);
-
-    ev_names_object(names, t, p->tx.u.tx.host, OBJ_QP, p->tx.u.tx.qpn);
-    text_add(t, " ");
-    ev_add_text(t, &p->tx, names);
-}
-
-/* Shortens the text of a packet to PACKET_COLUMNS: leaves out what stands before " -> h2.qp". */
-static void shorten(char *line)
-{
-    static const char dots[] = " ...";
-    const size_t len = strlen(line);
-    char *tail = strstr(line, " -> ");
-    size_t keep = tail ? strlen(tail) : 0, head;
-
-    if (len <= PACKET_COLUMNS || keep + sizeof(dots) > PACKET_COLUMNS)
-        return;
-    head = PACKET_COLUMNS - keep - (sizeof(dots) - 1);
-    while (head > 0 && line[head] != ' ')
-        head--;
-    memmove(line + head + sizeof(dots) - 1, tail, keep + 1);
-    memcpy(line + head, dots, sizeof(dots) - 1);
-}
-
-static void print_table(const struct matrix *m)
-{
-    struct grid g;
-
-    grid_init(&g, 2 + (m->choice->text ? 1 : N_HAPPENINGS), 0);
-    grid_cell(&g, "");
-    grid_cell(&g, "packet");
-    for (size_t h = 0; h < N_HAPPENINGS; h++) {
-        if (has_column(m, h))
-            grid_cell(&g, happenings[h].name);
-    }
-    for (size_t i = 0; i < m->was.n_kept; i++) {
-        char line[EV_TEXT_BYTES];
-        struct text t = text_on(line, sizeof(line));
-
-        if (!has_row(m, &m->was.packets[i]))
-            continue;
-        ev_add_id(&t, m->was.packets[i].tx.id);
-        grid_cell(&g, line);
-        t = text_on(line, sizeof(line));
-        add_packet(&t, m, &m->was.packets[i]);
-        shorten(line);
-        grid_cell(&g, line);
-        for (size_t h = 0; h < N_HAPPENINGS; h++) {
-            if (has_column(m, h))
-                add_cell(&g, m, &m->variants[i * N_HAPPENINGS + h]);
-        }
-    }
-    grid_print(&g, stdout, 0);
-    grid_done(&g);
-}
-
-/* Appends the command line that repeats the run @v with the same exit status.  Appends nothing if
- * the scenario was read from the standard input, or if ^C ended the run.
- */
-static void add_again(struct text *t, const struct variant *v)
-{
-    if (v->c->result.status != EXIT_INTERRUPTED)
-        test_add_again(t, v->c, v->m->o);
-}
-
-/* Prints the note with index @note, how to repeat each run that has it, and how to look around in
- * the first of them.
- */
-static void print_note(const struct matrix *m, size_t note)
-{
-    const struct variant *first = NULL;
-    char lead[32];
-
-    snprintf(lead, sizeof(lead), "[%zu] ", note + 1);
-    show_wrap_behind(stdout, lead, 4, m->notes[note]);
-    for (size_t i = 0; i < m->was.n_kept * N_HAPPENINGS; i++) {
-        char line[SHELL_LINE_BYTES];
-        struct text again = text_on(line, sizeof(line));
-
-        if (m->variants[i].note != note)
-            continue;
-        add_again(&again, &m->variants[i]);
-        if (!again.cut && again.len > 0)
-            printf("  again: %s\n", line);
-        first = first ? first : &m->variants[i];
-    }
-    if (first && first->c->result.status != EXIT_INTERRUPTED) {
-        char line[SHELL_LINE_BYTES];
-        struct text open = text_on(line, sizeof(line));
-
-        test_add_open(&open, first->c, m->o);
-        if (!open.cut && open.len > 0)
-            printf("  open:  %s\n", line);
-    }
-}
-
-static void print_text(const struct matrix *m)
-{
-    printf("%s\n", m->c->file->name);
-    print_table(m);
-    for (size_t i = 0; i < m->n_notes; i++)
-        print_note(m, i);
-    puts(
-        "same: programs see the same completions and bytes; +2: two packets more were sent; -: no\n"
-        "other packet comes soon after it");
-    if (m->n_other_order)
-        puts("order: the same, but completions of one completion queue are in another order");
-    if (m->n_unmet)
-        puts("expect: the same, but an expectation of the scenario does not hold");
-    if (m->was.n_kept < m->was.n_packets && !m->choice->text)
-        printf("only the first %zu of %zu packets were tried\n", m->was.n_kept, m->was.n_packets);
-    printf("%zu runs: %zu came to the same, %zu did not", m->runs.n_cases, m->n_same,
-           m->n_different);
-    if (m->n_other_order)
-        printf("; in %zu only the order differs", m->n_other_order);
-    if (m->n_unmet)
-        printf("; in %zu an expectation does not hold", m->n_unmet);
-    if (m->n_unhit)
-        printf("; in %zu the packet was none of those that faults can hit", m->n_unhit);
-    puts("");
-}
-
-static void print_json_variant(const struct matrix *m, size_t happening, const struct variant *v)
-{
-    printf(", \"%s\": ", happenings[happening].name);
-    if (!v->is_tried || !v->c->ended) {
-        fputs("null", stdout);
-        return;
-    }
-    printf("{\"same\": %s, \"same_order\": %s, \"expected\": %s, \"hit\": %s, "
-           "\"more_packets\": %lld",
-           v->note == NO_NOTE ? "true" : "false", v->c->result.other_order ? "false" : "true",
-           v->c->result.unmet ? "false" : "true", v->c->result.is_hit ? "true" : "false",
-           more_packets(m, v));
-    if (v->note != NO_NOTE) {
-        char line[SHELL_LINE_BYTES];
-        struct text again = text_on(line, sizeof(line));
-
-        add_again(&again, v);
-        fputs(", \"what\": ", stdout);
-        print_json_string(stdout, m->notes[v->note]);
-        printf(", \"status\": %d, \"again\": ", status_of(v));
-        if (!again.cut && again.len > 0)
-            print_json_string(stdout, line);
-        else
-            fputs("null", stdout);
-    }
-    putchar('}');
-}
-
-static void print_json(const struct matrix *m)
-{
-    bool is_first = true;
-
-    fputs("{\"file\": ", stdout);
-    print_json_string(stdout, m->c->file->name);
-    printf(", \"seed\": ");
-    print_json_number(stdout, m->c->seed);
-    printf(", \"runs\": %zu, \"same\": %zu, \"different\": %zu, "
-           "\"other_order\": %zu, \"unexpected\": %zu, \"packets_sent\": %zu, "
-           "\"packets\": [",
-           m->runs.n_cases, m->n_same, m->n_different, m->n_other_order, m->n_unmet,
-           m->was.n_packets);
-    for (size_t i = 0; i < m->was.n_kept; i++) {
-        char line[EV_TEXT_BYTES];
-        struct text t = text_on(line, sizeof(line));
-
-        if (!has_row(m, &m->was.packets[i]))
-            continue;
-        ev_add_id(&t, m->was.packets[i].tx.id);
-        fputs(is_first ? "\n  {\"id\": " : ",\n  {\"id\": ", stdout);
-        is_first = false;
-        print_json_string(stdout, line);
-        t = text_on(line, sizeof(line));
-        add_packet(&t, m, &m->was.packets[i]);
-        fputs(", \"packet\": ", stdout);
-        print_json_string(stdout, line);
-        for (size_t h = 0; h < N_HAPPENINGS; h++)
-            print_json_variant(m, h, &m->variants[i * N_HAPPENINGS + h]);
-        putchar('}');
-    }
-    fputs("]}", stdout);
 }
 
 /* --- A scenario ------------------------------------------------------------------------------- */
@@ -548,7 +302,7 @@ static void complain_of_choice(const struct matrix *m)
     char line[EV_TEXT_BYTES];
     struct text t = text_on(line, sizeof(line));
     const struct outcome *was = &m->was;
-    const char *happening = happenings[m->choice->happening].name;
+    const char *happening = fault_happenings[m->choice->happening].name;
 
     fprintf(stderr, "rdmalab: %s: --fault %s: there is no such run\n", SHOWN_NAME(m->c->file->name),
             SHOWN_NAME(m->choice->text));
@@ -584,8 +338,42 @@ static int run_all(struct matrix *m, size_t jobs, struct report *unseen)
     return status < EXIT_SIGNALS ? judge(m) : status;
 }
 
+/* Adds each run of @m to @cells: a bad one is a failed test with its cause. */
+static void add_cells(struct fault_cells *cells, const struct matrix *m)
+{
+    for (size_t i = 0; i < m->runs.n_cases; i++) {
+        const struct test_case *run = &m->runs.cases[i];
+        const struct variant *v = &m->variants[run->number - 1];
+        struct test_case *c;
+
+        if (!run->ended)
+            continue;
+        cells->v = must_grow(cells->v, cells->n, &cells->room, sizeof(*cells->v));
+        cells->names = must_grow(cells->names, cells->n, &cells->names_room, sizeof(*cells->names));
+        cells->names[cells->n] = must_malloc(CHOICE_BYTES);
+        memcpy(cells->names[cells->n], v->choice, CHOICE_BYTES);
+        c = &cells->v[cells->n];
+        *c = *run;
+        c->witness = NULL;
+        c->fault = cells->names[cells->n++];
+        c->result.status = fault_status_of(v);
+        if (c->result.differs || c->result.unmet)
+            test_tell_seen(&c->result);
+    }
+}
+
+void fault_cells_done(struct fault_cells *cells)
+{
+    for (size_t i = 0; i < cells->n; i++)
+        free(cells->names[i]);
+    free(cells->names);
+    free(cells->v);
+    *cells = (struct fault_cells){0};
+}
+
 /* @m has the case, the options and the choice.  Frees the rest of it. */
-static int try_case(struct matrix *m, size_t jobs, bool json, size_t *n_tried)
+static int try_case(struct matrix *m, size_t jobs, bool json, struct fault_cells *cells,
+                    struct matrix_totals *sum)
 {
     struct report unseen = {0};
     const int status = run_all(m, jobs, &unseen);
@@ -597,8 +385,10 @@ static int try_case(struct matrix *m, size_t jobs, bool json, size_t *n_tried)
         if (m->choice->text && m->runs.n_cases == 0)
             complain_of_choice(m);
         if (json || !m->choice->text || m->runs.n_cases > 0)
-            (json ? print_json : print_text)(m);
-        *n_tried += m->runs.n_cases;
+            (json ? fault_print_json : fault_print_text)(m);
+        fault_add_totals(sum, m);
+        if (cells)
+            add_cells(cells, m);
     } else if (json) {
         fputs("null", stdout);
     }
@@ -644,13 +434,12 @@ int fault_matrix_of(const struct test_case *c, const struct test_options *o, siz
 }
 
 int fault_matrix(const struct suite *su, const struct fault_choice *choice,
-                 const struct test_options *o, size_t jobs, bool json)
+                 const struct test_options *o, size_t jobs, bool json, struct fault_cells *cells)
 {
     struct test_options each = *o;
+    struct matrix_totals sum = {0};
     int status = EXIT_PASSED;
-    size_t n_tried = 0;
 
-    each.artifacts = NULL;
     each.twice = false;
     for (size_t i = 0; i < su->n_cases && status < EXIT_SIGNALS; i++) {
         const struct test_case *c = &su->cases[i];
@@ -668,12 +457,14 @@ int fault_matrix(const struct suite *su, const struct fault_choice *choice,
             if (c->result.status != EXIT_SKIPPED)
                 status = exit_worse(status, c->result.status);
         } else {
-            status = exit_worse(status, try_case(&m, jobs, json, &n_tried));
+            status = exit_worse(status, try_case(&m, jobs, json, cells, &sum));
         }
     }
     if (json)
         fputs(su->n_cases ? "]\n" : "[]\n", stdout);
-    if (n_tried == 0 && status == EXIT_PASSED) {
+    else if (su->n_cases > 1)
+        fault_print_totals(&sum, su->n_cases - sum.scenarios);
+    if (sum.tried == 0 && status == EXIT_PASSED) {
         if (!choice->text)
             fputs("rdmalab: no packet was sent, so nothing could happen to one\n", stderr);
         status = EXIT_USAGE;

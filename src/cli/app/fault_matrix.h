@@ -28,9 +28,18 @@ bool fault_choice_parse(const char *text, struct fault_choice *ret);
 /* The same for the value of an option.  Prints the error. */
 bool fault_choice_read(const char *text, struct fault_choice *ret);
 
+/* Runs of a matrix as cases for report_junit(); {0}: none. */
+struct fault_cells {
+    struct test_case *v;
+    char **names; /* of their faults */
+    size_t n, room, names_room;
+};
+
+void fault_cells_done(struct fault_cells *cells);
+
 /* Tries all cases of @su, with at most @jobs runs at a time, and prints a table for each case.  If
  * @json, prints one JSON array of all cases instead.  A run with another outcome is printed with
- * the command line that repeats it.
+ * its cause and the command line that repeats it.  Adds each run to @cells, unless that is NULL.
  *
  * Return: EXIT_PASSED       no fault changes what programs see, but perhaps its order
  *	   EXIT_FAILED       a fault changes it, an expectation does not hold, or a scenario fails
@@ -39,7 +48,7 @@ bool fault_choice_read(const char *text, struct fault_choice *ret);
  *	   and any other exit status of a run, such as EXIT_BROKEN
  */
 int fault_matrix(const struct suite *su, const struct fault_choice *choice,
-                 const struct test_options *o, size_t jobs, bool json);
+                 const struct test_options *o, size_t jobs, bool json, struct fault_cells *cells);
 
 /* Runs @c without a fault to find the packet of @choice, and sets *@ret to the fault, which is to
  * be added before the scenario begins.  Prints errors.  Returns EXIT_PASSED, EXIT_USAGE if there is

@@ -8,6 +8,7 @@
 #include "emu/base/fnv.h"
 #include "emu/facts/enum/object.h"
 #include "emu/facts/enum/wc_opcode.h"
+#include "emu/facts/enum/wc_status.h"
 #include "emu/facts/enum_table.h"
 #include "emu/facts/roce.h"
 #include "process/must.h"
@@ -247,7 +248,7 @@ static int order_of(const struct outcome *was, const struct outcome *is, size_t 
 }
 
 static bool completions_differ(struct text *t, const struct outcome *was, const struct outcome *is,
-                               const struct ev_names *names)
+                               const struct ev_names *names, ev_id *ret_event)
 {
     for (size_t i = 0; i < was->n_completions || i < is->n_completions; i++) {
         const int order = order_of(was, is, i);
@@ -262,6 +263,8 @@ static bool completions_differ(struct text *t, const struct outcome *was, const 
             text_addf(t, "%s; without the fault no completion", status_of(e));
         else
             add_change(t, &was->completions[i], e);
+        if (order >= 0 && e->u.cqe.status != WCS_SUCCESS)
+            *ret_event = e->id;
         return true;
     }
     return false;
@@ -295,7 +298,7 @@ static void add_cm_event(struct text *t, const struct ev *e)
 
 /* The events of IDs, as completions_differ() compares completions. */
 static bool cm_events_differ(struct text *t, const struct outcome *was, const struct outcome *is,
-                             const struct ev_names *names)
+                             const struct ev_names *names, ev_id *ret_event)
 {
     for (size_t i = 0; i < was->n_cm_events || i < is->n_cm_events; i++) {
         const struct ev *old = i < was->n_cm_events ? &was->cm_events[i] : NULL;
@@ -315,6 +318,7 @@ static bool cm_events_differ(struct text *t, const struct outcome *was, const st
         add_cm_event(t, new);
         text_add(t, "; without the fault ");
         add_cm_event(t, old);
+        *ret_event = new ? new->id : 0;
         return true;
     }
     return false;
@@ -338,10 +342,11 @@ static bool memory_differs(struct text *t, const struct outcome *was, const stru
 }
 
 bool outcome_add_difference(struct text *t, const struct outcome *was, const struct outcome *is,
-                            const struct ev_names *names)
+                            const struct ev_names *names, ev_id *ret_event)
 {
-    if (cm_events_differ(t, was, is, names) || completions_differ(t, was, is, names) ||
-        memory_differs(t, was, is))
+    *ret_event = 0;
+    if (cm_events_differ(t, was, is, names, ret_event) ||
+        completions_differ(t, was, is, names, ret_event) || memory_differs(t, was, is))
         return true;
     if (was->is_idle && !is->is_idle) {
         text_addf(t, "not idle after %u ticks more", REST_TICKS);

@@ -61,10 +61,11 @@ void outcome_free(struct outcome *o);
 
 /* Appends the first difference between @was, the outcome without the fault, and @is, that with the
  * fault: "h1.qp wr_id=1: RETRY_EXC_ERR; without the fault SUCCESS".  Returns false if there is
- * none.
+ * none.  *@ret_event is the failed completion, or the event of rdma_cm, that differs in the run
+ * with the fault; 0: another thing differs.
  */
 bool outcome_add_difference(struct text *t, const struct outcome *was, const struct outcome *is,
-                            const struct ev_names *names);
+                            const struct ev_names *names, ev_id *ret_event);
 
 /* Returns true if completions of one completion queue are in another order in @is than in @was.
  * Valid if outcome_add_difference() finds none.

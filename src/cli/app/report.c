@@ -81,6 +81,8 @@ void shown_case(const struct test_case *c, const struct test_options *o, bool ma
     text_add(&name, ret->file);
     if (many_seeds && c->seed_given)
         text_addf(&name, " seed=%llu", (unsigned long long)c->seed);
+    if (c->fault)
+        text_addf(&name, " %s", c->fault);
     if (is_bad(&c->result)) {
         message.cap -= 2 * SHELL_LINE_BYTES;
         add_all(&message, c->result.message);

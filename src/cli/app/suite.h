@@ -12,6 +12,7 @@
 
 #define TEST_MESSAGE_BYTES 9216u
 #define TEST_SEEN_BYTES    512u
+#define TEST_WHY_BYTES     3072u
 
 struct test_file {
     char *name; /* path as given, or as found in a directory */
@@ -44,6 +45,7 @@ struct test_result {
     bool other_order;   /* the outcome is the same, but its completions have another order */
     bool unmet;         /* an expectation of the scenario does not hold */
     char seen[TEST_SEEN_BYTES]; /* the first difference, or that expectation, as text */
+    char why[TEST_WHY_BYTES];   /* the cause of that, lines as `why` prints them; "": unknown */
 };
 
 /* Observes the run of a case. */

@@ -2,6 +2,7 @@
 #include "cli/app/test_run.h"
 #include "cli/app/allow.h"
 #include "cli/app/printed.h"
+#include "cli/cmd/program_cause.h"
 #include "cli/exec/exec.h"
 #include "cli/exec/scenario_write.h"
 #include "cli/live/live.h"
@@ -140,6 +141,7 @@ static struct session *run_once(const struct test_case *c, const struct test_opt
     if (!(c->answer ? run_check(s, c) : exec_scenario(s, &c->file->sc.script))) {
         session_complain(s, to.err);
         *ret_status = session_exit_status(s);
+        program_cause_print(s, to.err, session_programs_late(s), NULL);
     }
     return s;
 }
@@ -172,8 +174,13 @@ static void case_directory(const struct test_case *c, const char *dir, char ret[
     text_addf(&t, "%s/%s", dir, c->file->left);
     if (c->seed_given)
         text_addf(&t, ".seed%llu", (unsigned long long)c->seed);
-    if (c->number)
+    if (c->fault) {
+        const size_t n = strcspn(c->fault, ":");
+
+        text_addf(&t, ".%.*s-%s", (int)n, c->fault, c->fault + n + (c->fault[n] == ':'));
+    } else if (c->number) {
         text_addf(&t, ".%u", c->number);
+    }
 }
 
 /* Returns true if scenarios may start programs. */
@@ -229,19 +236,35 @@ static bool finish(struct out_file *o, const char *directory, const char *name, 
     return why == NULL;
 }
 
-/* Writes a shell script that repeats the case. */
+/* Appends the command that goes to the directory in which the line of test_add_again() works, if
+ * that is still there.  Appends nothing if its name does not fit.
+ */
+static void add_directory(struct text *t)
+{
+    char here[PATH_MAX];
+
+    if (!getcwd(here, sizeof(here)))
+        return;
+    text_add(t, "cd --");
+    shell_add(t, here);
+    text_add(t, " 2>/dev/null || echo \"$0: it runs in the directory $PWD\" >&2\n");
+}
+
+/* Writes a shell script that repeats the case, from any directory. */
 static bool leave_command(const struct test_case *c, const struct test_options *how,
                           const char *directory, FILE *err)
 {
     static const char name[] = "again.sh";
     char line[SHELL_LINE_BYTES];
-    struct text t = text_on(line, sizeof(line));
+    char place[SHELL_LINE_BYTES];
+    struct text t = text_on(line, sizeof(line)), p = text_on(place, sizeof(place));
     struct out_file o;
 
+    add_directory(&p);
     test_add_again(&t, c, how);
     if (!create(&o, directory, name, err))
         return false;
-    fprintf(o.f, "#!/bin/sh\nexec %s \"$@\"\n", line);
+    fprintf(o.f, "#!/bin/sh\n%sexec %s \"$@\"\n", p.cut ? "" : place, line);
     return finish(&o, directory, name, err);
 }
 
@@ -258,18 +281,25 @@ static void leave_message(const char *message, const char *directory, FILE *err)
 }
 
 static bool leave_artifacts(struct session *s, const struct test_case *c,
-                            const struct test_options *o, const char *directory, FILE *printed,
-                            FILE *err)
+                            const struct test_options *o, const char *directory, struct streams to,
+                            const struct test_result *r)
 {
     static const char *const names[N_OUTPUTS] = {[OUTPUT_LADDER] = "failed.svg",
                                                  [OUTPUT_PCAPNG] = "failed.pcapng",
                                                  [OUTPUT_EVENTS] = "failed.ndjson",
                                                  [OUTPUT_TIMELINE] = "failed.html"};
 
-    const bool ok = leave_command(c, o, directory, err); /* creates the directory */
+    const char *why = s->diag.message[0] ? s->diag.message : r->seen;
+    char failure[DIAG_MESSAGE_BYTES + 16];
+    struct text said = text_on(failure, sizeof(failure));
+    const bool ok = leave_command(c, o, directory, to.err); /* creates the directory */
+
+    text_add(&said, "FAILED: ");
+    utf8_add_printable(&said, why, false);
+    s->failure = why[0] ? failure : NULL; /* pictures tell it */
 
     if (may_start(o))
-        printed_keep(printed, directory, err);
+        printed_keep(to.out, directory, to.err);
     for (unsigned i = 0; i < N_OUTPUTS; i++) {
         char path[PATH_MAX];
         struct text t = text_on(path, sizeof(path));
@@ -277,8 +307,9 @@ static bool leave_artifacts(struct session *s, const struct test_case *c,
         if (!s->config.files_below)
             text_addf(&t, "%s/", directory);
         text_add(&t, names[i]);
-        (void)scenario_write(s, (enum scenario_output)i, path, err); /* prints errors itself */
+        (void)scenario_write(s, (enum scenario_output)i, path, to.err); /* prints errors itself */
     }
+    s->failure = NULL;
     return ok;
 }
 
@@ -305,6 +336,34 @@ struct session *test_run_here(const struct test_case *c, const struct test_optio
 
     return run_once(c, o, below_which(c, o, directory), (struct streams){out, err},
                     observer_of(c, o, NULL), ret_status);
+}
+
+void test_tell_seen(struct test_result *r)
+{
+    struct text t = text_on(r->message, sizeof(r->message));
+
+    text_addf(&t, "%s\n", r->seen);
+    for (const char *why = r->why; *why;) {
+        const size_t n = strcspn(why, "\n");
+
+        text_addf(&t, "    %.*s\n", (int)n, why);
+        why += n + (why[n] == '\n');
+    }
+}
+
+/* Leaves the artifacts of a failed case. */
+static void leave_all(struct session *s, const struct test_case *c, const struct test_options *o,
+                      const char *directory, struct streams to, const struct test_result *r)
+{
+    struct test_result told;
+
+    if (!leave_artifacts(s, c, o, directory, to, r) || *signals_interrupted())
+        return;
+    fflush(to.err); /* to r->message */
+    told = *r;
+    if (r->status == EXIT_PASSED)
+        test_tell_seen(&told);
+    leave_message(told.message, directory, to.err);
 }
 
 /* Runs the case.  Commands and programs print to @out.  Its second run prints to @nothing. */
@@ -349,11 +408,8 @@ static void run_case(const struct test_case *c, const struct test_options *o, FI
     }
     if (s && may_start(o) && r->status != EXIT_PASSED)
         printed_tell(out, err);
-    if (s && o->artifacts && r->status != EXIT_PASSED &&
-        leave_artifacts(s, c, o, directory, out, err) && !*signals_interrupted()) {
-        fflush(err); /* to r->message */
-        leave_message(r->message, directory, err);
-    }
+    if (s && o->artifacts && (r->status != EXIT_PASSED || r->differs || r->unmet))
+        leave_all(s, c, o, directory, (struct streams){out, err}, r);
     session_free(s);
     session_free(again);
 }

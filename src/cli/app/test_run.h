@@ -56,6 +56,9 @@ void test_add_again(struct text *t, const struct test_case *c, const struct test
  */
 void test_add_open(struct text *t, const struct test_case *c, const struct test_options *o);
 
+/* Sets r->message to what the witness of the run has seen, and to its cause. */
+void test_tell_seen(struct test_result *r);
+
 /* Starts a process that runs @c.  Returns NULL on success, otherwise the reason. */
 const char *test_start(struct test_case *c, const struct test_options *o, struct test_process *ret);
 

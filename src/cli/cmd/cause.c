@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/cmd/why_event.h"
+#include "cli/live/live.h"
 #include "cli/session/expr_count.h"
 #include "cli/session/operand.h"
 #include "cli/why/why.h"
@@ -426,14 +427,33 @@ static void of_memory(struct causes *c, const char *path)
         tell_waits(c);
 }
 
+/* Notes the program that @path, a value of it, is about: program_cause_print() explains it. */
+static void of_program(struct causes *c, const struct expr_program *which, const char *path)
+{
+    const struct session_outside *outside = &c->s->outside;
+    struct live_exec_info info;
+
+    for (uint32_t i = 0; outside->live && c->s->config.live_ops->exec_at(outside->live, i, &info);
+         i++) {
+        const bool on_host = strncmp(info.host, path, which->host_bytes) == 0 &&
+                             info.host[which->host_bytes] == '\0';
+
+        if (which->number ? info.number == which->number : on_host)
+            c->s->outside.asked = info.number;
+    }
+}
+
 static void of_path(struct causes *c, const struct subject *u, bool is_bytes)
 {
+    struct expr_program which;
     char path[SESSION_PATH_BYTES];
 
     if (u->e->word != EXPR_WORD_NONE)
         return;
     resolve_path(c->q.in, u->e->text, path);
-    if (is_bytes)
+    if (expr_program_read(path, &which))
+        of_program(c, &which, path);
+    else if (is_bytes)
         of_memory(c, path);
     else if (!of_completion(c, path))
         of_leaf(c, u, path);

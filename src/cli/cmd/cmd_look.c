@@ -412,6 +412,8 @@ static bool export_to(struct session *s, FILE *f, const struct step *st, bool te
     };
     const enum export_form form = (enum export_form)step_number(st, "form");
     const bool picture = form < ARRAY_LEN(pictures);
+    char heading[2 * DIAG_MESSAGE_BYTES];
+    struct text page = text_on(heading, sizeof(heading));
     const struct past past = past_of_lab(s->lab);
     const struct past_about about = {
         .title = session_title(s),
@@ -419,6 +421,7 @@ static bool export_to(struct session *s, FILE *f, const struct step *st, bool te
     };
     struct picture_left left = {0};
     struct picture_options options = {.title = about.title ? SHOWN_LINE(about.title) : NULL,
+                                      .failure = s->failure,
                                       .ret_left = &left,
                                       .n_packets = (uint32_t)step_number_or(st, "packets", 0),
                                       .all_rounds = step_has(st, "full"),
@@ -437,9 +440,12 @@ static bool export_to(struct session *s, FILE *f, const struct step *st, bool te
                      step_text(st, "to"));
         return diag_remedy(&s->diag, "the earlier one comes first");
     }
+    if (s->failure)
+        text_addf(&page, "%s%s%s", s->failure, options.title ? ": " : "",
+                  options.title ? options.title : "");
     if (form == EXPORT_TIMELINE)
         status = timeline_write(f, &past,
-                                &(struct timeline_options){.title = options.title,
+                                &(struct timeline_options){.title = page.len ? heading : options.title,
                                                            .from = options.from,
                                                            .to = options.to,
                                                            .n_packets = options.n_packets,

@@ -5,6 +5,7 @@
 
 #include "cli/live/exec_calls.h"
 #include "cli/live/exec_limits.h"
+#include "cli/live/exec_maker.h"
 
 /* The lab's own word for none; 0 would ask for its default. */
 static uint32_t size_or_none(uint32_t n)
@@ -73,6 +74,7 @@ enum rdl_status exec_created_qp(struct exec_client *c, struct program_answer *a)
     a->u.create_qp.handle = c->made;
     a->u.create_qp.cap = cap_of(&info);
     a->u.create_qp.qpn = info.qpn;
+    exec_maker_record_qp(c, c->made, info.qpn);
     a->u.create_qp.slot = (uint32_t)(q - c->queues);
     atomic_store(&c->page->queues[q - c->queues].sends_over, 0);
     atomic_store(&c->page->queues[q - c->queues].receives_over, 0);

@@ -106,6 +106,16 @@ static struct exec_range range_of(struct exec_client *c, uint64_t addr)
     return range;
 }
 
+/* Keeps how the queue pair that @c made last was made, beyond its end. */
+static void keep_qp(struct exec_client *c, const struct exec_made *made)
+{
+    struct exec_account *a = c->account;
+    struct exec_made_qp *last = a && a->n_qps ? &a->qps[(a->n_qps - 1) % EXEC_MADE_QPS_MAX] : NULL;
+
+    if (made->kind == PROGRAM_QP && last && last->made.handle == made->handle)
+        last->made = *made;
+}
+
 /* An inline function and its caller are in the same code. */
 void exec_maker_record(struct exec_client *c, uint64_t handle)
 {
@@ -131,6 +141,19 @@ void exec_maker_record(struct exec_client *c, uint64_t handle)
         if (addr >= range.from && addr < range.to)
             made->spots[i] = (struct exec_spot){range.module, range.offset + (addr - range.from)};
     }
+    keep_qp(c, made);
+}
+
+void exec_maker_record_qp(struct exec_client *c, uint64_t handle, uint32_t qpn)
+{
+    struct exec_account *a = c->account;
+
+    if (!a)
+        return;
+    if (a->n_qps < EXEC_MADE_QPS_MAX)
+        a->qps = must_grow(a->qps, a->n_qps, &a->qps_room, sizeof(*a->qps));
+    a->qps[a->n_qps++ % EXEC_MADE_QPS_MAX] =
+        (struct exec_made_qp){qpn, rdl_tick(c->lab), {.handle = handle, .kind = PROGRAM_QP}};
 }
 
 void exec_maker_forget(struct exec_client *c, uint32_t kind, uint64_t handle)
@@ -328,4 +351,24 @@ bool exec_maker_find(const struct exec_server *s, uint32_t kind, uint64_t handle
         }
     }
     return false;
+}
+
+bool exec_maker_qp_at(const struct exec_server *s, const struct exec_account *a, uint32_t k,
+                      struct live_qp *ret, struct live_maker *ret_maker)
+{
+    const struct exec_made_qp *q;
+
+    if (k >= a->n_qps || k >= EXEC_MADE_QPS_MAX)
+        return false;
+    q = &a->qps[k];
+    *ret = (struct live_qp){.qpn = q->qpn, .tick = q->tick};
+    if (!ret_maker)
+        return true;
+    *ret_maker = (struct live_maker){.program = ""};
+    if (q->made.maker == PROGRAM_BY_NONE)
+        return true;
+    ret_maker->call = makers[q->made.maker].function;
+    ret_maker->nth = q->made.nth;
+    add_where(s, &q->made, ret_maker->where);
+    return true;
 }

@@ -25,6 +25,19 @@ struct exec_made {
     struct exec_spot spots[PROGRAM_CALLERS];
 };
 
+/* A queue pair that a program has made, and may have destroyed. */
+struct exec_made_qp {
+    uint32_t qpn;
+    uint64_t tick;         /* after which it exists */
+    struct exec_made made; /* with the handle alone if its maker is not known */
+};
+
+/* Records the queue pair that a call of @c has made, in the account of its program.  Only the last
+ * EXEC_MADE_QPS_MAX are kept.
+ */
+#define EXEC_MADE_QPS_MAX 4096u
+void exec_maker_record_qp(struct exec_client *c, uint64_t handle, uint32_t qpn);
+
 /* Records that the call of @c has made the object @handle. */
 void exec_maker_record(struct exec_client *c, uint64_t handle);
 
@@ -37,6 +50,13 @@ void exec_maker_forget(struct exec_client *c, uint32_t kind, uint64_t handle);
  */
 bool exec_maker_find(const struct exec_server *s, uint32_t kind, uint64_t handle,
                      struct live_maker *ret, uint32_t *ret_rank);
+
+/* Finds queue pair @k, from 0, among those of @a that are kept.  Sets the members of *@ret_maker
+ * that describe the call, unless it is NULL; its @call is NULL if the maker is not known.  Returns
+ * false if there is none.
+ */
+bool exec_maker_qp_at(const struct exec_server *s, const struct exec_account *a, uint32_t k,
+                      struct live_qp *ret, struct live_maker *ret_maker);
 
 /* exec_makers_new() makes what all connections share, exec_makers_free() frees it. */
 struct exec_makers *exec_makers_new(void);

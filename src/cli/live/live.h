@@ -135,7 +135,14 @@ struct live_exec_info {
     int status;       /* if it has ended: exit status, or 128 plus the number of the signal */
     uint32_t awaited; /* events of the ID in rdma_destroy_id(), its last call; 0: another call */
     const char *overflow; /* "completion queue h1.cq1 of 16 entries has overflowed ..."; "" */
+    const char *hint;     /* of one whose failure was told: live_error.hint; "" */
     struct live_exec_usage usage;
+};
+
+/* A queue pair that a program has made.  It may be destroyed. */
+struct live_qp {
+    uint32_t qpn;
+    uint64_t tick; /* after which it exists */
 };
 
 #define LIVE_WHERE_BYTES 192u
@@ -259,6 +266,13 @@ struct live_ops {
      * false if no program has made it.  May run addr2line, which can take a few seconds.
      */
     bool (*maker)(const struct live *l, uint32_t kind, uint64_t raw, struct live_maker *ret);
+
+    /* Finds queue pair @k of program @i, which count from 0; of many only the last ones are kept.
+     * Tells how it was made in *@ret_maker, unless that is NULL, as maker() does; its @call is NULL
+     * if that is not known.  Returns false if there is none.
+     */
+    bool (*exec_qp_at)(const struct live *l, uint32_t i, uint32_t k, struct live_qp *ret,
+                       struct live_maker *ret_maker);
 
     /* Returns true if program @i, which counts from 0, waits for a connection of TCP or rdma_cm. */
     bool (*exec_listens)(const struct live *l, uint32_t i);

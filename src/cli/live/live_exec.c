@@ -532,12 +532,21 @@ bool live_exec_at(const struct live *l, uint32_t i, struct live_exec_info *ret)
         .failed = has_failed(p),
         .status = (int)p->process.status,
         .usage = p->account.usage,
+        .hint = p->hint,
         .overflow = p->account.overflow,
     };
     if (ret->runs && exec_waits_for_itself(p->process.process.pid))
         ret->awaited = exec_cm_awaited(&l->exec->server, p->number);
     exec_count_objects(&l->exec->server, p->number, &ret->usage);
     return true;
+}
+
+bool live_exec_qp_at(const struct live *l, uint32_t i, uint32_t k, struct live_qp *ret,
+                     struct live_maker *ret_maker)
+{
+    const struct exec_program *p = find_at(l, i);
+
+    return p && exec_maker_qp_at(&l->exec->server, &p->account, k, ret, ret_maker);
 }
 
 bool live_exec_maker(const struct live *l, uint32_t kind, uint64_t raw, struct live_maker *ret)
@@ -644,6 +653,7 @@ void live_exec_free(struct live *l)
         struct exec_program *p = e->programs;
 
         e->programs = p->next;
+        free(p->account.qps);
         free(p);
     }
     close_descriptors(e);

@@ -54,6 +54,10 @@ bool live_exec_is_ready(const struct live *l);
 /* The implementation of live_ops.maker. */
 bool live_exec_maker(const struct live *l, uint32_t kind, uint64_t raw, struct live_maker *ret);
 
+/* The implementation of live_ops.exec_qp_at. */
+bool live_exec_qp_at(const struct live *l, uint32_t i, uint32_t k, struct live_qp *ret,
+                     struct live_maker *ret_maker);
+
 /* The same program in the words of all programs, for `show live`. */
 bool live_exec_program_at(const struct live *l, uint32_t i, struct live_program_info *ret);
 

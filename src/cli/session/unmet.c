@@ -101,6 +101,7 @@ void unmet_started(struct session *s, const struct step *st, uint32_t number)
 static bool still_runs(struct session *s, const struct started_program *p, const char *name)
 {
     s->diag_src = p->src;
+    s->run.unmet.is_late = true;
     diag_set(&s->diag, DIAG_EXPECT, p->at, "%s, program %u, still runs at the end of the test",
              name, p->number);
     return diag_remedy(&s->diag, "\"run\" waits for its end; \"kill %u\" ends it", p->number);

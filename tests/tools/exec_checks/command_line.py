@@ -7,6 +7,10 @@ import sys
 
 from on_hosts import exec_pair, text_of
 
+# What is said about a program that failed for no reason in the lab.
+NO_QP = "  in the lab nothing went wrong for {}: it has made no queue pair\n"
+NOT_IN_THE_LAB = "  in the lab nothing went wrong for {} ib_write_lat: no work request of it failed, and no error\n  stopped a queue pair of it\n"
+
 
 def check_statuses(rdmalab, tally):
     """The status is that of the first program that failed."""
@@ -46,9 +50,9 @@ def check_words(rdmalab, tally):
         done = rdmalab.run("exec", *words.split())
         tally.expect(done.returncode == status and says in done.stderr and "exec:" not in done.stderr, f"exec {words}", text_of(done))
     done = rdmalab.run("exec", "h1", "--", "sh", "-c", "kill -SEGV $$")
-    tally.expect(done.returncode == 139 and done.stderr == "rdmalab: h1 sh was ended by signal 11 (SIGSEGV)\n", "a signal", text_of(done))
+    tally.expect(done.returncode == 139 and done.stderr == "rdmalab: h1 sh was ended by signal 11 (SIGSEGV)\n" + NO_QP.format("h1 sh"), "a signal", text_of(done))
     done = rdmalab.run("exec", "h1", "--", "sh", "-c", "exit 3")
-    tally.expect(done.stderr == "rdmalab: h1 sh ended with status 3\n", "a status", text_of(done))
+    tally.expect(done.stderr == "rdmalab: h1 sh ended with status 3\n" + NO_QP.format("h1 sh"), "a status", text_of(done))
 
 
 def check_lab(rdmalab, tally):
@@ -160,9 +164,10 @@ def check_waiting(rdmalab, tally):
 def check_virtual_timeout(rdmalab, tally):
     """--timeout is real time, also while virtual time stands still: a program sleeps, or polls its memory."""
     done = rdmalab.run("exec", "--virtual", "--timeout", "1", "h1", "--", "sleep", "1000000")
-    tally.expect(done.returncode == 124 and done.stderr == "rdmalab: h1 sleep still ran after the timeout of 1 s\n",
+    tally.expect(done.returncode == 124 and done.stderr == "rdmalab: h1 sleep still ran after the timeout of 1 s\n" + NO_QP.format("h1 sleep"),
                  "a timeout in virtual time", text_of(done))
     done = exec_pair(rdmalab, "ib_write_lat -n 20", None, "--virtual", "--timeout", "3")
     tally.expect(done.returncode == 124 and done.stderr.endswith("rdmalab: h1 ib_write_lat still ran after the timeout of 3 s\n"
-                                                                 "rdmalab: h2 ib_write_lat still ran after the timeout of 3 s\n"),
+                                                                 "rdmalab: h2 ib_write_lat still ran after the timeout of 3 s\n" +
+                                                                 "".join(NOT_IN_THE_LAB.format(name) for name in ("h1", "h2"))),
                  "a program that polls its memory in virtual time", text_of(done))

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Programs find in a lab the device, the calls and the files of an adapter.  The lab tells why it refused a call."""
+import json
 import os
 import pathlib
 import re
@@ -8,6 +9,7 @@ import signal
 import socket
 import subprocess
 import sys
+from xml.etree import ElementTree
 
 from on_hosts import LIBRARY, exec_pair, ports, text_of, wait_until
 from program import ROOT
@@ -106,6 +108,54 @@ def check_refused(rdmalab, tally):
         tally.expect(done.returncode == 1 and says in done.stderr, f"{pair}: the wrong address vector", text_of(done))
     done = rdmalab.run("exec", "h1", "--", "sh", "-c", "ibv_devinfo >&2; exit 3")
     tally.expect(done.returncode == 3 and "had refused" not in done.stderr, "nothing was refused", text_of(done))
+
+
+# The answer about tests/program/mistakes.c that has forgotten qp_access_flags; group: the event.
+REFUSED_WRITE = (r"  h1\.qp3 went to ERR in (#\d+\.\d+): it refused h1\.qp2's RDMA_WRITE_WITH_IMM wr_id=77: its qp_access_flags\n"
+                 r"  allow the peer nothing(?:; it was made by ibv_create_qp.*)?\n  why \1:\n"
+                 r"(?:    .*\n)+")
+FAILED_WRITE = r"  h1\.qp2's RDMA_WRITE_WITH_IMM wr_id=77 failed in #\d+\.\d+ with REM_INV_REQ_ERR: h1\.qp3 refused it: "
+
+
+def check_failed_in_the_lab(rdmalab, tally):
+    """A program that fails is explained by its queue pairs, also after it has destroyed them."""
+    program = str(rdmalab.built("tests/program/mistakes"))
+    done = rdmalab.run("exec", "--events", "e.ndjson", "h1", "--", program, "forget")
+    said = re.match(r"rdmalab: h1 mistakes ended with status 3\n" + REFUSED_WRITE + FAILED_WRITE, done.stderr)
+    tally.expect(done.returncode == 3 and said, "a refused write", text_of(done))
+    tally.expect(said and f"  more:  rdmalab show e.ndjson why '{said[1]}'\n" in done.stderr, "its events", text_of(done))
+    shown = rdmalab.run("show", "e.ndjson", "why", said[1] if said else "")
+    tally.expect(shown.returncode == 0 and "h1.qp3 RTS -> ERR" in shown.stdout, "`why` of its events", text_of(shown))
+    done = rdmalab.run("exec", "--timeout", "2", "h1", "--", program, "wait")
+    tally.expect(done.returncode == 124 and re.search(r"after the timeout of 2 s\n" + REFUSED_WRITE + FAILED_WRITE, done.stderr),
+                 "a refused write, and a timeout", text_of(done))
+    done = rdmalab.run("exec", "h1", "--", "false")
+    tally.expect(done.stderr == "rdmalab: h1 false ended with status 1\n  in the lab nothing went wrong for h1 false: it has made no queue pair\n",
+                 "a program without a queue pair", text_of(done))
+
+
+def check_failed_tests(rdmalab, tally):
+    """The same in each format of `test`, from a JSON scenario."""
+    program = str(rdmalab.built("tests/program/mistakes"))
+    steps = [{"do": "host", "names": ["h1", "h2"]}, {"do": "link", "a": "h1", "b": "h2"},
+             {"do": "exec", "host": "h1", "command": [program, "forget"]}]
+    rdmalab.file("forget.json").write_text(json.dumps({"steps": steps}))
+    for options, read in (([], lambda done: done.stdout), (["--format", "json"], lambda done: json.loads(done.stdout)["cases"][0]["message"]),
+                          (["--junit", "junit.xml"], lambda done: ElementTree.parse(rdmalab.file("junit.xml")).find(".//failure").text),
+                          (["--artifacts", "left"], lambda done: rdmalab.file("left/forget.json/failed.txt").read_text())):
+        done = rdmalab.run("test", "forget.json", "--allow", "programs", *options)
+        text = read(done)
+        tally.expect(done.returncode == 1 and re.search(REFUSED_WRITE + FAILED_WRITE, text), f"a refused write in {options}", text_of(done))
+        tally.expect("--artifacts" in options or "  open:  rdmalab open forget.json --seed 1 --virtual --allow programs\n" in text,
+                     f"`open:` in {options}", text_of(done))
+
+
+def check_expected_status(rdmalab, tally):
+    """An expectation about the status of a program that may fail is explained by its queue pairs, too."""
+    for asked in ("program1.status == 0", "h1.program.status == 0"):
+        rdmalab.file("asked.lab").write_text(f"host h1 h2\nlink h1 h2\nexec h1 status=0,3 {rdmalab.built('tests/program/mistakes')} forget\nexpect {asked}\n")
+        done = rdmalab.run("test", "asked.lab", "--allow", "programs")
+        tally.expect(done.returncode == 1 and re.search(rf"FAIL expect {asked}: it is 3\n" + REFUSED_WRITE + FAILED_WRITE, done.stdout), asked, text_of(done))
 
 
 def check_whole_lines(rdmalab, tally):
