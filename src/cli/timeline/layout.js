@@ -9,7 +9,15 @@ const GAP_FLIGHTS = 4; /* as GAP_FLIGHTS of viz/ladder_model.c */
 
 const measure = document.createElement('canvas').getContext('2d');
 measure.font = '12px ' + getComputedStyle(document.body).fontFamily;
-function textWidth(s) { return measure.measureText(s).width; }
+const widths = new Map(); /* of texts that have been measured */
+function textWidth(s) {
+  let width = widths.get(s);
+  if (width === undefined) {
+    width = measure.measureText(s).width;
+    widths.set(s, width);
+  }
+  return width;
+}
 
 /* The width of the longest of some texts: only those are measured that may be it. */
 class Widest {

@@ -74,10 +74,13 @@ class Obstacles {
     return cost;
   }
 
-  /* Returns the cheapest of @places, of which earlier ones are better, and makes it an obstacle. */
+  /* Returns the cheapest of @places, of which earlier ones are better, and makes it an obstacle.  Places that
+   * are not needed are not computed.
+   */
   take(places, owner) {
-    let best = null, least = Infinity;
-    for (const [i, place] of places.entries()) {
+    let best = null, least = Infinity, i = -1;
+    for (const place of places) {
+      i++;
       const cost = this.costOf(place.points, owner) + (place.isCut ? CUT : 0) + i * LATER_PLACE;
       if (cost < least) {
         best = place;
@@ -115,35 +118,31 @@ function notePlace(x, y, left, lines, room) {
 }
 
 /* The places of a note: outside of the first and last lifeline, if there is room, and between lifelines. */
-function notePlaces(c, stop) {
+function* notePlaces(c, stop) {
   const isFirst = stop.column === c.columns[0], isLast = stop.column === c.columns[c.columns.length - 1];
   const x = c.x[stop.column], text = glyphOf(stop) + stop.note, inside = c.lane - 2 * NOTE_GAP;
-  const places = [];
-  const add = (left, room, below = 0) => {
-    const isShort = textWidth(text) <= room;
-    places.push(notePlace(x, stop.y + below, left, isShort ? [text] : wrapped(text), room));
-  };
+  const placed = (left, room, below = 0) => notePlace(x, stop.y + below, left, textWidth(text) <= room ? [text] : wrapped(text), room);
   if (isFirst && c.outside[0] && c.columns.length > 1)
-    add(true, c.side[0] - 18);
+    yield placed(true, c.side[0] - 18);
   if (isLast && c.outside[1] && c.columns.length > 1)
-    add(false, c.side[1] - 18);
+    yield placed(false, c.side[1] - 18);
   for (const below of [0, 12, -12]) { /* a packet that ends here comes from above */
     if (!isLast || c.columns.length === 1)
-      add(false, inside, below);
+      yield placed(false, inside, below);
     if (!isFirst)
-      add(true, inside, below);
+      yield placed(true, inside, below);
   }
-  return places;
 }
 
 /* The places of a label along the line from @p to @q: above and below it, near the sender, in the middle, near the
  * receiver.  It may be longer than the line of a lost packet, but not than its whole way.
  */
-function labelPlaces(c, a, points, label) {
+function* labelPlaces(c, a, points, label) {
   const [p, q] = points.length === 2 ? points : [points[1], points[2]];
   if (points.length !== 2) {
     const text = fitted(label, Math.max(80, c.lane * 0.6)), width = textWidth(text);
-    return [{ text, x: 6, y: BELOW, anchor: 'start', at: p, angle: 0, points: turned(box(6, BELOW - ASCENT, width, ASCENT + DESCENT), p, 0) }];
+    yield { text, x: 6, y: BELOW, anchor: 'start', at: p, angle: 0, points: turned(box(6, BELOW - ASCENT, width, ASCENT + DESCENT), p, 0) };
+    return;
   }
   const right = q.x > p.x, angle = Math.atan2(q.y - p.y, q.x - p.x) + (right ? 0 : Math.PI);
   const length = Math.hypot(q.x - p.x, q.y - p.y), isCrossed = a.fate !== IS.arrived && a.fate !== IS.unknown;
@@ -156,7 +155,9 @@ function labelPlaces(c, a, points, label) {
     points: turned(box(right ? distance : -distance - width, y - ASCENT, width, ASCENT + DESCENT), p, angle),
   });
   const above = isCrossed && width + 20 > length ? ABOVE_CROSS : ABOVE, below = above === ABOVE ? BELOW : BELOW_CROSS;
-  return [...distances.map(d => place(d, above)), ...distances.map(d => place(d, below))];
+  for (const y of [above, below])
+    for (const d of distances)
+      yield place(d, y);
 }
 
 /* The places of the word about the end @q of a packet from @p: beside its cross, behind it along its line, below it,
