@@ -248,7 +248,7 @@ const crowded = page => page.evaluate(() => {
 
 /* In windows of two widths every text can be read. */
 async function textsStandAlone() {
-  for (const name of ['lost', 'lossy', 'read', 'cm', 'rejected'])
+  for (const name of ['lost', 'lossy', 'read', 'cm', 'rejected', 'three'])
     for (const [width, scheme] of [[1280, 'light'], [700, 'dark']]) {
       const page = await open(name, '', { width, height: 1800 }, scheme);
       const found = await crowded(page);

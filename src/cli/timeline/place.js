@@ -132,6 +132,10 @@ function* notePlaces(c, stop) {
     if (!isFirst)
       yield placed(true, inside, below);
   }
+  if (textWidth(text) > inside) { /* rather over another lifeline than cut */
+    yield placed(false, c.width - x - 2 * NOTE_GAP);
+    yield placed(true, x - c.gutter - 2 * NOTE_GAP);
+  }
 }
 
 /* The places of a label along the line from @p to @q: above and below it, near the sender, in the middle, near the
@@ -180,6 +184,8 @@ function placeTexts(t, c, rows, items, height) {
   const o = new Obstacles(height), arrows = items.filter(i => i.type === 'arrow');
   for (const b of items.filter(i => i.type === 'band'))
     o.add(box((c.x[c.columns[0]] + c.x[c.columns[c.columns.length - 1]] - textWidth(b.text)) / 2, b.y0 + 4, textWidth(b.text), BAND - 8), OVER_TEXT, b);
+  for (const column of c.columns)
+    o.add([{ x: c.x[column], y: 0 }, { x: c.x[column], y: height }], OVER_LIFE, null);
   for (const { points, arrow } of arrows)
     for (let i = 1; i < points.length; i++)
       o.add([points[i - 1], points[i]], OVER_LINE, arrow);
