@@ -444,12 +444,13 @@ static bool export_to(struct session *s, FILE *f, const struct step *st, bool te
         text_addf(&page, "%s%s%s", s->failure, options.title ? ": " : "",
                   options.title ? options.title : "");
     if (form == EXPORT_TIMELINE)
-        status = timeline_write(f, &past,
-                                &(struct timeline_options){.title = page.len ? heading : options.title,
-                                                           .from = options.from,
-                                                           .to = options.to,
-                                                           .n_packets = options.n_packets,
-                                                           .ret_left = &left});
+        status =
+            timeline_write(f, &past,
+                           &(struct timeline_options){.title = page.len ? heading : options.title,
+                                                      .from = options.from,
+                                                      .to = options.to,
+                                                      .n_packets = options.n_packets,
+                                                      .ret_left = &left});
     else if (picture)
         status = export_picture(f, pictures[form], &past, &options,
                                 !terminal && !export_is_text(step_text(st, "file")));

@@ -180,7 +180,8 @@ static void every_subject_is_asked_for_and_in_the_help(void **state)
     }
 }
 
-/* `map` alone is no command: the error says "show map", unless the word is that of a command. */
+/* `faults` alone is no command: the error says "show faults", unless the word is a command, or
+ * short for one. */
 static void every_subject_alone_leads_to_show(void **state)
 {
     char asked[64];
@@ -190,7 +191,7 @@ static void every_subject_alone_leads_to_show(void **state)
         const char *subject = show_subject(i), *leads = suggest_other_word(subject);
 
         snprintf(asked, sizeof(asked), "show %s", subject);
-        if (!cmd_find(subject, false) && (!leads || !strstr(leads, asked)))
+        if (!cmd_find(subject, true) && (!leads || !strstr(leads, asked)))
             fail_msg("the error of \"%s\" does not lead to \"%s\": see other_words.def", subject,
                      asked);
     }
