@@ -154,17 +154,17 @@ ABOUT_THE_HISTORY = ("src/cli/session/", "src/cli/session_file/", "src/cli/diff/
 # limit ROWS_MAX, if ROWS_MAX_OF does not give it another one.
 FACTS = "emu/facts/"
 HAS_ROWS = re.compile(r"^#define ENUM_\w+\(X\)", re.MULTILINE)
-ROWS_MAX = 95
+ROWS_MAX = 100
 ROWS_MAX_OF = {
     "emu/trace/events/": 165,      # fields of events: their emitters, and the readers of all events
     "emu/trace/kinds.def": 165,
     "emu/trace/ftypes.def": 175,
     # a new enumeration: its name is declared wherever names are printed
-    "emu/facts/enums.def": 521,
+    "emu/facts/enums.def": 540,
     # leaves of the inspect tree: the lab says them, and the command layer reads them
-    "emu/facts/leaves.def": 208,
-    "emu/facts/leaf.h": 208,
-    "emu/facts/virtio_rdma/config.def": 209,  # leaves, too
+    "emu/facts/leaves.def": 220,
+    "emu/facts/leaf.h": 220,
+    "emu/facts/virtio_rdma/config.def": 220,  # leaves, too
     # kinds of objects, which most commands name
     "emu/facts/enum/object.h": 110,
     # members of structs that others hold by value

@@ -286,19 +286,19 @@ static const struct {
 };
 
 /* The cells of a row. */
-struct cells {
+struct row_cells {
     char v[PAGE_COLUMNS_MAX][CELL_BYTES];
     size_t n;
 };
 
 /* Returns an empty text in cell @i. */
-static struct text cell(struct cells *c, size_t i)
+static struct text cell(struct row_cells *c, size_t i)
 {
     return text_on(c->v[i], CELL_BYTES);
 }
 
 /* Adds a row of the table, unless all cells are empty. */
-static void add_cells(struct answer_page *out, const char *label, const struct cells *c)
+static void add_cells(struct answer_page *out, const char *label, const struct row_cells *c)
 {
     const char *texts[PAGE_COLUMNS_MAX] = {NULL};
     bool any = false;
@@ -314,7 +314,7 @@ static void add_cells(struct answer_page *out, const char *label, const struct c
 static void add_row_facts(struct answer_page *out, const struct enum_table *table,
                           const char *const *words, size_t n)
 {
-    struct cells c = {.n = n}, numbers = {.n = n}, names = {.n = n};
+    struct row_cells c = {.n = n}, numbers = {.n = n}, names = {.n = n};
 
     for (size_t i = 0; i < ARRAY_LEN(facts); i++) {
         if (facts[i].table != table)
@@ -379,7 +379,7 @@ bool compare_explain(struct answer_page *out, const char *const *asked, size_t n
     char title[CELL_BYTES], see[CELL_BYTES];
     struct text all = text_on(title, sizeof(title)), s = text_on(see, sizeof(see));
     const struct enum_table *table;
-    struct cells c = {.n = n};
+    struct row_cells c = {.n = n};
 
     for (size_t i = 0; i < n; i++) {
         struct text t = cell(&c, i);

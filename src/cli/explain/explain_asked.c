@@ -174,12 +174,12 @@ static bool add_written(struct answer_page *out, const char *asked, bool source)
 }
 
 /* The known words that a comparison is about. */
-struct compared {
+struct words_compared {
     char v[PAGE_COLUMNS_MAX][EXPLAIN_ASKED_BYTES];
     size_t n;
 };
 
-static bool add_known(struct compared *c, const char *word)
+static bool add_known(struct words_compared *c, const char *word)
 {
     struct text t = text_on(c->v[c->n], EXPLAIN_ASKED_BYTES);
     const bool known = spelling_find(&t, word);
@@ -191,7 +191,7 @@ static bool add_known(struct compared *c, const char *word)
 /* Finds the words that @asked compares: "RC UD", "RC vs UC vs UD".  Returns false if there are
  * none, or not all of them are known.
  */
-static bool find_compared(struct compared *c, const char *asked)
+static bool find_compared(struct words_compared *c, const char *asked)
 {
     char a[EXPLAIN_ASKED_BYTES], rest[EXPLAIN_ASKED_BYTES], left[EXPLAIN_ASKED_BYTES];
     struct text l;
@@ -218,7 +218,7 @@ static bool find_compared(struct compared *c, const char *asked)
 static bool add_compared(struct answer_page *out, const char *asked, bool source)
 {
     const char *words[PAGE_COLUMNS_MAX] = {NULL};
-    struct compared c = {.n = 0};
+    struct words_compared c = {.n = 0};
     bool known = true;
 
     if (!find_compared(&c, asked))

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "emu/base/assert.h"
+#include "emu/base/turn.h"
 #include "emu/facts/enum/fault.h"
 #include "emu/net/internal.h"
 #include "emu/trace/emit.h"
@@ -109,8 +110,7 @@ static bool takes(struct net *n, struct net_fault *fault, const struct frame *f)
     if (!fault_aims_at(n, fault, f) || !fault_can_change(fault, f))
         return false;
     fault->seen++;
-    if (fault->seen < fault->nth ||
-        (fault->every > 1 && (fault->seen - fault->nth) % fault->every != 0))
+    if (!turn_has_come(fault->seen, fault->nth, fault->every))
         return false;
     fault->hits++;
     if (fault->count != UINT32_MAX && --fault->count == 0)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "emu/base/assert.h"
+#include "emu/base/turn.h"
 #include "emu/facts/enum/fault.h"
 #include "emu/trace/emit.h"
 #include "emu/trace/event.h"
@@ -87,7 +88,7 @@ static bool takes(struct virtio_dev *d, struct virtio_fault *f, uint32_t queue)
     if (!holds(d, f, queue))
         return false;
     f->seen++;
-    if (f->seen < f->nth || (f->every > 1 && (f->seen - f->nth) % f->every != 0))
+    if (!turn_has_come(f->seen, f->nth, f->every))
         return false;
     if (f->chance_ppm && prng_below(&f->rng, VIRTIO_PPM) >= f->chance_ppm)
         return false;

@@ -149,73 +149,73 @@ static void deep_json_is_told_apart(void **state)
     }
 }
 
+/* Texts that are no scenario, the place that the error names, and parts of its words. */
+static const struct {
+    const char *json, *at, *message, *remedy;
+} wrong_rows[] = {
+    {"", "", "nothing to run", "write a command"},
+    {" \n", "", "nothing to run", "write a command"},
+    {"{\"steps\": [\n\n", "[", "it ends too early", "bracket"},
+    {"{\"steps\": [}", "}", "not JSON", "comma"},
+    {"{\"steps\": []} x", "x", "not JSON", ""},
+    {"[]", "[]", "a scenario is an object", ""},
+    {"{\"title\": \"x\"}", "{", "needs \"steps\"", ""},
+    {"{\"steps\": {}}", "{}", "must be an array", ""},
+    {"{\"stps\": []}", "\"stps\"", "unknown key", "steps"},
+    {"{\"titel\": \"x\", \"steps\": []}", "\"titel\"", "unknown key", "title"},
+    {"{\"steps\": [], \"steps\": []}", "\"steps\": []}", "twice", ""},
+    {"{\"limits\": {\"tiks\": 1}, \"steps\": []}", "\"tiks\"", "unknown key", "ticks"},
+    {"{\"limits\": {\"ticks\": 1, \"ticks\": 2}, \"steps\": []}", "\"ticks\": 2", "twice", ""},
+    {"{\"limits\": 5, \"steps\": []}", "5", "must be an object", ""},
+    {"{\"seed\": 1.5, \"steps\": []}", "1.5", "exact integer", ""},
+    {"{\"seed\": -1, \"steps\": []}", "-1", "exact integer", ""},
+    {"{\"seed\": 1e3, \"steps\": []}", "1e3", "exact integer", ""},
+    {"{\"seed\": 9007199254740993, \"steps\": []}", "9007", "exact integer", "strings"},
+    {"{\"seed\": null, \"steps\": []}", "null", "seed must be", ""},
+    {STEPS("5"), "5", "a step must be an object", ""},
+    {STEPS("{\"a\": 1}"), "{", "needs \"do\"", ""},
+    {STEPS("{\"do\": 5}"), "5", "name of a command", ""},
+    {STEPS("{\"do\": \"rnu\"}"), "\"rnu\"", "unknown command", "run"},
+    {STEPS("{\"do\": \"scenario\"}"), "\"scenario\"", "cannot be part", ""},
+    {STEPS("{\"do\": \"quit\"}"), "\"quit\"", "cannot be part", ""},
+    {STEPS("{\"do\": \"set\", \"what\": \"history\", \"history\": \"1m\"}"), "\"set\"",
+     "changes the session", "for the prompt"},
+    {STEPS("{\"do\": \"repeat\", \"count\": 2, \"steps\": [{\"do\": \"set\", \"what\": "
+           "\"changes\", \"changes\": \"all\"}]}"),
+     "\"set\"", "changes the session", "for the prompt"},
+    {STEPS("{\"do\": \"run\", \"do\": \"run\"}"), "\"do\": \"run\"}", "twice", ""},
+    {STEPS("{\"do\": \"host\", \"nams\": [\"h1\"]}"), "\"nams\"", "unknown key", "names"},
+    {STEPS("{\"do\": \"host\", \"names\": \"h1\"}"), "\"h1\"", "must be an array", ""},
+    {STEPS("{\"do\": \"host\", \"names\": []}"), "\"host\"", "host needs \"names\"", ""},
+    {STEPS("{\"do\": \"host\", \"names\": [5]}"), "5", "names must be", ""},
+    {STEPS("{\"do\": \"host\", \"names\": [\"h 1\"]}"), "h 1", "is not a name", ""},
+    {STEPS("{\"do\": \"run\", \"for\": 5}"), "5", "for must be a time", ""},
+    {STEPS("{\"do\": \"run\", \"as\": \"x\"}"), "\"as\"", "unknown key", ""},
+    {STEPS("{\"do\": \"expect\", \"flags\": []}"), "\"flags\"", "unknown key", ""},
+    {STEPS("{\"do\": \"kick\", \"queue\": \"h1.qp\"}"), "h1.qp", "work queue", ""},
+    {STEPS("{\"do\": \"post_send\", \"qp\": \"q\", \"flags\": [\"signald\"]}"), "\"signald\"",
+     "no such flag", "signaled"},
+    {STEPS("{\"do\": \"post_send\", \"qp\": \"q\", \"flags\": [\"fence\", \"fence\"]}"),
+     "\"fence\"]", "twice", ""},
+    {STEPS("{\"do\": \"expect\", \"that\": \"t =\"}"), "=", "should end here", "=="},
+    {STEPS("{\"do\": \"on\", \"hosts\": [\"h1\"]}"), "\"on\"", "needs \"steps\"", ""},
+    {STEPS("{\"do\": \"write\", \"at\": \"m[0]\", \"text\": \"a\\u0000b\"}"), "\"a\\u0000b\"",
+     "\\u0000", "hex"},
+    {STEPS("{\"do\": \"write\", \"at\": \"m[0]\", \"text\": \"\xff\"}"), "\xff", "not UTF-8", ""},
+};
+
 static void what_is_wrong_is_named_with_its_place(void **state)
 {
-    static const struct {
-        const char *json, *at, *message, *remedy;
-    } rows[] = {
-        {"", "", "nothing to run", "write a command"},
-        {" \n", "", "nothing to run", "write a command"},
-        {"{\"steps\": [\n\n", "[", "it ends too early", "bracket"},
-        {"{\"steps\": [}", "}", "not JSON", "comma"},
-        {"{\"steps\": []} x", "x", "not JSON", ""},
-        {"[]", "[]", "a scenario is an object", ""},
-        {"{\"title\": \"x\"}", "{", "needs \"steps\"", ""},
-        {"{\"steps\": {}}", "{}", "must be an array", ""},
-        {"{\"stps\": []}", "\"stps\"", "unknown key", "steps"},
-        {"{\"titel\": \"x\", \"steps\": []}", "\"titel\"", "unknown key", "title"},
-        {"{\"steps\": [], \"steps\": []}", "\"steps\": []}", "twice", ""},
-        {"{\"limits\": {\"tiks\": 1}, \"steps\": []}", "\"tiks\"", "unknown key", "ticks"},
-        {"{\"limits\": {\"ticks\": 1, \"ticks\": 2}, \"steps\": []}", "\"ticks\": 2", "twice", ""},
-        {"{\"limits\": 5, \"steps\": []}", "5", "must be an object", ""},
-        {"{\"seed\": 1.5, \"steps\": []}", "1.5", "exact integer", ""},
-        {"{\"seed\": -1, \"steps\": []}", "-1", "exact integer", ""},
-        {"{\"seed\": 1e3, \"steps\": []}", "1e3", "exact integer", ""},
-        {"{\"seed\": 9007199254740993, \"steps\": []}", "9007", "exact integer", "strings"},
-        {"{\"seed\": null, \"steps\": []}", "null", "seed must be", ""},
-        {STEPS("5"), "5", "a step must be an object", ""},
-        {STEPS("{\"a\": 1}"), "{", "needs \"do\"", ""},
-        {STEPS("{\"do\": 5}"), "5", "name of a command", ""},
-        {STEPS("{\"do\": \"rnu\"}"), "\"rnu\"", "unknown command", "run"},
-        {STEPS("{\"do\": \"scenario\"}"), "\"scenario\"", "cannot be part", ""},
-        {STEPS("{\"do\": \"quit\"}"), "\"quit\"", "cannot be part", ""},
-        {STEPS("{\"do\": \"set\", \"what\": \"history\", \"history\": \"1m\"}"), "\"set\"",
-         "changes the session", "for the prompt"},
-        {STEPS("{\"do\": \"repeat\", \"count\": 2, \"steps\": [{\"do\": \"set\", \"what\": "
-               "\"changes\", \"changes\": \"all\"}]}"),
-         "\"set\"", "changes the session", "for the prompt"},
-        {STEPS("{\"do\": \"run\", \"do\": \"run\"}"), "\"do\": \"run\"}", "twice", ""},
-        {STEPS("{\"do\": \"host\", \"nams\": [\"h1\"]}"), "\"nams\"", "unknown key", "names"},
-        {STEPS("{\"do\": \"host\", \"names\": \"h1\"}"), "\"h1\"", "must be an array", ""},
-        {STEPS("{\"do\": \"host\", \"names\": []}"), "\"host\"", "host needs \"names\"", ""},
-        {STEPS("{\"do\": \"host\", \"names\": [5]}"), "5", "names must be", ""},
-        {STEPS("{\"do\": \"host\", \"names\": [\"h 1\"]}"), "h 1", "is not a name", ""},
-        {STEPS("{\"do\": \"run\", \"for\": 5}"), "5", "for must be a time", ""},
-        {STEPS("{\"do\": \"run\", \"as\": \"x\"}"), "\"as\"", "unknown key", ""},
-        {STEPS("{\"do\": \"expect\", \"flags\": []}"), "\"flags\"", "unknown key", ""},
-        {STEPS("{\"do\": \"kick\", \"queue\": \"h1.qp\"}"), "h1.qp", "work queue", ""},
-        {STEPS("{\"do\": \"post_send\", \"qp\": \"q\", \"flags\": [\"signald\"]}"), "\"signald\"",
-         "no such flag", "signaled"},
-        {STEPS("{\"do\": \"post_send\", \"qp\": \"q\", \"flags\": [\"fence\", \"fence\"]}"),
-         "\"fence\"]", "twice", ""},
-        {STEPS("{\"do\": \"expect\", \"that\": \"t =\"}"), "=", "should end here", "=="},
-        {STEPS("{\"do\": \"on\", \"hosts\": [\"h1\"]}"), "\"on\"", "needs \"steps\"", ""},
-        {STEPS("{\"do\": \"write\", \"at\": \"m[0]\", \"text\": \"a\\u0000b\"}"), "\"a\\u0000b\"",
-         "\\u0000", "hex"},
-        {STEPS("{\"do\": \"write\", \"at\": \"m[0]\", \"text\": \"\xff\"}"), "\xff", "not UTF-8",
-         ""},
-    };
-
     (void)state;
-    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-        struct script s = script_of(rows[i].json);
+    for (size_t i = 0; i < ARRAY_LEN(wrong_rows); i++) {
+        struct script s = script_of(wrong_rows[i].json);
         struct diag d = {.kind = DIAG_NONE};
 
         assert_false(json_read_script(&s, &d));
-        if (!strstr(d.message, rows[i].message) || !strstr(d.remedy, rows[i].remedy) ||
+        if (!strstr(d.message, wrong_rows[i].message) || !strstr(d.remedy, wrong_rows[i].remedy) ||
             d.at.at > s.src.len ||
-            strncmp(rows[i].json + d.at.at, rows[i].at, strlen(rows[i].at)) != 0)
-            fail_msg("%s: at %zu: %s (%s)", rows[i].json, d.at.at, d.message, d.remedy);
+            strncmp(wrong_rows[i].json + d.at.at, wrong_rows[i].at, strlen(wrong_rows[i].at)) != 0)
+            fail_msg("%s: at %zu: %s (%s)", wrong_rows[i].json, d.at.at, d.message, d.remedy);
         script_done(&s);
     }
 }
