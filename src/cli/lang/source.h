@@ -25,6 +25,7 @@ struct source {
      * are relative to it.  NULL: the text may not use files.
      */
     const char *home;
+    bool of_lesson; /* a lesson types it: its lines are nothing to tell the reader */
 };
 
 /* Stands for the standard input in place of a file name. */

@@ -36,7 +36,7 @@ static void write_place(struct session *s, struct span at, char ret[SESSION_PLAC
     struct known_place *k;
 
     ret[0] = '\0';
-    if (!src || !src->name)
+    if (!src || !src->name || src->of_lesson)
         return;
     for (size_t i = 0; i < KNOWN_MAX; i++) {
         k = &p->known[i];

@@ -517,6 +517,7 @@ bool play_solve(struct play *p)
     add_expectation(sc, &right, &t);
     print_behind(p, TYPED, line);
     src = source_of(p->tour->src.name, line);
+    src.of_lesson = true;
     if (!run_lines(p, &src)) {
         session_complain(p->s, p->config.err);
         return false;

@@ -532,7 +532,8 @@ struct source tour_command_source(const struct tour *t, const struct tour_comman
                            .text = c->indented,
                            .len = strlen(c->indented),
                            .lines_before = c->line - 1,
-                           .home = t->src.home};
+                           .home = t->src.home,
+                           .of_lesson = true};
 }
 
 void tour_read_builtin(struct tour *ret, size_t i)
