@@ -131,6 +131,9 @@ struct rdl_host_config {
     bool intx;          /* no MSI-X: both functions share the interrupt line INTx */
     uint32_t rx_buffer; /* bytes of a receive buffer of virtio-net (limits.h); 0: fits a frame */
     uint32_t device;    /* enum device_type; a host without an RDMA device cannot be @external */
+    /* Of device pvrdma alone. */
+    uint32_t version; /* newest version of its interface, 17..20, default 20 */
+    uint32_t vectors; /* MSI-X: 1 for commands, 2 also for events, 3 (default) for completions */
 };
 
 /* Returns what people call RDMA devices of type @device (enum device_type): "virtio-rdma".  Returns
@@ -146,6 +149,7 @@ const char *rdl_device_name(uint32_t device);
  *	   RDL_ERR_ADDRESS another host has one of the GIDs
  *	   RDL_ERR_LIMIT   there are RDL_HOSTS_MAX hosts
  *	   RDL_ERR_NOMEM   the arena is full, or ram_bytes too small for the device's queues
+ *	   RDL_ERR_UNSUPPORTED  the device has no driver here: the host must be @external
  */
 RDL_MUST_CHECK enum rdl_status rdl_host_add(struct rdl_lab *lab,
                                             const struct rdl_host_config *config, rdl_host *ret);

@@ -111,6 +111,12 @@ static bool tell_host_failed(struct session *s, const struct step *st, const str
                      name->text);
         return diag_remedy(&s->diag, "say which one it shall have: host %s ip=ADDRESS", name->text);
     }
+    if (status == RDL_ERR_UNSUPPORTED) {
+        session_fail(s, name->at, "%s: the hosts of the lab have no driver for that device",
+                     name->text);
+        return diag_remedy(&s->diag, "a virtual machine may have one: host %s vm device=%s",
+                           name->text, step_text(st, "device"));
+    }
     return limit_fail(s, name->at, LIMIT_HOSTS, name->text, status);
 }
 
@@ -203,17 +209,29 @@ static bool read_dev_caps(struct session *s, const struct step *st, struct rdl_h
     return true;
 }
 
-/* Checks that nothing is said about the RDMA device of a host that has none. */
-static bool is_ordinary(struct session *s, const struct step *st)
+/* Checks that nothing is said about an RDMA device that the host does not have. */
+static bool device_takes(struct session *s, const struct step *st, uint32_t device)
 {
+    const struct {
+        unsigned flag;
+        bool has;
+        const char *needs, *remedy;
+    } rows[] = {
+        {P_RDMA, device != DEVICE_none, "an RDMA device", "leave it out, or leave out device=none"},
+        {P_VIRTIO, device == DEVICE_virtio, "virtio-rdma", "leave it out, or say device=virtio"},
+        {P_PVRDMA, device == DEVICE_pvrdma, "PVRDMA", "leave it out, or say device=pvrdma"},
+    };
+
     for (size_t i = 0; i < st->cmd->n_params; i++) {
         const struct param *p = &st->cmd->params[i];
 
-        if (!(p->flags & P_RDMA) || !step_has(st, p->name))
-            continue;
-        session_fail(s, step_span(st, p->name, 0), "%s needs an RDMA device", p->name);
-        diag_reason(&s->diag, RDL_ERR_NO_DEVICE);
-        return diag_remedy(&s->diag, "leave it out, or leave out device=none");
+        for (size_t r = 0; r < ARRAY_LEN(rows); r++) {
+            if (rows[r].has || !(p->flags & rows[r].flag) || !step_has(st, p->name))
+                continue;
+            session_fail(s, step_span(st, p->name, 0), "%s needs %s", p->name, rows[r].needs);
+            diag_reason(&s->diag, RDL_ERR_NO_DEVICE);
+            return diag_remedy(&s->diag, "%s", rows[r].remedy);
+        }
     }
     return true;
 }
@@ -224,6 +242,8 @@ bool run_host(struct session *s, const struct step *st)
     const bool single = step_has(st, "mac") || step_has(st, "ip") || step_has(st, "ip6");
     struct rdl_host_config config = {
         .device = (uint32_t)step_number(st, "device"),
+        .version = (uint32_t)step_number(st, "version"),
+        .vectors = (uint32_t)step_number(st, "vectors"),
         .ram_bytes = step_number(st, "ram"),
         .max_cq = (uint32_t)step_number(st, "max_cq"),
         .max_qp = (uint32_t)step_number(st, "max_qp"),
@@ -247,7 +267,7 @@ bool run_host(struct session *s, const struct step *st)
     }
     if (step_has(st, "mac"))
         (void)mac_parse(step_text(st, "mac"), config.mac); /* checked by the parser */
-    if (config.device == DEVICE_none && !is_ordinary(s, st))
+    if (!device_takes(s, st, config.device))
         return false;
     if (!read_pkeys(s, st, &config) || !read_dev_caps(s, st, &config))
         return false;

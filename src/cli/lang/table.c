@@ -7,6 +7,7 @@
 #include "emu/base/assert.h"
 #include "emu/facts/device.h"
 #include "emu/facts/enum/object.h"
+#include "emu/facts/pvrdma/regs.h"
 #include "rdmalab/limits.h"
 #include "rdmalab/trace.h"
 #include "rdmalab/verbs.h"

@@ -31,6 +31,8 @@ enum param_bit {
     P_SESSION = 1u << 9, /* sets something of the session, not of the lab; no scenario has it */
     P_ONE_OF = 1u << 10, /* one of the parameters with this bit must be given */
     P_RDMA = 1u << 11,   /* describes an RDMA device: refused for a host without one */
+    P_VIRTIO = 1u << 12, /* describes virtio-rdma: refused for a host with another device */
+    P_PVRDMA = 1u << 13, /* describes PVRDMA: refused for a host with another device */
     P_REST = 1u << 8,    /* of a list: may be written `in a b c`, to the end of the line */
     /* of an expression or event: written after its name without `=` (`why not h1.cq.wc[1]`); the
      * name may also stand alone, and the value is then ""

@@ -11,6 +11,7 @@
 #include "emu/facts/enum/host_phase.h"
 #include "emu/facts/enum/pci_function.h"
 #include "emu/facts/enum/profile.h"
+#include "emu/facts/pvrdma/regs.h"
 #include "emu/facts/virtio/ring_format.h"
 #include "emu/guest/virtio_rdma/virtio_rdma.h"
 #include "emu/lab/bus.h"
@@ -181,6 +182,8 @@ static bool config_is_sound(const struct rdl_host_config *c)
            enum_by_value(&enum_profile, c->profile) && enum_by_value(&enum_ring_format, c->ring) &&
            enum_by_value(&enum_device_type, c->device) &&
            !(c->external && c->device == DEVICE_none) &&
+           (c->version == 0 || (c->version >= PV_VERSION_LEAST && c->version <= PV_VERSION_MOST)) &&
+           c->vectors <= PV_VECTORS &&
            (c->rx_buffer == 0 ||
             (c->rx_buffer >= RDL_RX_BUFFER_MIN && c->rx_buffer <= RDL_RX_BUFFER_MAX)) &&
            pkeys_are_sound(c) && limits_are_sound(&c->limits);
@@ -217,6 +220,7 @@ static bool rdma_function_init(struct lab_state *w, struct host *h, const struct
         .slot = {.number = pci_number_of(FN_RDMA), .multifunction = true},
         .features_off = c->features_off,
         .packed = c->ring == VRING_packed,
+        .pvrdma = {.version = c->version, .vectors = c->vectors},
     };
 
     memcpy(dev.nic.mac, c->mac, sizeof(dev.nic.mac));
@@ -387,6 +391,8 @@ enum rdl_status rdl_host_add(struct rdl_lab *lab, const struct rdl_host_config *
         return st;
     if (!config_is_sound(&c))
         return RDL_ERR_INVAL;
+    if (host_devices[c.device].init && !host_devices[c.device].driver && !c.external)
+        return RDL_ERR_UNSUPPORTED;
     if (lab_peer_of(w, c.ipv4) != EV_HOST_NONE || lab_peer_of(w, c.ipv6) != EV_HOST_NONE)
         return RDL_ERR_ADDRESS;
     if (w->n_hosts == RDL_HOSTS_MAX)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "emu/lab/devices.h"
 
+#include "emu/device/pvrdma/pvrdma.h"
 #include "emu/device/rdma.h"
 #include "emu/guest/virtio_rdma/virtio_rdma.h"
 
@@ -8,4 +9,5 @@ const struct device_parts host_devices[DEVICE_TYPES] = {
     [DEVICE_virtio] = {.name = "virtio-rdma",
                        .init = virtio_rdma_new,
                        .driver = &virtio_rdma_driver},
+    [DEVICE_pvrdma] = {.name = "PVRDMA", .init = pvrdma_new},
 };

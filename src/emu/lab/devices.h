@@ -12,9 +12,9 @@
 #define DEVICE_TYPES         (0u ENUM_DEVICE_TYPE(DEVICE_TYPE_ONE))
 
 struct device_parts {
-    const char *name;       /* what people call it; NULL: no device */
-    rdma_device_init *init; /* NULL: no device */
-    const struct rdma_driver *driver;
+    const char *name;                 /* what people call it; NULL: no device */
+    rdma_device_init *init;           /* NULL: no device */
+    const struct rdma_driver *driver; /* NULL: only a virtual machine can drive it */
 };
 
 /* Indexed by enum device_type.  The only symbol of its file, so that a program with other types can

@@ -7,7 +7,9 @@
 
 #define ENUM_DEVICE_TYPE(X)                                                                        \
     X(DEVICE, virtio, 0, "virtio-rdma, the device of the RFC")                                     \
-    X(DEVICE, none, 1, "no RDMA device: an ordinary host on the Ethernet, with virtio-net alone")
+    X(DEVICE, none, 1, "no RDMA device: an ordinary host on the Ethernet, with virtio-net alone")  \
+    X(DEVICE, pvrdma, 2,                                                                           \
+      "PVRDMA, the paravirtual adapter of VMware, which Linux's vmw_pvrdma drives")
 
 enum device_type { ENUM_DEVICE_TYPE(ENUM_MEMBER) };
 
