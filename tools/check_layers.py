@@ -46,9 +46,10 @@ MAY_USE = {  # layer -> layers it may include; order is bottom to top
                           "guest/ip", "guest/cm", "guest/verbs"],
     "guest/virtio_rdma": ["base", "facts", "trace", "wire", "mem", "virtio", "guest/pci", "guest/virtio",
                           "guest/verbs", "guest/machine"],
+    "guest/pvrdma":      ["base", "facts", "trace", "wire", "mem", "guest/pci", "guest/verbs", "guest/machine"],
     "lab":    ["base", "facts", "trace", "wire", "mem", "sim", "net", "pci", "virtio", "hca",
                "xport", "rnic", "device", "guest/pci", "guest/virtio", "guest/ip", "guest/verbs", "guest/machine",
-               "guest/virtio_rdma"],
+               "guest/virtio_rdma", "guest/pvrdma"],
     # what happened, from the events of a lab or of a saved trace
     "past":   ["base", "facts", "trace"],
     # pictures are made from pasts and inspect trees alone

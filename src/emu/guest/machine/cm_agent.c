@@ -587,7 +587,9 @@ void cm_agent_start(struct cm_agent *a)
     a->failed = RDL_OK;
     init_parts(a);
     v->current = NULL;
+    v->must_poll = true;
     a->failed = start(a);
+    v->must_poll = false;
     v->current = caller;
 }
 

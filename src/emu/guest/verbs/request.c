@@ -98,6 +98,7 @@ static void answered(struct verbs *v, enum verbs_request_kind kind)
 
 void verbs_boot(struct verbs *v)
 {
+    v->must_poll = true;
     request_begin(v, VERBS_BOOT, NULL);
 }
 
@@ -105,6 +106,7 @@ void verbs_up(struct verbs *v)
 {
     answered(v, VERBS_BOOT);
     v->up = true;
+    v->must_poll = false;
 }
 
 void verbs_broken(struct verbs *v)

@@ -332,6 +332,10 @@ struct verbs {
 
     bool up;     /* all boot requests are answered */
     bool broken; /* the device needs a reset, or its answer was malformed */
+    /* The kernel starts, and cannot wait: a request is answered before it returns.  A driver whose
+     * device answers at once need not wait for the interrupt.
+     */
+    bool must_poll;
     struct verbs_limits limits;
     struct verbs_port port;
     uint16_t pkey; /* the P_Key table entry that was queried last */

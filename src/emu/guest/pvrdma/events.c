@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/* The two rings of the shared region, and interrupts.
+ *
+ * Vector 0 is the answer to a command, 1 an asynchronous event, 2 the notification of a CQ.  With
+ * fewer vectors the reasons of the others do not interrupt.  Linux serves no events then, and no
+ * notifications; neither does this driver.  With INTx the register ICR has the reasons.
+ */
+#include "emu/facts/async.h"
+#include "emu/facts/enum/object.h"
+#include "emu/guest/pvrdma/internal.h"
+
+bool pvd_events_init(const struct pvrdma_guest *d, struct pvd_shared_ring *r, uint32_t entry_bytes)
+{
+    const uint32_t slots = (PV_SHARED_RING_PAGES - 1) * PV_PAGE_BYTES / entry_bytes;
+
+    if (!pvd_pages_take(d, PV_SHARED_RING_PAGES, &r->pages))
+        return false;
+    pvd_ring_init(d, &r->ring, &r->pages, false, 1, pv_slots_used(slots), entry_bytes);
+    return true;
+}
+
+static void poll_async(struct pvrdma_guest *d)
+{
+    struct pv_raw_async_event raw;
+
+    while (pvd_ring_take(d, &d->events.ring, &raw)) {
+        struct pv_async_event e;
+        enum object_kind kind;
+
+        pv_async_event_get(&e, &raw);
+        kind = async_object(e.type);
+        verbs_async(d->verbs, e.type, kind == OBJ_CQ || kind == OBJ_SRQ ? e.info + 1 : e.info);
+    }
+}
+
+static void poll_notes(struct pvrdma_guest *d)
+{
+    struct pv_raw_cq_note raw;
+
+    while (pvd_ring_take(d, &d->notes.ring, &raw)) {
+        struct pv_cq_note note;
+        struct guest_cq *cq;
+
+        pv_cq_note_get(&note, &raw);
+        cq = note.cq < d->caps.max_cq ? verbs_cq(d->verbs, note.cq + 1) : NULL;
+        if (cq && cq->armed)
+            verbs_cq_event(cq);
+    }
+}
+
+void pvd_events_poll(struct pvrdma_guest *d)
+{
+    poll_async(d);
+    poll_notes(d);
+}
+
+static void handle(struct pvrdma_guest *d, uint32_t vector)
+{
+    if (vector == PV_VECTOR_RESPONSE)
+        pvd_answer(d);
+    else if (vector == PV_VECTOR_ASYNC)
+        poll_async(d);
+    else
+        poll_notes(d);
+}
+
+void pvd_interrupt(void *driver, uint32_t vector)
+{
+    struct pvrdma_guest *d = driver;
+
+    if (vector >= d->pci.n_vectors)
+        return;
+    d->irqs++;
+    handle(d, vector);
+}
+
+bool pvd_line(void *driver)
+{
+    struct pvrdma_guest *d = driver;
+    const uint32_t icr = pci_uses_line(&d->pci) ? pvd_read(d, PVR_ICR) : 0;
+
+    if (icr == 0)
+        return false;
+    d->irqs++;
+    for (uint32_t v = 0; v < PV_VECTORS; v++) {
+        if (icr & 1u << v)
+            handle(d, v);
+    }
+    return true;
+}
