@@ -141,6 +141,9 @@ struct rdl_host_config {
  */
 const char *rdl_device_name(uint32_t device);
 
+/* Returns the type of the RDMA device of @host (enum device_type), which must exist. */
+uint32_t rdl_host_device(const struct rdl_lab *lab, rdl_host host);
+
 /* Adds a host and boots it: one tick with many events.
  *
  * Return: RDL_OK

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include "cli/app/allow.h"
+#include "cli/app/device_option.h"
 #include "cli/app/modes.h"
 #include "cli/app/open.h"
 #include "cli/app/options.h"
@@ -112,6 +113,7 @@ struct session *open_session(struct session_config *config, const struct open_op
     shell_add_option(&again, "-c", o->lines);
     shell_add_option(&again, "--seed", o->seed_text);
     shell_add_option(&again, "--fault", o->fault_text);
+    shell_add_option(&again, "--device", o->device_text);
     text_add(&again, o->is_virtual ? " --virtual" : "");
     allow_add(&again, &o->allow);
     shell_add_file(&again, o->file);
@@ -150,6 +152,9 @@ static int open_world(const struct source *src, const struct open_options *o)
               stderr);
     else if (o->fault_text)
         fputs("rdmalab: --fault is for scenarios: a world has its packets already\n", stderr);
+    else if (o->device_text)
+        fputs("rdmalab: --device is for scenarios: the hosts of a world have their devices\n",
+              stderr);
     else if (o->is_virtual)
         fputs("rdmalab: --virtual is for scenarios: no program can be in a world\n", stderr);
     else
@@ -163,12 +168,14 @@ static int open_world(const struct source *src, const struct open_options *o)
 int open_main(int argc, char **argv)
 {
     struct open_options o = {.file = NULL};
-    const struct option rows[] = {{.name = "-c", .lines = &o.lines, .words = ""},
-                                  {.name = "--prompt", .flag = &o.prompt},
-                                  {.name = "--virtual", .flag = &o.is_virtual},
-                                  ALLOW_OPTIONS(o.allow),
-                                  {.name = "--fault", .value = &o.fault_text, .words = ""},
-                                  {.name = "--seed", .value = &o.seed_text, .words = ""}};
+    const struct option rows[] = {
+        {.name = "-c", .lines = &o.lines, .words = ""},
+        {.name = "--prompt", .flag = &o.prompt},
+        {.name = "--virtual", .flag = &o.is_virtual},
+        ALLOW_OPTIONS(o.allow),
+        {.name = "--fault", .value = &o.fault_text, .words = ""},
+        {.name = "--device", .value = &o.device_text, .words = DEVICE_OPTION_WORDS},
+        {.name = "--seed", .value = &o.seed_text, .words = ""}};
     struct source src = {0};
     int status = EXIT_USAGE;
 
@@ -180,7 +187,7 @@ int open_main(int argc, char **argv)
     }
     if ((o.seed_text && !options_number("--seed", o.seed_text, &o.seed)) ||
         (o.fault_text && !fault_choice_read(o.fault_text, &o.choice)) ||
-        !allow_read(&o.allow, &o.allowed))
+        !allow_read(&o.allow, &o.allowed) || !device_option_read(o.device_text, &o.devices))
         goto out;
     o.file = argv[1];
     status = load_text(o.file, &src);

@@ -13,6 +13,7 @@
 
 #include "cli/app/allow.h"
 #include "cli/app/crew.h"
+#include "cli/app/device_option.h"
 #include "cli/app/fault_matrix.h"
 #include "cli/app/modes.h"
 #include "cli/app/options.h"
@@ -269,7 +270,7 @@ static bool read_arguments(struct test_arguments *a)
                 SHOWN_NAME(a->format));
         return false;
     }
-    if (!fits_mode(a))
+    if (!fits_mode(a) || !device_option_read(a->run.device, &a->run.devices))
         return false;
     if (a->jobs_text && !options_number_in("-j", a->jobs_text, 1, CREW_MAX, &a->jobs))
         return false;
@@ -306,6 +307,8 @@ static void print_usage(FILE *out)
         "  -j N              so many at a time, each in a process of its own: 1 to %u\n"
         "  --seed S          instead of the scenarios' own\n"
         "  --seeds A..B      each scenario with each of these seeds\n"
+        "  --device D        the RDMA device of hosts that name none: virtio, pvrdma, or mixed,\n"
+        "                    each in turn; what a device does not have fails\n"
         "  --twice           run each twice and compare every event\n"
         "  --strict          a scenario fails that expects nothing\n"
         "  --tag T,...       only scenarios with one of these tags\n"
@@ -385,6 +388,7 @@ int test_main(int argc, char **argv)
         {.name = "-j", .value = &a.jobs_text, .words = ""},
         {.name = "--seed", .value = &a.seed_text, .words = ""},
         {.name = "--seeds", .value = &a.seeds_text, .words = ""},
+        {.name = "--device", .value = &a.run.device, .words = DEVICE_OPTION_WORDS},
         {.name = "--twice", .flag = &a.run.twice},
         {.name = "--strict", .flag = &a.run.strict},
         {.name = "--tag", .value = &a.tag, .words = ""},

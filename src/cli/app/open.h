@@ -14,6 +14,8 @@ struct open_options {
     bool is_virtual;
     const char *seed_text; /* NULL: not given, and @seed is not valid */
     uint64_t seed;
+    const char *device_text; /* NULL: not given */
+    struct session_devices devices;
     const char *fault_text;     /* NULL: no fault, and @choice is not valid */
     struct fault_choice choice; /* a run of the fault matrix */
     struct allow allow;

@@ -63,7 +63,8 @@ static int find_fault(const struct scenario *sc, const struct open_options *o,
                                 .seed = o->seed_text ? o->seed : scenario_seed(sc),
                                 .seed_given = o->seed_text != NULL};
     const char *why = scratch_open(scratch);
-    const struct test_options how = {.allowed = o->allowed, .scratch = scratch};
+    const struct test_options how = {
+        .allowed = o->allowed, .scratch = scratch, .devices = o->devices};
     int status = EXIT_FAILED;
 
     if (why)
@@ -91,6 +92,7 @@ static int open_loaded(const struct scenario *sc, const struct open_options *o)
     config.seed_given = o->seed_text != NULL;
     config.programs_virtual = o->is_virtual;
     config.allowed = o->allowed;
+    config.devices = o->devices;
     if (o->fault_text)
         config.observer = (struct session_observer){.opened = add_fault, .ctx = &fault};
     s = open_session(&config, o);

@@ -124,6 +124,7 @@ static struct session *run_once(const struct test_case *c, const struct test_opt
         .programs_until_ms = until_ms(o),
         .tested = true,
         .observer = observer,
+        .devices = o->devices,
         .files_below = below,
         .allowed = o->allowed,
         .expectations_ignored = c->witness && c->witness->expectations_ignored,
@@ -197,6 +198,7 @@ void test_add_open(struct text *t, const struct test_case *c, const struct test_
     shell_add_file(t, c->file->name);
     shell_add_number(t, "--seed", c->seed);
     shell_add_option(t, "--fault", c->fault);
+    shell_add_option(t, "--device", o->device);
     text_add(t, may_start(o) ? " --virtual" : "");
     allow_add_set(t, o->allowed & ~PERMIT_BIT(PORTS));
 }
@@ -209,6 +211,7 @@ void test_add_again(struct text *t, const struct test_case *c, const struct test
     shell_add_file(t, c->file->name);
     shell_add_number(t, "--seed", c->seed);
     shell_add_option(t, "--fault", c->fault);
+    shell_add_option(t, "--device", o->device);
     text_add(t, o->twice ? " --twice" : "");
     text_add(t, o->strict ? " --strict" : "");
     allow_add_set(t, o->allowed & ~PERMIT_BIT(PORTS)); /* no test has ports */

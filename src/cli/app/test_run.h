@@ -21,6 +21,8 @@ struct test_options {
     const char *scratch; /* if @artifacts is NULL: temporary directory for files that cases write */
     uint64_t timeout_s;  /* most real time of a case; 0: no limit */
     bool timeout_given;  /* @timeout_s comes from the command line */
+    const char *device;  /* value of --device; NULL: not given */
+    struct session_devices devices;
 };
 
 /* A running process. */

@@ -236,12 +236,33 @@ static bool device_takes(struct session *s, const struct step *st, uint32_t devi
     return true;
 }
 
+/* Returns the number of hosts in the lab. */
+static uint32_t count_hosts(const struct session *s)
+{
+    uint8_t gid[GID_BYTES], mac[MAC_BYTES];
+    uint32_t n = 0;
+
+    while (rdl_host_address(s->lab, (rdl_host){n + 1}, 0, gid, mac) == RDL_OK)
+        n++;
+    return n;
+}
+
+/* The device of the next host.  A virtual machine brings a driver for the usual one. */
+static uint32_t device_of(const struct session *s, const struct step *st)
+{
+    const struct session_devices *d = &s->config.devices;
+
+    if (step_has(st, "device") || step_has(st, "vm") || (d->mixed && count_hosts(s) % 2 == 0))
+        return (uint32_t)step_number(st, "device");
+    return d->device;
+}
+
 bool run_host(struct session *s, const struct step *st)
 {
     const struct arg *names = step_arg(st, "names");
     const bool single = step_has(st, "mac") || step_has(st, "ip") || step_has(st, "ip6");
     struct rdl_host_config config = {
-        .device = (uint32_t)step_number(st, "device"),
+        .device = device_of(s, st),
         .version = (uint32_t)step_number(st, "version"),
         .vectors = (uint32_t)step_number(st, "vectors"),
         .ram_bytes = step_number(st, "ram"),
@@ -281,6 +302,7 @@ bool run_host(struct session *s, const struct step *st)
         enum rdl_status status;
 
         config.name = names->v[i].text;
+        config.device = device_of(s, st);
         if (single && address_is_taken(s, st, &config))
             return false;
         status = rdl_host_add(s->lab, &config, &host);

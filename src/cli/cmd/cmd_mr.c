@@ -78,7 +78,8 @@ static bool iova_failed(struct session *s, const struct step *st, uint64_t addr,
 static bool not_offered(struct session *s, const struct step *st, const struct home *home)
 {
     session_fail(s, st->at, "the device of %s does not offer %s", home->name, st->cmd->name);
-    return diag_remedy(&s->diag, "make the host without features_off=MW");
+    return verb_absent(s, home, st->cmd == &cmd_table[CMD_rereg_mr] ? PV_NO_REREG : PV_NO_WINDOWS,
+                       "make the host without features_off=MW");
 }
 
 /* Waits, unless the verb says that the device has nothing of the kind. */
@@ -105,6 +106,10 @@ static bool register_memory(struct session *s, const struct step *st, const stru
     if (status == RDL_ERR_INVAL &&
         (access_failed(s, st, access) || iova_failed(s, st, addr, range.iova, zero_based)))
         return false;
+    if (status == RDL_ERR_UNSUPPORTED) {
+        session_fail(s, st->at, "the device of %s does not offer such a region", home->name);
+        return verb_absent(s, home, PV_NO_OTHER_PLACE, "iova= and the memory are at one place");
+    }
     return verb_finish(s, st, home, status);
 }
 

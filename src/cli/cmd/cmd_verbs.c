@@ -89,7 +89,7 @@ static bool explain_create_qp(struct session *s, const struct step *st, const st
     if (status == RDL_ERR_UNSUPPORTED && step_has(st, "block_self_mcast")) {
         session_fail(s, step_span(st, "block_self_mcast", 0),
                      "no queue pair of this device can do without its own copies");
-        return diag_remedy(&s->diag, "leave block_self_mcast out");
+        return verb_absent(s, home, PV_NO_GROUPS, "leave block_self_mcast out");
     }
     if (status == RDL_ERR_UNSUPPORTED && step_number(st, "type") == QPT_GSI) {
         session_fail(s, step_span(st, "type", 0),
@@ -204,7 +204,8 @@ bool run_resize_cq(struct session *s, const struct step *st)
     }
     if (status == RDL_ERR_UNSUPPORTED) {
         session_fail(s, st->at, "the device of %s does not offer RESIZE", home.name);
-        return diag_remedy(&s->diag, "RESIZE needs RING_RESET: see features_off= of the host");
+        return verb_absent(s, &home, PV_NO_RESIZE,
+                           "RESIZE needs RING_RESET: see features_off= of the host");
     }
     return verb_finish(s, st, &home, status);
 }
@@ -222,7 +223,8 @@ bool run_resize_qp(struct session *s, const struct step *st)
                       step_has(st, "max_recv_wr") ? qp_number(st, "max_recv_wr") : 0);
     if (status == RDL_ERR_UNSUPPORTED) {
         session_fail(s, st->at, "the device of %s does not offer RESIZE", home.name);
-        return diag_remedy(&s->diag, "RESIZE needs RING_RESET: see features_off= of the host");
+        return verb_absent(s, &home, PV_NO_RESIZE,
+                           "RESIZE needs RING_RESET: see features_off= of the host");
     }
     return verb_finish(s, st, &home, status);
 }
@@ -406,7 +408,7 @@ static bool change_group(struct session *s, const struct step *st,
     }
     if (status == RDL_ERR_UNSUPPORTED) {
         session_fail(s, st->at, "the device of %s has no multicast", home.name);
-        return diag_remedy(&s->diag, "it was made without: features_off=mcast");
+        return verb_absent(s, &home, PV_NO_GROUPS, "it was made without: features_off=mcast");
     }
     return verb_finish(s, st, &home, status);
 }

@@ -7,10 +7,20 @@
 #include "cli/cmd/limit.h"
 #include "cli/session/advance.h"
 #include "emu/base/text.h"
+#include "emu/facts/enum/device_type.h"
 #include "emu/facts/leaf.h"
 #include "emu/wire/addr.h"
 #include "rdmalab/events.h"
 #include "rdmalab/inspect.h"
+
+bool verb_absent(struct session *s, const struct home *home, enum pv_absent what,
+                 const char *remedy)
+{
+    if (rdl_host_device(s->lab, home->host) != DEVICE_pvrdma)
+        return diag_remedy(&s->diag, "%s", remedy);
+    return diag_remedy(&s->diag, "its PVRDMA never does: \"explain %s\"",
+                       enum_name(&enum_pv_absent, (uint32_t)what));
+}
 
 bool verb_home(struct session *s, const struct step *st, struct home *ret)
 {

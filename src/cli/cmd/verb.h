@@ -6,6 +6,7 @@
 #include "cli/session/resolve.h"
 #include "cli/session/session.h"
 #include "emu/facts/enum/object.h"
+#include "emu/facts/enum/pv_absent.h"
 #include "rdmalab/verbs.h"
 
 /* Finds the host in parameter `host` of @st; if it is not given, the host of the running block
@@ -24,6 +25,13 @@ bool verb_object(struct session *s, const struct step *st, const char *param, en
  * @ret has RDL_VALUE_BYTES bytes.
  */
 void verb_own_name(struct session *s, enum object_kind kind, uint64_t raw, char *ret);
+
+/* Adds to the error in s->diag, that the device of @home does not offer something, what can be done
+ * about it: PVRDMA never offers it, as @what says; for another device it is @remedy.  Returns
+ * false.
+ */
+bool verb_absent(struct session *s, const struct home *home, enum pv_absent what,
+                 const char *remedy);
 
 /* Checks @status, the result of the function of the lab that sent the control request of @st on
  * @home.  Returns true for RDL_OK.  Otherwise returns false with a message in s->diag: name taken

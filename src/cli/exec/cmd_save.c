@@ -9,6 +9,7 @@
 #include "cli/session/history.h"
 #include "cli/session/position.h"
 #include "cli/session_file/session_file.h"
+#include "emu/facts/enum/device_type.h"
 #include "rdmalab/trace.h"
 
 /* Returns the number of stops that the prompt has made. */
@@ -43,6 +44,9 @@ bool run_save(struct session *s, const struct step *st)
                      "this lab cannot be saved as a world: it has or had a live port or a program");
         return diag_remedy(&s->diag, "what came from outside does not come again");
     }
+    if (s->config.devices.device != DEVICE_virtio)
+        return session_fail(s, st->at,
+                            "this lab cannot be saved as a world: --device has chosen its devices");
     if (!position_can_go_back(s, st->at))
         return false;
     why = session_file_obstacle(s);

@@ -52,6 +52,12 @@ struct session_observer {
     void *ctx;
 };
 
+/* The RDMA device of hosts that name none. */
+struct session_devices {
+    uint32_t device; /* enum device_type */
+    bool mixed;      /* only each second host of the lab has it, the others virtio-rdma */
+};
+
 struct session_config {
     FILE *out; /* output of the commands */
     FILE *err; /* errors in a sourced file */
@@ -78,6 +84,7 @@ struct session_config {
     size_t memory_bytes; /* limit of the lab's memory, replaces that of a scenario; 0: the
                             scenario's limit, or the default */
     struct session_observer observer;
+    struct session_devices devices;
     unsigned refused_commands; /* set of enum cmd_bit: commands with such a flag are refused */
     size_t history_bytes;      /* limit of the snapshots' memory; 0: none are taken, and the session
                                   cannot go back */

@@ -32,6 +32,7 @@
 #include "emu/facts/enum/pkt_act.h"
 #include "emu/facts/enum/port_space.h"
 #include "emu/facts/enum/profile.h"
+#include "emu/facts/enum/pv_absent.h"
 #include "emu/facts/enum/qp_attr.h"
 #include "emu/facts/enum/qp_state.h"
 #include "emu/facts/enum/qp_type.h"

@@ -365,6 +365,7 @@ static struct host *host_new(struct lab_state *w, const struct rdl_host_config *
     if (!h)
         return NULL;
     h->index = w->n_hosts;
+    h->device_type = c->device;
     memcpy(h->name, c->name, strlen(c->name));
     if (!directory_reserve(&w->directory, GUEST_GIDS) ||
         !directory_reserve(&w->addresses, GUEST_GIDS) || !host_init(w, h, c) ||
@@ -414,6 +415,14 @@ enum rdl_status rdl_host_add(struct rdl_lab *lab, const struct rdl_host_config *
     }
     *ret = (rdl_host){h->index + 1};
     return RDL_OK;
+}
+
+uint32_t rdl_host_device(const struct rdl_lab *lab, rdl_host host)
+{
+    const struct host *h = lab_host(lab->state, host.raw);
+
+    RDL_ASSERT(h);
+    return h->device_type;
 }
 
 enum rdl_status rdl_host_limit(struct rdl_lab *lab, rdl_host host,

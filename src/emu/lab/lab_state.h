@@ -48,6 +48,7 @@ struct host {
     char name[RDL_NAME_BYTES]; /* "" if it could not boot, see host_is_there() */
     struct ram ram;
     struct eth_port port;
+    uint32_t device_type;                 /* enum device_type */
     struct rdma_device device;            /* function 1 of its slot; ops NULL: there is none */
     struct rnic *rnic;                    /* device.nic; NULL: no RDMA device */
     struct vnet *net;                     /* function 0 */

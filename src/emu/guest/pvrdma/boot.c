@@ -53,7 +53,12 @@ static enum rdl_status read_caps(struct pvrdma_guest *d)
     return RDL_OK;
 }
 
-/* The format has no windows, no REREG_MR, no groups and no inline data. */
+/* The bytes of a work request behind its head, which is how much inline data it could have. */
+#define WQE_ROOM (PV_PAGE_BYTES - (uint32_t)PV_BYTES_sq_wqe)
+
+/* The format has no windows, no REREG_MR and no groups.  Whether a queue pair has inline data, the
+ * device says.
+ */
 static bool meet(struct pvrdma_guest *d)
 {
     const struct pv_caps *c = &d->caps;
@@ -66,6 +71,7 @@ static bool meet(struct pvrdma_guest *d)
         .max_send_sge = c->max_sge,
         .max_recv_sge = c->max_sge,
         .max_sge_rd = c->max_sge_rd,
+        .max_inline_data = WQE_ROOM,
         .max_ah = c->max_ah,
         .max_pkeys = c->max_pkeys,
         .max_dest_rd_atomic = c->max_qp_rd_atom,

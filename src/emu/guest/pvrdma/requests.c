@@ -229,8 +229,10 @@ void pvd_gid_set(struct pvrdma_guest *d, struct guest_object *o, const uint8_t *
 {
     (void)o;
     (void)body;
-    if (d->verbs->up)
-        verbs_gid_set(d->verbs);
+    if (!d->verbs->up)
+        return;
+    pvd_events_poll(d); /* that it has changed */
+    verbs_gid_set(d->verbs);
 }
 
 /* --- What the format does not have ------------------------------------------------------------ */
