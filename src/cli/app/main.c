@@ -340,7 +340,8 @@ static const struct mode modes[] = {
      "0 measured, 1 the lab could not be made or a program is missing, 2 usage",
      "time device connect programs"},
     {"swarm", swarm_main,
-     "swarm [--outside] [--seed S | --seeds A..B] [-j N] [--minutes M] [--pairs] [--no-shrink] "
+     "swarm [--outside] [--seed S | --seeds A..B] [-j N] [--minutes M] [--pairs] [--devices] "
+     "[--no-shrink] "
      "[--fail-fast] [--artifacts DIR] [--script FILE] [--events] [--hash]\n"
      "       rdmalab swarm --drill " DRILL_WORDS "\n"
      "                     [--seed S | --seeds A..B] ...\n"

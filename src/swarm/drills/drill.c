@@ -8,15 +8,17 @@
 
 #include "emu/base/assert.h"
 #include "emu/base/text.h"
+#include "emu/facts/enum/device_type.h"
 #include "emu/trace/event.h"
 #include "process/must.h"
 #include "rdmalab/inspect.h"
 #include "rdmalab/trace.h"
 #include "swarm/drills/kinds.h"
 
-#define TICKS_MAX     1000000u
-#define RECORD_EVENTS 4096u
-#define RECORD_BYTES  ((size_t)2 << 20)
+#define TICKS_MAX      1000000u
+#define STREAM_DEVICES 0x1000u /* of host 0; those of the steps are lower */
+#define RECORD_EVENTS  4096u
+#define RECORD_BYTES   ((size_t)2 << 20)
 
 #define KIND(name) &drill_of_##name,
 const struct drill_kind *const drill_kinds[DRILL_KINDS] = {DRILLS(KIND)};
@@ -195,9 +197,20 @@ static void take_steps(struct drill *d, const struct drill_run *run)
         d->kind->finish(d);
 }
 
+uint32_t drill_device(const struct drill *d, uint32_t host)
+{
+    struct prng rng = prng_stream(d->seed, STREAM_DEVICES + host);
+
+    return d->devices && prng_below(&rng, 2) ? DEVICE_pvrdma : DEVICE_virtio;
+}
+
 bool drill_run(const struct drill_kind *kind, struct drill_run *run)
 {
-    struct drill d = {.kind = kind, .script = run->script, .own = must_malloc(kind->bytes)};
+    struct drill d = {.kind = kind,
+                      .seed = run->seed,
+                      .devices = run->devices,
+                      .script = run->script,
+                      .own = must_malloc(kind->bytes)};
     struct rdl_listener *listener = NULL;
 
     RDL_ASSERT(kind->steps <= DRILL_STEPS_MAX);
@@ -245,7 +258,8 @@ uint32_t drill_shrink(const struct drill_kind *kind, const struct drill_run *run
         is_left_out[i] = true;
     for (uint32_t part = kind->steps; part > 0; part /= 2) {
         for (uint32_t from = 0; from < kind->steps && runs < runs_max; from += part) {
-            struct drill_run again = {.seed = run->seed, .is_left_out = tried};
+            struct drill_run again = {
+                .seed = run->seed, .devices = run->devices, .is_left_out = tried};
             const uint32_t before = count_left(kind, is_left_out);
 
             memcpy(tried, is_left_out, sizeof(tried));

@@ -34,6 +34,7 @@ struct drill_kind {
     void (*set_up)(struct drill *d); /* adds hosts and objects to the empty lab */
     void (*take)(struct drill *d);   /* takes one step */
     void (*finish)(struct drill *d); /* checks the state after the last step; NULL: no check */
+    bool any_device;                 /* asks of a device only what all have, see drill_device() */
 };
 
 /* X(name) for each kind, in the order in which they run. */
@@ -62,7 +63,9 @@ extern const struct drill_kind *const drill_kinds[DRILL_KINDS];
 struct drill {
     const struct drill_kind *kind;
     struct rdl_lab *lab;
-    struct prng rng;        /* PRNG stream of this step */
+    struct prng rng; /* PRNG stream of this step */
+    bool devices;    /* draws the RDMA device of each host */
+    uint64_t seed;
     uint32_t step;          /* number of the running step, from 0 */
     void *own;              /* state of the kind, kind->bytes long, zeroed at the start */
     FILE *script;           /* receives the steps as script lines; NULL: no script */
@@ -76,6 +79,7 @@ struct drill {
 /* One run: its inputs, and how it ended. */
 struct drill_run {
     uint64_t seed;
+    bool devices;            /* drill.devices */
     const bool *is_left_out; /* a flag per step, true: not taken; NULL: all steps are taken */
     FILE *script;            /* receives the run as script lines; NULL: no script */
     /* Called for each event; @ctx is the lab.  NULL: not called. */
@@ -123,6 +127,11 @@ bool drill_number(struct drill *d, const char *path, uint64_t *ret);
  * failed.
  */
 bool drill_number_is(struct drill *d, const char *path, uint64_t want, const char *what);
+
+/* Returns the RDMA device of host number @host, from 0: enum device_type.  Does not depend on other
+ * draws.
+ */
+uint32_t drill_device(const struct drill *d, uint32_t host);
 
 /* Runs the lab until the device of @host has answered the pending control request.  Returns the
  * status of rdl_wait().

@@ -345,8 +345,10 @@ static bool add_end(struct drill *d, uint32_t end)
 static bool add_host(struct drill *d, uint32_t h)
 {
     struct aims *s = d->own;
-    const struct rdl_host_config host = {
-        .name = host_names[h], .profile = drill_one_in(d, 3) ? rig_draw_rxe(d) : PROFILE_iba};
+    const struct rdl_host_config host = {.name = host_names[h],
+                                         .device = drill_device(d, h),
+                                         .profile =
+                                             drill_one_in(d, 3) ? rig_draw_rxe(d) : PROFILE_iba};
     const struct rdl_link_config link = {
         .a = host_names[h], .b = "s1", .latency_ns = 1 + drill_below(d, 3000)};
     const uint32_t first = drill_below(d, 2);
@@ -401,4 +403,5 @@ const struct drill_kind drill_of_aims = {.name = "aims",
                                          .steps = STEPS,
                                          .set_up = set_up,
                                          .take = take,
-                                         .finish = finish};
+                                         .finish = finish,
+                                         .any_device = true};

@@ -382,4 +382,5 @@ const struct drill_kind drill_of_connections = {.name = "connections",
                                                 .steps = STEPS,
                                                 .set_up = set_up,
                                                 .take = take,
-                                                .finish = finish};
+                                                .finish = finish,
+                                                .any_device = true};

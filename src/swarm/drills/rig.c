@@ -9,6 +9,7 @@
 #include "emu/base/log2.h"
 #include "emu/facts/device.h"
 #include "emu/facts/enum/access.h"
+#include "emu/facts/enum/device_type.h"
 #include "emu/facts/enum/mtu.h"
 #include "emu/facts/enum/object.h"
 #include "emu/facts/enum/profile.h"
@@ -57,6 +58,7 @@ bool rig_add_hosts(struct drill *d, const struct rig_config *c, rdl_host ret[RIG
 
     for (unsigned i = 0; i < RIG_HOSTS; i++) {
         const struct rdl_host_config host = {.name = names[i],
+                                             .device = drill_device(d, i),
                                              .profile = c->profile,
                                              .features_off = c->features_off,
                                              .max_qp = c->max_qp,
@@ -67,10 +69,10 @@ bool rig_add_hosts(struct drill *d, const struct rig_config *c, rdl_host ret[RIG
 
         if (c->max_qp_rd_atom)
             snprintf(rds, sizeof(rds), " max_qp_rd_atom=%u", c->max_qp_rd_atom);
-        drill_say(d, "host %s profile=%s max_qp=%u%s%s%s%s", names[i],
+        drill_say(d, "host %s profile=%s max_qp=%u%s%s%s%s%s", names[i],
                   enum_name(&enum_profile, c->profile), c->max_qp ? c->max_qp : 17, rds,
-                  c->arp ? " arp" : "", c->intx ? " irq=intx" : "",
-                  c->ring == VRING_packed ? " ring=packed" : "");
+                  host.device == DEVICE_pvrdma ? " device=pvrdma" : "", c->arp ? " arp" : "",
+                  c->intx ? " irq=intx" : "", c->ring == VRING_packed ? " ring=packed" : "");
         if (!drill_works(d, rdl_host_add(d->lab, &host, &ret[i]), "a host can be added"))
             return false;
     }

@@ -9,6 +9,9 @@
 /* Appends the names of the kinds of drills and "all", separated by |. */
 void swarm_drills_words(struct text *t);
 
+/* Returns the number of kinds of drills that @o asks for. */
+uint32_t swarm_drills_asked(const struct swarm_options *o);
+
 /* Returns true if @name is the name of a kind of drill, or "all". */
 bool swarm_drills_known(const char *name);
 

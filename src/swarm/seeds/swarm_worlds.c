@@ -127,8 +127,9 @@ static void command(const struct swarm_options *o, uint64_t seed, char out[96])
     if (o->is_matrix)
         snprintf(out, 96, "rdmalab swarm --matrix --cell %llu --events", (unsigned long long)seed);
     else
-        snprintf(out, 96, "rdmalab swarm%s%s%s --seed %llu --events", o->pairs ? " --pairs" : "",
-                 o->drill ? " --drill " : "", o->drill ? o->drill : "", (unsigned long long)seed);
+        snprintf(out, 96, "rdmalab swarm%s%s%s%s --seed %llu --events", o->pairs ? " --pairs" : "",
+                 o->devices ? " --devices" : "", o->drill ? " --drill " : "",
+                 o->drill ? o->drill : "", (unsigned long long)seed);
 }
 
 /* Prints the failure of @w and the command that repeats it, and writes a reduced world. */
@@ -204,11 +205,13 @@ static void try_seeds(const struct swarm_options *o, uint32_t job, struct worlds
         signals_replay("%s", again);
         if (!o->drill) {
             world_draw(w, seed, o->pairs);
+            if (o->devices)
+                world_draw_devices(w);
             right = try_world(o, w, r, met);
         }
         right = swarm_drills(o, seed, &broke) && right;
         met->broke += broke;
-        met->drills += o->drill ? 0 : DRILL_KINDS;
+        met->drills += o->drill ? 0 : swarm_drills_asked(o);
         count(met, right);
         if (o->fails_fast && met->failed > 0)
             break;

@@ -143,6 +143,7 @@ struct world_deed {
 /* A host and its link. */
 struct world_host {
     uint32_t profile;              /* enum profile */
+    uint32_t device;               /* enum device_type */
     uint32_t latency_ns, loss_ppm; /* these and the members up to rate_bps are of its link */
     uint32_t jitter_ns, burst_ppm, burst_frames, burst_loss_ppm;
     uint64_t rate_bps;            /* 0: 100 Gbit/s */
@@ -239,6 +240,11 @@ extern const uint16_t world_pkeys[WORLD_PKEYS];
 
 /* Draws the world of @seed.  With @pair it has two hosts, otherwise 2 to WORLD_HOSTS_MAX. */
 void world_draw(struct world *w, uint64_t seed, bool pair);
+
+/* Draws the RDMA device of each host of the drawn world: virtio-rdma or PVRDMA.  Whatever a device
+ * does not have is replaced.
+ */
+void world_draw_devices(struct world *w);
 
 static inline uint32_t world_mtu_bytes(const struct world_end *e)
 {

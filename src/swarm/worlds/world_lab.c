@@ -10,6 +10,7 @@
 #include "emu/base/assert.h"
 #include "emu/facts/device.h"
 #include "emu/facts/enum/access.h"
+#include "emu/facts/enum/device_type.h"
 #include "emu/facts/enum/qp_attr.h"
 #include "emu/facts/psn.h"
 #include "emu/facts/qp_fsm.h"
@@ -107,6 +108,7 @@ static void add_host(struct world_run *r, unsigned h)
         .max_qp = QUEUE_PAIRS,
         .max_cq = CQS,
         .profile = host->profile,
+        .device = host->device,
         .features_off = host->is_plain ? PLAIN : 0,
         .n_pkeys = WORLD_PKEYS,
         .ring = host->ring,
@@ -120,9 +122,9 @@ static void add_host(struct world_run *r, unsigned h)
         snprintf(buffers, sizeof(buffers), " rx_buffer=%u", host->rx_buffer);
     c.name = name;
     memcpy(c.pkeys, world_pkeys, sizeof(world_pkeys));
-    world_say(r, "host %s profile=%s max_qp=%u max_cq=%u pkeys=0x%x,0x%x,0x%x%s%s%s%s", name,
+    world_say(r, "host %s profile=%s max_qp=%u max_cq=%u pkeys=0x%x,0x%x,0x%x%s%s%s%s%s", name,
               enum_name(&enum_profile, host->profile), QUEUE_PAIRS, CQS, world_pkeys[0],
-              world_pkeys[1], world_pkeys[2],
+              world_pkeys[1], world_pkeys[2], host->device == DEVICE_pvrdma ? " device=pvrdma" : "",
               host->is_plain ? " features_off=INDIRECT_DESC,EVENT_IDX" : "",
               host->ring == VRING_packed ? " ring=packed" : "", host->indirect ? " indirect" : "",
               buffers);
@@ -220,6 +222,8 @@ static void add_window(struct world_run *r, unsigned h, struct key_story *k, uin
 {
     struct rdl_mw_info info;
 
+    if (r->w->host[h].device == DEVICE_pvrdma)
+        return; /* it has no windows */
     world_say(r, "alloc_mw h%u.pd type=%u as %s", h + 1, type, name);
     if (is_done(r, h, rdl_alloc_mw(r->lab, r->host[h].pd, type, name, &k->mw),
                 "a window can be had") &&
@@ -322,6 +326,12 @@ static void add_small_cq(struct world_run *r, uint16_t end)
         add_cq(r, r->w->end[end].host, &r->end[end].small, SMALL_CQ, name);
 }
 
+/* PVRDMA has no inline data. */
+static uint32_t most_inline(const struct world *w, uint16_t end)
+{
+    return w->host[w->end[end].host].device == DEVICE_pvrdma ? 0 : WORLD_INLINE_MAX;
+}
+
 void world_make_end(struct world_run *r, uint16_t end)
 {
     const struct world_end *e = &r->w->end[end];
@@ -330,7 +340,7 @@ void world_make_end(struct world_run *r, uint16_t end)
                               .type = e->type,
                               .max_send_wr = WORLD_DEPTH,
                               .max_recv_wr = WORLD_DEPTH,
-                              .max_inline_data = WORLD_INLINE_MAX,
+                              .max_inline_data = most_inline(r->w, end),
                               .sq_sig_all = e->sig_all};
     struct rdl_qp_info info;
     char name[RDL_NAME_BYTES], cqs[80];
@@ -350,7 +360,7 @@ void world_make_end(struct world_run *r, uint16_t end)
     world_say(r,
               "create_qp h%u.pd type=%s %s max_send_wr=%u max_recv_wr=%u max_inline_data=%u%s%s "
               "as %s",
-              e->host + 1u, types[e->type], cqs, WORLD_DEPTH, WORLD_DEPTH, WORLD_INLINE_MAX,
+              e->host + 1u, types[e->type], cqs, WORLD_DEPTH, WORLD_DEPTH, c.max_inline_data,
               e->sig_all ? " sq_sig_all" : "", e->has_srq ? " srq=srq" : "", name);
     if (is_done(r, e->host, rdl_create_qp(r->lab, &c, name, &r->end[end].qp),
                 "a queue pair can be created") &&

@@ -33,6 +33,9 @@ static void poll_async(struct pvrdma_guest *d)
     }
 }
 
+/* Each notification is an event, also one of an earlier arming that comes after the CQ was armed
+ * again.
+ */
 static void poll_notes(struct pvrdma_guest *d)
 {
     struct pv_raw_cq_note raw;
@@ -43,7 +46,7 @@ static void poll_notes(struct pvrdma_guest *d)
 
         pv_cq_note_get(&note, &raw);
         cq = note.cq < d->caps.max_cq ? verbs_cq(d->verbs, note.cq + 1) : NULL;
-        if (cq && cq->armed)
+        if (cq)
             verbs_cq_event(cq);
     }
 }
