@@ -59,8 +59,10 @@ static void nobody(struct host *h, uint64_t gpa, uint32_t width, bool write)
 static uint64_t mem_read(void *ctx, uint64_t gpa, uint32_t width)
 {
     uint32_t bar, offset;
-    struct pci_fn *f = decode(ctx, gpa, &bar, &offset);
+    struct host *h = ctx;
+    struct pci_fn *f = decode(h, gpa, &bar, &offset);
 
+    h->n_reads += f && f == h->device.fn;
     if (f)
         return fn_bar_read(f, bar, offset, width);
     nobody(ctx, gpa, width, false);
@@ -70,8 +72,10 @@ static uint64_t mem_read(void *ctx, uint64_t gpa, uint32_t width)
 static void mem_write(void *ctx, uint64_t gpa, uint32_t width, uint64_t value)
 {
     uint32_t bar, offset;
-    struct pci_fn *f = decode(ctx, gpa, &bar, &offset);
+    struct host *h = ctx;
+    struct pci_fn *f = decode(h, gpa, &bar, &offset);
 
+    h->n_writes += f && f == h->device.fn;
     if (f)
         fn_bar_write(f, bar, offset, width, value);
     else

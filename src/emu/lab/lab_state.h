@@ -54,6 +54,7 @@ struct host {
     struct vnet *net;                     /* function 0 */
     struct pci_fn *functions[FN_NUMBERS]; /* indexed by number in the slot; NULL: none */
     uint32_t n_functions;                 /* the largest number in the slot, and 1 */
+    uint64_t n_reads, n_writes;           /* accesses to BARs of the RDMA device */
     struct guest guest; /* if the host is external, only the addresses are valid */
     bool is_external;   /* a virtual machine drives its functions, see lab/vm.c */
     uint64_t n_ticks;   /* number of dispatches for this host; calls of its program do not count */

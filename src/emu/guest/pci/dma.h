@@ -20,6 +20,7 @@ struct dma_pool {
      * block begins with the address of the next one.
      */
     uint64_t free[DMA_CLASSES];
+    uint64_t used; /* bytes of all blocks that are taken */
 };
 
 void dma_init(struct dma_pool *p, struct space *space);

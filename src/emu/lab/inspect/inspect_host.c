@@ -219,6 +219,8 @@ static void visit_host(const struct inode *n, struct visit *v)
     inspect_leaf(v, LEAF_host_external, h->is_external);
     if (h->rnic)
         inspect_child(v, CHILD_host_device, *n);
+    if (h->rnic && !h->is_external)
+        inspect_child(v, CHILD_host_driver, *n);
     inspect_child(v, CHILD_host_port, *n);
     inspect_child(v, CHILD_host_net, *n);
     if (!h->is_external)
@@ -265,6 +267,13 @@ static void visit_device(const struct inode *n, struct visit *v)
     inspect_child(v, CHILD_device_config, *n);
 }
 
+static void visit_driver(const struct inode *n, struct visit *v)
+{
+    inspect_leaf(v, LEAF_driver_reads, n->host->n_reads);
+    inspect_leaf(v, LEAF_driver_writes, n->host->n_writes);
+    inspect_leaf(v, LEAF_driver_dma_bytes, n->host->guest.dma.used);
+}
+
 static void visit_limits(const struct inode *n, struct visit *v)
 {
     const struct hca_limits *l = &n->host->rnic->hca.limits;
@@ -298,6 +307,7 @@ static visitor *const visitors[NODE_COUNT] = {
     [NODE_lab] = visit_lab,
     [NODE_host] = visit_host,
     [NODE_device] = visit_device,
+    [NODE_driver] = visit_driver,
     [NODE_limits] = visit_limits,
     [NODE_config] = visit_config,
     [NODE_port] = visit_port,
