@@ -7,6 +7,8 @@ declare -A foreign_suites=(
     [qemu-11.1]="trixie trixie-backports" # its libraries are in both
     [linux-6.12]=trixie
     [linux-7.3]=trixie-backports
+    [driver-6.12]=trixie # of the kernels with these numbers: headers, source and compiler
+    [driver-7.3]="trixie trixie-backports"
 )
 declare -A foreign_packages=(
     [qemu-11.1]="qemu-system-x86=1:11.1.3+ds-1~bpo13+1"
