@@ -12,6 +12,7 @@
 #include "program/protocol.h"
 #include "rdmalab/inspect.h"
 #include "rdmalab/verbs.h"
+#include "rdmalab/vm.h"
 
 #define TEMPORARY PROGRAM_HOSTS_FILE ".new"
 #define GIDS      2u
@@ -32,6 +33,8 @@ static void write_host(void *ctx, const char *key, const struct rdl_value *v)
     if (v->type != RDL_NODE || rdl_find_host(f->lab, key, &host) != RDL_OK)
         return;
     f->n++;
+    if (rdl_vm_is_guest(f->lab, host))
+        return; /* its own TCP answers, over the lab's Ethernet */
     for (uint32_t i = 0; i < GIDS; i++) {
         char text[ADDR_TEXT_MAX];
         uint8_t gid[16], mac[6];
