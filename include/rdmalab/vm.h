@@ -2,7 +2,9 @@
 /* Hosts whose guest is a virtual machine that another program runs.
  *
  * Such a host (rdl_host_config.external) has two PCI functions, virtio-net and its RDMA device, and
- * an Ethernet port.  The lab runs no guest on it: calls that need one return RDL_ERR_NO_GUEST.  Its
+ * an Ethernet port.  With a PVRDMA device it has no virtio-net: drivers of that device insist on an
+ * Ethernet function that the lab does not have, so the program brings one and joins it to the port
+ * (rdl_vm_ethernet).  The lab runs no guest on it: calls that need one return RDL_ERR_NO_GUEST. Its
  * only memory is what rdl_vm_memory() maps.  The program that runs the machine passes each access
  * of a function to this API and receives the interrupts through a callback.
  *
@@ -43,6 +45,22 @@ bool rdl_vm_is_guest(const struct rdl_lab *lab, rdl_host host);
 RDL_MUST_CHECK enum rdl_status rdl_vm_memory(struct rdl_lab *lab, rdl_host host,
                                              const struct rdl_vm_region *regions, uint32_t n);
 
+#define RDL_VM_FUNCTIONS_MAX 2u
+
+/* Describes a function of a host in its slot. */
+struct rdl_vm_function {
+    /* A write of a register must have been carried out when the processor goes on.  Otherwise it is
+     * enough if the function carries out all accesses in their order.
+     */
+    bool waits_for_writes;
+};
+
+/* Fills in *@ret for function number @function of @host.  Returns RDL_ERR_INVAL if the lab has no
+ * such function; the other errors as rdl_vm_memory().
+ */
+RDL_MUST_CHECK enum rdl_status rdl_vm_function(const struct rdl_lab *lab, rdl_host host,
+                                               uint32_t function, struct rdl_vm_function *ret);
+
 /* One access to a function of the host by the machine's processor. */
 struct rdl_vm_access {
     uint32_t function; /* number in the slot: 0 is virtio-net, 1 is the RDMA device */
@@ -66,7 +84,7 @@ RDL_MUST_CHECK enum rdl_status rdl_vm_access(struct rdl_lab *lab, rdl_host host,
  * ring features that neither function offers; VERSION_1 is always offered.  @net_off are the
  * features of virtio-net alone that it does not offer.  All other features are offered, except that
  * virtio-rdma offers RESIZE and ON_DEMAND only with RING_RESET.  A running driver keeps its
- * negotiated features.  Errors as rdl_vm_memory().
+ * negotiated features.  Errors as rdl_vm_memory(), and RDL_ERR_UNSUPPORTED: no function is virtio.
  */
 RDL_MUST_CHECK enum rdl_status rdl_vm_offer(struct rdl_lab *lab, rdl_host host,
                                             uint64_t features_off, uint64_t net_off);
@@ -87,5 +105,27 @@ RDL_MUST_CHECK enum rdl_status rdl_vm_reset(struct rdl_lab *lab, rdl_host host, 
 typedef void rdl_vm_interrupt(void *ctx, uint32_t function, uint64_t address, uint32_t data);
 RDL_MUST_CHECK enum rdl_status rdl_vm_listen(struct rdl_lab *lab, rdl_host host,
                                              rdl_vm_interrupt *interrupt, void *ctx);
+
+/* Registers the callback for frames that the Ethernet function of the machine receives, or removes
+ * it (NULL).  Only for a host without virtio-net.  The frame begins with the Ethernet header, has
+ *no FCS, and is valid only during the call.  Frames are dropped while nobody listens.  The rules of
+ * rdl_vm_listen() apply.
+ *
+ * Return: as rdl_vm_listen()
+ *	   RDL_ERR_UNSUPPORTED  the Ethernet function of the host is in the lab
+ */
+typedef void rdl_vm_frame(void *ctx, const void *frame, size_t bytes);
+RDL_MUST_CHECK enum rdl_status rdl_vm_ethernet(struct rdl_lab *lab, rdl_host host,
+                                               rdl_vm_frame *frame, void *ctx);
+
+/* Sends a frame of the machine's Ethernet function through the port of @host now, in a tick of its
+ * own.  @frame is copied.
+ *
+ * Return: RDL_OK, RDL_ERR_STALE, RDL_ERR_STATE, RDL_ERR_UNSUPPORTED, RDL_ERR_NOMEM
+ *	   RDL_ERR_QUEUE_FULL  256 frames wait for the line
+ *	   RDL_ERR_INVAL  shorter than an Ethernet header, or longer than the MTU of the port allows
+ */
+RDL_MUST_CHECK enum rdl_status rdl_vm_send(struct rdl_lab *lab, rdl_host host, const void *frame,
+                                           size_t bytes);
 
 #endif

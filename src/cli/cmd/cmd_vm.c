@@ -10,6 +10,7 @@
 #include "rdmalab/vm.h"
 
 #define COMMAND_BYTES   4096u
+#define VFIO_USER_NEEDS "QEMU 10.1 and later have its device vfio-user-pci"
 #define MEMORY_STANDARD ((uint64_t)512 << 20)
 
 /* @word as one word of a shell. */
@@ -103,23 +104,46 @@ static bool read_host(struct session *s, const struct step *st, rdl_host *ret)
     return diag_remedy(&s->diag, "\"host NAME vm\" makes a host for a virtual machine");
 }
 
+/* Returns true if the lab has no Ethernet function of @host.  QEMU must then have one beside the
+ * functions of the lab in the same slot, which only vfio-user allows.
+ */
+static bool needs_vfio_user(const struct session *s, rdl_host host)
+{
+    struct rdl_vm_function function;
+
+    return rdl_vm_function(s->lab, host, 0, &function) != RDL_OK;
+}
+
 /* Chooses the way of the machine to the lab.  A command may start a QEMU that only it knows: its
  * transport= is not doubted, and without one it is assumed to be new.
  */
-static bool read_transport(struct session *s, const struct step *st, struct live_vm_choice *ret)
+static bool read_transport(struct session *s, const struct step *st, rdl_host host,
+                           struct live_vm_choice *ret)
 {
-    const enum live_vm_transport wanted =
+    enum live_vm_transport wanted =
         (enum live_vm_transport)step_number_or(st, "transport", LIVE_VM_EITHER);
     struct live_error error;
 
+    if (needs_vfio_user(s, host)) {
+        if (wanted == LIVE_VM_PROXY) {
+            session_fail(s, step_span(st, "transport", 0), "%s has PVRDMA, which needs vfio-user",
+                         step_text(st, "host"));
+            return diag_remedy(&s->diag, "leave transport= out; " VFIO_USER_NEEDS);
+        }
+        wanted = LIVE_VM_VFIO_USER;
+    }
     if (step_has(st, "command") && wanted != LIVE_VM_EITHER) {
         *ret = (struct live_vm_choice){.transport = wanted};
         return true;
     }
     if (s->config.live_ops->vm_find(wanted, ret, &error))
         return true;
-    if (!step_has(st, "command"))
+    if (!step_has(st, "command")) {
+        if (needs_vfio_user(s, host))
+            snprintf(error.remedy, sizeof(error.remedy),
+                     "PVRDMA needs vfio-user: " VFIO_USER_NEEDS);
         return outside_fail(s, st, &error);
+    }
     *ret = (struct live_vm_choice){.transport = LIVE_VM_VFIO_USER};
     snprintf(ret->text, sizeof(ret->text), "by vfio-user (%.200s)", error.message);
     return true;
@@ -137,7 +161,7 @@ bool port_vm(struct session *s, const struct step *st)
     struct live_error error;
 
     if (!read_host(s, st, &c.host) || !check_parts(s, st) || !outside_open(s, st) ||
-        !read_transport(s, st, &choice) || !read_command(s, st, choice.transport, &t))
+        !read_transport(s, st, c.host, &choice) || !read_command(s, st, choice.transport, &t))
         return false;
     c.transport = choice.transport;
     if (step_has(st, "log") && !gate_log(s, st, "log", &c.log))

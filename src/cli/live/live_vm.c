@@ -12,13 +12,17 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/live/vm_net.h"
 #include "cli/live/vm_process.h"
 #include "cli/live/vm_transport.h"
+#include "rdmalab/port.h"
 #include "rdmalab/vm.h"
 
-_Static_assert(VM_FDS <= LIVE_VM_FDS, "all descriptors of a transport are waited for");
+_Static_assert(VM_FDS + 1 <= LIVE_VM_FDS,
+               "all descriptors of a transport are waited for, and that of "
+               "Ethernet frames");
 
-#define SERVE_AT_MOST 32u /* requests per function before the lab runs */
+#define SERVE_AT_MOST 32u /* requests per function, and frames, before the lab runs */
 
 struct live_vm {
     struct live *live;
@@ -27,6 +31,7 @@ struct live_vm {
     char name[RDL_NAME_BYTES];      /* of the host */
     struct vm_transport *transport; /* NULL: the host is switched off */
     enum live_vm_transport kind;    /* of @transport, or of the last one */
+    struct vm_net net;
     struct vm_process process;
     enum { VM_RUNS, VM_ENDED, VM_FAILED } state;
     bool reported;           /* its failure was reported */
@@ -52,6 +57,7 @@ static void switch_off(struct live_vm *vm)
     (void)!rdl_vm_listen(vm->live->lab, vm->host, NULL, NULL);
     vm->transport->ops->count(vm->transport, &vm->counts);
     vm->transport->ops->close(vm->transport);
+    vm_net_close(&vm->net);
     vm->transport = NULL;
 }
 
@@ -115,6 +121,23 @@ static bool serve_function(struct live_vm *vm, uint32_t function)
     return n > 0;
 }
 
+/* Passes waiting Ethernet frames of the machine to the lab.  Returns true if there were any. */
+static bool serve_net(struct live_vm *vm)
+{
+    uint8_t frame[RDL_PORT_FRAME_BYTES_MAX];
+    uint32_t n;
+
+    for (n = 0; vm->state == VM_RUNS && n < SERVE_AT_MOST; n++) {
+        const size_t bytes = vm_net_read(&vm->net, frame, sizeof(frame));
+
+        if (bytes == 0)
+            break;
+        live_move_clock(vm->live);
+        vm_net_send(&vm->net, frame, bytes);
+    }
+    return n > 0;
+}
+
 static void report_log_error(struct live_vm *vm)
 {
     if (vm->log_told || vm->process.log_error == 0)
@@ -134,6 +157,7 @@ static bool serve(struct live_vm *vm)
 
     for (uint32_t i = 0; i < VM_FUNCTIONS; i++)
         any |= serve_function(vm, i);
+    any |= serve_net(vm);
     if (vm->state != VM_RUNS)
         return any;
     wrong = vm->transport->ops->flush(vm->transport);
@@ -163,6 +187,8 @@ unsigned live_vms_fds(const struct live *l, struct pollfd *ret)
     for (const struct live_vm *vm = l->vms; vm; vm = vm->next) {
         if (vm->state == VM_RUNS)
             n += vm->transport->ops->fds(vm->transport, ret + n);
+        if (vm->state == VM_RUNS && vm->net.fd >= 0)
+            ret[n++] = (struct pollfd){.fd = vm->net.fd, .events = POLLIN};
     }
     return n;
 }
@@ -183,6 +209,14 @@ static const struct vm_transport_ops *ops_of(enum live_vm_transport transport)
     return transport == LIVE_VM_VFIO_USER ? &vm_vfu_ops : &vm_proxy_ops;
 }
 
+void vm_transport_init(struct vm_transport *t, const struct vm_transport_ops *ops,
+                       struct rdl_lab *lab, rdl_host host)
+{
+    *t = (struct vm_transport){.ops = ops, .lab = lab, .host = host};
+    for (uint32_t i = 0; i < VM_FUNCTIONS; i++)
+        t->functions[i].exists = rdl_vm_function(lab, host, i, &t->functions[i].is) == RDL_OK;
+}
+
 /* Starts its process, whose output goes to config->log.  On failure that stays open. */
 static bool start(struct live_vm *vm, const struct live_vm_config *config,
                   struct live_error *reterr)
@@ -190,16 +224,18 @@ static bool start(struct live_vm *vm, const struct live_vm_config *config,
     const struct vm_transport_ops *ops = ops_of(config->transport);
     struct vm_launch launch = {.n_fds = 0};
     enum rdl_status st;
-    bool started = false;
+    bool started = false, has_net;
 
     vm->kind = config->transport;
     vm->transport = ops->prepare(vm->live->lab, vm->host, &launch, reterr);
     if (!vm->transport)
         return false;
     vm->process = (struct vm_process){.loop = &vm->live->loop, .leash = -1};
+    has_net = vm_net_open(&vm->net, vm->live->lab, vm->host, &launch, reterr);
     st = rdl_vm_listen(vm->live->lab, vm->host, on_interrupt, vm);
     if (st == RDL_OK)
-        started = vm_process_start(&vm->process, config->command, &launch, config->log, reterr);
+        started = has_net &&
+                  vm_process_start(&vm->process, config->command, &launch, config->log, reterr);
     else
         live_error_set(reterr, vm->name, rdl_status_str(st), rdl_status_remedy(st));
     for (unsigned i = 0; i < launch.n_fds; i++)

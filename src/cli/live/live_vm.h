@@ -8,7 +8,7 @@
 #include "cli/live/live_internal.h"
 
 #define LIVE_VMS_MAX 4u
-#define LIVE_VM_FDS  3u /* descriptors per machine to wait for */
+#define LIVE_VM_FDS  4u /* descriptors per machine to wait for */
 
 /* The implementation of live_ops.vm. */
 

@@ -19,7 +19,7 @@
 static const char lab_options[] =
     "-device x-pci-proxy-dev,id=lab0,fd=3,bus=pcie.0,addr=5.0,multifunction=on "
     "-device x-pci-proxy-dev,id=lab1,fd=4,bus=pcie.0,addr=5.1 "
-    "-chardev socket,id=labq,fd=5 -object qtest,id=labirq,chardev=labq,log=/dev/null";
+    "-chardev socket,id=labq,fd=5 -object qtest,id=labirq,chardev=labq,log=/dev/null ";
 
 struct proxy {
     struct vm_transport transport;
@@ -56,21 +56,28 @@ static bool make_pairs(int ours[VM_FDS], int theirs[VM_FDS])
 static struct vm_transport *proxy_prepare(struct rdl_lab *lab, rdl_host host, struct vm_launch *ret,
                                           struct live_error *reterr)
 {
-    struct proxy *p = calloc(1, sizeof(*p));
+    struct rdl_vm_function net;
+    struct proxy *p;
     int ours[VM_FDS];
 
+    if (rdl_vm_function(lab, host, 0, &net) != RDL_OK) {
+        live_error_set(reterr, "QEMU 7.2", "its proxy cannot have PVRDMA, which needs vfio-user",
+                       "QEMU 10.1 and later have vfio-user-pci");
+        return NULL;
+    }
+    p = calloc(1, sizeof(*p));
     if (!p || !make_pairs(ours, ret->fds)) {
         live_error_set(reterr, "no sockets", strerror(errno),
                        "\"ulimit -n\" tells how many files there may be");
         free(p);
         return NULL;
     }
-    p->transport = (struct vm_transport){&vm_proxy_ops, lab, host};
+    vm_transport_init(&p->transport, &vm_proxy_ops, lab, host);
     for (uint32_t i = 0; i < VM_FUNCTIONS; i++)
         vm_socket_init(&p->functions[i], ours[i], vm_wire_size);
     vm_qtest_init(&p->qtest, ours[VM_FUNCTIONS]);
     ret->n_fds = VM_FDS;
-    ret->options = lab_options;
+    snprintf(ret->options, sizeof(ret->options), "%s", lab_options);
     return &p->transport;
 }
 

@@ -16,13 +16,16 @@
 #include "cli/live/live.h"
 #include "cli/live/vm_process.h"
 #include "cli/live/vm_socket.h"
+#include "rdmalab/vm.h"
 
-#define VM_FUNCTIONS 2u
+#define VM_FUNCTIONS     RDL_VM_FUNCTIONS_MAX
+#define VM_SLOT          5u /* of the functions, on the bus pcie.0 */
+#define VM_OPTIONS_BYTES 2048u
 
 /* Options and descriptors for the command of a machine. */
 struct vm_launch {
-    const char *options; /* value of $LAB; valid as long as the transport */
-    int fds[VM_FDS];     /* descriptors that the command inherits, from VM_FDS_FIRST on */
+    char options[VM_OPTIONS_BYTES]; /* value of $LAB, each followed by a space */
+    int fds[VM_FDS]; /* descriptors that the command inherits, from VM_FDS_FIRST on */
     unsigned n_fds;
 };
 
@@ -37,7 +40,15 @@ struct vm_transport {
     const struct vm_transport_ops *ops;
     struct rdl_lab *lab;
     rdl_host host;
+    struct vm_function {
+        bool exists; /* in the lab */
+        struct rdl_vm_function is;
+    } functions[VM_FUNCTIONS];
 };
+
+/* Initializes the members of @t, with the functions that @host has in the lab. */
+void vm_transport_init(struct vm_transport *t, const struct vm_transport_ops *ops,
+                       struct rdl_lab *lab, rdl_host host);
 
 struct vm_transport_ops {
     const char *speaks; /* for messages: "the protocol of ..." */

@@ -17,6 +17,7 @@
 #include "cli/live/live_internal.h"
 #include "cli/live/vfu_function.h"
 #include "cli/live/vm_transport.h"
+#include "emu/base/assert.h"
 #include "process/leftovers.h"
 
 _Static_assert(VM_FUNCTIONS == VFU_FUNCTIONS, "each function has memory");
@@ -24,7 +25,6 @@ _Static_assert(VM_FUNCTIONS == VFU_FUNCTIONS, "each function has memory");
 struct vfu {
     struct vm_transport transport;
     char directory[64];
-    char options[1024]; /* value of $LAB */
     struct vfu_memory memory;
     struct vfu_port {
         int listener;            /* -1: none */
@@ -75,20 +75,25 @@ static bool listen_for(struct vfu *v, uint32_t function)
 /* Writes the value of $LAB.  It has no space in a word, since a shell splits it there.  QEMU must
  * never stop waiting for a reply: a lab can be paused for hours.
  */
-static void write_options(struct vfu *v)
+static void write_options(const struct vfu *v, struct vm_launch *ret)
 {
-    size_t n = 0;
+    size_t n = strlen(ret->options);
 
     for (uint32_t i = 0; i < VM_FUNCTIONS; i++) {
+        const struct vm_function *f = &v->transport.functions[i];
         struct sockaddr_un path;
 
+        if (!f->exists)
+            continue;
         path_of(v, i, &path);
         n += (size_t)snprintf(
-            v->options + n, sizeof(v->options) - n,
+            ret->options + n, sizeof(ret->options) - n,
             "-device {\"driver\":\"vfio-user-pci\",\"id\":\"lab%u\",\"bus\":\"pcie.0\","
-            "\"addr\":\"5.%u\",\"multifunction\":%s,\"socket\":{\"type\":\"unix\","
-            "\"path\":\"%s\"},\"x-msg-timeout\":%d} ",
-            i, i, i == 0 ? "true" : "false", path.sun_path, INT32_MAX);
+            "\"addr\":\"%u.%u\",\"multifunction\":%s,\"socket\":{\"type\":\"unix\","
+            "\"path\":\"%s\"},%s\"x-msg-timeout\":%d} ",
+            i, VM_SLOT, i, i == 0 ? "true" : "false", path.sun_path,
+            f->is.waits_for_writes ? "\"x-no-posted-writes\":true," : "", INT32_MAX);
+        RDL_ASSERT(n < sizeof(ret->options));
     }
 }
 
@@ -134,7 +139,7 @@ static struct vm_transport *vfu_prepare(struct rdl_lab *lab, rdl_host host, stru
     bool good = v != NULL;
 
     if (v) {
-        v->transport = (struct vm_transport){&vm_vfu_ops, lab, host};
+        vm_transport_init(&v->transport, &vm_vfu_ops, lab, host);
         vfu_memory_init(&v->memory, lab, host);
         name_directory(v);
         for (uint32_t i = 0; i < VM_FUNCTIONS; i++)
@@ -142,7 +147,7 @@ static struct vm_transport *vfu_prepare(struct rdl_lab *lab, rdl_host host, stru
         good = leftovers_create_directory(v->directory);
     }
     for (uint32_t i = 0; good && i < VM_FUNCTIONS; i++)
-        good = listen_for(v, i);
+        good = !v->transport.functions[i].exists || listen_for(v, i);
     if (!good) {
         live_error_set(reterr, "no sockets for a virtual machine", strerror(errno),
                        "$TMPDIR, or /tmp, must be a directory in which you may write");
@@ -150,9 +155,7 @@ static struct vm_transport *vfu_prepare(struct rdl_lab *lab, rdl_host host, stru
             vfu_close(&v->transport);
         return NULL;
     }
-    write_options(v);
-    ret->options = v->options;
-    ret->n_fds = 0;
+    write_options(v, ret);
     return &v->transport;
 }
 
@@ -174,7 +177,7 @@ static enum vm_got vfu_receive(struct vm_transport *t, uint32_t function)
     struct vfu *v = vfu_of(t);
     struct vfu_port *p = &v->ports[function];
 
-    if (p->socket.fd < 0)
+    if (p->socket.fd < 0 && p->listener >= 0)
         accept_client(v, function);
     return p->socket.fd < 0 ? VM_NOTHING : vm_socket_read(&p->socket);
 }
@@ -208,14 +211,17 @@ static const char *vfu_flush(struct vm_transport *t)
 static unsigned vfu_fds(const struct vm_transport *t, struct pollfd *ret)
 {
     const struct vfu *v = (const struct vfu *)t;
+    unsigned n = 0;
 
     for (uint32_t i = 0; i < VM_FUNCTIONS; i++) {
         const struct vfu_port *p = &v->ports[i];
 
-        ret[i] =
+        if (!t->functions[i].exists)
+            continue;
+        ret[n++] =
             (struct pollfd){.fd = p->socket.fd >= 0 ? p->socket.fd : p->listener, .events = POLLIN};
     }
-    return VM_FUNCTIONS;
+    return n;
 }
 
 static void vfu_count(const struct vm_transport *t, struct vm_counts *ret)

@@ -17,6 +17,7 @@
 #include "emu/lab/bus.h"
 #include "emu/lab/devices.h"
 #include "emu/lab/lab_state.h"
+#include "emu/lab/outer_net.h"
 #include "emu/rnic/rnic.h"
 #include "emu/trace/emit.h"
 #include "emu/trace/event.h"
@@ -70,7 +71,7 @@ struct virtio_dev *host_virtio(const struct host *h, uint32_t function)
     struct rdma *rdma = host_rdma(h);
 
     if (function == FN_NET)
-        return &h->net->pci;
+        return h->net ? &h->net->pci : NULL;
     return rdma ? &rdma->pci : NULL;
 }
 
@@ -249,21 +250,31 @@ static bool net_function_init(struct lab_state *w, struct host *h, const struct 
     };
 
     memcpy(dev.mac, c->mac, sizeof(dev.mac));
-    if (!vnet_init(h->net, &env, &dev))
+    h->net = arena_alloc(w->arena, sizeof(*h->net));
+    if (!h->net || !vnet_init(h->net, &env, &dev))
         return false;
     host_plug(h, &h->net->pci.fn);
     return true;
+}
+
+/* Initialises the network device: a function of the lab, or of the virtual machine. */
+static bool network_init(struct lab_state *w, struct host *h, const struct rdl_host_config *c)
+{
+    if (!c->external || !host_devices[h->device_type].needs_outer_net)
+        return net_function_init(w, h, c);
+    h->outer = arena_alloc(w->arena, sizeof(*h->outer));
+    if (h->outer)
+        outer_net_init(h->outer, w, h);
+    return h->outer != NULL;
 }
 
 /* Initialises RAM, port and devices. */
 static bool hardware_init(struct lab_state *w, struct host *h, const struct rdl_host_config *c)
 {
     eth_port_init(&h->port, &w->net, &w->progress, h->index, c->mac, c->mtu);
-    h->net = arena_alloc(w->arena, sizeof(*h->net));
-    return h->net &&
-           (c->external ? ram_init_foreign(&h->ram, w->arena)
+    return (c->external ? ram_init_foreign(&h->ram, w->arena)
                         : ram_init(&h->ram, w->arena, c->ram_bytes)) &&
-           rdma_function_init(w, h, c) && net_function_init(w, h, c);
+           rdma_function_init(w, h, c) && network_init(w, h, c);
 }
 
 /* Initialises all parts of a host without booting it. */

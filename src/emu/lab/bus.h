@@ -22,4 +22,9 @@ void host_interrupt(struct lab_state *w, struct host *h, struct fn_irq irq);
 void vm_interrupt(const struct lab_state *w, const struct host *h, const struct fn_message *m,
                   uint32_t function);
 
+/* Passes the frame @f to the listener for the Ethernet function that the virtual machine of @h has.
+ * Returns false if there is none.
+ */
+bool vm_frame(const struct lab_state *w, const struct host *h, const struct frame *f);
+
 #endif

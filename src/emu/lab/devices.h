@@ -15,6 +15,8 @@ struct device_parts {
     const char *name;                 /* what people call it; NULL: no device */
     rdma_device_init *init;           /* NULL: no device */
     const struct rdma_driver *driver; /* NULL: only a virtual machine can drive it */
+    bool needs_outer_net;  /* Linux's driver wants an Ethernet function that is no virtio-net */
+    bool waits_for_writes; /* a write of a register must take effect before it returns */
 };
 
 /* Indexed by enum device_type.  The only symbol of its file, so that a program with other types can

@@ -39,6 +39,7 @@ _Static_assert(RDL_PINGS_MAX == GUEST_PINGS_MAX, "a guest remembers every ping")
 _Static_assert(RDL_NAME_BYTES == EV_NAME_BYTES, "an event has room for every name");
 
 struct cm_calls;
+struct outer_net;
 struct rdma;
 struct virtio_dev;
 struct vnet;
@@ -48,10 +49,11 @@ struct host {
     char name[RDL_NAME_BYTES]; /* "" if it could not boot, see host_is_there() */
     struct ram ram;
     struct eth_port port;
-    uint32_t device_type;                 /* enum device_type */
-    struct rdma_device device;            /* function 1 of its slot; ops NULL: there is none */
-    struct rnic *rnic;                    /* device.nic; NULL: no RDMA device */
-    struct vnet *net;                     /* function 0 */
+    uint32_t device_type;      /* enum device_type */
+    struct rdma_device device; /* function 1 of its slot; ops NULL: there is none */
+    struct rnic *rnic;         /* device.nic; NULL: no RDMA device */
+    struct vnet *net;          /* function 0; NULL: @outer is there instead */
+    struct outer_net *outer;   /* the Ethernet function that a virtual machine brings; NULL: none */
     struct pci_fn *functions[FN_NUMBERS]; /* indexed by number in the slot; NULL: none */
     uint32_t n_functions;                 /* the largest number in the slot, and 1 */
     uint64_t n_reads, n_writes;           /* accesses to BARs of the RDMA device */
@@ -121,11 +123,13 @@ struct port_reader {
     uint64_t unread; /* number of frames that left while there was no reader */
 };
 
-/* The listener for the interrupts of a host that a virtual machine drives. */
+/* The callbacks for a host that a virtual machine drives.  Without any the entry is free. */
 struct vm_listener {
     uint32_t host;
-    rdl_vm_interrupt *interrupt; /* the callback; NULL: no listener */
+    rdl_vm_interrupt *interrupt; /* NULL: nobody listens */
     void *ctx;
+    rdl_vm_frame *frame; /* NULL: nobody listens */
+    void *frame_ctx;
 };
 
 struct rdl_lab {
@@ -276,6 +280,11 @@ struct glance;
  */
 struct frame *lab_frame(struct lab_state *w, uint32_t sender, const void *bytes, size_t n,
                         struct glance *ret);
+
+struct ev_addr lab_addr_of(const struct glance *g);
+
+/* Emits the event with which a device of @host sends a frame with headers @g and @bytes bytes. */
+ev_id lab_announce(struct lab_state *w, uint32_t host, const struct glance *g, uint32_t bytes);
 
 /* Emits port_out for frame @f, which leaves through external port @ext, and passes it to the reader
  * of the port.  Counts it as unread if there is no reader.  @ctx is the struct lab_state.

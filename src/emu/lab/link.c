@@ -48,7 +48,8 @@ static void notify_node(struct lab_state *w, const struct net_end *e, bool up)
 {
     if (e->node != NET_HOST)
         return; /* switches and external ports check the link when they have a frame */
-    vnet_link_changed(w->hosts[e->index]->net, up);
+    if (w->hosts[e->index]->net)
+        vnet_link_changed(w->hosts[e->index]->net, up);
     if (w->hosts[e->index]->rnic)
         rnic_link_changed(w->hosts[e->index]->rnic, up);
 }

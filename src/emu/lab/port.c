@@ -75,15 +75,14 @@ void port_leave(void *ctx, uint32_t ext, const struct frame *f)
         r->unread++;
 }
 
-static struct ev_addr addr_of(const struct glance *g)
+struct ev_addr lab_addr_of(const struct glance *g)
 {
     char buf[ADDR_TEXT_MAX];
 
     return ev_addr(g->has_addr ? addr_text(g->addr, buf) : "");
 }
 
-/* Emits the event that a device emits when it sends such a frame. */
-static ev_id announce(struct lab_state *w, uint32_t host, const struct glance *g, uint32_t bytes)
+ev_id lab_announce(struct lab_state *w, uint32_t host, const struct glance *g, uint32_t bytes)
 {
     ev_id id;
 
@@ -93,7 +92,7 @@ static ev_id announce(struct lab_state *w, uint32_t host, const struct glance *g
                  .msn = g->msn, .bytes = g->payload_bytes, .wire_bytes = bytes,
                  .peer = lab_peer_of(w, g->addr), .cm = g->cm);
     else
-        TRACE_ID(&w->trace, id, eth_tx, .host = host, .opcode = g->opcode, .addr = addr_of(g),
+        TRACE_ID(&w->trace, id, eth_tx, .host = host, .opcode = g->opcode, .addr = lab_addr_of(g),
                  .wire_bytes = bytes);
     return id;
 }
@@ -129,7 +128,7 @@ enum rdl_status rdl_port_receive(struct rdl_lab *lab, rdl_port port, const void 
         return RDL_ERR_NOMEM;
     lab_act(w);
     w->progress.packets++;
-    f->tx = announce(w, host, &g, f->len);
+    f->tx = lab_announce(w, host, &g, f->len);
     net_ext_in(&w->net, port.raw - 1, f);
     lab_done(w);
     return RDL_OK;

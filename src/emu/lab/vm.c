@@ -6,7 +6,10 @@
 #include "emu/device/virtio_net.h"
 #include "emu/facts/enum/pci_function.h"
 #include "emu/lab/bus.h"
+#include "emu/lab/devices.h"
 #include "emu/lab/lab_state.h"
+#include "emu/lab/outer_net.h"
+#include "emu/wire/eth.h"
 
 _Static_assert(RDL_VM_REGIONS_MAX == RAM_REGIONS_MAX, "RAM has room for every region");
 
@@ -66,6 +69,22 @@ enum rdl_status rdl_vm_memory(struct rdl_lab *lab, rdl_host host,
         all[i] = (struct ram_region){r->gpa, r->bytes, r->at, r->writable};
     }
     ram_map(&h->ram, all, n);
+    return RDL_OK;
+}
+
+enum rdl_status rdl_vm_function(const struct rdl_lab *lab, rdl_host host, uint32_t function,
+                                struct rdl_vm_function *ret)
+{
+    struct host *h;
+    const enum rdl_status st = vm_host(lab, host, &h);
+
+    if (st != RDL_OK)
+        return st;
+    if (!host_function(h, function))
+        return RDL_ERR_INVAL;
+    *ret =
+        (struct rdl_vm_function){.waits_for_writes = function == pci_number_of(FN_RDMA) &&
+                                                     host_devices[h->device_type].waits_for_writes};
     return RDL_OK;
 }
 
@@ -138,32 +157,47 @@ enum rdl_status rdl_vm_offer(struct rdl_lab *lab, rdl_host host, uint64_t featur
 
     if (st != RDL_OK)
         return st;
-    offer(&h->net->pci, features_off, net_off);
+    if (!host_virtio(h, FN_NET) && !host_virtio(h, FN_RDMA))
+        return RDL_ERR_UNSUPPORTED;
+    if (host_virtio(h, FN_NET))
+        offer(host_virtio(h, FN_NET), features_off, net_off);
     if (host_virtio(h, FN_RDMA))
         offer(host_virtio(h, FN_RDMA), features_off, rdma_features_lost(features_off));
     return RDL_OK;
 }
 
+/* Returns the entry for the callbacks of @h, or a free one.  NULL: there are RDL_VMS_MAX others. */
+static struct vm_listener *listener_of(struct rdl_lab *lab, const struct host *h)
+{
+    struct vm_listener *free = NULL;
+
+    for (uint32_t i = RDL_VMS_MAX; i-- > 0;) {
+        struct vm_listener *l = &lab->vms[i];
+
+        if (!l->interrupt && !l->frame)
+            free = l;
+        else if (l->host == h->index)
+            return l;
+    }
+    if (free)
+        *free = (struct vm_listener){.host = h->index};
+    return free;
+}
+
 enum rdl_status rdl_vm_listen(struct rdl_lab *lab, rdl_host host, rdl_vm_interrupt *interrupt,
                               void *ctx)
 {
-    struct vm_listener *free = NULL;
+    struct vm_listener *l;
     struct host *h;
     const enum rdl_status st = vm_host(lab, host, &h);
 
     if (st != RDL_OK)
         return st;
-    for (uint32_t i = RDL_VMS_MAX; i-- > 0;) {
-        struct vm_listener *l = &lab->vms[i];
-
-        if (!l->interrupt || l->host == h->index)
-            free = l;
-        if (l->interrupt && l->host == h->index)
-            break;
-    }
-    if (!free)
+    l = listener_of(lab, h);
+    if (!l)
         return RDL_ERR_LIMIT;
-    *free = (struct vm_listener){h->index, interrupt, ctx};
+    l->interrupt = interrupt;
+    l->ctx = ctx;
     return RDL_OK;
 }
 
@@ -176,4 +210,72 @@ void vm_interrupt(const struct lab_state *w, const struct host *h, const struct 
         if (l->interrupt && l->host == h->index)
             l->interrupt(l->ctx, function, m->address, m->data);
     }
+}
+
+/* --- The Ethernet function of the machine ----------------------------------------------------- */
+
+/* Finds the host of a handle, whose machine brings its Ethernet function. */
+static enum rdl_status outer_host(const struct rdl_lab *lab, rdl_host host, struct host **ret)
+{
+    struct host *h;
+    const enum rdl_status st = vm_host(lab, host, &h);
+
+    if (st != RDL_OK)
+        return st;
+    if (!h->outer)
+        return RDL_ERR_UNSUPPORTED;
+    *ret = h;
+    return RDL_OK;
+}
+
+enum rdl_status rdl_vm_ethernet(struct rdl_lab *lab, rdl_host host, rdl_vm_frame *frame, void *ctx)
+{
+    struct vm_listener *l;
+    struct host *h;
+    const enum rdl_status st = outer_host(lab, host, &h);
+
+    if (st != RDL_OK)
+        return st;
+    l = listener_of(lab, h);
+    if (!l)
+        return RDL_ERR_LIMIT;
+    l->frame = frame;
+    l->frame_ctx = ctx;
+    return RDL_OK;
+}
+
+bool vm_frame(const struct lab_state *w, const struct host *h, const struct frame *f)
+{
+    for (uint32_t i = 0; i < RDL_VMS_MAX; i++) {
+        const struct vm_listener *l = &w->lab->vms[i];
+
+        if (!l->frame || l->host != h->index)
+            continue;
+        l->frame(l->frame_ctx, f->bytes, f->len);
+        return true;
+    }
+    return false;
+}
+
+enum rdl_status rdl_vm_send(struct rdl_lab *lab, rdl_host host, const void *frame, size_t bytes)
+{
+    struct lab_state *w = lab->state;
+    struct frame *f;
+    struct glance g;
+    struct host *h;
+    const enum rdl_status st = outer_host(lab, host, &h);
+
+    if (st != RDL_OK)
+        return st;
+    if (bytes < ETH_BYTES || bytes > ETH_BYTES + h->port.mtu)
+        return RDL_ERR_INVAL;
+    if (!outer_net_has_room(h->outer))
+        return RDL_ERR_QUEUE_FULL;
+    f = lab_frame(w, h->index, frame, bytes, &g);
+    if (!f)
+        return RDL_ERR_NOMEM;
+    lab_act(w);
+    outer_net_send(h->outer, f);
+    lab_done(w);
+    return RDL_OK;
 }

@@ -222,7 +222,8 @@ static void visit_host(const struct inode *n, struct visit *v)
     if (h->rnic && !h->is_external)
         inspect_child(v, CHILD_host_driver, *n);
     inspect_child(v, CHILD_host_port, *n);
-    inspect_child(v, CHILD_host_net, *n);
+    if (h->net)
+        inspect_child(v, CHILD_host_net, *n);
     if (!h->is_external)
         inspect_child(v, CHILD_host_ip, *n);
     if (h->rnic) {

@@ -13,7 +13,8 @@ static struct inode function_node(const struct inode *n, enum pci_function funct
 
 void visit_pci(const struct inode *n, struct visit *v)
 {
-    inspect_child(v, CHILD_pci_net, function_node(n, FN_NET));
+    if (n->host->net)
+        inspect_child(v, CHILD_pci_net, function_node(n, FN_NET));
     if (n->host->device.ops)
         inspect_child(v, CHILD_pci_rdma, function_node(n, FN_RDMA));
     inspect_leaf(v, LEAF_pci_line_off, n->host->guest.line_is_off);

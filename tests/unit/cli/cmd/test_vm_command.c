@@ -134,9 +134,34 @@ static void a_command_needs_no_qemu_here(void **state)
     lab_close(&l);
 }
 
+/* PVRDMA has its Ethernet function from QEMU, which only vfio-user allows. */
+static void pvrdma_needs_vfio_user(void **state)
+{
+    struct live_ops none = ops;
+    struct lab l;
+
+    (void)state;
+    none.vm_find = find_nothing;
+    lab_open(&l, false);
+    l.s->config.live_ops = &ops;
+    lab_run(&l, "host h1 vm device=pvrdma; port vm h1 kernel=k");
+    assert_int_equal(transport, LIVE_VM_VFIO_USER);
+    started[0] = '\0';
+    assert_false(lab_try(&l, "port vm h1 kernel=k transport=x_pci_proxy"));
+    assert_false(lab_try(&l, "port vm h1 command=c transport=x_pci_proxy"));
+    l.s->config.live_ops = &none;
+    assert_false(lab_try(&l, "port vm h1 kernel=k"));
+    assert_non_null(strstr(l.s->diag.remedy, "QEMU 10.1"));
+    assert_string_equal(started, "");
+    lab_run(&l, "port vm h1 command=\"./other $LAB\"");
+    assert_int_equal(transport, LIVE_VM_VFIO_USER);
+    lab_close(&l);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(pvrdma_needs_vfio_user),
         cmocka_unit_test(words_reach_the_kernel_whole),
         cmocka_unit_test(the_transport_decides_the_processors),
         cmocka_unit_test(a_command_needs_no_qemu_here),
