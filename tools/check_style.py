@@ -66,6 +66,7 @@ MAY_OPEN = {
     "src/cli/live/exec_directory.c": "the private directory for these programs: their libraries, their socket",
     "src/cli/live/vm_find.c": "QEMU, to ask for its version, behind outside_open()",
     "src/cli/live/vm_proxy.c": "the sockets of a virtual machine, which the command above starts",
+    "src/cli/live/vm_net.c": "the socket of its Ethernet frames, which the command above inherits",
     "src/cli/live/vm_vfu.c": "the sockets of one in a private directory",
     "src/cli/live/socket_fds.c": "/proc, for descriptors that such a machine sends",
     "src/cli/live/tap_linux.c": "tap devices, which the command above makes",

@@ -107,9 +107,9 @@ RDL_MUST_CHECK enum rdl_status rdl_vm_listen(struct rdl_lab *lab, rdl_host host,
                                              rdl_vm_interrupt *interrupt, void *ctx);
 
 /* Registers the callback for frames that the Ethernet function of the machine receives, or removes
- * it (NULL).  Only for a host without virtio-net.  The frame begins with the Ethernet header, has
- *no FCS, and is valid only during the call.  Frames are dropped while nobody listens.  The rules of
- * rdl_vm_listen() apply.
+ * it (NULL).  Only for a host without virtio-net.  The frame begins with the Ethernet header and
+ * has no FCS; it is valid only during the call.  Frames are dropped while nobody listens.  The
+ * rules of rdl_vm_listen() apply.
  *
  * Return: as rdl_vm_listen()
  *	   RDL_ERR_UNSUPPORTED  the Ethernet function of the host is in the lab

@@ -100,7 +100,12 @@ struct live_vm_info {
     uint64_t interrupts; /* number of interrupts sent to it */
     uint64_t merged;     /* number of interrupts not sent, because an equal one was queued */
     int log_error;       /* errno of a write error, after which the log ends; 0: none */
-    char line[160];      /* last line of its output */
+    /* Frames of its own Ethernet function. */
+    bool has_ethernet;
+    uint64_t in_frames, out_frames; /* that it has sent, and received */
+    uint64_t in_dropped;            /* too long or short, or the line was too slow */
+    uint64_t out_dropped;           /* the machine was too slow */
+    char line[160];                 /* last line of its output */
 };
 
 /* A program of the machine to start on a host.  All strings are copied. */

@@ -350,6 +350,11 @@ bool live_vm_at(const struct live *l, uint32_t i, struct live_vm_info *ret)
         .interrupts = counts.interrupts,
         .merged = counts.merged,
         .log_error = vm->process.log_error,
+        .has_ethernet = vm->net.exists,
+        .in_frames = vm->net.in_frames,
+        .out_frames = vm->net.out_frames,
+        .in_dropped = vm->net.in_dropped,
+        .out_dropped = vm->net.out_dropped,
     };
     snprintf(ret->host, sizeof(ret->host), "%s", vm->name);
     snprintf(ret->line, sizeof(ret->line), "%s", vm->process.line);

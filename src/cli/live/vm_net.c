@@ -18,7 +18,7 @@ static void on_frame(void *ctx, const void *frame, size_t bytes)
     if (send(n->fd, frame, bytes, MSG_DONTWAIT | MSG_NOSIGNAL) == (ssize_t)bytes)
         n->out_frames++;
     else
-        n->out_lost++;
+        n->out_dropped++;
 }
 
 /* Linux's vmw_pvrdma looks for its Ethernet interface by the IDs of vmxnet3 in function 0 of its
@@ -48,7 +48,7 @@ bool vm_net_open(struct vm_net *n, struct rdl_lab *lab, rdl_host host, struct vm
     st = rdl_vm_ethernet(lab, host, on_frame, n);
     if (st == RDL_ERR_UNSUPPORTED)
         return true;
-    n->listens = st == RDL_OK;
+    n->exists = st == RDL_OK;
     if (st != RDL_OK || socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, pair) != 0) {
         live_error_set(reterr, "no socket for the machine's Ethernet frames",
                        st != RDL_OK ? rdl_status_str(st) : strerror(errno),
@@ -63,12 +63,11 @@ bool vm_net_open(struct vm_net *n, struct rdl_lab *lab, rdl_host host, struct vm
 
 void vm_net_close(struct vm_net *n)
 {
-    if (n->listens)
+    if (n->exists)
         (void)!rdl_vm_ethernet(n->lab, n->host, NULL, NULL);
     if (n->fd >= 0)
         close(n->fd);
     n->fd = -1;
-    n->listens = false;
 }
 
 size_t vm_net_read(struct vm_net *n, uint8_t *frame, size_t size)
@@ -83,5 +82,5 @@ void vm_net_send(struct vm_net *n, const uint8_t *frame, size_t bytes)
     if (rdl_vm_send(n->lab, n->host, frame, bytes) == RDL_OK)
         n->in_frames++;
     else
-        n->in_refused++;
+        n->in_dropped++;
 }

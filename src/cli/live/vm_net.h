@@ -15,15 +15,15 @@ struct vm_launch;
 struct vm_net {
     struct rdl_lab *lab;
     rdl_host host;
-    int fd; /* -1: the Ethernet function of the host is in the lab */
-    bool listens;
+    bool exists; /* false: the Ethernet function of the host is in the lab */
+    int fd;      /* -1: closed */
     uint64_t in_frames, out_frames;
-    uint64_t in_refused; /* frames for which the line was too slow, or that were too long or short */
-    uint64_t out_lost;   /* frames for which QEMU's end of the socket had no room */
+    uint64_t in_dropped;  /* too long or short, or the line was too slow */
+    uint64_t out_dropped; /* QEMU was too slow */
 };
 
 /* Opens the socket pair if the host needs it, and adds the function to @launch, behind what is
- * there. vm_net_close() is allowed in any case.  Returns false with the reason in @reterr on
+ * there.  vm_net_close() is allowed in any case.  Returns false with the reason in @reterr on
  * failure.
  */
 bool vm_net_open(struct vm_net *n, struct rdl_lab *lab, rdl_host host, struct vm_launch *launch,

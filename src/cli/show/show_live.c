@@ -98,6 +98,11 @@ static void show_vm(FILE *out, const struct live_vm_info *v)
               " times where its memory is; got %" PRIu64 " interrupts, %" PRIu64
               " more were merged with one that waited",
               v->accesses, v->maps, v->interrupts, v->merged);
+    if (v->has_ethernet)
+        text_addf(&t,
+                  "; its Ethernet: in %" PRIu64 " frames, out %" PRIu64 "; dropped: in %" PRIu64
+                  ", out %" PRIu64,
+                  v->in_frames, v->out_frames, v->in_dropped, v->out_dropped);
     show_wrap_behind(out, "guest    ", 9, buf);
     if (v->line[0])
         fprintf(out, "         last line: %s\n", v->line);
@@ -146,6 +151,11 @@ static void print_vm_json(FILE *out, const struct live_vm_info *v)
             v->runs ? "true" : "false", v->failed ? "true" : "false", vm_way(v), v->pid,
             v->accesses, v->maps, v->interrupts, v->merged);
     print_json_string(out, v->line);
+    if (v->has_ethernet)
+        fprintf(out,
+                ",\"ethernet\":{\"in_frames\":%" PRIu64 ",\"out_frames\":%" PRIu64
+                ",\"in_dropped\":%" PRIu64 ",\"out_dropped\":%" PRIu64 "}",
+                v->in_frames, v->out_frames, v->in_dropped, v->out_dropped);
     fputs(",\"log_error\":", out);
     print_json_string(out, v->log_error ? strerror(v->log_error) : "");
     fputc('}', out);
@@ -170,6 +180,12 @@ static void vm_rows(struct rows *r, const struct live_vm_info *v)
     live_row(r, v->host, "maps", v->maps);
     live_row(r, v->host, "interrupts", v->interrupts);
     live_row(r, v->host, "merged", v->merged);
+    if (v->has_ethernet) {
+        live_row(r, v->host, "in_frames", v->in_frames);
+        live_row(r, v->host, "out_frames", v->out_frames);
+        live_row(r, v->host, "in_dropped", v->in_dropped);
+        live_row(r, v->host, "out_dropped", v->out_dropped);
+    }
     if (v->log_error) {
         rows_text(r, v->host);
         rows_text(r, "log_error");

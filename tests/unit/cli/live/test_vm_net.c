@@ -118,6 +118,10 @@ static void frames_of_the_machine_are_in_the_lab(void **state)
             fail_msg("%s", error.message);
         assert_string_equal(info_of(&f).line, "the machine is through");
         assert_true(s.n == 1 && s.good);
+        assert_true(info_of(&f).has_ethernet);
+        assert_int_equal(info_of(&f).in_frames, 1);
+        assert_int_equal(info_of(&f).in_dropped, 1);
+        assert_int_equal(info_of(&f).out_frames, 1);
     }
     live_ops->close(f.live);
     rdl_lab_free(f.lab);
