@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: MIT
+"""Virtual machines that are hosts of a lab ("port vm"), for the stages virtio and pvrdma."""
+import os
+import pathlib
+import re
+import subprocess
+
+HERE = pathlib.Path(__file__).resolve().parent
+CACHE = HERE.parent.parent / "build/interop"
+QEMU_11 = CACHE.with_name("interop-qemu-11.1") / "bin"
+KERNELS = ["6.1", "6.12", "7.3"]
+
+
+class Machine:
+    """A QEMU and a kernel: "vfio_user/7.3"."""
+
+    def __init__(self, name):
+        self.name, (self.transport, self.linux) = name, name.split("/")
+        self.cache = CACHE if self.linux == "6.1" else CACHE.with_name(f"interop-{self.linux}")
+        path = os.environ["PATH"]
+        self.environment = dict(os.environ, PATH=f"{QEMU_11}:{path}" if self.transport == "vfio_user" else path)
+
+    def build(self, command):
+        """Brings a part up to date.  Why that cannot be; None: it can."""
+        more = {} if self.linux == "6.1" else {"LINUX": self.linux}
+        done = subprocess.run(command, env=dict(os.environ, **more), stdout=subprocess.PIPE, text=True, check=False)
+        if done.returncode:
+            return (done.stdout.splitlines() or [""])[-1] or f"{command[0].name} ended with status {done.returncode}"
+        return None
+
+    def obstacle(self):
+        """Why it cannot be had; None: it can."""
+        if why := self.build([HERE / "vm-build"]):
+            return why
+        if self.transport == "vfio_user":
+            return self.build([HERE / "qemu-build"])
+        devices = subprocess.run(["qemu-system-x86_64", "-device", "help"], capture_output=True, text=True, check=False)
+        return None if "x-pci-proxy-dev" in devices.stdout else "skipped: this QEMU has no device x-pci-proxy-dev"
+
+
+def initramfs(machine, directory, variables, script, files=(), archives=()):
+    """That of vm-build, behind it what the guest does: @script and @files, {path: bytes}; and @archives."""
+    root = directory / "root"
+    (root / "test").mkdir(parents=True)
+    (root / "test/script").write_text(variables + "".join((HERE / part).read_text() for part in script))
+    for path, data in dict(files).items():
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_bytes(data)
+    archive = subprocess.run("find . | cpio -o -H newc -R 0:0 --quiet | gzip -1", shell=True, check=True, cwd=root,
+                             capture_output=True).stdout
+    parts = [(machine.cache / "initramfs.gz").read_bytes(), archive, *archives]
+    (directory / "initramfs").write_bytes(b"".join(parts))
+
+
+def port_vm(machine, host, directory):
+    return (f'port vm {host} transport={machine.transport} kernel="{machine.cache}/vmlinuz" initrd="{directory}/initramfs" '
+            f'append="loglevel=1 mitigations=off tsc=reliable" log="{directory}/console"')
+
+
+def run(options, machine, directory, lines, seconds):
+    """What the lab printed, and its exit status."""
+    (directory / "guest.lab").write_text("".join(line + "\n" for line in lines))
+    try:
+        done = subprocess.run([options.rdmalab, "run", directory / "guest.lab", "--no-sandbox"], capture_output=True, text=True,
+                              timeout=seconds, env=machine.environment, check=False)
+    except subprocess.TimeoutExpired as late:
+        return f"{late.stdout or ''}\nno end after {seconds} s", 1
+    return done.stdout + done.stderr, done.returncode
+
+
+def console_of(directory):
+    """What a guest has printed, and the lines of it that are for the test."""
+    console = directory / "console"
+    text = console.read_text(errors="replace") if console.exists() else ""
+    return text, [line.strip("\r") for line in text.splitlines() if line.startswith("= ")]
+
+
+def tell(name, found, printed, *texts):
+    """Prints what was found, and if not all of it is right what was printed.  How much was wrong?"""
+    for passed, what in found:
+        print(f"{'ok' if passed else 'FAILED'}: {name}: {what}", flush=True)
+    n_failed = sum(not passed for passed, _ in found)
+    if n_failed:
+        print("\n--- the lab:", printed[-3000:], *[f"--- a guest:\n{text[-3000:]}" for text in texts], sep="\n")
+    return n_failed
+
+
+def processors(text):
+    found = re.search(r", (\d+) processors", text)
+    return int(found[1]) if found else None

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: MIT
+# What a machine with PVRDMA does (see pvrdma).  Before this: ADDRESS, and PAUSE, seconds for the lab to look.
+# After it: the script of the case.
+
+load() {
+    modprobe vmxnet3
+    insmod /test/vmw_pvrdma.ko
+    ip link set eth0 up
+    ip address add "$ADDRESS/16" dev eth0
+    local tries=0
+    until grep -q ACTIVE /sys/class/infiniband/vmw_pvrdma0/ports/1/state 2>/dev/null && gid_of "$ADDRESS"; do
+        tries=$((tries + 1))
+        [ $tries -lt 100 ] || break
+        usleep 50000
+    done
+}
+
+# gid_of ADDRESS: succeeds if entry 1 of the GID table, behind the link-local one, is that IPv4 address.
+gid_of() {
+    local IFS=.
+    # shellcheck disable=SC2086
+    grep -q "$(printf 'ffff:%02x%02x:%02x%02x' $1)" /sys/class/infiniband/vmw_pvrdma0/ports/1/gids/1
+}
+
+gids() { echo "= gids $1 $(grep -hv '^0000:0000:0000:0000:0000:0000:0000:0000$' /sys/class/infiniband/vmw_pvrdma0/ports/1/gids/* | tr '\n' ' ')"; }
+
+# Addresses come and go: the lab waits for each of them.
+changes_addresses() {
+    ip address add 10.0.7.7/16 dev eth0
+    ip address add 10.0.8.8/16 dev eth0
+    sleep "$PAUSE"
+    gids two
+    ip address del 10.0.7.7/16 dev eth0
+    sleep "$PAUSE"
+    gids one
+    ip address del 10.0.8.8/16 dev eth0
+}
+
+# Loads the driver again and again.
+loads_again() {
+    for _ in 1 2 3; do
+        rmmod vmw_pvrdma
+        insmod /test/vmw_pvrdma.ko
+    done
+    rmmod vmw_pvrdma
+    rmmod vmxnet3
+    sleep "$PAUSE"
+    load
+    ibv_rc_pingpong -d vmw_pvrdma0 -g 1 -c -n 20 >/tmp/server 2>&1 &
+    sleep 1
+    ibv_rc_pingpong -d vmw_pvrdma0 -g 1 -c -n 20 127.0.0.1 >/tmp/client 2>&1
+    echo "= again $?"
+    wait
+}
+
+asks_device() {
+    ibv_devinfo -d vmw_pvrdma0 >/tmp/devinfo
+    echo "= devinfo $? $(sed -n 's/^[[:space:]]*\(state\|active_mtu\|link_layer\):[[:space:]]*//p' /tmp/devinfo | tr '\n' ' ')"
+}
+
+# The tests of pyverbs: each prints "NAME (...) ... ok".
+tests_of_pyverbs() {
+    PYTHONPATH=/usr/lib/python3/dist-packages:/test python3 /test/tests/run_tests.py --dev vmw_pvrdma0 -v >/tmp/pyverbs 2>&1
+    sed 's/^/pyverbs: /' /tmp/pyverbs
+}
+
+# The kernel's messages, but for two that any module of ours brings about.
+complaints() {
+    dmesg | grep -E 'vmw_pvrdma|vmxnet3|BUG|WARNING|Call Trace|Oops|infiniband' |
+        grep -vE 'loading out-of-tree module|module verification failed' | sed 's/^[^]]*] /= kernel /'
+}
