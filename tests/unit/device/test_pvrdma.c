@@ -64,6 +64,7 @@ static void capabilities_are_there_when_dsrhigh_is_written(void **state)
     assert_int_equal(c.max_cq, PVRIG_MAX_CQ);
     assert_int_equal(c.max_srq, PVRIG_MAX_SRQ);
     assert_int_equal(c.bmme_flags, 7);
+    assert_int_equal(c.max_fast_reg_page_list_len, 128); /* not the 512 of the RNIC */
     assert_int_equal(c.max_mw, 0);
     assert_int_equal(c.page_size_cap, 4096);
     assert_int_equal(c.max_qp_wr & (c.max_qp_wr - 1), 0);

@@ -64,7 +64,7 @@ static struct pv_caps capabilities(const struct pvrdma *d)
         .atomic_ops = ATOMIC_CAS | ATOMIC_ADD,
         .bmme_flags = rnic_has_mem_mgt(&d->nic) ? BMME_ALL : 0,
         .gid_types = gid_type_of(d),
-        .max_fast_reg_page_list_len = l->max_fast_pages,
+        .max_fast_reg_page_list_len = min_u32(PV_FAST_PAGES_MAX, l->max_fast_pages),
     };
 
     eui64_from_mac(c.node_guid, d->config.nic.mac);

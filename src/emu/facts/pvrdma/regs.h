@@ -51,6 +51,11 @@ enum pv_vector { PV_VECTOR_RESPONSE, PV_VECTOR_ASYNC, PV_VECTOR_CQ, PV_VECTORS }
 #define PV_GID_ROCE_V1 1u
 #define PV_GID_ROCE_V2 2u
 
+/* Pages that Linux lets a region for fast registration have, whatever the capability is.  Kernel
+ * users (NVMe) allocate regions of as many pages as the capability says.
+ */
+#define PV_FAST_PAGES_MAX 128u
+
 /* Doorbells: offsets in a UAR page, and bits of the value.  The low bits are a handle. */
 #define PV_UAR_AT_QP    0u
 #define PV_UAR_AT_CQ    4u
