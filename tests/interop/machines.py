@@ -46,6 +46,7 @@ def initramfs(machine, directory, variables, script, files=(), archives=()):
     for path, data in dict(files).items():
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         (root / path).write_bytes(data)
+        (root / path).chmod(0o755)
     archive = subprocess.run("find . | cpio -o -H newc -R 0:0 --quiet | gzip -1", shell=True, check=True, cwd=root,
                              capture_output=True).stdout
     parts = [(machine.cache / "initramfs.gz").read_bytes(), archive, *archives]

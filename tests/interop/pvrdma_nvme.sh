@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: MIT
+# NVMe over Fabrics between two machines (see pvrdma): TARGET is the address of the one with the disk.
+
+add_modules() { # in their order; some are there already
+    local module
+    for module in /test/modules/*.ko; do
+        case $module in
+        *null_blk*) insmod "$module" queue_mode=2 gb=1 bs=4096 nr_devices=1 memory_backed=1 submit_queues=1 ;;
+        *) insmod "$module" 2>/dev/null ;;
+        esac
+    done
+}
+
+# Offers a disk in memory on the RDMA device, until nobody answers the pings any more.
+serves_disk() { # ADDRESS OF THE OTHER
+    local nvmet=/sys/kernel/config/nvmet port seen=
+    add_modules
+    mount -t configfs configfs /sys/kernel/config
+    mkdir $nvmet/subsystems/lab
+    echo 1 >$nvmet/subsystems/lab/attr_allow_any_host
+    mkdir $nvmet/subsystems/lab/namespaces/1
+    printf /dev/nullb0 >$nvmet/subsystems/lab/namespaces/1/device_path
+    echo 1 >$nvmet/subsystems/lab/namespaces/1/enable
+    port=$nvmet/ports/1
+    mkdir $port
+    echo rdma >$port/addr_trtype
+    echo ipv4 >$port/addr_adrfam
+    echo "$TARGET" >$port/addr_traddr
+    echo 4420 >$port/addr_trsvcid
+    ln -s $nvmet/subsystems/lab $port/subsystems/lab
+    for _ in $(seq 120); do
+        sleep 1
+        if ping -c 1 -W 1 "$1" >/dev/null 2>&1; then
+            seen=yes
+        elif [ "$seen" ]; then
+            break
+        fi
+    done
+}
+
+# Connects to the disk, writes to it, and reads that again.
+uses_disk() {
+    local id=1cb5d39e-37b6-4f33-b2a2-7ef9fb2a6d32
+    add_modules
+    mkdir -p /etc/nvme
+    echo "nqn.2014-08.org.nvmexpress:uuid:$id" >/etc/nvme/hostnqn
+    echo $id >/etc/nvme/hostid
+    for _ in $(seq 40); do
+        timeout 60 nvme discover -t rdma -a "$TARGET" -s 4420 >/tmp/discovered 2>&1 && break
+        sleep 1
+    done
+    echo "= nvme discovers $(grep -c '^subnqn: *lab$' /tmp/discovered)"
+    timeout 60 nvme connect -t rdma -n lab -a "$TARGET" -s 4420 -i 2
+    echo "= nvme connects $?"
+    for _ in $(seq 50); do
+        [ -b /dev/nvme0n1 ] && break
+        usleep 100000
+    done
+    dd if=/dev/urandom of=/tmp/data bs=64k count=64 2>/dev/null
+    [ -b /dev/nvme0n1 ] && dd if=/tmp/data of=/dev/nvme0n1 bs=64k oflag=direct 2>/dev/null
+    echo "= nvme writes $?"
+    dd if=/dev/nvme0n1 bs=64k count=64 iflag=direct 2>/dev/null | cmp - /tmp/data
+    echo "= nvme reads $?"
+    nvme disconnect -n lab
+    echo "= nvme disconnects $?"
+}
