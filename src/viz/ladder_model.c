@@ -65,6 +65,7 @@ static bool take_on_lifeline(struct builder *b, const struct ev *e, uint32_t col
     case EV_late_data:
     case EV_queue_goes_on:
     case EV_used_refused:
+    case EV_ring_broken:
     case EV_credits:
     case EV_probe:
     case EV_not_sent:
@@ -98,7 +99,8 @@ static bool take_elsewhere(struct builder *b, const struct ev *e, uint32_t colum
         take_timer_off(b, e);
         return true;
     case EV_kick:
-        column = builder_column(b->l, e->u.kick.host);
+    case EV_doorbell:
+        column = builder_column(b->l, e->kind == EV_kick ? e->u.kick.host : e->u.doorbell.host);
         if (column != LADDER_NONE)
             take_kick(b, e, column);
         return true;

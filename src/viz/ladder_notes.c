@@ -118,17 +118,19 @@ void take_post(struct builder *b, const struct ev *e, uint32_t column)
     take_run(b, e, column);
 }
 
-/* Adds a kick to the note of the post before it if no other event came between.  Kicks of
- * completion and control queues are omitted.
+/* Adds a kick or a doorbell to the note of the post before it if no other event came between. Kicks
+ * of completion and control queues are omitted.
  */
 void take_kick(struct builder *b, const struct ev *e, uint32_t column)
 {
+    const bool kick = e->kind == EV_kick;
+    const uint32_t host = kick ? e->u.kick.host : e->u.doorbell.host;
+    const uint32_t queue = kick ? e->u.kick.queue : e->u.doorbell.queue;
     struct run *r = &b->runs[column];
 
-    if (!ring_known(b, e->u.kick.host, e->u.kick.queue))
+    if (!ring_known(b, host, queue))
         return;
-    if (r->first.kind != EV_COUNT && r->first.at_ns == e->at_ns &&
-        post_queue(&r->first) == e->u.kick.queue) {
+    if (r->first.kind != EV_COUNT && r->first.at_ns == e->at_ns && post_queue(&r->first) == queue) {
         r->kicked = true;
         say_run(b, r);
     } else {

@@ -373,6 +373,15 @@ static enum ladder_tone say_rarely(struct text *t, const struct ev *e, const str
         text_addf(t, "gets %s", enum_name(&enum_cm_message, e->u.cm_received.message));
         return TONE_PLAIN;
     }
+    if (e->kind == EV_doorbell) {
+        text_addf(t, "doorbell %s", enum_name(&enum_pv_doorbell, e->u.doorbell.rings));
+        return TONE_POST;
+    }
+    if (e->kind == EV_ring_broken) {
+        text_addf(t, "producer tail %llu is no index of the ring",
+                  (unsigned long long)e->u.ring_broken.tail);
+        return TONE_BAD;
+    }
     if (e->kind == EV_device_fault || e->kind == EV_late_data || e->kind == EV_queue_goes_on ||
         e->kind == EV_used_refused)
         return say_device_fault(t, e);

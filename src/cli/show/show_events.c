@@ -79,6 +79,8 @@ bool event_is_story(const struct ev *e)
     case EV_kick:
         /* Queue 0 is the control queue. */
         return e->u.kick.function == FN_RDMA && e->u.kick.queue != 0;
+    case EV_doorbell:
+        return e->u.doorbell.queue != 0; /* not those that arm */
     case EV_switch_up:
     case EV_link_up:
     case EV_link_set:

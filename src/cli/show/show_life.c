@@ -109,17 +109,18 @@ static const struct ev *fetch_of_cqe(const struct past *p, const struct ev *e)
     const struct numbered n = {e->u.cqe.host, e->u.cqe.qpn, e->u.cqe.wr_id,
                                posted_is_recv(e->u.cqe.op)};
     const struct ev *fetch = fetch_of_number(p, e, &n), *used = NULL;
+    struct freed_slot slot = {0, 0, 0};
 
     for (size_t i = past_lower_bound(p, e->id); fetch && i > 0; i--) {
         const struct ev *f = past_at(p, i - 1);
 
         if (!used && ev_tick(f->id) != ev_tick(e->id))
             return fetch;
-        if (!used && f->kind == EV_used && f->u.used.function == FN_RDMA &&
-            f->u.used.host == n.host && f->u.used.queue == fetch->u.fetch.queue)
+        if (!used && posted_freed(f, &slot) && slot.host == n.host &&
+            slot.queue == fetch->u.fetch.queue)
             used = f;
         else if (used && f->kind == EV_fetch && f->u.fetch.host == n.host &&
-                 f->u.fetch.queue == used->u.used.queue && f->u.fetch.desc == used->u.used.desc)
+                 f->u.fetch.queue == slot.queue && f->u.fetch.desc == slot.desc)
             return f;
     }
     return used ? NULL : fetch;
@@ -338,8 +339,7 @@ static void take(struct request_life *l, const struct ev *e)
 {
     const struct posted *post = &l->post;
 
-    if (!l->fetch && !l->kick && e->kind == EV_kick && e->u.kick.function == FN_RDMA &&
-        e->u.kick.host == post->host && e->u.kick.queue == post->queue)
+    if (!l->fetch && !l->kick && posted_is_announced(e, post->host, post->queue))
         l->kick = e;
     if (!l->fetch && e->kind == EV_fetch && e->u.fetch.host == post->host &&
         e->u.fetch.queue == post->queue && e->u.fetch.desc == post->desc)
@@ -385,6 +385,22 @@ static const struct ev *find_poll(const struct request_life *l, size_t from)
     return NULL;
 }
 
+/* Returns true if interrupt @e reports completion @cqe: it is that of the CQ, or of a notification
+ * of the CQ.
+ */
+static bool is_interrupt_for(const struct past *p, const struct ev *e, const struct ev *cqe)
+{
+    const struct ev *cause = past_find(p, e->cause);
+
+    if (e->u.irq.function != FN_RDMA || e->u.irq.host != cqe->u.cqe.host)
+        return false;
+    if (cause && cause->kind == EV_cq_note)
+        return cause->u.cq_note.cqn == cqe->u.cqe.cqn;
+    if (cause && (cause->kind == EV_command || cause->kind == EV_event_note))
+        return false; /* its queue is a reason of the device */
+    return e->u.irq.queue == cqe->u.cqe.cqn;
+}
+
 static void follow(struct request_life *l)
 {
     const struct past *p = l->past;
@@ -409,8 +425,7 @@ static void follow(struct request_life *l)
         e = past_at(p, i);
         if (e == l->poll)
             break;
-        if (e->kind == EV_irq && e->u.irq.function == FN_RDMA && e->u.irq.host == l->post.host &&
-            e->u.irq.queue == l->cqe->u.cqe.cqn)
+        if (e->kind == EV_irq && is_interrupt_for(p, e, l->cqe))
             l->irq = e;
     }
 }

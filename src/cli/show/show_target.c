@@ -95,7 +95,9 @@ static bool is_refusal(const struct target *t, const struct ev *e)
 {
     return (e->kind == EV_vq_broken && e->u.vq_broken.host == t->host) ||
            (e->kind == EV_ctrl_execute && e->u.ctrl_execute.host == t->host &&
-            e->u.ctrl_execute.rsp != RSP_OK);
+            e->u.ctrl_execute.rsp != RSP_OK) ||
+           (e->kind == EV_command && e->u.command.host == t->host && e->u.command.error != 0) ||
+           (e->kind == EV_ring_broken && e->u.ring_broken.host == t->host);
 }
 
 static bool is_by_fault(const struct target *t, const struct ev *e)
@@ -135,7 +137,10 @@ static bool is_failure(const struct target *t, const struct ev *e)
         return e->u.cqe.status != WCS_SUCCESS && e->u.cqe.status != WCS_WR_FLUSH_ERR;
     case EV_ctrl_execute:
         return e->u.ctrl_execute.rsp != RSP_OK;
+    case EV_command:
+        return e->u.command.error != 0;
     case EV_vq_broken:
+    case EV_ring_broken:
     case EV_cq_overflow:
     case EV_used_refused:
         return true;

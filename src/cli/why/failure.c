@@ -6,6 +6,7 @@
 #include "emu/facts/enum/object.h"
 #include "emu/facts/enum/wc_status.h"
 #include "emu/facts/opcode.h"
+#include "emu/facts/refusal.h"
 #include "emu/facts/rules.h"
 #include "emu/facts/virtio_rdma/ctrl_rsp.h"
 #include "emu/trace/event.h"
@@ -284,6 +285,14 @@ void show_failure(FILE *out, const struct past_index *x, const struct ev *e)
     case EV_ctrl_execute:
         if (e->u.ctrl_execute.rsp != RSP_OK)
             print_word(out, &enum_ctrl_rsp, e->u.ctrl_execute.rsp);
+        break;
+    case EV_command:
+        if (e->u.command.error != 0)
+            print_word(out, &enum_refusal, e->u.command.refusal);
+        break;
+    case EV_region:
+        if (e->u.region.refusal != REF_NONE)
+            print_word(out, &enum_refusal, e->u.region.refusal);
         break;
     case EV_ctrl_response:
         if (e->u.ctrl_response.rsp != RSP_OK)

@@ -25,6 +25,7 @@
 #include "emu/facts/opcode.h"
 #include "emu/facts/psn.h"
 #include "emu/facts/rules.h"
+#include "emu/past/posted.h"
 #include "emu/trace/event.h"
 #include "print/show_text.h"
 
@@ -486,7 +487,8 @@ static void add_older_kick(struct text *t, const struct why_walk *w, const struc
         ev_add_id(t, kick->id);
         text_add(t, ", had not yet found the queue empty");
     } else {
-        text_add(t, " without a kick; the last one was ");
+        text_addf(t, " without a %s; the last one was ",
+                  kick->kind == EV_doorbell ? "doorbell" : "kick");
         ev_add_id(t, kick->id);
     }
 }
@@ -494,7 +496,8 @@ static void add_older_kick(struct text *t, const struct why_walk *w, const struc
 static const struct ev *print_fetch(struct why_walk *w, const struct ev *e)
 {
     const struct ev *cause = past_find(w->p, e->cause), *post = past_post_of(w->index, e);
-    const struct ev *kick = cause && cause->kind == EV_kick ? cause : NULL;
+    const bool announced = cause && posted_is_announced(cause, e->u.fetch.host, e->u.fetch.queue);
+    const struct ev *kick = announced ? cause : NULL;
     char buf[SHOW_LINE_BYTES];
     struct text t = text_on(buf, sizeof(buf));
 
@@ -505,7 +508,7 @@ static const struct ev *print_fetch(struct why_walk *w, const struct ev *e)
     text_addf(&t, "'s %s wr_id=%llu", enum_name(&enum_wr_opcode, e->u.fetch.op),
               (unsigned long long)e->u.fetch.wr_id);
     if (kick && (!post || kick->id > post->id)) {
-        text_add(&t, ", kicked in ");
+        text_add(&t, kick->kind == EV_doorbell ? ", by the doorbell " : ", kicked in ");
         ev_add_id(&t, kick->id);
     }
     if (post) {

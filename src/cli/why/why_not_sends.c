@@ -64,8 +64,7 @@ static const struct ev *find_kick(const struct why_not *w, const struct why_not_
     for (size_t i = past_lower_bound(w->past, post->id); i < w->past->n; i++) {
         const struct ev *e = past_at(w->past, i);
 
-        if (e->kind == EV_kick && e->u.kick.host == q->host && e->u.kick.queue == q->queue &&
-            e->u.kick.function == FN_RDMA)
+        if (posted_is_announced(e, q->host, q->queue))
             return e;
         if (e->kind == EV_no_kick && e->u.no_kick.host == q->host &&
             e->u.no_kick.queue == q->queue && e->u.no_kick.function == FN_RDMA)

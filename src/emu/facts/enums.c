@@ -46,6 +46,7 @@
 #include "emu/facts/enum/wc_status.h"
 #include "emu/facts/enum/wr_opcode.h"
 #include "emu/facts/opcode.h"
+#include "emu/facts/pvrdma/regs.h"
 #include "emu/facts/regs.h"
 #include "emu/facts/rules.h"
 #include "emu/facts/virtio/device_status.h"
@@ -101,6 +102,14 @@ static const struct enum_row rows_ctrl_cmd[] = {
 };
 const struct enum_table enum_ctrl_cmd = {"ctrl_cmd", "control command", rows_ctrl_cmd,
                                          ARRAY_LEN(rows_ctrl_cmd)};
+
+static const struct enum_row rows_pv_cmd[] = {
+#define PV_COMMAND(nm, name, number, request, response, ends, txt) {#nm, (number), (txt)},
+#include "emu/facts/pvrdma/commands.def"
+#undef PV_COMMAND
+};
+const struct enum_table enum_pv_cmd = {"pv_cmd", "PVRDMA command", rows_pv_cmd,
+                                       ARRAY_LEN(rows_pv_cmd)};
 
 const struct enum_table *const enum_tables[] = {
 #define TABLE(id, ...) &enum_##id,

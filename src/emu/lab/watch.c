@@ -564,6 +564,7 @@ void watch_event(void *ctx, const struct ev *e)
         on_queue_reset(s, &e->u.queue_reset);
         break;
     case EV_vq_broken:
+    case EV_ring_broken:
     case EV_cq_overflow:
         s->blind = true; /* completions may be missing after this */
         break;

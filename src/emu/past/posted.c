@@ -4,6 +4,7 @@
 #include "emu/facts/device.h"
 #include "emu/facts/enum/pci_function.h"
 #include "emu/facts/enum/wc_opcode.h"
+#include "emu/facts/pvrdma/regs.h"
 #include "emu/trace/event.h"
 
 bool posted_read(const struct ev *e, struct posted *ret)
@@ -29,15 +30,41 @@ bool posted_read(const struct ev *e, struct posted *ret)
     }
 }
 
+bool posted_is_announced(const struct ev *e, uint32_t host, uint32_t queue)
+{
+    if (e->kind == EV_kick)
+        return e->u.kick.function == FN_RDMA && e->u.kick.host == host && e->u.kick.queue == queue;
+    if (e->kind != EV_doorbell || e->u.doorbell.host != host || e->u.doorbell.queue == 0)
+        return false;
+    return e->u.doorbell.queue == queue ||
+           (e->u.doorbell.rings == PVB_SEND_AND_RECV && e->u.doorbell.queue + 1 == queue);
+}
+
+bool posted_freed(const struct ev *e, struct freed_slot *ret)
+{
+    if (e->kind == EV_used && e->u.used.function == FN_RDMA) {
+        *ret = (struct freed_slot){e->u.used.host, e->u.used.queue, e->u.used.desc};
+        return true;
+    }
+    if (e->kind == EV_slot_free) {
+        *ret = (struct freed_slot){e->u.slot_free.host, e->u.slot_free.queue, e->u.slot_free.desc};
+        return true;
+    }
+    return false;
+}
+
 bool posted_frees_any(const struct posted *p, const struct ev *e)
 {
-    return e->kind == EV_used && e->u.used.function == FN_RDMA && e->u.used.host == p->host &&
-           e->u.used.queue == p->queue;
+    struct freed_slot s;
+
+    return posted_freed(e, &s) && s.host == p->host && s.queue == p->queue;
 }
 
 bool posted_frees(const struct posted *p, const struct ev *e)
 {
-    return posted_frees_any(p, e) && e->u.used.desc == p->desc;
+    struct freed_slot s;
+
+    return posted_frees_any(p, e) && posted_freed(e, &s) && s.desc == p->desc;
 }
 
 bool posted_is_recv(uint32_t wc_opcode)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A work request as its post event describes it, and the events that complete it.  The device
- * returns the request's descriptor (used) and directly after that writes its completion (cqe), if
- * it has one.
+ * returns the request's descriptor (used, or slot_free) and directly after that writes its
+ * completion (cqe), if it has one.
  */
 #ifndef EMU_PAST_POSTED_H
 #define EMU_PAST_POSTED_H
@@ -26,6 +26,21 @@ struct posted {
  * event.
  */
 bool posted_read(const struct ev *e, struct posted *ret);
+
+/* Returns true if event @e tells the RDMA device of @host of new work in @queue: a kick of virtio,
+ * or a doorbell of PVRDMA.
+ */
+bool posted_is_announced(const struct ev *e, uint32_t host, uint32_t queue);
+
+/* A slot of a work queue that the RDMA device of a host has returned to the driver. */
+struct freed_slot {
+    uint32_t host, queue, desc;
+};
+
+/* Fills in *@ret from event @e: used of virtio, or slot_free of PVRDMA.  Returns false and leaves
+ * *@ret unchanged if @e is another event.
+ */
+bool posted_freed(const struct ev *e, struct freed_slot *ret);
 
 /* posted_frees_any() returns true if in event @e the device returns a descriptor of the request's
  * queue, posted_frees() if it returns the request's own descriptor.

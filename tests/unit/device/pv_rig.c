@@ -104,7 +104,12 @@ static uint32_t no_peer(void *world, const uint8_t gid[GID_BYTES])
 
 static void on_event(void *ctx, const struct ev *e)
 {
-    ((struct pv_rig *)ctx)->events[e->kind]++;
+    struct pv_rig *g = ctx;
+
+    g->events[e->kind]++;
+    g->last[e->kind] = *e;
+    if (e->kind == EV_fetch && g->n_fetches < FETCHES_MAX)
+        g->fetches[g->n_fetches++] = *e;
 }
 
 static void plug_in(struct pv_rig *g)

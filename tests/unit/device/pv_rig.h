@@ -43,7 +43,8 @@ struct pv_sent {
     uint8_t body[PV_REQUEST_BYTES_MAX];
 };
 
-#define SENT_MAX 32u
+#define SENT_MAX    32u
+#define FETCHES_MAX 8u
 
 struct pv_rig {
     struct arena *arena;
@@ -60,6 +61,9 @@ struct pv_rig {
     struct pvrdma *d;
     uint64_t next_page;
     uint32_t events[EV_COUNT];
+    struct ev last[EV_COUNT];       /* of each kind */
+    struct ev fetches[FETCHES_MAX]; /* the first ones */
+    uint32_t n_fetches;
     uint32_t irqs[PV_VECTORS]; /* by vector, since the last rig_clear() */
     uint32_t lines;            /* edges of INTx */
     struct pv_drv_ring async, notes;

@@ -6,6 +6,8 @@
 #include "emu/device/pvrdma/internal.h"
 #include "emu/facts/pvrdma/command.h"
 #include "emu/facts/roce.h"
+#include "emu/trace/emit.h"
+#include "emu/trace/events/pvrdma.h"
 
 #define PORT_STATE_DOWN    1u
 #define PORT_STATE_ACTIVE  4u
@@ -185,6 +187,40 @@ static void respond(struct pvrdma *d, const struct pv_request *to, uint32_t erro
     ram_fence(d->nic.ram);
 }
 
+/* The handle that command @c is about: that of the object that it made, or that it names. */
+static uint32_t handle_of(const struct pv_request *header, const struct pv_call *c)
+{
+    switch (header->cmd) {
+    case PV_CMD_QUERY_PORT:
+    case PV_CMD_QUERY_PKEY:
+        return 0;
+    case PV_CMD_CREATE_BIND:
+        return ld_le32(c->req + offsetof(struct pv_raw_create_bind, index));
+    case PV_CMD_CREATE_PD:
+    case PV_CMD_CREATE_MR:
+    case PV_CMD_CREATE_CQ:
+    case PV_CMD_CREATE_QP:
+    case PV_CMD_CREATE_UC:
+    case PV_CMD_CREATE_SRQ:
+        return ld_le32(c->rsp); /* the first field of each of these responses; 0: refused */
+    default:
+        return ld_le32(c->req); /* the first field of all other requests */
+    }
+}
+
+static ev_id trace_command(const struct pvrdma *d, const struct pv_request *header,
+                           const struct pv_call *c, enum refusal_reason why)
+{
+    const struct compared values = d->nic.hca.refused.values;
+    ev_id id;
+
+    TRACE_ID(d->nic.trace, id, command, .host = d->config.nic.host, .cmd = header->cmd,
+             .handle = handle_of(header, c), .error = (uint32_t)refusal_errno(refusal_kind(why)),
+             .refusal = (uint32_t)why, .least = why ? values.least : 0,
+             .most = why ? values.most : 0, .found = why ? values.found : 0);
+    return id;
+}
+
 static void execute(struct pvrdma *d, const uint8_t req[PV_REQUEST_BYTES_MAX])
 {
     uint8_t rsp[PV_RESPONSE_BYTES_MAX] = {0};
@@ -195,6 +231,7 @@ static void execute(struct pvrdma *d, const uint8_t req[PV_REQUEST_BYTES_MAX])
     struct pv_request header;
     enum refusal_reason why;
     uint32_t error;
+    ev_id cause;
 
     memcpy(&raw, req, sizeof(raw));
     pv_request_get(&header, &raw);
@@ -204,6 +241,7 @@ static void execute(struct pvrdma *d, const uint8_t req[PV_REQUEST_BYTES_MAX])
                : hca_refuse(h, REF_COMMAND_UNKNOWN, compared_found(header.cmd));
     RDL_ASSERT(why == h->refused.why); /* hca_refuse() has been told of each refusal */
     error = (uint32_t)refusal_errno(refusal_kind(why));
+    cause = trace_because(d->nic.trace, trace_command(d, &header, &call, why));
     rnic_settle(&d->nic);
     respond(d, &header, error, rsp);
     if (why != REF_NONE)
@@ -211,6 +249,7 @@ static void execute(struct pvrdma *d, const uint8_t req[PV_REQUEST_BYTES_MAX])
     d->err = info && info->end == PV_END_ANSWERED ? 0 : error;
     if (d->err == 0 && info && info->end != PV_END_UNWAITED)
         pv_raise(d, PV_VECTOR_RESPONSE);
+    trace_because(d->nic.trace, cause);
 }
 
 void pv_command_run(struct pvrdma *d)

@@ -7,6 +7,8 @@
 #include "emu/device/pvrdma/internal.h"
 #include "emu/facts/enum/pci_field.h"
 #include "emu/facts/enum/pci_function.h"
+#include "emu/trace/emit.h"
+#include "emu/trace/events/pvrdma.h"
 
 #define AT_EXPRESS 0x40u
 #define AT_MSIX    0x80u
@@ -15,6 +17,9 @@
 
 void pv_set_phase(struct pvrdma *d, enum pv_phase to)
 {
+    if (d->phase == to)
+        return;
+    TRACE(d->nic.trace, pv_phase, .host = d->config.nic.host, .from = d->phase, .to = to);
     d->phase = to;
 }
 
@@ -67,7 +72,7 @@ static void share(struct pvrdma *d, uint32_t high)
 
     reset(d);
     d->dsr_low = (uint32_t)gpa;
-    why = fn_is_master(&d->fn) ? pv_share(d, gpa) : REF_PAGE_MEMORY;
+    why = pv_share(d, gpa);
     d->err = (uint32_t)refusal_errno(refusal_kind(why));
     if (why != REF_NONE)
         forget_rings(d);
@@ -193,14 +198,37 @@ static void write_reg(struct pvrdma *d, uint32_t offset, uint32_t value)
     }
 }
 
+static bool is_reg(uint32_t offset)
+{
+    return offset <= PVR_MACH && offset % 4 == 0;
+}
+
+/* Writes a register.  All that follows has this event as its cause. */
+static void traced_write(struct pvrdma *d, uint32_t offset, uint32_t value)
+{
+    struct trace *t = d->nic.trace;
+    ev_id write, cause;
+
+    if (!is_reg(offset))
+        return;
+    TRACE_ID(t, write, pv_write, .host = d->config.nic.host, .reg = offset, .value = value);
+    cause = trace_because(t, write);
+    write_reg(d, offset, value);
+    trace_because(t, cause);
+}
+
 static uint64_t bar_read(void *dev, uint32_t bar, uint32_t offset, uint32_t width)
 {
     struct pvrdma *d = dev;
+    uint32_t value;
 
     if (bar != PV_BAR_REGS || width != 4 || offset % 4 != 0)
         return UINT64_MAX >> (64 - 8 * width);
     d->count.regs_reads++;
-    return read_reg(d, offset);
+    value = read_reg(d, offset);
+    if (is_reg(offset))
+        TRACE(d->nic.trace, pv_read, .host = d->config.nic.host, .reg = offset, .value = value);
+    return value;
 }
 
 static void bar_write(void *dev, uint32_t bar, uint32_t offset, uint32_t width, uint64_t value)
@@ -210,17 +238,17 @@ static void bar_write(void *dev, uint32_t bar, uint32_t offset, uint32_t width, 
     if (width != 4 || offset % 4 != 0)
         return;
     if (bar == PV_BAR_UAR) {
-        pv_uar_write(d, offset % PV_UAR_BYTES, (uint32_t)value);
+        pv_uar_write(d, offset, (uint32_t)value);
     } else if (bar == PV_BAR_REGS) {
         d->count.regs_writes++;
-        write_reg(d, offset, (uint32_t)value);
+        traced_write(d, offset, (uint32_t)value);
     }
 }
 
 static uint32_t reg_bytes(uint32_t bar, uint32_t offset)
 {
     if (bar == PV_BAR_REGS)
-        return offset <= PVR_MACH && offset % 4 == 0 ? 4 : 0;
+        return is_reg(offset) ? 4 : 0;
     return bar == PV_BAR_UAR && offset % PV_UAR_BYTES <= PV_UAR_AT_SRQ && offset % 4 == 0 ? 4 : 0;
 }
 

@@ -6,6 +6,8 @@
 #include "emu/facts/enum/wc_flag.h"
 #include "emu/facts/pvrdma/opcode.h"
 #include "emu/hca/cq.h"
+#include "emu/trace/emit.h"
+#include "emu/trace/events/pvrdma.h"
 
 static void put_cqe(struct pv_raw_cqe *raw, const struct completion *wc)
 {
@@ -45,50 +47,66 @@ bool pv_complete(void *ctx, struct cq *cq, const struct completion *wc)
     return false;
 }
 
-/* Writes a notification of @cqn.  Returns false if there is no room. */
-static bool put_note(struct pvrdma *d, uint32_t cqn)
+/* Writes a notification of @cqn.  Returns its event, or 0 if there is no room. */
+static ev_id put_note(struct pvrdma *d, uint32_t cqn)
 {
     const struct pv_cq_note note = {.cq = cqn - 1};
     struct pv_raw_cq_note raw;
+    ev_id id;
 
     pv_cq_note_put(&raw, &note);
     if (!pv_is_running(d) || !pv_ring_put(d->nic.ram, &d->notes.ring, &raw))
-        return false;
+        return 0;
     d->count.notes++;
-    return true;
+    TRACE_ID(d->nic.trace, id, cq_note, .host = d->config.nic.host, .cqn = cqn,
+             .tail = d->notes.ring.idx);
+    return id;
+}
+
+/* Raises @vector because of event @id; 0: there is no reason. */
+static void raise_for(struct pvrdma *d, enum pv_vector vector, ev_id id)
+{
+    ev_id cause;
+
+    if (!id)
+        return;
+    cause = trace_because(d->nic.trace, id);
+    pv_raise(d, vector);
+    trace_because(d->nic.trace, cause);
 }
 
 void pv_completed(void *ctx, struct cq *cq)
 {
     struct pvrdma *d = ctx;
     struct pv_cq *c = &d->cqs[cq->cqn];
+    const ev_id note = put_note(d, cq->cqn);
 
-    if (put_note(d, cq->cqn)) {
-        pv_raise(d, PV_VECTOR_CQ);
-        return;
-    }
-    if (c->note_due)
+    raise_for(d, PV_VECTOR_CQ, note);
+    if (note || c->note_due)
         return;
     c->note_due = true;
     d->n_notes_due++;
     d->count.notes_held++;
+    TRACE(d->nic.trace, cq_note_held, .host = d->config.nic.host, .cqn = cq->cqn);
 }
 
 static void flush_notes(struct pvrdma *d)
 {
-    bool any = false;
+    ev_id last = 0;
 
     for (uint32_t cqn = 1; d->n_notes_due > 0 && cqn <= d->config.nic.max_cq; cqn++) {
+        ev_id note;
+
         if (!d->cqs[cqn].note_due)
             continue;
-        if (!put_note(d, cqn))
+        note = put_note(d, cqn);
+        if (!note)
             break;
         d->cqs[cqn].note_due = false;
         d->n_notes_due--;
-        any = true;
+        last = note;
     }
-    if (any)
-        pv_raise(d, PV_VECTOR_CQ);
+    raise_for(d, PV_VECTOR_CQ, last);
 }
 
 /* The handle of object @number of @kind, as the driver knows it. */
@@ -100,7 +118,7 @@ static uint32_t handle_of(enum object_kind kind, uint32_t number)
 static void flush_events(struct pvrdma *d)
 {
     const struct rnic_events *e = &d->nic.events;
-    bool any = false;
+    ev_id last = 0;
 
     while (e->len > 0 && pv_is_running(d)) {
         const struct rnic_event event = e->ring[e->first];
@@ -114,11 +132,12 @@ static void flush_events(struct pvrdma *d)
             break;
         if (kind == OBJ_QP && event.number <= d->config.nic.max_qp)
             d->qps[event.number].events++;
+        TRACE_ID(d->nic.trace, last, event_note, .host = d->config.nic.host,
+                 .event = (uint32_t)event.type, .object = (uint32_t)kind, .number = event.number,
+                 .tail = d->events.ring.idx);
         rnic_event_told(&d->nic);
-        any = true;
     }
-    if (any)
-        pv_raise(d, PV_VECTOR_ASYNC);
+    raise_for(d, PV_VECTOR_ASYNC, last);
 }
 
 void pv_event(void *ctx)

@@ -31,12 +31,6 @@
 /* Largest numbers of queue pairs that the device can have: a handle has 16 bits in completions. */
 #define PV_QPS_MAX 65534u
 
-enum pv_phase {
-    PV_RESET,  /* no shared region */
-    PV_SHARED, /* the region was read, and has the capabilities */
-    PV_ACTIVE  /* commands, doorbells and notifications work */
-};
-
 /* A work queue of a queue pair, or a shared receive queue. */
 struct pv_queue {
     struct pv_ring ring;

@@ -2,6 +2,7 @@
 /* Doorbells, and the work queues for the RNIC. */
 #include "emu/base/min.h"
 #include "emu/device/pvrdma/internal.h"
+#include "emu/facts/enum/object.h"
 #include "emu/facts/enum/qp_state.h"
 #include "emu/facts/enum/qp_type.h"
 #include "emu/facts/enum/send_flag.h"
@@ -10,6 +11,7 @@
 #include "emu/facts/wr.h"
 #include "emu/hca/mr.h"
 #include "emu/trace/emit.h"
+#include "emu/trace/events/pvrdma.h"
 #include "emu/trace/events/qp.h"
 
 #define PAGE_SHIFT 12u
@@ -75,49 +77,115 @@ void pv_release_held(struct pvrdma *d)
     }
 }
 
-static bool uar_qp(struct pvrdma *d, uint32_t handle, uint32_t bits)
+/* Decides what a write to offset @at of a page of doorbells means.  A doorbell of something that
+ * does not exist means nothing.
+ */
+static enum pv_doorbell meaning(struct pvrdma *d, uint32_t at, uint32_t handle, uint32_t bits)
 {
-    if (!hca_qp(&d->nic.hca, handle))
-        return false;
-    if (bits & PV_UAR_SEND) {
-        d->qps[handle].wq[WQ_SEND].kick = d->nic.trace->cause;
-        ring_doorbell(d, handle, WQ_SEND);
+    if (d->phase != PV_ACTIVE)
+        return PVB_NOTHING;
+    if (at == PV_UAR_AT_QP && hca_qp(&d->nic.hca, handle)) {
+        if ((bits & PV_UAR_SEND) && (bits & PV_UAR_RECV))
+            return PVB_SEND_AND_RECV;
+        return bits & PV_UAR_SEND ? PVB_SEND : bits & PV_UAR_RECV ? PVB_RECV : PVB_NOTHING;
     }
-    if (bits & PV_UAR_RECV) {
-        d->qps[handle].wq[WQ_RECV].kick = d->nic.trace->cause;
-        ring_doorbell(d, handle, WQ_RECV);
+    if (at == PV_UAR_AT_CQ && hca_cq(&d->nic.hca, handle + 1)) {
+        if (bits & (PV_UAR_ARM | PV_UAR_ARM_SOL))
+            return bits & PV_UAR_ARM ? PVB_ARM : PVB_ARM_SOLICITED;
+        return bits & PV_UAR_POLL ? PVB_POLL : PVB_NOTHING;
     }
-    return true;
+    if (at == PV_UAR_AT_SRQ && hca_srq(&d->nic.hca, handle + 1) && (bits & PV_UAR_SRQ_RECV))
+        return PVB_SRQ_RECV;
+    return PVB_NOTHING;
 }
 
-static bool uar_cq(struct pvrdma *d, uint32_t handle, uint32_t bits)
+static void ring_send(struct pvrdma *d, uint32_t qpn)
 {
-    struct cq *cq = hca_cq(&d->nic.hca, handle + 1);
+    d->qps[qpn].wq[WQ_SEND].kick = d->nic.trace->cause;
+    ring_doorbell(d, qpn, WQ_SEND);
+}
 
-    if (!cq)
-        return false;
-    if (bits & PV_UAR_POLL)
-        d->count.poll_cq++;
-    if (bits & (PV_UAR_ARM | PV_UAR_ARM_SOL))
-        cq_arm(cq, !(bits & PV_UAR_ARM));
+static void ring_recv(struct pvrdma *d, uint32_t qpn)
+{
+    d->qps[qpn].wq[WQ_RECV].kick = d->nic.trace->cause;
+    ring_doorbell(d, qpn, WQ_RECV);
+}
+
+/* Arms a CQ.  A notification that has waited for room may have it now. */
+static void arm(struct pvrdma *d, uint32_t handle, bool solicited)
+{
+    cq_arm(hca_cq(&d->nic.hca, handle + 1), solicited);
     pv_notes_flush(d);
-    return true;
+}
+
+static void apply(struct pvrdma *d, enum pv_doorbell rings, uint32_t handle)
+{
+    switch (rings) {
+    case PVB_NOTHING:
+        d->count.uar_bad++;
+        break;
+    case PVB_SEND:
+        ring_send(d, handle);
+        break;
+    case PVB_RECV:
+        ring_recv(d, handle);
+        break;
+    case PVB_SEND_AND_RECV:
+        ring_send(d, handle);
+        ring_recv(d, handle);
+        break;
+    case PVB_ARM:
+        arm(d, handle, false);
+        break;
+    case PVB_ARM_SOLICITED:
+        arm(d, handle, true);
+        break;
+    case PVB_POLL:
+        pv_notes_flush(d);
+        break;
+    case PVB_SRQ_RECV: /* a message takes receives as it needs */
+        break;
+    }
+}
+
+/* Emits the event of a doorbell. */
+static ev_id trace_doorbell(const struct pvrdma *d, enum pv_doorbell rings, uint32_t offset,
+                            uint32_t value)
+{
+    const uint32_t handle = value & PV_UAR_HANDLE;
+    const bool of_qp = rings == PVB_SEND || rings == PVB_RECV || rings == PVB_SEND_AND_RECV;
+    const bool of_cq = rings == PVB_ARM || rings == PVB_ARM_SOLICITED;
+    const bool of_srq = rings == PVB_SRQ_RECV;
+    uint32_t queue = 0;
+    ev_id id;
+
+    if (of_qp)
+        queue = queue_name(handle, rings == PVB_RECV ? WQ_RECV : WQ_SEND);
+    else if (of_srq)
+        queue = srq_name(d, handle + 1);
+    TRACE_ID(d->nic.trace, id, doorbell, .host = d->config.nic.host, .rings = (uint32_t)rings,
+             .qpn = of_qp ? handle : 0, .cqn = of_cq ? handle + 1 : 0,
+             .object = (uint32_t)(of_srq ? OBJ_SRQ : OBJ_NONE), .number = of_srq ? handle + 1 : 0,
+             .queue = queue, .page = offset / PV_UAR_BYTES, .value = value);
+    return id;
 }
 
 void pv_uar_write(struct pvrdma *d, uint32_t offset, uint32_t value)
 {
-    const uint32_t handle = value & PV_UAR_HANDLE, bits = value & ~PV_UAR_HANDLE;
-    bool good = false;
+    const uint32_t at = offset % PV_UAR_BYTES, handle = value & PV_UAR_HANDLE;
+    const enum pv_doorbell rings = meaning(d, at, handle, value & ~PV_UAR_HANDLE);
+    ev_id cause;
 
     d->count.uar_writes++;
-    if (d->phase == PV_ACTIVE && offset == PV_UAR_AT_QP)
-        good = uar_qp(d, handle, bits);
-    else if (d->phase == PV_ACTIVE && offset == PV_UAR_AT_CQ)
-        good = uar_cq(d, handle, bits);
-    else if (d->phase == PV_ACTIVE && offset == PV_UAR_AT_SRQ)
-        good = hca_srq(&d->nic.hca, handle + 1) != NULL; /* a message takes receives as it needs */
-    if (!good)
-        d->count.uar_bad++;
+    if (at == PV_UAR_AT_CQ && rings != PVB_NOTHING && (value & PV_UAR_POLL))
+        d->count.poll_cq++;
+    if (rings == PVB_POLL) { /* not traced: drivers poll in loops */
+        apply(d, rings, handle);
+        return;
+    }
+    cause = trace_because(d->nic.trace, trace_doorbell(d, rings, offset, value));
+    apply(d, rings, handle);
+    trace_because(d->nic.trace, cause);
 }
 
 /* --- Decoding --------------------------------------------------------------------------------- */
@@ -248,6 +316,26 @@ static void decode_operation(struct pvrdma *d, const struct qp *qp, const uint8_
 
 /* --- Calls of the RNIC ------------------------------------------------------------------------ */
 
+/* Emits ring_broken: the driver's index of @r is wrong.  @qpn 0: the ring of a shared queue. */
+static void trace_broken(const struct pvrdma *d, const struct pv_ring *r, uint32_t qpn,
+                         uint32_t queue)
+{
+    const bool shared = qpn == 0;
+
+    TRACE(d->nic.trace, ring_broken, .host = d->config.nic.host, .qpn = qpn,
+          .object = (uint32_t)(shared ? OBJ_SRQ : OBJ_NONE),
+          .number = shared ? queue - srq_name(d, 0) : 0, .queue = queue,
+          .tail = pv_ring_driver_index(d->nic.ram, r, true), .head = r->over, .slots = r->n);
+}
+
+/* Emits slot_free: the device has freed slot @desc of @r. */
+static void trace_free(const struct pvrdma *d, const struct pv_ring *r, uint32_t qpn,
+                       uint32_t queue, uint32_t desc)
+{
+    TRACE(d->nic.trace, slot_free, .host = d->config.nic.host, .qpn = qpn, .queue = queue,
+          .desc = desc, .head = r->over);
+}
+
 /* Takes the next entry of @q, a work queue of @qp, into d->wqe. */
 static enum fetch take(struct pvrdma *d, const struct qp *qp, enum wq wq, uint32_t *ret_slot)
 {
@@ -267,8 +355,10 @@ static enum fetch take(struct pvrdma *d, const struct qp *qp, enum wq wq, uint32
     case PV_BROKEN:
         break;
     }
-    if (!q->failed)
+    if (!q->failed) {
+        trace_broken(d, &q->ring, qp->qpn, queue_name(qp->qpn, wq));
         ring_doorbell(d, qp->qpn, wq);
+    }
     q->failed = true;
     return FETCH_BROKEN;
 }
@@ -323,7 +413,7 @@ static enum fetch take_shared(struct pvrdma *d, const struct qp *qp, uint32_t *r
     switch (pv_ring_take(d->nic.ram, r, d->nic.trace->tick, d->wqe, ret_slot)) {
     case PV_TAKEN:
         d->nic.progress->wqes++;
-        pv_ring_end(d->nic.ram, r);
+        (void)pv_ring_end(d->nic.ram, r);
         return FETCH_OK;
     case PV_EMPTY:
     case PV_TURN_IS_OVER: /* the peer tries again */
@@ -331,6 +421,7 @@ static enum fetch take_shared(struct pvrdma *d, const struct qp *qp, uint32_t *r
     case PV_BROKEN:
         break;
     }
+    trace_broken(d, r, 0, srq_name(d, qp->srq->srqn));
     rnic_srq_failed(&d->nic, qp->srq);
     return FETCH_BROKEN;
 }
@@ -361,6 +452,7 @@ enum fetch pv_fetch_recv(void *ctx, struct qp *qp, struct recv_wqe *out)
              .desc = slot, .wr_id = w.wr_id, .op = WR_RECV, .bytes = r->slot_bytes);
     if (qp->srq) {
         cause = trace_because(d->nic.trace, fetched);
+        trace_free(d, r, 0, srq_name(d, qp->srq->srqn), slot);
         rnic_srq_taken(&d->nic, qp->srq, pv_ring_waiting(d->nic.ram, r));
         trace_because(d->nic.trace, cause);
     }
@@ -377,8 +469,10 @@ uint32_t pv_receives(void *ctx, struct qp *qp)
 void pv_release(void *ctx, struct qp *qp, enum wq wq, uint32_t desc)
 {
     struct pvrdma *d = ctx;
+    struct pv_ring *r = &d->qps[qp->qpn].wq[wq].ring;
 
-    (void)desc; /* requests of a queue end in order */
-    if (d->phase == PV_ACTIVE && !(qp->srq && wq == WQ_RECV))
-        pv_ring_end(pv_is_running(d) ? d->nic.ram : NULL, &d->qps[qp->qpn].wq[wq].ring);
+    if (d->phase != PV_ACTIVE || (qp->srq && wq == WQ_RECV))
+        return;
+    if (pv_ring_end(pv_is_running(d) ? d->nic.ram : NULL, r)) /* requests of a queue end in order */
+        trace_free(d, r, qp->qpn, queue_name(qp->qpn, wq), desc);
 }

@@ -5,6 +5,8 @@
 #include "emu/base/log2.h"
 #include "emu/base/min.h"
 #include "emu/device/pvrdma/internal.h"
+#include "emu/trace/emit.h"
+#include "emu/trace/events/pvrdma.h"
 
 #define FIRMWARE     14u
 #define VENDOR_ID    0x52444du /* "RDM"; not assigned by the IEEE */
@@ -119,27 +121,49 @@ static enum refusal_reason take_region(struct pvrdma *d, const struct pv_dsr *ds
     return why;
 }
 
-enum refusal_reason pv_share(struct pvrdma *d, uint64_t gpa)
+/* Reads the region at @gpa into *@ret, and takes what it says. */
+static enum refusal_reason read_region(struct pvrdma *d, uint64_t gpa, struct pv_dsr *ret)
 {
     struct pv_raw_dsr raw;
-    struct pv_caps caps;
-    struct pv_dsr dsr;
     enum refusal_reason why;
 
-    if (!ram_read(d->nic.ram, gpa, &raw, sizeof(raw)))
+    if (!fn_is_master(&d->fn) || !ram_read(d->nic.ram, gpa, &raw, sizeof(raw)))
         return hca_refuse(&d->nic.hca, REF_PAGE_MEMORY, compared_found(gpa));
-    pv_dsr_get(&dsr, &raw);
-    why = take_region(d, &dsr);
+    pv_dsr_get(ret, &raw);
+    why = take_region(d, ret);
     if (why != REF_NONE)
         return why;
     d->region = gpa;
     d->version =
         min_u32(d->config.pvrdma.version,
-                dsr.driver_version < PV_VERSION_LEAST ? PV_VERSION_LEAST : dsr.driver_version);
-    caps = capabilities(d);
-    pv_caps_put((struct pv_raw_caps *)raw.caps, &caps);
-    (void)ram_write(d->nic.ram, gpa + offsetof(struct pv_raw_dsr, caps), raw.caps,
-                    sizeof(raw.caps));
+                ret->driver_version < PV_VERSION_LEAST ? PV_VERSION_LEAST : ret->driver_version);
+    return REF_NONE;
+}
+
+static void write_capabilities(struct pvrdma *d, uint64_t gpa)
+{
+    const struct pv_caps caps = capabilities(d);
+    struct pv_raw_caps raw;
+
+    pv_caps_put(&raw, &caps);
+    (void)ram_write(d->nic.ram, gpa + offsetof(struct pv_raw_dsr, caps), &raw, sizeof(raw));
+}
+
+enum refusal_reason pv_share(struct pvrdma *d, uint64_t gpa)
+{
+    struct refused *refused = &d->nic.hca.refused;
+    struct pv_dsr dsr = {.driver_version = 0};
+    enum refusal_reason why;
+
+    *refused = (struct refused){.why = REF_NONE};
+    why = read_region(d, gpa, &dsr);
+    TRACE(d->nic.trace, region, .host = d->config.nic.host, .addr = gpa,
+          .driver = dsr.driver_version, .version = d->version, .refusal = (uint32_t)why,
+          .least = refused->values.least, .most = refused->values.most,
+          .found = refused->values.found);
+    if (why != REF_NONE)
+        return why;
+    write_capabilities(d, gpa);
     pv_set_phase(d, PV_SHARED);
     return REF_NONE;
 }

@@ -150,15 +150,21 @@ enum pv_take pv_ring_take(const struct ram *ram, struct pv_ring *r, uint64_t tic
     return PV_TAKEN;
 }
 
-void pv_ring_end(struct ram *ram, struct pv_ring *r)
+bool pv_ring_end(struct ram *ram, struct pv_ring *r)
 {
     if (!r->pages || r->over == r->idx)
-        return; /* the ring was restarted since the entry was taken */
+        return false; /* the ring was restarted since the entry was taken */
     r->over = pv_idx_next(r->over, r->n);
     if (!ram)
-        return;
+        return true;
     ram_fence(ram);
     store_index(ram, r, HEAD_AT, r->over);
+    return true;
+}
+
+uint32_t pv_ring_driver_index(const struct ram *ram, const struct pv_ring *r, bool of_producer)
+{
+    return load_index(ram, r, of_producer ? TAIL_AT : HEAD_AT);
 }
 
 bool pv_ring_put(struct ram *ram, struct pv_ring *r, const void *in)

@@ -76,9 +76,15 @@ enum pv_take pv_ring_take(const struct ram *ram, struct pv_ring *r, uint64_t tic
                           uint32_t *ret_slot);
 
 /* The oldest entry that is not over is over now: tells the driver that its slot is free.  @ram
- * NULL: memory cannot be written now, and the driver learns it with the next entry.
+ * NULL: memory cannot be written now, and the driver learns it with the next entry.  Returns false
+ * if the ring has no such entry, because it was restarted.
  */
-void pv_ring_end(struct ram *ram, struct pv_ring *r);
+bool pv_ring_end(struct ram *ram, struct pv_ring *r);
+
+/* Returns the driver's index of @r, which has pages, as it is in guest memory: the producer's if
+ * @of_producer, else the consumer's.
+ */
+uint32_t pv_ring_driver_index(const struct ram *ram, const struct pv_ring *r, bool of_producer);
 
 /* Adds the entry @in, r->slot_bytes long, for the driver.  Returns false if there is no room, or
  * the driver's index is wrong.

@@ -33,6 +33,27 @@
 
 enum pv_reg { ENUM_PV_REG(ENUM_MEMBER) };
 
+/* X(prefix, NAME, number, text): the phases of the device. */
+#define ENUM_PV_PHASE(X)                                                                           \
+    X(PV, RESET, 0, "the device has no shared region")                                             \
+    X(PV, SHARED, 1, "the device has read the shared region and has written its capabilities")     \
+    X(PV, ACTIVE, 2, "commands, doorbells and notifications work")
+
+enum pv_phase { ENUM_PV_PHASE(ENUM_MEMBER) };
+
+/* X(prefix, NAME, number, text): the meaning of a write to a page of doorbells. */
+#define ENUM_PV_DOORBELL(X)                                                                        \
+    X(PVB, NOTHING, 0, "a doorbell of an object that does not exist, or without a known bit")      \
+    X(PVB, SEND, 1, "the doorbell of a send queue")                                                \
+    X(PVB, RECV, 2, "the doorbell of a receive queue")                                             \
+    X(PVB, SEND_AND_RECV, 3, "the doorbell of both work queues of a queue pair")                   \
+    X(PVB, ARM, 4, "arms a completion queue for its next completion")                              \
+    X(PVB, ARM_SOLICITED, 5, "arms a completion queue for a solicited completion or an error")     \
+    X(PVB, POLL, 6, "the driver has found a completion queue empty")                               \
+    X(PVB, SRQ_RECV, 7, "the doorbell of a shared receive queue")
+
+enum pv_doorbell { ENUM_PV_DOORBELL(ENUM_MEMBER) };
+
 /* Values of CTL. */
 enum pv_ctl { PV_CTL_ACTIVATE, PV_CTL_UNQUIESCE, PV_CTL_RESET };
 
