@@ -88,12 +88,12 @@ static uint64_t any_number(const struct hostile_lab *h, struct input *in)
 /* Fills the request of @command, field by field. */
 static void fill(const struct hostile_lab *h, uint8_t command, struct input *in, struct request *r)
 {
-    const struct rfc_struct *s = rfc_ctrl(command)->request;
+    const struct row_struct *s = rfc_ctrl(command)->request;
 
     r->bytes[0] = command;
     r->n = 1 + (uint32_t)rfc_bytes(s);
     for (size_t i = 0; s && i < s->n_fields; i++) {
-        const struct rfc_field *f = &s->fields[i];
+        const struct row_field *f = &s->fields[i];
         uint8_t *at = r->bytes + 1 + f->offset, byte;
 
         if (f->type == 'i') {
@@ -108,23 +108,23 @@ static void fill(const struct hostile_lab *h, uint8_t command, struct input *in,
 /* Attributes that some move of a queue pair needs, before others are changed. */
 static void fill_modify(const struct hostile_lab *h, struct input *in, struct request *r)
 {
-    const struct rfc_struct *attr = rfc_find("qp_attr");
+    const struct row_struct *attr = rfc_find("qp_attr");
     const unsigned how = input_u8(in);
     const uint32_t qpn = how < 0x80 ? h->ours[how % HOSTILE_SERVICES].qpn : how % 8;
     uint8_t *attrs =
-        r->bytes + 1 + rfc_field_find(rfc_ctrl(CMD_MODIFY_QP)->request, "attrs")->offset;
+        r->bytes + 1 + row_field_find(rfc_ctrl(CMD_MODIFY_QP)->request, "attrs")->offset;
     unsigned n = input_u8(in) % 8;
 
     put_number(r->bytes + 1, 4, qpn);
     put_number(r->bytes + 5, 4, input_u32(in));
-    memcpy(attrs + rfc_field_find(attr, "ah_dgid")->offset, host_rdma(h->h1)->nic.hca.gids[0].raw,
+    memcpy(attrs + row_field_find(attr, "ah_dgid")->offset, host_rdma(h->h1)->nic.hca.gids[0].raw,
            16);
-    attrs[rfc_field_find(attr, "ah_flags")->offset] = 1;
-    attrs[rfc_field_find(attr, "path_mtu")->offset] = MTU_1024;
-    attrs[rfc_field_find(attr, "port_num")->offset] = 1;
-    attrs[rfc_field_find(attr, "ah_port_num")->offset] = 1;
+    attrs[row_field_find(attr, "ah_flags")->offset] = 1;
+    attrs[row_field_find(attr, "path_mtu")->offset] = MTU_1024;
+    attrs[row_field_find(attr, "port_num")->offset] = 1;
+    attrs[row_field_find(attr, "ah_port_num")->offset] = 1;
     while (n-- > 0) {
-        const struct rfc_field *f = &attr->fields[input_u8(in) % attr->n_fields];
+        const struct row_field *f = &attr->fields[input_u8(in) % attr->n_fields];
 
         put_number(attrs + f->offset, f->bytes < 8 ? f->bytes : 8, any_number(h, in));
     }

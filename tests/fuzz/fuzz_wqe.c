@@ -67,12 +67,12 @@ static uint64_t any_number(const struct hostile_lab *h, const struct testbed_sid
 
 /* Changes some fields of @s at @at. */
 static void spoil(const struct hostile_lab *h, const struct testbed_side *peer, struct input *in,
-                  const struct rfc_struct *s, uint8_t *at)
+                  const struct row_struct *s, uint8_t *at)
 {
     uint32_t n = input_u8(in) % 4;
 
     while (n-- > 0) {
-        const struct rfc_field *f = &s->fields[input_u8(in) % s->n_fields];
+        const struct row_field *f = &s->fields[input_u8(in) % s->n_fields];
 
         put_number(at + f->offset, f->bytes < 8 ? f->bytes : 8, any_number(h, peer, in));
     }
@@ -103,13 +103,13 @@ static void put_union(const struct hostile_lab *h, const struct testbed_side *pe
         [WR_FORM_RDMA] = "wr_rdma", [WR_FORM_ATOMIC] = "wr_atomic", [WR_FORM_REG] = "wr_reg",
         [WR_FORM_BIND] = "wr_bind", [WR_FORM_UD] = "wr_ud",
     };
-    const struct rfc_struct *s;
+    const struct row_struct *s;
 
     if (form == WR_FORM_NONE)
         return;
     s = rfc_find(names[form]);
     for (size_t i = 0; i < s->n_fields; i++) {
-        const struct rfc_field *f = &s->fields[i];
+        const struct row_field *f = &s->fields[i];
 
         if (strcmp(f->name, "remote_addr") == 0)
             put_number(at + f->offset, 8, peer->mem.iova + 512);
@@ -144,7 +144,7 @@ static uint32_t make_send(const struct hostile_lab *h, unsigned service, struct 
 
     rfc_sq_wqe_put((struct raw_sq_wqe *)(void *)at, &wqe);
     put_union(h, peer, in, wr_form(types[service], wqe.opcode),
-              at + rfc_field_find(rfc_find("sq_wqe"), "wr")->offset);
+              at + row_field_find(rfc_find("sq_wqe"), "wr")->offset);
     n += flags & SF_INLINE ? shape : put_sges(h, peer, in, wqe.num_sge, body);
     if (flags & 0x80)
         spoil(h, peer, in, rfc_find("sq_wqe"), at);

@@ -19,7 +19,7 @@
 struct control_words {
     struct rdl_control c;
     uint8_t data[RDL_CONTROL_BYTES_MAX];
-    const struct rfc_struct *request, *response;
+    const struct row_struct *request, *response;
     bool wait, kick;
 };
 
@@ -72,7 +72,7 @@ static bool read_cuts(const char *text, uint32_t cuts[RDL_CONTROL_CUTS_MAX], uin
 /* Puts @text into field @f at @at: a number, a word of the field's or several with | between them,
  * an address, or bytes in hexadecimal.
  */
-static bool read_field(const struct rfc_struct *s, const struct rfc_field *f, const char *text,
+static bool read_field(const struct row_struct *s, const struct row_field *f, const char *text,
                        uint8_t *at)
 {
     uint32_t n;
@@ -91,15 +91,15 @@ static bool read_field(const struct rfc_struct *s, const struct rfc_field *f, co
 }
 
 /* The field called the @n bytes at @name, of @a->request or of the attributes of MODIFY_QP. */
-static const struct rfc_field *find_field(const struct control_words *a, const char *name, size_t n,
-                                          const struct rfc_struct **ret_in, uint32_t *ret_at)
+static const struct row_field *find_field(const struct control_words *a, const char *name, size_t n,
+                                          const struct row_struct **ret_in, uint32_t *ret_at)
 {
-    const struct rfc_struct *in[] = {a->request, rfc_find("qp_attr")};
+    const struct row_struct *in[] = {a->request, rfc_find("qp_attr")};
     const bool has_attrs = a->request && strcmp(a->request->name, "modify_qp") == 0;
 
     for (size_t k = 0; k < 1u + has_attrs; k++) {
         for (size_t i = 0; in[k] && i < in[k]->n_fields; i++) {
-            const struct rfc_field *f = &in[k]->fields[i];
+            const struct row_field *f = &in[k]->fields[i];
 
             if (strlen(f->name) != n || memcmp(f->name, name, n) != 0)
                 continue;
@@ -134,8 +134,8 @@ static bool read_option(struct control_words *a, const char *key, size_t n, cons
 static bool read_word(struct session *s, const struct value *word, struct control_words *a)
 {
     const char *text = word->text, *equals = strchr(text, '=');
-    const struct rfc_struct *in;
-    const struct rfc_field *f;
+    const struct row_struct *in;
+    const struct row_field *f;
     uint32_t at;
     bool ok;
 
@@ -179,7 +179,7 @@ static void say_answer(struct session *s, const struct home *home, const struct 
 {
     char line[SHOW_LINE_BYTES];
     struct text t = text_on(line, sizeof(line));
-    const struct rfc_struct *r = a->response;
+    const struct row_struct *r = a->response;
 
     for (size_t i = 0; r && i < r->n_fields && answer->written >= 1 + rfc_bytes(r); i++) {
         if (strcmp(r->fields[i].name, "reserved") == 0)

@@ -5,6 +5,7 @@
 #include "cli/session/resolve.h"
 #include "emu/facts/enum/pci_field.h"
 #include "emu/facts/enum/pci_function.h"
+#include "emu/facts/pvrdma/regs.h"
 #include "emu/facts/regs.h"
 #include "rdmalab/pci.h"
 
@@ -55,6 +56,23 @@ static enum rdl_status find_register(struct session *s, rdl_host host, const str
     return rdl_pci_field(s->lab, host, p->number, PCI_COMMON_CAP, &of_virtio);
 }
 
+/* Finds a register of PVRDMA, or a doorbell, which is in BAR @bar at @p->offset. */
+static enum rdl_status find_pvrdma(struct session *s, rdl_host host, uint32_t bar,
+                                   struct rdl_pci_place *p)
+{
+    struct rdl_pci_place id;
+    enum rdl_status st = rdl_pci_field(s->lab, host, p->number, PCI_DEVICE_ID, &id);
+    uint64_t device = 0;
+
+    id.width = 2;
+    if (st == RDL_OK)
+        st = rdl_pci_peek(s->lab, host, &id, &device);
+    if (st != RDL_OK)
+        return st;
+    p->space = RDL_PCI_BAR0 + (enum rdl_pci_space)bar;
+    return device == PV_PCI_DEVICE ? RDL_OK : RDL_ERR_INVAL;
+}
+
 /* Finds the place of the register that the step names.  Returns an error of rdl_pci_field(). */
 static enum rdl_status find_place(struct session *s, rdl_host host, const struct step *st,
                                   struct rdl_pci_place *ret)
@@ -71,6 +89,10 @@ static enum rdl_status find_place(struct session *s, rdl_host host, const struct
         status = rdl_pci_field(s->lab, host, ret->number, which, ret);
     else if (space == PLACE_VECTOR)
         status = find_vector(s, host, st, which, ret);
+    else if (space == PLACE_PVRDMA)
+        status = find_pvrdma(s, host, PV_BAR_REGS, ret);
+    else if (space == PLACE_DOORBELL)
+        status = find_pvrdma(s, host, PV_BAR_UAR, ret);
     else
         status = find_register(s, host, st, ret);
     ret->width = (uint32_t)step_number_or(st, "width", is_notify(st) ? 2 : 0);

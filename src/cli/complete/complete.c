@@ -164,7 +164,7 @@ static void offer_values(struct complete_request *c, const struct param *p, cons
 /* Offers arguments of `show device`: a host, then a field, or a field alone. */
 static void offer_of_device(struct complete_request *c)
 {
-    const bool has_field = c->st->n > 2 && rfc_field_find(rfc_find("config"), c->st->words[2]);
+    const bool has_field = c->st->n > 2 && row_field_find(rfc_find("config"), c->st->words[2]);
 
     if (c->st->n == 2)
         offer_kinds(c, (const enum node_kind[]){NODE_host, NODE_none});

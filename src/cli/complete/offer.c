@@ -246,7 +246,7 @@ static void offer_keys(struct complete_request *c)
     struct leaf_places places;
     size_t at;
 
-    if (leaf_path_leads(c->parent, &places, &at) && !places.lists &&
+    if (leaf_path_leads(c->parent, &places, &at) && !places.list &&
         (places.nodes & (places.nodes - 1)) == 0)
         leaf_each_key(&places, offer_key, c);
 }

@@ -239,7 +239,7 @@ static const struct {
 
 static void in_structures(struct text *t, const char *word)
 {
-    const struct rfc_struct *s;
+    const struct row_struct *s;
     unsigned n = 0;
 
     for (size_t i = 0; (s = explain_structure_at(i)) != NULL; i++) {

@@ -93,7 +93,7 @@ static const struct {
 #undef SUBJECT
 };
 
-const struct rfc_struct *explain_structure_at(size_t i)
+const struct row_struct *explain_structure_at(size_t i)
 {
     static const char *const names[] = {
 #define S(name, list) #name,
@@ -331,12 +331,12 @@ static bool explain_status(struct answer_page *out, const char *word)
     return false;
 }
 
-static void print_structure(struct answer_page *out, const struct rfc_struct *s)
+static void print_structure(struct answer_page *out, const struct row_struct *s)
 {
     page_fields(out, "struct %s", s->name);
     page_line(out, "%s   structure of the virtio-rdma RFC, %zu bytes", s->name, s->bytes);
     for (size_t i = 0; i < s->n_fields; i++) {
-        const struct rfc_field *f = &s->fields[i];
+        const struct row_field *f = &s->fields[i];
         char lead[64];
         struct text t = text_on(lead, sizeof(lead));
 
@@ -347,7 +347,7 @@ static void print_structure(struct answer_page *out, const struct rfc_struct *s)
 }
 
 /* Returns true if @word is "FIELD" or "STRUCTURE.FIELD". */
-static bool is_field(const struct rfc_struct *s, const char *field, const char *word)
+static bool is_field(const struct row_struct *s, const char *field, const char *word)
 {
     const size_t n = strlen(s->name);
 
@@ -360,7 +360,7 @@ static bool is_field(const struct rfc_struct *s, const char *field, const char *
 /* Prints a structure of the RFC, or the structures that contain a field. */
 bool explain_structure(struct answer_page *out, const char *word)
 {
-    const struct rfc_struct *s;
+    const struct row_struct *s;
     char line[SHOW_LINE_BYTES];
     struct text t;
     unsigned n = 0;
@@ -371,7 +371,7 @@ bool explain_structure(struct answer_page *out, const char *word)
             n++;
         }
         for (size_t k = 0; k < s->n_fields && n < STRUCTURES_TOLD_MAX; k++) {
-            const struct rfc_field *f = &s->fields[k];
+            const struct row_field *f = &s->fields[k];
 
             if (!is_field(s, f->name, word))
                 continue;
@@ -546,7 +546,7 @@ void explain_subjects(FILE *out)
 
 void explain_each(void (*each)(void *ctx, const char *word), void *ctx)
 {
-    const struct rfc_struct *s;
+    const struct row_struct *s;
 
     explain_meaning_each(each, ctx);
     each(ctx, "qp-states");

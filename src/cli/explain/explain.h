@@ -14,7 +14,7 @@
 struct enum_row;
 struct enum_table;
 struct answer_page;
-struct rfc_struct;
+struct row_struct;
 
 /* Prints everything known about @word, compared with explain_same().  Returns false if there is
  * nothing.  @source: also cite sections of specifications that nobody has verified.
@@ -31,7 +31,7 @@ const char *explain_proper(const char *word);
 bool explain_gist(struct text *t, const char *word);
 
 /* Returns structure @i of the RFC, or NULL behind the last one. */
-const struct rfc_struct *explain_structure_at(size_t i);
+const struct row_struct *explain_structure_at(size_t i);
 
 /* Parts of it: the words of the enumeration @word, the kind of event, the structure of the RFC or
  * its fields.

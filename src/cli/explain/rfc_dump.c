@@ -7,6 +7,7 @@
 #include "emu/base/assert.h"
 #include "emu/base/quantity.h"
 #include "emu/facts/enum_table.h"
+#include "emu/facts/pvrdma/structs.h"
 #include "emu/wire/addr.h"
 #include "print/show_text.h"
 
@@ -39,17 +40,41 @@ static const struct meaning {
     {"qp_attr", "qp_access_flags", &enum_access, true},
     {"port_attr", "max_mtu", &enum_mtu, false},
     {"port_attr", "active_mtu", &enum_mtu, false},
+    {"pv_sq_wqe", "send_flags", &enum_send_flag, true},
+    {"pv_sq_wqe", "opcode", &enum_pv_wr_opcode, false},
+    {"pv_cqe", "status", &enum_wc_status, false},
+    {"pv_cqe", "opcode", &enum_pv_wc_opcode, false},
+    {"pv_cqe", "wc_flags", &enum_pv_wc_flag, true},
+    {"pv_cqe", "vendor_err", &enum_rule, false},
+    {"pv_async_event", "type", &enum_async_event, false},
+    {"pv_request", "cmd", &enum_pv_cmd, false},
+    {"pv_wr_fast_reg", "access", &enum_access, true},
+    {"pv_create_mr", "access", &enum_access, true},
+    {"pv_create_qp", "type", &enum_qp_type, false},
+    {"pv_create_qp", "access", &enum_access, true},
+    {"pv_modify_qp", "mask", &enum_qp_attr, true},
+    {"pv_query_qp", "mask", &enum_qp_attr, true},
+    {"pv_qp_attr", "state", &enum_qp_state, false},
+    {"pv_qp_attr", "cur_state", &enum_qp_state, false},
+    {"pv_qp_attr", "path_mtu", &enum_mtu, false},
+    {"pv_qp_attr", "access", &enum_access, true},
+    {"pv_port_attr", "max_mtu", &enum_mtu, false},
+    {"pv_port_attr", "active_mtu", &enum_mtu, false},
 };
 
 /* Returns true for fields that are printed in hexadecimal, such as addresses and keys. */
-static bool is_hex(const char *name)
+static bool is_hex(const struct row_struct *s, const char *name)
 {
     static const char *const words[] = {
-        "addr",          "virt_addr",   "start",   "pages",         "lkey",
-        "rkey",          "remote_addr", "mw_rkey", "mr_lkey",       "remote_qkey",
-        "qkey",          "pkey",        "key",     "page_size_cap", "device_cap_flags",
-        "port_cap_flags"};
+        "addr",           "virt_addr",   "start",        "pages",         "lkey",
+        "rkey",           "remote_addr", "mw_rkey",      "mr_lkey",       "remote_qkey",
+        "qkey",           "pkey",        "key",          "page_size_cap", "device_cap_flags",
+        "port_cap_flags", "pdir",        "command_slot", "response_slot", "uar_pfn",
+        "iova",           "pfn",         "ack",          "vendor_id",     "vendor_part_id",
+        "guest_info"};
 
+    if (strcmp(name, "pages") == 0 && strncmp(s->name, "pv_", 3) == 0)
+        return false; /* there it is a count, in the RFC the address of a list */
     for (size_t i = 0; i < ARRAY_LEN(words); i++) {
         if (strcmp(name, words[i]) == 0)
             return true;
@@ -89,7 +114,7 @@ static uint64_t load(const uint8_t *at, size_t bytes)
     return v;
 }
 
-static void add_raw(struct text *t, const struct rfc_field *f, const uint8_t *at)
+static void add_raw(struct text *t, const struct row_field *f, const uint8_t *at)
 {
     if (strstr(f->name, "gid") && f->bytes == GID_BYTES) {
         addr_add(t, at);
@@ -104,7 +129,7 @@ static void add_raw(struct text *t, const struct rfc_field *f, const uint8_t *at
 }
 
 /* Returns NULL if the numbers of field @f have no names. */
-static const struct meaning *meaning_of(const struct rfc_struct *s, const struct rfc_field *f)
+static const struct meaning *meaning_of(const struct row_struct *s, const struct row_field *f)
 {
     for (size_t i = 0; i < ARRAY_LEN(meanings); i++) {
         if (strcmp(meanings[i].structure, s->name) == 0 && strcmp(meanings[i].field, f->name) == 0)
@@ -113,7 +138,7 @@ static const struct meaning *meaning_of(const struct rfc_struct *s, const struct
     return NULL;
 }
 
-void rfc_field_add(struct text *t, const struct rfc_struct *s, const struct rfc_field *f,
+void rfc_field_add(struct text *t, const struct row_struct *s, const struct row_field *f,
                    const uint8_t *at)
 {
     const struct meaning *m = meaning_of(s, f);
@@ -130,10 +155,10 @@ void rfc_field_add(struct text *t, const struct rfc_struct *s, const struct rfc_
     else if (m && enum_by_value(m->words, (uint32_t)v))
         text_add(t, enum_name(m->words, (uint32_t)v));
     else
-        text_addf(t, is_hex(f->name) ? "0x%llx" : "%llu", (unsigned long long)v);
+        text_addf(t, is_hex(s, f->name) ? "0x%llx" : "%llu", (unsigned long long)v);
 }
 
-bool rfc_field_parse(const struct rfc_struct *s, const struct rfc_field *f, const char *text,
+bool rfc_field_parse(const struct row_struct *s, const struct row_field *f, const char *text,
                      uint64_t *ret)
 {
     const struct meaning *m = meaning_of(s, f);
@@ -207,12 +232,37 @@ void rfc_print_row(void *out, const struct rfc_row *row)
     }
 }
 
-/* Returns the structure inside field @f of @s.  Returns NULL if it contains none. */
-static const struct rfc_struct *nested(const struct rfc_struct *s, const struct rfc_field *f)
-{
-    const bool attrs = strcmp(s->name, "modify_qp") == 0 && strcmp(f->name, "attrs") == 0;
+/* A field that is a structure. */
+struct nest {
+    const char *structure, *field, *inner;
+    const char *prefix; /* put before the names of the inner fields */
+};
 
-    return attrs ? rfc_find("qp_attr") : NULL;
+static const struct nest nests[] = {
+    {"modify_qp", "attrs", "qp_attr", ""},
+    {"pv_dsr", "async", "pv_ring_pages", "async."},
+    {"pv_dsr", "cq", "pv_ring_pages", "cq."},
+    {"pv_dsr", "caps", "pv_caps", ""},
+    {"pv_modify_qp", "attr", "pv_qp_attr", ""},
+    {"pv_qp_attr", "ah", "pv_ah_attr", "ah."},
+    {"pv_qp_attr", "alt_ah", "pv_ah_attr", "alt_ah."},
+};
+
+/* Returns the row of field @f of @s, or NULL if it contains no structure. */
+static const struct nest *nested(const struct row_struct *s, const struct row_field *f)
+{
+    for (size_t i = 0; i < ARRAY_LEN(nests); i++) {
+        if (strcmp(nests[i].structure, s->name) == 0 && strcmp(nests[i].field, f->name) == 0)
+            return &nests[i];
+    }
+    return NULL;
+}
+
+static const struct row_struct *find_struct(const char *name)
+{
+    const struct row_struct *s = rfc_find(name);
+
+    return s ? s : pv_struct_find(name);
 }
 
 static void hand_out(const struct rfc_sink *to, const struct rfc_row *row)
@@ -220,12 +270,12 @@ static void hand_out(const struct rfc_sink *to, const struct rfc_row *row)
     to->row(to->ctx, row);
 }
 
-size_t rfc_dump(const struct rfc_sink *to, const struct rfc_struct *s, const char *prefix,
+size_t rfc_dump(const struct rfc_sink *to, const struct row_struct *s, const char *prefix,
                 const uint8_t *bytes, size_t n, size_t at)
 {
     for (size_t i = 0; i < s->n_fields; i++) {
-        const struct rfc_field *f = &s->fields[i];
-        const struct rfc_struct *inner = nested(s, f);
+        const struct row_field *f = &s->fields[i];
+        const struct nest *inner = nested(s, f);
         const size_t offset = at + f->offset;
         char name[48], value[SHOW_LINE_BYTES];
         struct text nt = text_on(name, sizeof(name)), vt = text_on(value, sizeof(value));
@@ -235,7 +285,8 @@ size_t rfc_dump(const struct rfc_sink *to, const struct rfc_struct *s, const cha
             return n - at;
         }
         if (inner) {
-            (void)rfc_dump(to, inner, prefix, bytes, n, offset);
+            text_addf(&nt, "%s%s", prefix, inner->prefix);
+            (void)rfc_dump(to, find_struct(inner->inner), name, bytes, n, offset);
             continue;
         }
         text_addf(&nt, "%s%s", prefix, f->name);

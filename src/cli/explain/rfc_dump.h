@@ -13,13 +13,13 @@
 /* Appends the value of field @f as text: "64", "SIGNALED", "fe80::1".  @at is the first byte of the
  * structure @s.
  */
-void rfc_field_add(struct text *t, const struct rfc_struct *s, const struct rfc_field *f,
+void rfc_field_add(struct text *t, const struct row_struct *s, const struct row_field *f,
                    const uint8_t *at);
 
 /* Parses @text as a value of the integer field @f: a number, or words of the field separated by |.
  * Returns false if it is none.
  */
-bool rfc_field_parse(const struct rfc_struct *s, const struct rfc_field *f, const char *text,
+bool rfc_field_parse(const struct row_struct *s, const struct row_field *f, const char *text,
                      uint64_t *ret);
 
 /* A field in a buffer, and its value as text. */
@@ -53,7 +53,7 @@ bool rfc_is_blank(const struct rfc_row *row);
  * covered, which is less than the size of @s if the buffer ends early; the last row is then the
  * rest of the buffer, called "ends early".
  */
-size_t rfc_dump(const struct rfc_sink *to, const struct rfc_struct *s, const char *prefix,
+size_t rfc_dump(const struct rfc_sink *to, const struct row_struct *s, const char *prefix,
                 const uint8_t *bytes, size_t n, size_t at);
 
 /* Passes the bytes from offset @at to the end of the @n bytes as one row called @name. */

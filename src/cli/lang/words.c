@@ -4,6 +4,7 @@
 #include "emu/base/assert.h"
 #include "emu/facts/enum/fault.h"
 #include "emu/facts/enum/pci_field.h"
+#include "emu/facts/pvrdma/regs.h"
 #include "emu/facts/regs.h"
 #include "rdmalab/status.h"
 
@@ -60,8 +61,15 @@ const struct enum_table words_reason = {"reason", "reason of a refusal", rows_re
 #define ROW_CONFIG(prefix, nm, val, txt) {#nm, PLACE(PLACE_CONFIG, val), (txt)},
 #define ROW_REG(prefix, nm, val, txt)    {#nm, PLACE(PLACE_REG, val), (txt)},
 #define ROW_VECTOR(prefix, nm, val, txt) {"VECTOR_" #nm, PLACE(PLACE_VECTOR, val), (txt)},
-static const struct enum_row rows_place[] = {ENUM_PCI_FIELD(ROW_CONFIG) ENUM_REG(ROW_REG)
-                                                 ENUM_MSIX_FIELD(ROW_VECTOR)};
+#define ROW_PVRDMA(prefix, nm, val, txt) {#nm, PLACE(PLACE_PVRDMA, val), (txt)},
+static const struct enum_row rows_place[] = {
+    ENUM_PCI_FIELD(ROW_CONFIG) ENUM_REG(ROW_REG) ENUM_MSIX_FIELD(ROW_VECTOR)
+        ENUM_PV_REG(ROW_PVRDMA){"UAR_QP", PLACE(PLACE_DOORBELL, PV_UAR_AT_QP),
+                                "doorbell of a queue pair of PVRDMA: handle, and a bit"},
+    {"UAR_CQ", PLACE(PLACE_DOORBELL, PV_UAR_AT_CQ),
+     "doorbell of a completion queue of PVRDMA: handle, and a bit"},
+    {"UAR_SRQ", PLACE(PLACE_DOORBELL, PV_UAR_AT_SRQ),
+     "doorbell of a shared receive queue of PVRDMA: handle, and a bit"}};
 const struct enum_table words_place = {"place", "field or register", rows_place,
                                        ARRAY_LEN(rows_place)};
 

@@ -115,12 +115,15 @@
     X(IRQ, INTX, IRQ_INTX, "the interrupt line INTx, which both functions share")
 
 /* PLACE(): number of a field of a PCI function, the value in words_place.  Bits 28 and up are the
- * space: configuration, registers, or MSI-X vectors.  The other bits are the offset in that space.
+ * space: configuration, registers, MSI-X vectors, or registers and doorbells of PVRDMA.  The other
+ * bits are the offset in that space.
  */
 #define PLACE_SPACE_BIT      28u
 #define PLACE_CONFIG         0u
 #define PLACE_REG            1u
 #define PLACE_VECTOR         2u
+#define PLACE_PVRDMA         3u
+#define PLACE_DOORBELL       4u /* in a page of doorbells of PVRDMA */
 #define PLACE(space, offset) ((uint32_t)(space) << PLACE_SPACE_BIT | (uint32_t)(offset))
 
 enum record_state { ENUM_RECORD(ENUM_MEMBER) };

@@ -16,6 +16,7 @@
 #include "cli/show/show_memory.h"
 #include "cli/show/show_objects.h"
 #include "cli/show/show_packet.h"
+#include "cli/show/show_pvrdma.h"
 #include "cli/show/show_states.h"
 #include "cli/show/show_summary.h"
 #include "cli/show/show_vq.h"
@@ -114,14 +115,103 @@ static enum rdl_status page_of(struct showing *s, const char *path, size_t *rete
     return RDL_OK;
 }
 
+/* The host at the start of @path has PVRDMA; false also if there is no such host. */
+static bool is_pvrdma(const struct showing *s, const char *path)
+{
+    char host[RDL_NAME_BYTES], dsr[TREE_PATH_BYTES];
+
+    tree_host_of(path, host);
+    return tree_child(s->lab, host, CHILD_host_dsr, dsr);
+}
+
+/* Refuses to show something of PVRDMA at @path, and says what the host has instead. */
+static enum rdl_status refuse_not_pvrdma(struct showing *s, const char *path, const char *what,
+                                         const char *instead)
+{
+    struct text remedy = text_on(s->err->remedy, sizeof(s->err->remedy));
+    char host[RDL_NAME_BYTES];
+
+    tree_host_of(path, host);
+    text_addf(&remedy, instead, tree_is(s->lab, path, NODE_cq) ? path : host);
+    return refuse(s, RDL_ERR_INVAL, 1, 0, "%s: only PVRDMA has %s", path, what);
+}
+
+/* Handles `ring`: a ring of PVRDMA, or one of its slots. */
+static enum rdl_status show_one_ring(struct showing *s)
+{
+    const char *path = word_at(s, 1);
+    struct text remedy = text_on(s->err->remedy, sizeof(s->err->remedy));
+    size_t at = 0;
+    enum rdl_status st;
+
+    if (!path)
+        return refuse(s, RDL_ERR_INVAL, 1, 0,
+                      "which ring? h1.qp.sq, h1.cq, h1.dsr.notes; h1.qp.sq[0] is one of its slots");
+    st = show_ring(s->out, s->lab, path, s->rq->form, &at);
+    if (st == RDL_OK)
+        return st;
+    if (!is_pvrdma(s, path) && tree_is(s->lab, path, NODE_queue)) {
+        text_addf(&remedy, "type \"show vq %s\"", path);
+        return refuse(s, RDL_ERR_INVAL, 1, 0, "%s is a virtqueue: only PVRDMA has rings in pages",
+                      path);
+    }
+    if (st == RDL_ERR_INVAL && !is_pvrdma(s, path))
+        return refuse_not_pvrdma(s, path, "rings in pages", "type \"show vq %s.ctrl\"");
+    if (st == RDL_ERR_INVAL)
+        return refuse(s, st, 1, 0, "%s is no ring; h1.qp.sq, h1.cq and h1.dsr.events are", path);
+    if (st == RDL_ERR_FAULT)
+        return refuse(s, st, 1, 0, "%s is not in guest RAM", path);
+    return report_path(s, st, 1, at);
+}
+
+/* Handles `dsr`: the shared region of a PVRDMA device, or the slots of its commands. */
+static enum rdl_status show_one_dsr(struct showing *s)
+{
+    const char *host = word_at(s, 1), *more = word_at(s, 2);
+    size_t at = 0;
+    enum rdl_status st;
+
+    if (!host)
+        return refuse(s, RDL_ERR_INVAL, 1, 0, "of which host? h1");
+    if (more && strcmp(more, "commands") != 0)
+        return refuse(s, RDL_ERR_INVAL, 2, 0, "only \"commands\" can follow");
+    st = show_dsr(s->out, s->lab, host, more != NULL, s->rq->form, &at);
+    if (st == RDL_ERR_INVAL)
+        return refuse_not_pvrdma(s, host, "a shared region", "type \"show device %s\"");
+    if (st == RDL_ERR_NO_DEVICE)
+        return refuse(s, st, 1, 0, "the driver of %s shares no region with the device", host);
+    return report_path(s, st, 1, at);
+}
+
+/* Handles `uar`: the pages of doorbells of a PVRDMA device. */
+static enum rdl_status show_one_uar(struct showing *s)
+{
+    const char *host = word_at(s, 1);
+    size_t at = 0;
+    enum rdl_status st;
+
+    if (!host)
+        return refuse(s, RDL_ERR_INVAL, 1, 0, "of which host? h1");
+    st = show_uar(s->out, s->lab, &s->past, host, s->rq->form, &at);
+    if (st == RDL_ERR_INVAL)
+        return refuse_not_pvrdma(s, host, "pages of doorbells",
+                                 "type \"show events kinds=kick host=%s\"");
+    return report_path(s, st, 1, at);
+}
+
 static enum rdl_status show_one_vq(struct showing *s)
 {
     const char *path = word_at(s, 1);
+    struct text remedy = text_on(s->err->remedy, sizeof(s->err->remedy));
     size_t at = 0;
     enum rdl_status st;
 
     if (!path)
         return refuse(s, RDL_ERR_INVAL, 1, 0, "which virtqueue? h1.qp.sq, h1.cq, h1.ctrl");
+    if (is_pvrdma(s, path)) {
+        text_addf(&remedy, "type \"show ring %s\"", path);
+        return refuse(s, RDL_ERR_INVAL, 1, 0, "%s: PVRDMA has no virtqueues", path);
+    }
     st = show_vq(s->out, s->lab, &s->past, path, &(struct vq_view){s->rq->form, s->rq->looks}, &at);
     if (st == RDL_ERR_INVAL && tree_is(s->lab, path, NODE_queue))
         return refuse(s, st, 1, 0, "%s carries frames, and no requests; \"show %s\" has its rings",
@@ -388,7 +478,7 @@ static enum rdl_status show_one_life(struct showing *s)
 
 static bool is_config_field(const char *word)
 {
-    return rfc_field_find(rfc_find("config"), word) != NULL;
+    return row_field_find(rfc_find("config"), word) != NULL;
 }
 
 static enum rdl_status refuse_field(struct showing *s, size_t i)
@@ -547,35 +637,22 @@ static const struct {
     enum rdl_status (*run)(struct showing *s);
     bool of_past; /* works without a lab */
 } subjects[] = {
-    {"vq", 2, show_one_vq, false},
-    {"qp", 2, show_kind_of, false},
-    {"cq", 2, show_kind_of, false},
-    {"mr", 2, show_kind_of, false},
-    {"mw", 2, show_kind_of, false},
-    {"pd", 2, show_kind_of, false},
-    {"ah", 2, show_kind_of, false},
-    {"packet", 2, show_one_packet, true},
-    {"events", 5, show_some_events, true},
-    {"life", 2, show_one_life, true},
-    {"memory", 2, show_all_memory, false},
-    {"due", 1, show_all_due, false},
-    {"tree", 2, show_whole_tree, false},
-    {"faults", 1, show_plural, false},
-    {"links", 1, show_plural, false},
-    {"hosts", 1, show_plural, false},
-    {"switches", 1, show_plural, false},
-    {"counters", 1, show_all_counters, false},
-    {"link", 2, show_kind_of, false},
-    {"dump", 2, show_one_dump, false},
-    {"wqe", 2, show_one_dump, false},
-    {"live", 1, show_outside, false},
-    {"srq", 2, show_kind_of, false},
-    {"device", 3, show_devices, false},
-    {"pci", 2, show_one_pci, false},
-    {"map", 2, show_one_map, false},
-    {"states", 2, show_states_of, false},
-    {"cm", 2, show_kind_of, false},
-    {"event_channel", 2, show_kind_of, false},
+    {"vq", 2, show_one_vq, false},         {"qp", 2, show_kind_of, false},
+    {"cq", 2, show_kind_of, false},        {"mr", 2, show_kind_of, false},
+    {"mw", 2, show_kind_of, false},        {"pd", 2, show_kind_of, false},
+    {"ah", 2, show_kind_of, false},        {"packet", 2, show_one_packet, true},
+    {"events", 5, show_some_events, true}, {"life", 2, show_one_life, true},
+    {"memory", 2, show_all_memory, false}, {"due", 1, show_all_due, false},
+    {"tree", 2, show_whole_tree, false},   {"faults", 1, show_plural, false},
+    {"links", 1, show_plural, false},      {"hosts", 1, show_plural, false},
+    {"switches", 1, show_plural, false},   {"counters", 1, show_all_counters, false},
+    {"link", 2, show_kind_of, false},      {"dump", 2, show_one_dump, false},
+    {"wqe", 2, show_one_dump, false},      {"live", 1, show_outside, false},
+    {"srq", 2, show_kind_of, false},       {"device", 3, show_devices, false},
+    {"pci", 2, show_one_pci, false},       {"map", 2, show_one_map, false},
+    {"states", 2, show_states_of, false},  {"ring", 2, show_one_ring, false},
+    {"dsr", 3, show_one_dsr, false},       {"uar", 2, show_one_uar, false},
+    {"cm", 2, show_kind_of, false},        {"event_channel", 2, show_kind_of, false},
 };
 
 bool show_form_of(const char *word, enum show_form *ret)

@@ -25,6 +25,9 @@
           TEXT("from") TEXT("to") FLAG("legal") NUMBER("taken") TEXT("last") NUMBER("refused"))    \
     TABLE(COUNTERS, "counters", TEXT("counter") NUMBER("value"))                                   \
     TABLE(DUMP, "dump", NUMBER("offset") TEXT("bytes") TEXT("name") TEXT("value"))                 \
+    TABLE(RING, "ring", NUMBER("slot") TEXT("state") NUMBER("addr") TEXT("what"))                  \
+    TABLE(UAR, "uar",                                                                              \
+          NUMBER("handle") NUMBER("page") NUMBER("addr") NUMBER("users") TEXT("whose"))            \
     TABLE(DEVICE, "device",                                                                        \
           TEXT("host") NUMBER("offset") TEXT("field") TEXT("value") TEXT("means") TEXT("kept"))    \
     TABLE(LAYOUT, "wqe",                                                                           \

@@ -10,8 +10,7 @@
 #include "emu/facts/enum/send_flag.h"
 #include "emu/facts/virtio_rdma/layout.h"
 
-/* Adds a row of the table for programs. */
-static void add_row(void *rows, const struct rfc_row *row)
+void dump_add_row(void *rows, const struct rfc_row *row)
 {
     char hex[3 * WQE_BYTES_MAX], value[2 * SHOW_LINE_BYTES];
     struct text h = text_on(hex, sizeof(hex)), v = text_on(value, sizeof(value));
@@ -33,7 +32,7 @@ enum rdl_status show_dump(FILE *out, const struct rdl_lab *lab, const char *path
 {
     const struct rfc_sink people = {rfc_print_row, out};
     struct rows r;
-    const struct rfc_sink programs = {add_row, &r};
+    const struct rfc_sink programs = {dump_add_row, &r};
     struct wqe_reader reader;
     struct wqe_buffer b;
     struct wqe_bytes bytes;
@@ -91,7 +90,7 @@ static void cell_bytes(struct layout_pair *p, const uint8_t *bytes, size_t n)
     rows_text(&p->rows, hex);
 }
 
-static void cells(struct layout_pair *p, const uint8_t *bytes, size_t at, const struct rfc_field *f)
+static void cells(struct layout_pair *p, const uint8_t *bytes, size_t at, const struct row_field *f)
 {
     if (!f) {
         rows_none(&p->rows);
@@ -106,9 +105,9 @@ static void cells(struct layout_pair *p, const uint8_t *bytes, size_t at, const 
  * NULL.
  */
 static void add_field(struct layout_pair *p, const struct layout_part *part,
-                      const struct rfc_field *f, const struct rfc_field *g)
+                      const struct row_field *f, const struct row_field *g)
 {
-    const struct rfc_struct *s = rfc_laid_out(part->name, f ? LAYOUT_SPEC : LAYOUT_DEMO);
+    const struct row_struct *s = rfc_laid_out(part->name, f ? LAYOUT_SPEC : LAYOUT_DEMO);
     char name[64], value[SHOW_LINE_BYTES];
     struct text n = text_on(name, sizeof(name)), v = text_on(value, sizeof(value));
 
@@ -136,8 +135,8 @@ static void add_padding(struct layout_pair *p, size_t at, size_t n)
 }
 
 /* Returns the structure inside field @f of @part.  Its name is NULL if the field contains none. */
-static struct layout_part inner_of(const struct layout_part *part, const struct rfc_field *f,
-                                   const struct rfc_field *g)
+static struct layout_part inner_of(const struct layout_part *part, const struct row_field *f,
+                                   const struct row_field *g)
 {
     const char *name =
         f ? rfc_inner_name(rfc_laid_out(part->name, LAYOUT_SPEC), f, part->form) : NULL;
@@ -155,12 +154,12 @@ static struct layout_part inner_of(const struct layout_part *part, const struct 
  */
 static void add_part(struct layout_pair *p, const struct layout_part *part)
 {
-    const struct rfc_struct *spec = rfc_laid_out(part->name, LAYOUT_SPEC),
+    const struct row_struct *spec = rfc_laid_out(part->name, LAYOUT_SPEC),
                             *demo = rfc_laid_out(part->name, LAYOUT_DEMO);
     size_t end = 0;
 
     for (size_t i = 0; i < demo->n_fields; i++) {
-        const struct rfc_field *g = &demo->fields[i], *f = rfc_field_find(spec, g->name);
+        const struct row_field *g = &demo->fields[i], *f = row_field_find(spec, g->name);
         const struct layout_part inner = inner_of(part, f, g);
 
         if (g->offset > end)
@@ -174,7 +173,7 @@ static void add_part(struct layout_pair *p, const struct layout_part *part)
     if (demo->bytes > end)
         add_padding(p, part->demo_at + end, demo->bytes - end);
     for (size_t i = 0; i < spec->n_fields; i++) {
-        if (!rfc_field_find(demo, spec->fields[i].name))
+        if (!row_field_find(demo, spec->fields[i].name))
             add_field(p, part, &spec->fields[i], NULL);
     }
 }
@@ -185,7 +184,7 @@ static void add_part(struct layout_pair *p, const struct layout_part *part)
 static struct layout_part head_of(const struct wqe_reader *r, const struct wqe_buffer *b,
                                   const struct wqe_bytes *bytes)
 {
-    const struct rfc_struct *s = NULL;
+    const struct row_struct *s = NULL;
     struct layout_part part = {.prefix = ""};
 
     switch (b->role) {

@@ -5,8 +5,12 @@
 
 #include <stdio.h>
 
+#include "cli/explain/rfc_dump.h"
 #include "cli/lang/words.h"
 #include "rdmalab/inspect.h"
+
+/* The function of a sink whose ctx is a struct rows of TABLE_DUMP: adds a row. */
+void dump_add_row(void *rows, const struct rfc_row *row);
 
 /* Prints each field with its bytes, name and value.
  *

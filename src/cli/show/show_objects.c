@@ -417,7 +417,7 @@ struct device {
 
 static uint16_t offset_of(const char *field)
 {
-    const struct rfc_field *f = rfc_field_find(rfc_find("config"), field);
+    const struct row_field *f = row_field_find(rfc_find("config"), field);
 
     RDL_ASSERT(f); /* config.def has a row for every field */
     return f->offset;

@@ -76,9 +76,9 @@ void operation_add_text(struct text *t, enum qp_type type, const struct rfc_sq_w
 
 size_t operation_dump(const struct rfc_sink *to, enum qp_type type, const uint8_t *bytes, size_t n)
 {
-    const struct rfc_struct *whole = rfc_find("sq_wqe");
+    const struct row_struct *whole = rfc_find("sq_wqe");
     const size_t at = offsetof(struct raw_sq_wqe, wr);
-    struct rfc_struct head = *whole;
+    struct row_struct head = *whole;
     enum wr_form form = WR_FORM_NONE;
     size_t end;
 

@@ -112,21 +112,20 @@ void wqe_reader_done(struct wqe_reader *r)
     *r = (struct wqe_reader){0};
 }
 
-/* Appends an SGE as "mr[0:64]", or as numbers if no region contains it. */
-static void add_sge(struct text *t, const struct wqe_reader *r, const struct rfc_sge *sge)
+void wqe_add_sge(struct text *t, const struct wqe_reader *r, uint64_t addr, uint32_t length,
+                 uint32_t lkey)
 {
     for (size_t i = 0; i < r->n_mrs; i++) {
         const struct mr_row *mr = &r->mrs[i];
-        const uint64_t from = sge->addr - mr->addr;
+        const uint64_t from = addr - mr->addr;
 
-        if (mr->lkey == sge->lkey && sge->addr >= mr->addr && from <= mr->bytes) {
+        if (mr->lkey == lkey && addr >= mr->addr && from <= mr->bytes) {
             text_addf(t, "%s[%llu:%llu]", mr->name, (unsigned long long)from,
-                      (unsigned long long)from + sge->length);
+                      (unsigned long long)from + length);
             return;
         }
     }
-    text_addf(t, "lkey 0x%x, %u bytes at 0x%llx", sge->lkey, sge->length,
-              (unsigned long long)sge->addr);
+    text_addf(t, "lkey 0x%x, %u bytes at 0x%llx", lkey, length, (unsigned long long)addr);
 }
 
 /* Appends the @n SGEs of a WQE of @bytes bytes, of which the head takes @head. */
@@ -144,7 +143,7 @@ static void add_sges(struct text *t, const struct wqe_reader *r, const uint8_t *
         }
         rfc_sge_get(&sge, (const struct raw_sge *)(wqe + at));
         text_add(t, i ? ", " : ": ");
-        add_sge(t, r, &sge);
+        wqe_add_sge(t, r, sge.addr, sge.length, sge.lkey);
     }
     if (n > SGES_SHOWN_MAX)
         text_add(t, ", ...");
@@ -236,7 +235,7 @@ static const char *room(enum ring_role role)
 /* Appends a control request or its response: the first byte, then the fields of its structure. */
 static void add_control(struct text *t, const struct wqe_buffer *b, const uint8_t *bytes, size_t n)
 {
-    const struct rfc_struct *s =
+    const struct row_struct *s =
         b->writable ? rfc_ctrl(b->command)->response : rfc_ctrl(bytes[0])->request;
 
     text_add(t, b->writable ? enum_name(&enum_ctrl_rsp, bytes[0])
@@ -244,7 +243,7 @@ static void add_control(struct text *t, const struct wqe_buffer *b, const uint8_
     if (b->writable && bytes[0] != RSP_OK)
         return;
     for (size_t i = 0; s && i < s->n_fields; i++) {
-        const struct rfc_field *f = &s->fields[i];
+        const struct row_field *f = &s->fields[i];
 
         if (f->type != 'i' || 1u + f->offset + f->bytes > n || t->len > 60)
             continue;
@@ -299,8 +298,8 @@ uint8_t wqe_command(const struct wqe_reader *r, uint64_t addr)
 static void dump_wqe(const struct rfc_sink *to, enum qp_type type, const uint8_t *bytes, size_t n,
                      const char *head)
 {
-    const struct rfc_struct *s = rfc_find(head);
-    const struct rfc_struct *sge = rfc_find("sge");
+    const struct row_struct *s = rfc_find(head);
+    const struct row_struct *sge = rfc_find("sge");
     const bool send = strcmp(head, "sq_wqe") == 0;
     uint32_t n_sge;
     size_t at;
@@ -326,7 +325,7 @@ static void dump_wqe(const struct rfc_sink *to, enum qp_type type, const uint8_t
 static void dump_control(const struct rfc_sink *to, const struct wqe_buffer *b,
                          const uint8_t *bytes, size_t n)
 {
-    const struct rfc_struct *s =
+    const struct row_struct *s =
         b->writable ? rfc_ctrl(b->command)->response : rfc_ctrl(bytes[0])->request;
     size_t at = 1;
 

@@ -45,6 +45,10 @@ RDL_MUST_CHECK enum rdl_status wqe_reader_init(struct wqe_reader *r, const struc
                                                const char *path);
 void wqe_reader_done(struct wqe_reader *r);
 
+/* Appends an SGE as "mr[0:64]", or as numbers if no region contains it. */
+void wqe_add_sge(struct text *t, const struct wqe_reader *r, uint64_t addr, uint32_t length,
+                 uint32_t lkey);
+
 /* One buffer of a virtqueue, from its descriptor. */
 struct wqe_buffer {
     enum ring_role role;

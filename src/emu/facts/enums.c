@@ -111,6 +111,30 @@ static const struct enum_row rows_pv_cmd[] = {
 const struct enum_table enum_pv_cmd = {"pv_cmd", "PVRDMA command", rows_pv_cmd,
                                        ARRAY_LEN(rows_pv_cmd)};
 
+static const struct enum_row rows_pv_wr_opcode[] = {
+#define PV_SEND(number, nm) {#nm, (number), ""},
+#include "emu/facts/pvrdma/opcodes.def"
+#undef PV_SEND
+};
+const struct enum_table enum_pv_wr_opcode = {"pv_wr_opcode", "PVRDMA work request opcode",
+                                             rows_pv_wr_opcode, ARRAY_LEN(rows_pv_wr_opcode)};
+
+static const struct enum_row rows_pv_wc_opcode[] = {
+#define PV_WC(number, nm) {#nm, (number), ""},
+#include "emu/facts/pvrdma/opcodes.def"
+#undef PV_WC
+};
+const struct enum_table enum_pv_wc_opcode = {"pv_wc_opcode", "PVRDMA completion opcode",
+                                             rows_pv_wc_opcode, ARRAY_LEN(rows_pv_wc_opcode)};
+
+static const struct enum_row rows_pv_wc_flag[] = {
+#define PV_WC_FLAG(number, nm) {#nm, (number), ""},
+#include "emu/facts/pvrdma/opcodes.def"
+#undef PV_WC_FLAG
+};
+const struct enum_table enum_pv_wc_flag = {"pv_wc_flag", "PVRDMA completion flag", rows_pv_wc_flag,
+                                           ARRAY_LEN(rows_pv_wc_flag)};
+
 const struct enum_table *const enum_tables[] = {
 #define TABLE(id, ...) &enum_##id,
 #define OTHER(id)      &enum_##id,

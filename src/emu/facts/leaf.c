@@ -7,7 +7,7 @@
 
 #define INDEX_DIGITS_MAX 18u /* digits of an index; any such number fits 64 bits */
 
-_Static_assert(NODE_COUNT <= 64 && CHILD_COUNT <= 64, "struct leaf_places has a bit for each");
+_Static_assert(NODE_COUNT <= 64 && CHILD_COUNT <= 128, "struct leaf_places has a bit for each");
 
 const struct leaf_type_row leaf_types[TYPE_COUNT] = {
 #define T(name, type, text) {type, text},
@@ -51,6 +51,8 @@ const char *leaf_name(enum leaf_id id)
 const struct child_row child_rows[CHILD_COUNT] = {
     [CHILD_none] = {NODE_none, "", "", NODE_none, LEAF_none, false, 0, ""},
 #define CHILD(node, key, below, flags, text)                                                       \
+    {NODE_##node, #key, #key, NODE_##below, LEAF_none, false, flags, text},
+#define EITHER(node, name, key, below, flags, text)                                                \
     {NODE_##node, #key, #key, NODE_##below, LEAF_none, false, flags, text},
 #define LIST(node, key, below, flags, text)                                                        \
     {NODE_##node, #key, #key, NODE_##below, LEAF_none, true, flags, text},
@@ -214,9 +216,10 @@ static uint64_t bit(unsigned i)
 static void enter(const struct child_row *child, unsigned id, struct leaf_places *to)
 {
     if (child->is_list)
-        to->lists |= bit(id);
+        to->lists[id / 64] |= bit(id % 64);
     else
         to->nodes |= bit(child->below);
+    to->list |= child->is_list;
 }
 
 /* Returns where the word @key can lead from @from: to children with this key, or to children that
@@ -250,7 +253,7 @@ static struct leaf_places follow_element(const struct leaf_places *from)
     struct leaf_places to = {.memory = (from->nodes & bit(NODE_mr)) != 0};
 
     for (unsigned i = CHILD_none + 1; i < CHILD_COUNT; i++) {
-        if (!(from->lists & bit(i)))
+        if (!(from->lists[i / 64] & bit(i % 64)))
             continue;
         if (child_rows[i].element != LEAF_none)
             to.leaf = true;
@@ -274,7 +277,7 @@ bool leaf_path_leads(const char *path, struct leaf_places *ret, size_t *reterr_a
         *reterr_at = (size_t)(word - path);
         next = word[0] == '[' ? follow_element(&at) : follow(&at, word, n);
         next.memory = next.memory && (n == 0 || word[n] == '\0'); /* a slice ends a path */
-        if (!next.nodes && !next.lists && !next.leaf && !next.memory)
+        if (!next.nodes && !next.list && !next.leaf && !next.memory)
             return false;
         at = next;
         if (n == 0 || at.memory)

@@ -93,10 +93,11 @@ const char *leaf_name(enum leaf_id id);
 /* The children of nodes: other nodes, lists of nodes, and lists of leaves. */
 enum child_id {
     CHILD_none,
-#define CHILD(node, key, below, flags, text) CHILD_##node##_##key,
-#define LIST(node, key, below, flags, text)  CHILD_##node##_##key,
-#define LEAVES(node, key, type, flags, text) CHILD_##node##_##key,
-#define MANY(node, below, name, text)        CHILD_##node##_##below,
+#define CHILD(node, key, below, flags, text)        CHILD_##node##_##key,
+#define EITHER(node, name, key, below, flags, text) CHILD_##node##_##name,
+#define LIST(node, key, below, flags, text)         CHILD_##node##_##key,
+#define LEAVES(node, key, type, flags, text)        CHILD_##node##_##key,
+#define MANY(node, below, name, text)               CHILD_##node##_##below,
 #include "emu/facts/leaves.def"
     CHILD_COUNT
 };
@@ -128,7 +129,8 @@ void node_add_text(struct text *t, const struct rdl_value *v);
 
 /* Return the leaf or the child with the key @key (@n bytes) in a node of @kind.  Return LEAF_none
  * or CHILD_none if there is none.  leaf_find() does not find lists of leaves, and child_find() does
- * not find children with names of their own.
+ * not find children with names of their own.  Of several children with the same key, child_find()
+ * returns the first.
  */
 enum leaf_id leaf_find(enum node_kind kind, const char *key, size_t n);
 enum child_id child_find(enum node_kind kind, const char *key, size_t n);
@@ -162,9 +164,11 @@ const char *leaf_path_behind(const char *path, size_t n);
 /* The possible destinations of a path in a lab whose objects are not known. */
 struct leaf_places {
     uint64_t nodes; /* set of 1 << enum node_kind */
-    uint64_t lists; /* set of 1 << enum child_id */
-    bool leaf;      /* a leaf is possible */
-    bool memory;    /* a slice of a memory region is possible: "h1.mr[0:64]" */
+    /* Sets of 1 << enum child_id; [1]: those from 64 on. */
+    uint64_t lists[2];
+    bool list;   /* a list is possible: one of @lists is not empty */
+    bool leaf;   /* a leaf is possible */
+    bool memory; /* a slice of a memory region is possible: "h1.mr[0:64]" */
 };
 
 /* Computes the destinations *@ret to which @path can lead from a lab or from a host.  Returns false

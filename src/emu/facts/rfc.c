@@ -4,15 +4,12 @@
 #include "emu/base/assert.h"
 #include "emu/facts/virtio/feature.h"
 
-/* The name of the type begins with 'l' for an integer (leN), or 'b' for bytes(N). */
-#define ROW(S, f, type, text)                                                                      \
-    {#f, (uint16_t)offsetof(struct raw_##S, f), (uint16_t)sizeof(((struct raw_##S *)0)->f),        \
-     #type[0] == 'l' ? 'i' : 'b', text},
-#define ROWS(name, list) static const struct rfc_field f_##name[] = {list(ROW, name)};
+#define ROWS(name, list)                                                                           \
+    static const struct row_field f_##name[] = {list(ROW_INFO_FIELD, raw_##name)};
 
 RFC_STRUCTS(ROWS)
 
-static const struct rfc_struct structs[] = {
+static const struct row_struct structs[] = {
 #define S(nm, list) {#nm, sizeof(struct raw_##nm), f_##nm, ARRAY_LEN(f_##nm)},
     RFC_STRUCTS(S)
 #undef S
@@ -38,20 +35,7 @@ const struct rfc_ctrl *rfc_ctrl(uint32_t command)
     return &controls[command < ARRAY_LEN(controls) ? command : 0];
 }
 
-const struct rfc_struct *rfc_find(const char *name)
+const struct row_struct *rfc_find(const char *name)
 {
-    for (size_t i = 0; i < ARRAY_LEN(structs); i++) {
-        if (strcmp(structs[i].name, name) == 0)
-            return &structs[i];
-    }
-    return NULL;
-}
-
-const struct rfc_field *rfc_field_find(const struct rfc_struct *s, const char *name)
-{
-    for (size_t i = 0; i < s->n_fields; i++) {
-        if (strcmp(s->fields[i].name, name) == 0)
-            return &s->fields[i];
-    }
-    return NULL;
+    return row_struct_find(structs, ARRAY_LEN(structs), name);
 }

@@ -403,39 +403,21 @@ _Static_assert(sizeof(struct raw_create_qp) == 66, "struct cmd_create_qp");
 _Static_assert(sizeof(struct raw_reg_user_mr) == 44, "struct cmd_reg_user_mr");
 _Static_assert(sizeof(struct raw_map_mr_sg) == 32, "struct cmd_map_mr_sg");
 
-/* One field of a structure, for hex dumps. */
-struct rfc_field {
-    const char *name;
-    uint16_t offset, bytes;
-    char type; /* 'i': little-endian integer, 'b': bytes */
-    const char *text;
-};
-
-struct rfc_struct {
-    const char *name;
-    size_t bytes;
-    const struct rfc_field *fields;
-    size_t n_fields;
-};
-
 /* Returns the structure with the name @name ("sq_wqe"), or NULL. */
-const struct rfc_struct *rfc_find(const char *name);
-
-/* Returns the field of @s with the name @name, or NULL. */
-const struct rfc_field *rfc_field_find(const struct rfc_struct *s, const char *name);
+const struct row_struct *rfc_find(const char *name);
 
 /* Formats of a control command: @request follows the command byte, @response follows the status
  * byte.  NULL means that nothing follows.  [virtio-rdma RFC, controlq Operation]
  */
 struct rfc_ctrl {
-    const struct rfc_struct *request, *response;
+    const struct row_struct *request, *response;
 };
 
 /* Returns the formats of @command (enum ctrl_cmd).  Both are NULL if the number is unknown. */
 const struct rfc_ctrl *rfc_ctrl(uint32_t command);
 
 /* Returns the size in bytes of @s in guest memory, or 0 if @s is NULL. */
-static inline size_t rfc_bytes(const struct rfc_struct *s)
+static inline size_t rfc_bytes(const struct row_struct *s)
 {
     return s ? s->bytes : 0;
 }

@@ -6,11 +6,13 @@
  * too.
  *
  * STRUCT_ROWS_DEFINE(RAW, VALUE, list) defines struct RAW (the bytes), struct VALUE (decoded),
- * VALUE_get(), which decodes, and VALUE_put(), which encodes.
+ * VALUE_get(), which decodes, and VALUE_put(), which encodes.  list(ROW_INFO_FIELD, RAW) makes the
+ * rows of a struct row_struct, by which bytes are printed.
  */
 #ifndef EMU_FACTS_STRUCT_ROWS_H
 #define EMU_FACTS_STRUCT_ROWS_H
 
+#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -54,6 +56,35 @@
 #define ROW_VALUE_FIELD(S, f, type, text) ROW_TYPE_##type f ROW_DIM_##type;
 #define ROW_GET_FIELD(S, f, type, text)   ROW_GET_##type(out->f, in->f);
 #define ROW_PUT_FIELD(S, f, type, text)   ROW_PUT_##type(out->f, in->f);
+
+/* A field of a structure, for hex dumps. */
+struct row_field {
+    const char *name;
+    uint16_t offset, bytes;
+    char type; /* 'i': little-endian integer, 'b': bytes */
+    const char *text;
+};
+
+struct row_struct {
+    const char *name;
+    size_t bytes;
+    const struct row_field *fields;
+    size_t n_fields;
+};
+
+/* A field of struct @R.  The name of a type begins with 'l' for an integer (leN), or 'b' for
+ * bytes(N).
+ */
+#define ROW_INFO_FIELD(R, f, type, text)                                                           \
+    {#f, (uint16_t)offsetof(struct R, f), (uint16_t)sizeof(((struct R *)0)->f),                    \
+     #type[0] == 'l' ? 'i' : 'b', text},
+
+/* Returns the structure with the name @name among the @n at @structs, or NULL. */
+const struct row_struct *row_struct_find(const struct row_struct *structs, size_t n,
+                                         const char *name);
+
+/* Returns the field of @s with the name @name, or NULL. */
+const struct row_field *row_field_find(const struct row_struct *s, const char *name);
 
 #define STRUCT_ROWS_DEFINE(R, V, list)                                                             \
     struct R {                                                                                     \

@@ -586,14 +586,14 @@ void device_step_query(struct drill *d)
     struct rfc_query_qp q = {.attr_mask = UINT32_MAX};
     const struct device_qp *qp = draw_qp(d, &q.qpn);
     struct raw_qp_attr want, have;
-    const struct rfc_struct *of = rfc_find("qp_attr");
+    const struct row_struct *of = rfc_find("qp_attr");
 
     if (!ask_query_qp(d, CMD_QUERY_QP, &q, qp ? REF_NONE : REF_QP_HANDLE, &have, sizeof(have)) ||
         !qp)
         return;
     rfc_qp_attr_put(&want, &qp->attr);
     for (size_t i = 0; i < of->n_fields; i++) {
-        const struct rfc_field *f = &of->fields[i];
+        const struct row_field *f = &of->fields[i];
 
         if (!drill_expect(
                 d,

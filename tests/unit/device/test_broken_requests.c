@@ -149,7 +149,7 @@ static const struct {
     {"_sl", NUMBER},    {"_rate", NUMBER},
 };
 
-static enum kind kind_of(const struct rfc_struct *s, const struct rfc_field *f)
+static enum kind kind_of(const struct row_struct *s, const struct row_field *f)
 {
     const size_t n = strlen(f->name);
 
@@ -169,7 +169,7 @@ static enum kind kind_of(const struct rfc_struct *s, const struct rfc_field *f)
 struct sweep {
     void **state; /* a machine of stage_set_up() after the row's prepare() */
     const struct valid *row;
-    const struct rfc_struct *s; /* of the request; NULL: the command has no data */
+    const struct row_struct *s; /* of the request; NULL: the command has no data */
     uint8_t request[256];       /* the one that succeeds */
     uint64_t before;            /* stage_digest() of the machine */
     uint32_t n_values;          /* of which n_rounds() are sent */
@@ -216,7 +216,7 @@ static int sweep_send(struct sweep *w, const uint8_t *request, size_t bytes, siz
 
 /* A field of the request, or of a structure that lies in a field of it. */
 struct place {
-    const struct rfc_field *f;
+    const struct row_field *f;
     size_t offset; /* in the request */
 };
 
@@ -269,7 +269,7 @@ static void sweep_edges(struct sweep *w, struct place p)
 }
 
 /* Tries values that most fields refuse, then those that break a field of this kind. */
-static void sweep_field(struct sweep *w, const struct rfc_struct *s, struct place p)
+static void sweep_field(struct sweep *w, const struct row_struct *s, struct place p)
 {
     static const uint64_t hostile[] = {
         0, 1, 2, 3, 8, 0xff, 0xffff, 0x7fffffff, 0x80000000, 0xffffffff, UINT64_MAX, 1u << 20};
@@ -314,10 +314,10 @@ static void sweep_field(struct sweep *w, const struct rfc_struct *s, struct plac
 }
 
 /* The structure that the field @f holds: its text names it ("struct virtio_rdma_qp_attr"). */
-static const struct rfc_struct *structure_in(const struct rfc_field *f)
+static const struct row_struct *structure_in(const struct row_field *f)
 {
     static const char prefix[] = "struct virtio_rdma_";
-    const struct rfc_struct *inner;
+    const struct row_struct *inner;
 
     if (strncmp(f->text, prefix, strlen(prefix)) != 0)
         return NULL;
@@ -327,11 +327,11 @@ static const struct rfc_struct *structure_in(const struct rfc_field *f)
     return inner;
 }
 
-static void sweep_fields(struct sweep *w, const struct rfc_struct *s, size_t offset)
+static void sweep_fields(struct sweep *w, const struct row_struct *s, size_t offset)
 {
     for (size_t i = 0; i < s->n_fields; i++) {
-        const struct rfc_field *f = &s->fields[i];
-        const struct rfc_struct *inner = structure_in(f);
+        const struct row_field *f = &s->fields[i];
+        const struct row_struct *inner = structure_in(f);
 
         if (inner)
             sweep_fields(w, inner, offset + f->offset);

@@ -204,9 +204,9 @@ static size_t base_of(const char *structure)
     return strncmp(structure, "wr_", 3) == 0 ? offsetof(struct natural_wqe, wr) : 0;
 }
 
-static const struct rfc_field *field_of(const char *structure, const char *name)
+static const struct row_field *field_of(const char *structure, const char *name)
 {
-    const struct rfc_struct *s = rfc_laid_out(structure, LAYOUT_DEMO);
+    const struct row_struct *s = rfc_laid_out(structure, LAYOUT_DEMO);
 
     for (size_t i = 0; s && i < s->n_fields; i++) {
         if (strcmp(s->fields[i].name, name) == 0)

@@ -105,8 +105,8 @@ static void fields_are_where_the_rfc_puts_them(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(places); i++) {
-        const struct rfc_struct *s = rfc_find(places[i].structure);
-        const struct rfc_field *f = NULL;
+        const struct row_struct *s = rfc_find(places[i].structure);
+        const struct row_field *f = NULL;
 
         assert_non_null(s);
         for (size_t k = 0; k < s->n_fields; k++) {
@@ -135,7 +135,7 @@ static void structures_have_the_sizes_of_the_rfc(void **state)
 
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-        const struct rfc_struct *s = rfc_find(rows[i].name);
+        const struct row_struct *s = rfc_find(rows[i].name);
 
         assert_non_null(s);
         assert_int_equal(s->bytes, rows[i].bytes);
@@ -146,7 +146,7 @@ static void structures_have_the_sizes_of_the_rfc(void **state)
 /* No gap, no overlap, nothing beyond the last field. */
 static void check_dense(const char *name, size_t raw_bytes)
 {
-    const struct rfc_struct *s = rfc_find(name);
+    const struct row_struct *s = rfc_find(name);
     size_t at = 0;
 
     assert_non_null(s);

@@ -7,10 +7,12 @@
 #include <string.h>
 
 #include "emu/base/text.h"
+#include "emu/facts/enum/device_type.h"
 #include "emu/facts/enum/fault.h"
 #include "emu/facts/enum/mtu.h"
 #include "emu/facts/enum/object.h"
 #include "emu/facts/enum/port_space.h"
+#include "emu/facts/enum/qp_type.h"
 #include "emu/facts/enum/send_flag.h"
 #include "emu/facts/enum/syndrome.h"
 #include "emu/facts/leaf.h"
@@ -130,6 +132,29 @@ static void add_window(struct rdl_lab *lab)
     assert_int_equal(rdl_wait(lab, host, none, &rsp), RDL_OK);
 }
 
+/* A host with PVRDMA, and an object with a ring of each kind. */
+static void add_pvrdma(struct rdl_lab *lab)
+{
+    const struct rdl_host_config config = {.name = "p", .device = DEVICE_pvrdma};
+    const struct rdl_srq_attr shared = {.max_wr = 4};
+    const struct rdl_limits none = {0};
+    struct rdl_qp_config qp = {.type = QPT_RC, .max_send_wr = 4, .max_recv_wr = 4};
+    struct rdl_response rsp;
+    rdl_host host;
+    rdl_qp made;
+
+    assert_int_equal(rdl_host_add(lab, &config, &host), RDL_OK);
+    assert_int_equal(rdl_alloc_pd(lab, host, NULL, &qp.pd), RDL_OK);
+    assert_int_equal(rdl_wait(lab, host, none, &rsp), RDL_OK);
+    assert_int_equal(rdl_create_cq(lab, host, 16, NULL, &qp.send_cq), RDL_OK);
+    assert_int_equal(rdl_wait(lab, host, none, &rsp), RDL_OK);
+    qp.recv_cq = qp.send_cq;
+    assert_int_equal(rdl_create_qp(lab, &qp, NULL, &made), RDL_OK);
+    assert_int_equal(rdl_wait(lab, host, none, &rsp), RDL_OK);
+    assert_int_equal(rdl_create_srq(lab, qp.pd, &shared, NULL, &qp.srq), RDL_OK);
+    assert_int_equal(rdl_wait(lab, host, none, &rsp), RDL_OK);
+}
+
 struct walk {
     const struct rdl_lab *lab;
     char path[256];
@@ -144,6 +169,11 @@ static enum child_id child_row(const struct walk *w, const char *key, const stru
 {
     const enum child_id fixed = child_find(w->kind, key, strlen(key));
 
+    for (unsigned i = fixed + 1; i < CHILD_COUNT && fixed != CHILD_none; i++) {
+        if (child_rows[i].node == w->kind && child_rows[i].key &&
+            strcmp(child_rows[i].key, key) == 0 && child_rows[i].below == v->row)
+            return (enum child_id)i; /* a row EITHER */
+    }
     for (unsigned i = CHILD_none + 1; i < CHILD_COUNT && fixed == CHILD_none; i++) {
         if (child_rows[i].node == w->kind && !child_rows[i].key && child_rows[i].below == v->row)
             return (enum child_id)i;
@@ -231,6 +261,7 @@ static void every_row_is_said_and_everything_said_has_a_row_and_a_path(void **st
     (void)state;
     make(&r);
     add_window(r.lab);
+    add_pvrdma(r.lab);
     add_connection(&r);
     assert_int_equal(rdl_alloc_pd(r.lab, r.side[0].host, NULL, &late), RDL_OK); /* no name yet */
     assert_int_equal(rdl_create_comp_channel(r.lab, r.side[1].host, NULL, &ch), RDL_OK);

@@ -41,8 +41,11 @@ bool pv_complete(void *ctx, struct cq *cq, const struct completion *wc)
     struct pv_raw_cqe raw;
 
     put_cqe(&raw, wc);
-    if (pv_is_running(d) && pv_ring_put(d->nic.ram, &d->cqs[cq->cqn].ring, &raw))
+    if (pv_is_running(d) && pv_ring_put(d->nic.ram, &d->cqs[cq->cqn].ring, &raw)) {
+        d->count.comps++;
         return true;
+    }
+    d->count.missing_comps++;
     rnic_cq_overflow(&d->nic, cq);
     return false;
 }

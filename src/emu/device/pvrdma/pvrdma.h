@@ -70,24 +70,9 @@ struct pv_shared_ring {
     struct pv_ring ring;
 };
 
-/* C(name, text): counters since the last reset, under the names of QEMU's `info rdma` where it has
- * them.
- */
-#define PV_COUNTERS(C)                                                                             \
-    C(commands, "commands that were executed or refused")                                          \
-    C(commands_err, "of these, refused")                                                           \
-    C(regs_reads, "reads of registers")                                                            \
-    C(regs_writes, "writes of registers")                                                          \
-    C(uar_writes, "doorbells")                                                                     \
-    C(uar_bad, "doorbells for nothing that exists")                                                \
-    C(poll_cq, "doorbells of a driver that found a CQ empty")                                      \
-    C(interrupts, "interrupts that were raised")                                                   \
-    C(notes, "notifications of CQs")                                                               \
-    C(notes_held, "notifications that waited for room")
-
 struct pv_counters {
 #define PV_COUNTER(name, text) uint64_t name;
-    PV_COUNTERS(PV_COUNTER)
+#include "emu/facts/pvrdma/counters.def"
 #undef PV_COUNTER
 };
 

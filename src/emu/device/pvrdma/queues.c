@@ -17,17 +17,14 @@
 #define PAGE_SHIFT 12u
 #define PORT_SHIFT 24u
 
-/* The number of a work queue for SIM_DOORBELL and for events; those of shared receive queues
- * follow.
- */
 static uint32_t queue_name(uint32_t qpn, enum wq wq)
 {
-    return 2 * qpn + (uint32_t)wq;
+    return wq == WQ_SEND ? pv_queue_of_sends(qpn) : pv_queue_of_receives(qpn);
 }
 
 static uint32_t srq_name(const struct pvrdma *d, uint32_t srqn)
 {
-    return 2 * (d->config.nic.max_qp + 1) + srqn;
+    return pv_queue_of_srq(d->config.nic.max_qp, srqn);
 }
 
 /* --- Doorbells -------------------------------------------------------------------------------- */
@@ -325,7 +322,7 @@ static void trace_broken(const struct pvrdma *d, const struct pv_ring *r, uint32
     TRACE(d->nic.trace, ring_broken, .host = d->config.nic.host, .qpn = qpn,
           .object = (uint32_t)(shared ? OBJ_SRQ : OBJ_NONE),
           .number = shared ? queue - srq_name(d, 0) : 0, .queue = queue,
-          .tail = pv_ring_driver_index(d->nic.ram, r, true), .head = r->over, .slots = r->n);
+          .tail = pv_ring_index(d->nic.ram, r, PV_RING_TAIL), .head = r->over, .slots = r->n);
 }
 
 /* Emits slot_free: the device has freed slot @desc of @r. */
@@ -391,6 +388,8 @@ enum fetch pv_fetch_send(void *ctx, struct qp *qp, struct send_wqe *out)
     if ((w.send_flags & SF_INLINE) && out->n_sge.said == out->n_sge.found)
         out->n_sge.said = 0; /* as verbs have it: data in place of elements */
     decode_operation(d, qp, w.wr, out);
+    d->count.tx++;
+    d->count.tx_len += bytes_of(out);
     cause = trace_because(d->nic.trace, q->kick);
     TRACE_ID(d->nic.trace, out->fetched, fetch, .host = d->config.nic.host, .qpn = qp->qpn,
              .queue = queue_name(qp->qpn, WQ_SEND), .desc = slot, .wr_id = w.wr_id,
@@ -447,6 +446,8 @@ enum fetch pv_fetch_recv(void *ctx, struct qp *qp, struct recv_wqe *out)
     out->n_sge =
         (struct sge_count){.said = w.num_sge, .found = min_u32(w.num_sge, qp->config.max_recv_sge)};
     read_sges(d->wqe + sizeof(raw), out->n_sge.found, out->sge);
+    d->count.rx_bufs++;
+    d->count.rx_srq += qp->srq != NULL;
     TRACE_ID(d->nic.trace, fetched, fetch, .host = d->config.nic.host, .qpn = qp->qpn,
              .queue = qp->srq ? srq_name(d, qp->srq->srqn) : queue_name(qp->qpn, WQ_RECV),
              .desc = slot, .wr_id = w.wr_id, .op = WR_RECV, .bytes = r->slot_bytes);

@@ -6,10 +6,6 @@
 #include "emu/base/min.h"
 #include "emu/hca/ctrl.h"
 
-/* Offsets of the indices in a pair. */
-#define TAIL_AT 0u
-#define HEAD_AT 4u
-
 /* --- Pages ------------------------------------------------------------------------------------ */
 
 static bool is_page(const struct hca *h, uint64_t gpa)
@@ -75,7 +71,7 @@ void pv_pages_free(struct hca *h, struct pv_pages *p)
 
 /* --- Rings ------------------------------------------------------------------------------------ */
 
-static uint32_t load_index(const struct ram *ram, const struct pv_ring *r, uint32_t which)
+uint32_t pv_ring_index(const struct ram *ram, const struct pv_ring *r, uint32_t which)
 {
     uint8_t le[4] = {0};
 
@@ -106,7 +102,7 @@ static uint64_t slot_gpa(const struct pv_ring *r, uint32_t idx)
  */
 static bool count_posted(const struct ram *ram, const struct pv_ring *r, uint32_t *ret)
 {
-    const uint32_t tail = load_index(ram, r, TAIL_AT);
+    const uint32_t tail = pv_ring_index(ram, r, PV_RING_TAIL);
     const uint32_t held = pv_idx_distance(r->over, r->idx, r->n);
     const uint32_t posted = pv_idx_distance(r->idx, tail, r->n);
 
@@ -158,13 +154,8 @@ bool pv_ring_end(struct ram *ram, struct pv_ring *r)
     if (!ram)
         return true;
     ram_fence(ram);
-    store_index(ram, r, HEAD_AT, r->over);
+    store_index(ram, r, PV_RING_HEAD, r->over);
     return true;
-}
-
-uint32_t pv_ring_driver_index(const struct ram *ram, const struct pv_ring *r, bool of_producer)
-{
-    return load_index(ram, r, of_producer ? TAIL_AT : HEAD_AT);
 }
 
 bool pv_ring_put(struct ram *ram, struct pv_ring *r, const void *in)
@@ -173,13 +164,13 @@ bool pv_ring_put(struct ram *ram, struct pv_ring *r, const void *in)
 
     if (!r->pages)
         return false;
-    held = pv_idx_distance(load_index(ram, r, HEAD_AT), r->idx, r->n);
+    held = pv_idx_distance(pv_ring_index(ram, r, PV_RING_HEAD), r->idx, r->n);
     if (held >= r->most)
         return false;
     (void)ram_write(ram, slot_gpa(r, r->idx), in, r->slot_bytes);
     ram_fence(ram);
     r->idx = pv_idx_next(r->idx, r->n);
-    store_index(ram, r, TAIL_AT, r->idx);
+    store_index(ram, r, PV_RING_TAIL, r->idx);
     ram_fence(ram);
     return true;
 }

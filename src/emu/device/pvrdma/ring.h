@@ -81,10 +81,14 @@ enum pv_take pv_ring_take(const struct ram *ram, struct pv_ring *r, uint64_t tic
  */
 bool pv_ring_end(struct ram *ram, struct pv_ring *r);
 
-/* Returns the driver's index of @r, which has pages, as it is in guest memory: the producer's if
- * @of_producer, else the consumer's.
+/* Offsets of the two indices of a ring: the producer's and the consumer's. */
+#define PV_RING_TAIL 0u
+#define PV_RING_HEAD 4u
+
+/* Returns an index of @r, which has pages, as it is in guest memory: @which is PV_RING_TAIL or
+ * PV_RING_HEAD.
  */
-uint32_t pv_ring_driver_index(const struct ram *ram, const struct pv_ring *r, bool of_producer);
+uint32_t pv_ring_index(const struct ram *ram, const struct pv_ring *r, uint32_t which);
 
 /* Adds the entry @in, r->slot_bytes long, for the driver.  Returns false if there is no room, or
  * the driver's index is wrong.

@@ -7,10 +7,12 @@
 #include "emu/facts/pvrdma/structs.h"
 
 static const struct pv_command_info commands[] = {
-#define PV_COMMAND(nm, lower, number, request, response, ends, what)                               \
+#define PV_COMMAND(nm, lower, number, req, rsp, ends, what)                                        \
     [number] = {.name = #nm,                                                                       \
-                .request_bytes = PV_HEADER_BYTES + (unsigned)PV_BYTES_##request,                   \
-                .response_bytes = PV_HEADER_BYTES + (unsigned)PV_BYTES_##response,                 \
+                .request_bytes = PV_HEADER_BYTES + (unsigned)PV_BYTES_##req,                       \
+                .response_bytes = PV_HEADER_BYTES + (unsigned)PV_BYTES_##rsp,                      \
+                .request = "pv_" #req,                                                             \
+                .response = "pv_" #rsp,                                                            \
                 .end = PV_END_##ends,                                                              \
                 .text = what},
 #include "emu/facts/pvrdma/commands.def"

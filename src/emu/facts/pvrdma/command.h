@@ -21,6 +21,7 @@ enum pv_end {
 struct pv_command_info {
     const char *name;
     uint16_t request_bytes, response_bytes; /* with their headers; the latest version */
+    const char *request, *response;         /* names of the bodies, for pv_struct_find() */
     enum pv_end end;
     const char *text;
 };

@@ -23,6 +23,33 @@
 /* Pages of each ring of the shared region; the first is that of its state. */
 #define PV_SHARED_RING_PAGES 4u
 
+/* Numbers of queues, for events, faults and SIM_DOORBELL.  Queue pair 0 does not exist, so the
+ * first two are free.  The completion queues and shared receive queues follow those of @max_qp
+ * queue pairs.
+ */
+#define PV_QUEUE_COMMANDS 0u
+#define PV_QUEUE_EVENTS   1u /* asynchronous events and notifications */
+
+static inline uint32_t pv_queue_of_sends(uint32_t qpn)
+{
+    return 2 * qpn;
+}
+
+static inline uint32_t pv_queue_of_receives(uint32_t qpn)
+{
+    return 2 * qpn + 1;
+}
+
+static inline uint32_t pv_queue_of_srq(uint32_t max_qp, uint32_t srqn)
+{
+    return 2 * (max_qp + 1) + srqn;
+}
+
+static inline uint32_t pv_queue_of_cq(uint32_t max_qp, uint32_t max_srq, uint32_t cqn)
+{
+    return pv_queue_of_srq(max_qp, max_srq) + cqn;
+}
+
 /* Linux's functions.  pv_idx_is_valid() returns true if @idx can be an index of a ring of @n slots;
  * the others return the next index, and the slot of an index.
  */

@@ -446,6 +446,9 @@ PV_STRUCTS(PV_DEFINE)
 #define PV_SIZE(name, list) PV_BYTES_##name = sizeof(struct pv_raw_##name),
 enum pv_bytes { PV_STRUCTS(PV_SIZE) PV_BYTES_none = 0 };
 
+/* Returns the structure pv_@name with its fields, or NULL if there is none. */
+const struct row_struct *pv_struct_find(const char *name);
+
 /* Requests and responses begin with their header. */
 #define PV_HEADER_BYTES 16u
 _Static_assert(sizeof(struct pv_raw_request) == PV_HEADER_BYTES, "header of a request");

@@ -45,16 +45,16 @@ DEMO_STRUCTS(DECLARE)
 #define SAME_ROW(S, f, form, text)                                                                 \
     {#f, (uint16_t)offsetof(struct demo_##S, f), (uint16_t)sizeof(((struct demo_##S *)0)->f),      \
      KIND(form), text},
-#define ROWS(name, list, how) static const struct rfc_field f_##name[] = {list(how##_ROW, name)};
+#define ROWS(name, list, how) static const struct row_field f_##name[] = {list(how##_ROW, name)};
 DEMO_STRUCTS(ROWS)
 
-static const struct rfc_struct demo[] = {
+static const struct row_struct demo[] = {
 #define S(nm, list, how) {#nm, sizeof(struct demo_##nm), f_##nm, ARRAY_LEN(f_##nm)},
     DEMO_STRUCTS(S)
 #undef S
 };
 
-const struct rfc_struct *rfc_laid_out(const char *name, enum rfc_layout layout)
+const struct row_struct *rfc_laid_out(const char *name, enum rfc_layout layout)
 {
     if (layout == LAYOUT_SPEC)
         return rfc_find(name);
@@ -98,7 +98,7 @@ static uint64_t flags_relayed(enum rfc_layout to, uint64_t flags)
     return (flags & ~(uint64_t)12) | (flags & here ? there : 0);
 }
 
-const char *rfc_inner_name(const struct rfc_struct *s, const struct rfc_field *f, enum wr_form form)
+const char *rfc_inner_name(const struct row_struct *s, const struct row_field *f, enum wr_form form)
 {
     if (strcmp(s->name, "modify_qp") == 0 && strcmp(f->name, "attrs") == 0)
         return "qp_attr";
@@ -107,8 +107,8 @@ const char *rfc_inner_name(const struct rfc_struct *s, const struct rfc_field *f
     return strcmp(f->name, "alt_ah") == 0 ? "" : NULL;
 }
 
-static void relay_integer(const struct rfc_struct *s, const struct rfc_field *f, const uint8_t *in,
-                          enum rfc_layout to, const struct rfc_field *g, uint8_t *out)
+static void relay_integer(const struct row_struct *s, const struct row_field *f, const uint8_t *in,
+                          enum rfc_layout to, const struct row_field *g, uint8_t *out)
 {
     uint64_t v = load(in + f->offset, f->bytes);
 
@@ -123,13 +123,13 @@ static void relay_integer(const struct rfc_struct *s, const struct rfc_field *f,
 static void relay_flat(const char *name, enum rfc_layout from, const uint8_t *in,
                        enum rfc_layout to, uint8_t *out)
 {
-    const struct rfc_struct *a = rfc_laid_out(name, from), *b = rfc_laid_out(name, to);
+    const struct row_struct *a = rfc_laid_out(name, from), *b = rfc_laid_out(name, to);
 
     if (!a || !b)
         return;
     memset(out, 0, b->bytes);
     for (size_t i = 0; i < b->n_fields; i++) {
-        const struct rfc_field *g = &b->fields[i], *f = rfc_field_find(a, g->name);
+        const struct row_field *g = &b->fields[i], *f = row_field_find(a, g->name);
 
         if (!f || rfc_inner_name(a, f, WR_FORM_NONE))
             continue;
@@ -143,12 +143,12 @@ static void relay_flat(const char *name, enum rfc_layout from, const uint8_t *in
 void rfc_relay(const char *name, enum wr_form form, enum rfc_layout from, const uint8_t *in,
                enum rfc_layout to, uint8_t *out)
 {
-    const struct rfc_struct *a = rfc_laid_out(name, from), *b = rfc_laid_out(name, to);
+    const struct row_struct *a = rfc_laid_out(name, from), *b = rfc_laid_out(name, to);
 
     RDL_ASSERT(a && b);
     relay_flat(name, from, in, to, out);
     for (size_t i = 0; i < a->n_fields; i++) {
-        const struct rfc_field *f = &a->fields[i], *g = rfc_field_find(b, f->name);
+        const struct row_field *f = &a->fields[i], *g = row_field_find(b, f->name);
         const char *inner = rfc_inner_name(a, f, form);
 
         if (g && inner && inner[0])

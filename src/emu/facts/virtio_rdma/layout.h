@@ -17,7 +17,7 @@ enum rfc_layout { LAYOUT_SPEC, LAYOUT_DEMO };
 
 /* Returns the structure with the name @name in @layout, or NULL if the layout does not define it.
  */
-const struct rfc_struct *rfc_laid_out(const char *name, enum rfc_layout layout);
+const struct row_struct *rfc_laid_out(const char *name, enum rfc_layout layout);
 
 /* Returns the name of the structure in the union of a send WQE of @form: "wr_rdma".  Returns NULL
  * for WR_FORM_NONE: the union is unused.
@@ -29,7 +29,7 @@ const char *rfc_union_name(enum wr_form form);
  * path, or the union of a send WQE if @form is WR_FORM_NONE.  @form selects the member of that
  * union; other structures ignore it.
  */
-const char *rfc_inner_name(const struct rfc_struct *s, const struct rfc_field *f,
+const char *rfc_inner_name(const struct row_struct *s, const struct row_field *f,
                            enum wr_form form);
 
 /* Converts the structure @name from layout @from at @in to layout @to at @out.  Both layouts must

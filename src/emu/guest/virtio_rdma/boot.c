@@ -30,7 +30,7 @@
 
 /* Reads one field: in 32-bit accesses if it is aligned, otherwise by bytes.  [virtio 1.2, 4.1.3.1]
  */
-static void read_field(const struct virtio_rdma *d, const struct rfc_field *f, uint8_t *out)
+static void read_field(const struct virtio_rdma *d, const struct row_field *f, uint8_t *out)
 {
     const uint32_t width = f->offset % 4 == 0 && f->bytes % 4 == 0 ? 4 : 1;
 
@@ -45,7 +45,7 @@ static void read_field(const struct virtio_rdma *d, const struct rfc_field *f, u
 /* Reads the device configuration except its reserved tail, with all fields of one generation. */
 static enum rdl_status read_config(struct virtio_rdma *d)
 {
-    const struct rfc_struct *s = rfc_find("config");
+    const struct row_struct *s = rfc_find("config");
     struct raw_config raw = {0};
 
     RDL_ASSERT(s && s->bytes == sizeof(raw));

@@ -236,6 +236,8 @@ static void visit_host(const struct inode *n, struct visit *v)
     if (h->rnic)
         inspect_child(v, CHILD_host_async, *n);
     inspect_child(v, CHILD_host_pci, *n);
+    if (inspect_is_pvrdma(n))
+        inspect_child(v, CHILD_host_dsr, *n);
     visit_objects(n, v);
 }
 
@@ -261,6 +263,8 @@ static void visit_device(const struct inode *n, struct visit *v)
         visit_registers(d, v);
     inspect_leaf(v, LEAF_device_needs_reset, host_is_broken(n->host));
     inspect_child(v, CHILD_device_limits, *n);
+    if (inspect_is_pvrdma(n))
+        inspect_child(v, CHILD_device_info, *n);
     if (!d)
         return;
     inspect_word(v, LEAF_device_needs_reset_error, (uint32_t)d->reset_error);
@@ -337,6 +341,10 @@ static visitor *const visitors[NODE_COUNT] = {
     [NODE_vector] = visit_vector,
     [NODE_driver_side] = visit_driver_side,
     [NODE_device_side] = visit_device_side,
+    [NODE_dsr] = visit_dsr,
+    [NODE_uar] = visit_uar,
+    [NODE_ring] = visit_ring,
+    [NODE_info] = visit_info,
     [NODE_desc] = visit_desc,
     [NODE_used] = visit_used,
     [NODE_switch] = visit_switch,

@@ -133,6 +133,20 @@ void visit_cm_id(const struct inode *n, struct visit *v);
 /* inspect_srq.c */
 void visit_srq(const struct inode *n, struct visit *v);
 
+/* inspect_pvrdma.c */
+void visit_dsr(const struct inode *n, struct visit *v);
+void visit_uar(const struct inode *n, struct visit *v);
+void visit_ring(const struct inode *n, struct visit *v);
+void visit_info(const struct inode *n, struct visit *v);
+
+/* Returns true if the host of @n has PVRDMA. */
+bool inspect_is_pvrdma(const struct inode *n);
+
+/* Report the rings of an object, if the host of @n has PVRDMA and the object has a ring. */
+void inspect_qp_rings(const struct inode *n, struct visit *v, uint32_t qpn);
+void inspect_cq_ring(const struct inode *n, struct visit *v, uint32_t cqn);
+void inspect_srq_ring(const struct inode *n, struct visit *v, uint32_t srqn);
+
 /* inspect_pci.c */
 void visit_pci(const struct inode *n, struct visit *v);
 void visit_pci_function(const struct inode *n, struct visit *v);

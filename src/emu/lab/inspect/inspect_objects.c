@@ -153,6 +153,7 @@ void visit_cq(const struct inode *n, struct visit *v)
     inspect_child(v, CHILD_cq_wc, wc);
     if (host_rdma(n->host))
         inspect_child(v, CHILD_cq_queue, queue_node(n, FN_RDMA, g->cqn));
+    inspect_cq_ring(n, v, g->cqn);
 }
 
 void visit_counters(const struct inode *n, struct visit *v)
@@ -266,6 +267,7 @@ void visit_qp(const struct inode *n, struct visit *v)
     if (!qp)
         return;
     visit_connection(n, v, xport_of_const(qp));
+    inspect_qp_rings(n, v, g->qpn);
     if (!host_rdma(n->host))
         return;
     inspect_child(v, CHILD_qp_sq, queue_node(n, FN_RDMA, g->sq.queue));

@@ -23,4 +23,5 @@ void visit_srq(const struct inode *n, struct visit *v)
     inspect_leaf(v, LEAF_srq_error, srq->error);
     if (host_rdma(n->host))
         inspect_child(v, CHILD_srq_rq, queue_node(n, FN_RDMA, g->rq.queue));
+    inspect_srq_ring(n, v, g->srqn);
 }

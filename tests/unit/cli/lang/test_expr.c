@@ -193,7 +193,7 @@ static void what_comes_near_is_suggested(void **state)
         {"h1.program.stauts == 3", "did you mean \"status\"?"},
         {"h1.qp.stat == RTS", "did you mean \"h1.qp.state\"? a qp has it"},
         {"h1.mr2.stat == VALID", "did you mean \"h1.mr2.state\"? an mr has it"},
-        {"h1.qp.sq.drivr.avail_idx == 1", "did you mean \"h1.qp.sq.driver\"?"},
+        {"h1.qp.sq.drivr.avail_idx == 1", "did you mean \"h1.qp.sq.driver\"? a queue has it"},
         {"h1.qp.xyzzy == 1", "nothing that can be called \"h1.qp\" has a \"xyzzy\"; "
                              "\"show h1.qp json\" lists what it has"},
     };
