@@ -102,6 +102,9 @@ RDL_MUST_CHECK enum rdl_status rdl_fault_remove(struct rdl_lab *lab, rdl_fault f
  *	FLT_LATE_DATA		the device is about to return a buffer with data
  *	FLT_STUCK_QUEUE		the device is about to take a buffer
  *	FLT_SPURIOUS		the device has returned a buffer
+ *	FLT_LOST_CQE		the device is about to write a completion (PVRDMA alone)
+ *
+ * PVRDMA has no FLT_STUCK_QUEUE and no FLT_SPURIOUS; its FLT_LATE_DATA delays answers to commands.
  */
 struct rdl_device_fault_config {
     const char *name; /* as in struct rdl_fault_config */
@@ -132,7 +135,7 @@ struct rdl_device_fault_config {
  *
  * Return: RDL_OK, RDL_ERR_INVAL, RDL_ERR_EXISTS (the name), RDL_ERR_LIMIT, RDL_ERR_STALE (@host),
  *	   RDL_ERR_NOT_FOUND (@queue), RDL_ERR_NO_DEVICE (@host has no RDMA device),
- *	   RDL_ERR_UNSUPPORTED (it is no virtio device), RDL_ERR_NOMEM
+ *	   RDL_ERR_UNSUPPORTED (the device has no such faults), RDL_ERR_NOMEM
  */
 RDL_MUST_CHECK enum rdl_status rdl_device_fault_add(struct rdl_lab *lab,
                                                     const struct rdl_device_fault_config *config,

@@ -65,8 +65,18 @@ bool tree_child(const struct rdl_lab *lab, const char *node, enum child_id id,
         RDL_ASSERT((row->flags & LEAF_OPTIONAL) && tree_is(lab, node, row->node));
         return false;
     }
-    RDL_ASSERT(tree_value_is(&v, row->is_list ? NODE_list : row->below));
-    return true;
+    if (tree_value_is(&v, row->is_list ? NODE_list : row->below))
+        return true;
+    RDL_ASSERT(row->flags & LEAF_OPTIONAL); /* another device has something else there */
+    return false;
+}
+
+bool tree_has_pvrdma(const struct rdl_lab *lab, const char *path)
+{
+    char host[RDL_NAME_BYTES], dsr[TREE_PATH_BYTES];
+
+    tree_host_of(path, host);
+    return tree_is(lab, host, NODE_host) && tree_child(lab, host, CHILD_host_dsr, dsr);
 }
 
 bool tree_element(const struct rdl_lab *lab, const char *node, enum child_id list, uint64_t i,

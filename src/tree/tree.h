@@ -50,6 +50,9 @@ bool tree_child(const struct rdl_lab *lab, const char *node, enum child_id id,
 bool tree_element(const struct rdl_lab *lab, const char *node, enum child_id list, uint64_t i,
                   char ret[TREE_PATH_BYTES]);
 
+/* Returns true if @path begins with a host that has PVRDMA. */
+bool tree_has_pvrdma(const struct rdl_lab *lab, const char *path);
+
 /* Reads the leaf @id of the node @node ("h1.qp"); if @id is a list of leaves, its first element.
  * Returns false if it does not exist.
  */

@@ -284,6 +284,7 @@ static enum ladder_tone say_device_fault(struct text *t, const struct ev *e)
         [FLT_LATE_DATA] = "given back without its data",
         [FLT_STUCK_QUEUE] = "queue stands still",
         [FLT_SPURIOUS] = "completion invented",
+        [FLT_LOST_CQE] = "completion lost",
     };
 
     switch (e->kind) {

@@ -12,6 +12,7 @@
 #include "emu/facts/enum/fault.h"
 #include "emu/facts/enum/object.h"
 #include "emu/facts/leaf.h"
+#include "emu/facts/pvrdma/ring.h"
 #include "emu/trace/kind.h"
 #include "rdmalab/fault.h"
 #include "rdmalab/inspect.h"
@@ -19,23 +20,26 @@
 
 #define SAID_BYTES 512u /* a condition may be long */
 
-/* Returns the name of one occasion. */
-static const char *noun_of(uint32_t kind)
+/* Returns the name of one occasion, as the device calls it. */
+static const char *noun_of(uint32_t kind, bool pvrdma)
 {
     static const char *const nouns[] = {
         [FLT_LOST_KICK] = "kick",      [FLT_LOST_INTERRUPT] = "interrupt",
         [FLT_LATE_DATA] = "buffer",    [FLT_STUCK_QUEUE] = "buffer",
-        [FLT_SPURIOUS] = "completion",
+        [FLT_SPURIOUS] = "completion", [FLT_LOST_CQE] = "completion",
     };
 
-    return nouns[kind];
+    if (pvrdma && kind == FLT_LOST_KICK)
+        return "doorbell";
+    return pvrdma && kind == FLT_LATE_DATA ? "answer" : nouns[kind];
 }
 
 /* "the 2nd kick of h1.qp.sq", "the next 3 buffers of h1", "every interrupt of h1.cq" */
-static void add_which(struct text *t, const struct rdl_device_fault_config *f, const char *queue)
+static void add_which(struct text *t, const struct rdl_device_fault_config *f, bool pvrdma,
+                      const char *queue)
 {
     text_add_which(t, f->nth, f->every, f->count);
-    text_addf(t, " %s%s of %s", noun_of(f->kind),
+    text_addf(t, " %s%s of %s", noun_of(f->kind, pvrdma),
               f->count > 1 && f->count != RDL_ANY && f->every < 2 ? "s" : "", queue);
     if (f->nth > 1 && f->count != 1 && f->nth != f->every)
         text_addf(t, ", from number %u on", f->nth);
@@ -45,7 +49,7 @@ static void add_which(struct text *t, const struct rdl_device_fault_config *f, c
 
 /* "loses the 2nd kick of h1.qp.sq" */
 static void add_about(struct text *t, const struct step *st,
-                      const struct rdl_device_fault_config *f, const char *queue)
+                      const struct rdl_device_fault_config *f, bool pvrdma, const char *queue)
 {
     static const char *const does[] = {
         [FLT_LOST_KICK] = "loses ",
@@ -53,17 +57,18 @@ static void add_about(struct text *t, const struct step *st,
         [FLT_LATE_DATA] = "gives back ",
         [FLT_STUCK_QUEUE] = "stops at ",
         [FLT_SPURIOUS] = "invents a completion behind ",
+        [FLT_LOST_CQE] = "loses ",
     };
 
-    text_add(t, does[f->kind]);
-    add_which(t, f, queue);
+    text_add(t, pvrdma && f->kind == FLT_LATE_DATA ? "delays " : does[f->kind]);
+    add_which(t, f, pvrdma, queue);
     if (f->kind == FLT_LATE_DATA)
-        text_add(t, " before its bytes are there, ");
+        text_add(t, pvrdma ? " by " : " before its bytes are there, ");
     if (f->kind == FLT_STUCK_QUEUE)
         text_add(t, f->time_ns ? ", for " : ", until it is cleared");
     if (f->time_ns)
         quantity_add_time_short(t, f->time_ns);
-    if (f->kind == FLT_LATE_DATA)
+    if (f->kind == FLT_LATE_DATA && !pvrdma)
         text_add(t, " later");
     if (f->kind == FLT_SPURIOUS && f->id != RDL_ANY)
         text_addf(t, ", desc %u", f->id);
@@ -80,6 +85,26 @@ static bool which_queue(struct session *s, const struct step *st, const char *pa
     session_fail(s, step_span(st, "queue", 0), "%s has more than one virtqueue, or none", path);
     return diag_remedy(&s->diag, "say which: h1.qp.sq, h1.qp.rq, h1.cq, h1.srq.rq, h1.ctrl, "
                                  "h1.async.queue, h1.net.rx, h1.net.tx; h1 or h1.net: all of them");
+}
+
+/* Finds the number of the ring of PVRDMA at @path, whose value is @v: the ring of an object, or the
+ * commands of a shared region.  Returns false if there is none.
+ */
+static bool find_ring(struct session *s, const char *path, const struct rdl_value *v, uint32_t *ret)
+{
+    char ring[TREE_PATH_BYTES];
+
+    if (tree_value_is(v, NODE_dsr)) {
+        *ret = PV_QUEUE_COMMANDS;
+        return true;
+    }
+    if (tree_value_is(v, NODE_ring))
+        *ret = (uint32_t)tree_number(s->lab, path, LEAF_ring_number);
+    else if (tree_value_is(v, NODE_cq) && tree_child(s->lab, path, CHILD_cq_ring, ring))
+        *ret = (uint32_t)tree_number(s->lab, ring, LEAF_ring_number);
+    else
+        return false;
+    return true;
 }
 
 /* Finds the queue, its owner, and its path. */
@@ -101,6 +126,8 @@ static bool resolve_queue(struct session *s, const struct step *st,
     f->net = strncmp(path, queue, strlen(queue)) == 0;
     f->queue = RDL_ANY;
     if (tree_value_is(&v, NODE_host) || tree_value_is(&v, NODE_net))
+        return true;
+    if (find_ring(s, path, &v, &f->queue))
         return true;
     if (!tree_value_is(&v, NODE_queue) &&
         (tree_value_is(&v, NODE_qp) || vq_find(s->lab, path, queue, &at) != RDL_OK))
@@ -127,6 +154,18 @@ static bool refused(struct session *s, const struct step *st, const char *path,
 {
     if (status == RDL_ERR_EXISTS)
         return session_fail(s, st->as.at, "something is called \"%s\" already", st->as.text);
+    if (status == RDL_ERR_UNSUPPORTED) {
+        session_fail(s, step_span(st, "queue", 0), "the device of %s has no such faults", path);
+        return diag_remedy(&s->diag, "virtio has lose kick and interrupt, postpone, stall and "
+                                     "invent; PVRDMA has lose doorbell, irq and cqe, and postpone");
+    }
+    if (status == RDL_ERR_INVAL && tree_has_pvrdma(s->lab, path)) {
+        session_fail(s, step_span(st, "queue", 0), "nothing of that kind happens at %s", path);
+        return diag_remedy(&s->diag, "doorbells are those of work queues and completion queues, "
+                                     "completions those of completion queues, interrupts those of "
+                                     "completion queues, h1.dsr and h1.dsr.events, and what can be "
+                                     "postponed are the answers of h1.dsr");
+    }
     if (status == RDL_ERR_INVAL && st->cmd == &cmd_table[CMD_stall]) {
         session_fail(s, step_span(st, "queue", 0), "%s is a completion queue", path);
         return diag_remedy(&s->diag, "a device that finds no buffer there has no place for a "
@@ -155,7 +194,7 @@ static bool add_fault(struct session *s, const struct step *st, struct rdl_devic
     f->chance_ppm = (uint32_t)step_number_or(st, "chance", 0);
     if (!resolve_queue(s, st, f, path) || !resolve_where(s, st, f))
         return false;
-    add_about(&t, st, f, path);
+    add_about(&t, st, f, tree_has_pvrdma(s->lab, path) && !f->net, path);
     f->about = about;
     status = rdl_device_fault_add(s->lab, f, &made);
     if (status != RDL_OK)

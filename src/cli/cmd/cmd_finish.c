@@ -123,7 +123,9 @@ static void add_queue(struct session *s, struct poster *by, const char *node, en
     char path[TREE_PATH_BYTES];
 
     if (tree_child(s->lab, node, child, path))
-        by->queues[by->n_queues++] = (uint32_t)tree_number(s->lab, path, LEAF_queue_number);
+        by->queues[by->n_queues++] = (uint32_t)tree_number(
+            s->lab, path,
+            child_rows[child].below == NODE_ring ? LEAF_ring_number : LEAF_queue_number);
 }
 
 /* The queues of what @path names: a queue pair, a shared receive queue, or a queue of one. */
@@ -132,8 +134,13 @@ static bool find_queues(struct session *s, struct span at, const char *path, str
     if (tree_is(s->lab, path, NODE_qp)) {
         add_queue(s, by, path, CHILD_qp_sq);
         add_queue(s, by, path, CHILD_qp_rq);
+        add_queue(s, by, path, CHILD_qp_send_ring);
+        add_queue(s, by, path, CHILD_qp_recv_ring);
     } else if (tree_is(s->lab, path, NODE_srq)) {
         add_queue(s, by, path, CHILD_srq_rq);
+        add_queue(s, by, path, CHILD_srq_recv_ring);
+    } else if (tree_is(s->lab, path, NODE_ring)) {
+        by->queues[by->n_queues++] = (uint32_t)tree_number(s->lab, path, LEAF_ring_number);
     } else if (tree_is(s->lab, path, NODE_queue)) {
         by->queues[by->n_queues++] = (uint32_t)tree_number(s->lab, path, LEAF_queue_number);
     } else {
@@ -190,8 +197,10 @@ static void look_at_queue(void *ctx, const char *key, const struct rdl_value *v)
     struct queue_search *q = ctx;
     struct text t;
 
-    if (q->path[0] || !tree_value_is(v, NODE_queue) ||
-        tree_number(q->lab, key, LEAF_queue_number) != q->queue)
+    if (q->path[0] || !(tree_value_is(v, NODE_queue) || tree_value_is(v, NODE_ring)) ||
+        tree_number(q->lab, key,
+                    tree_value_is(v, NODE_queue) ? LEAF_queue_number : LEAF_ring_number) !=
+            q->queue)
         return;
     t = text_on(q->path, SESSION_PATH_BYTES);
     text_add(&t, key);

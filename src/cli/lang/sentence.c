@@ -58,6 +58,8 @@ const struct sentence_word sentence_words[] = {
     {"set", "the field that changes: set psn to 7"},
     {"kick", "of a queue: what a driver tells the device"},
     {"interrupt", "of a queue: what the device tells a driver"},
+    {"doorbell", "of a queue of PVRDMA: what a driver tells the device"},
+    {"cqe", "of a completion queue of PVRDMA: what the device writes"},
     {"data", "what the device writes to a buffer: data of the 2nd completion"},
     {"buffer", "what a device takes out of a queue"},
     {"completion", "what a device gives back"},
@@ -93,9 +95,11 @@ static const struct {
 static const struct {
     const char *word, *what;
 } queue_nouns[] = {
-    {"kick", "kick"},           {"notification", "kick"}, {"doorbell", "kick"},
-    {"interrupt", "interrupt"}, {"irq", "interrupt"},     {"buffer", NULL},
-    {"completion", NULL},       {"write", NULL},
+    {"kick", "kick"},     {"notification", "kick"},
+    {"doorbell", "kick"}, {"interrupt", "interrupt"},
+    {"irq", "interrupt"}, {"buffer", NULL},
+    {"cqe", "cqe"},       {"completion", NULL},
+    {"write", NULL},
 };
 
 static const struct {

@@ -94,7 +94,11 @@
 /* Kinds of `lose`; the values are those of enum fault_kind. */
 #define ENUM_LOST(X)                                                                               \
     X(LOST, kick, FLT_LOST_KICK, "the driver's notification: the device does not hear of it")      \
-    X(LOST, interrupt, FLT_LOST_INTERRUPT, "the device's interrupt: the driver does not hear of it")
+    X(LOST, doorbell, FLT_LOST_KICK, "the same, as PVRDMA calls it")                               \
+    X(LOST, interrupt, FLT_LOST_INTERRUPT,                                                         \
+      "the device's interrupt: the driver does not hear of it")                                    \
+    X(LOST, irq, FLT_LOST_INTERRUPT, "the same")                                                   \
+    X(LOST, cqe, FLT_LOST_CQE, "a completion of PVRDMA: the device does not write it")
 
 #define ENUM_ICRC(X)                                                                               \
     X(ICRC, RIGHT, 0, "the receiver finds nothing wrong with it")                                  \

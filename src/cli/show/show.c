@@ -115,15 +115,6 @@ static enum rdl_status page_of(struct showing *s, const char *path, size_t *rete
     return RDL_OK;
 }
 
-/* The host at the start of @path has PVRDMA; false also if there is no such host. */
-static bool is_pvrdma(const struct showing *s, const char *path)
-{
-    char host[RDL_NAME_BYTES], dsr[TREE_PATH_BYTES];
-
-    tree_host_of(path, host);
-    return tree_child(s->lab, host, CHILD_host_dsr, dsr);
-}
-
 /* Refuses to show something of PVRDMA at @path, and says what the host has instead. */
 static enum rdl_status refuse_not_pvrdma(struct showing *s, const char *path, const char *what,
                                          const char *instead)
@@ -150,12 +141,12 @@ static enum rdl_status show_one_ring(struct showing *s)
     st = show_ring(s->out, s->lab, path, s->rq->form, &at);
     if (st == RDL_OK)
         return st;
-    if (!is_pvrdma(s, path) && tree_is(s->lab, path, NODE_queue)) {
+    if (!tree_has_pvrdma(s->lab, path) && tree_is(s->lab, path, NODE_queue)) {
         text_addf(&remedy, "type \"show vq %s\"", path);
         return refuse(s, RDL_ERR_INVAL, 1, 0, "%s is a virtqueue: only PVRDMA has rings in pages",
                       path);
     }
-    if (st == RDL_ERR_INVAL && !is_pvrdma(s, path))
+    if (st == RDL_ERR_INVAL && !tree_has_pvrdma(s->lab, path))
         return refuse_not_pvrdma(s, path, "rings in pages", "type \"show vq %s.ctrl\"");
     if (st == RDL_ERR_INVAL)
         return refuse(s, st, 1, 0, "%s is no ring; h1.qp.sq, h1.cq and h1.dsr.events are", path);
@@ -208,7 +199,7 @@ static enum rdl_status show_one_vq(struct showing *s)
 
     if (!path)
         return refuse(s, RDL_ERR_INVAL, 1, 0, "which virtqueue? h1.qp.sq, h1.cq, h1.ctrl");
-    if (is_pvrdma(s, path)) {
+    if (tree_has_pvrdma(s->lab, path)) {
         text_addf(&remedy, "type \"show ring %s\"", path);
         return refuse(s, RDL_ERR_INVAL, 1, 0, "%s: PVRDMA has no virtqueues", path);
     }

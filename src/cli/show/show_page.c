@@ -57,6 +57,20 @@ static void print_work_queue(FILE *out, const struct rdl_lab *lab, const char *q
     show_wrap_behind(out, lead, 12, buf);
 }
 
+/* Prints the ring of a work queue of PVRDMA, under the key that it has. */
+static void print_work_ring(FILE *out, const struct rdl_lab *lab, const char *qp, enum child_id id)
+{
+    char path[TREE_PATH_BYTES];
+
+    if (!tree_child(lab, qp, id, path))
+        return;
+    fprintf(out, "  %-10sring of %llu slots: %llu posted and not yet taken, %llu under way%s\n",
+            child_rows[id].key, (unsigned long long)tree_number(lab, path, LEAF_ring_slots),
+            (unsigned long long)tree_number(lab, path, LEAF_ring_waiting),
+            (unsigned long long)tree_number(lab, path, LEAF_ring_held),
+            tree_number(lab, path, LEAF_ring_broken) ? ", BROKEN" : "");
+}
+
 /* Prints the counters that are not 0: "  counters sent_pkts 3, ...". */
 static enum rdl_status print_counters(FILE *out, const struct rdl_lab *lab, const char *qp)
 {
@@ -196,6 +210,8 @@ enum rdl_status show_qp(FILE *out, const struct rdl_lab *lab, const char *path)
     }
     print_work_queue(out, lab, path, CHILD_qp_sq);
     print_work_queue(out, lab, path, CHILD_qp_rq);
+    print_work_ring(out, lab, path, CHILD_qp_send_ring);
+    print_work_ring(out, lab, path, CHILD_qp_recv_ring);
     print_advice(out, lab, path, advice_unsignaled);
     print_advice(out, lab, path, advice_rd_atomic);
     return print_counters(out, lab, path);

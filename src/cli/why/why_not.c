@@ -156,16 +156,38 @@ bool why_not_says_unread(struct why_not *w, const char *path)
     return true;
 }
 
+/* Reads the send queue of the queue pair at @path: a virtqueue, or a ring of PVRDMA.  Returns false
+ * if it has neither.
+ */
+static bool read_send_queue(const struct why_not *w, const char *path, struct why_not_qp *q)
+{
+    char side[TREE_PATH_BYTES];
+
+    if (tree_child(w->lab, path, CHILD_qp_send_ring, q->sq)) {
+        q->queue = (uint32_t)tree_number(w->lab, q->sq, LEAF_ring_number);
+        q->avail_idx = (uint32_t)tree_number(w->lab, q->sq, LEAF_ring_tail);
+        q->unfetched = (uint32_t)tree_number(w->lab, q->sq, LEAF_ring_waiting);
+        return true;
+    }
+    if (!tree_child(w->lab, path, CHILD_qp_sq, q->sq))
+        return false;
+    q->queue = (uint32_t)tree_number(w->lab, q->sq, LEAF_queue_number);
+    (void)tree_child(w->lab, q->sq, CHILD_queue_driver, side);
+    q->avail_idx = (uint32_t)tree_number(w->lab, side, LEAF_driver_side_avail_idx);
+    (void)tree_child(w->lab, q->sq, CHILD_queue_device, side);
+    q->unfetched = (uint16_t)(q->avail_idx - tree_number(w->lab, side, LEAF_device_side_avail_idx));
+    return true;
+}
+
 bool why_not_read_qp(const struct why_not *w, const char *path, struct why_not_qp *ret)
 {
-    char host[RDL_NAME_BYTES], side[TREE_PATH_BYTES];
+    char host[RDL_NAME_BYTES];
     struct why_not_qp q = {.queue = 0};
     struct text t = text_on(q.path, sizeof(q.path));
     struct rdl_value v;
 
     text_add(&t, path);
-    if (!tree_child(w->lab, path, CHILD_qp_sq, q.sq) ||
-        !tree_leaf(w->lab, path, LEAF_qp_outstanding, &v))
+    if (!read_send_queue(w, path, &q) || !tree_leaf(w->lab, path, LEAF_qp_outstanding, &v))
         return false;
     tree_host_of(path, host);
     q.outstanding = (uint32_t)v.number;
@@ -174,11 +196,6 @@ bool why_not_read_qp(const struct why_not *w, const char *path, struct why_not_q
     q.type = (uint32_t)tree_number(w->lab, path, LEAF_qp_type);
     q.state = (enum qp_state)tree_number(w->lab, path, LEAF_qp_state);
     q.sig_all = tree_number(w->lab, path, LEAF_qp_sq_sig_all) != 0;
-    q.queue = (uint32_t)tree_number(w->lab, q.sq, LEAF_queue_number);
-    (void)tree_child(w->lab, q.sq, CHILD_queue_driver, side);
-    q.avail_idx = (uint32_t)tree_number(w->lab, side, LEAF_driver_side_avail_idx);
-    (void)tree_child(w->lab, q.sq, CHILD_queue_device, side);
-    q.unfetched = (uint16_t)(q.avail_idx - tree_number(w->lab, side, LEAF_device_side_avail_idx));
     *ret = q;
     return true;
 }
@@ -212,6 +229,8 @@ uint64_t why_not_receives_posted(const struct why_not *w, const char *qp,
         return tree_number(w->lab, ret_queue, LEAF_srq_posted);
     }
     text_add(&t, qp);
+    if (tree_child(w->lab, qp, CHILD_qp_recv_ring, rq))
+        return tree_number(w->lab, rq, LEAF_ring_waiting);
     if (!tree_child(w->lab, qp, CHILD_qp_rq, rq))
         return 0;
     (void)tree_child(w->lab, rq, CHILD_queue_driver, side);

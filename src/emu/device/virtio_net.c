@@ -277,7 +277,7 @@ struct landing {
 /* Schedules a late write of the frame to v->chain, which has room for all of it.  SIMPLIFIED: a
  * frame in several buffers is never late, so that a late write only goes to a completed chain.
  */
-static void land_late(struct vnet *v, struct landing *l, const struct virtio_fault *late)
+static void land_late(struct vnet *v, struct landing *l, const struct device_fault *late)
 {
     const uint8_t header[NET_HDR_BYTES] = {[NET_HDR_NUM_BUFFERS] = 1};
     struct virtio_write w = {NET_QUEUE_RX, v->ram, &v->chain, 0, header, sizeof(header)};
@@ -317,7 +317,7 @@ static enum drop_reason land(struct vnet *v, struct landing *l)
 {
     const uint32_t all = NET_HDR_BYTES + l->frame->len;
     const bool merges = v->pci.accepted & VIRTIO_FEATURE(NF_MRG_RXBUF);
-    const struct virtio_fault *late = NULL;
+    const struct device_fault *late = NULL;
 
     while (l->done < all) {
         if (l->n == VNET_QUEUE_SIZE || !pop(v, NET_QUEUE_RX)) {

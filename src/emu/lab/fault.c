@@ -41,6 +41,7 @@ static bool check_kind(const struct rdl_fault_config *c)
     case FLT_LATE_DATA:
     case FLT_STUCK_QUEUE:
     case FLT_SPURIOUS:
+    case FLT_LOST_CQE:
         break;
     }
     return false;

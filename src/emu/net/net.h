@@ -171,7 +171,7 @@ struct net_aim {
     uint32_t begun, psn, next_psn;
 };
 
-struct virtio_fault; /* fault of a device: in the network it has only a handle, number and name */
+struct device_fault; /* fault of a device: in the network it has only a handle, number and name */
 
 struct net_fault {
     uint64_t handle; /* handle in net->faults */
@@ -197,7 +197,7 @@ struct net_fault {
     struct net_aim aim;
     char about[NET_ABOUT_BYTES]; /* description of the fault by the user; "": none */
     /* The fault of a device, which hits no frames.  NULL: this is a fault of frames. */
-    struct virtio_fault *device;
+    struct device_fault *device;
     uint32_t host, function; /* where that device is; function: enum pci_function */
     /* Criteria in the index: @match.  If aim.message is not 0: NET_MATCH_ANY in every field. */
     struct net_match key;

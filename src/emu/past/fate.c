@@ -104,6 +104,7 @@ static struct fault_words words_of(uint32_t kind)
     case FLT_LATE_DATA:
     case FLT_STUCK_QUEUE:
     case FLT_SPURIOUS:
+    case FLT_LOST_CQE:
     case FLT_NONE:
         break;
     }

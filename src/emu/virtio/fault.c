@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "emu/base/assert.h"
-#include "emu/base/turn.h"
 #include "emu/facts/enum/fault.h"
 #include "emu/trace/emit.h"
 #include "emu/trace/event.h"
@@ -25,101 +24,29 @@ static void judge(struct virtio_dev *d)
     d->is_faulty = d->faults || d->stuck;
 }
 
-void virtio_fault_add(struct virtio_dev *d, struct virtio_fault *f)
+void virtio_fault_add(struct virtio_dev *d, struct device_fault *f)
 {
-    struct virtio_fault **end = &d->faults;
-
-    while (*end)
-        end = &(*end)->next;
-    *end = f;
-    f->next = NULL;
+    device_fault_add(&d->faults, f);
     judge(d);
 }
 
-/* Removes @f from the active faults, if it is among them. */
-static void take_off(struct virtio_dev *d, const struct virtio_fault *f)
-{
-    struct virtio_fault **at = &d->faults;
-
-    while (*at && *at != f)
-        at = &(*at)->next;
-    if (*at)
-        *at = f->next;
-    judge(d);
-}
-
-/* --- Hits ------------------------------------------------------------------------------------- */
-
-/* The device_fault event of a hit.  The condition of a fault is evaluated on it before it is
- * emitted.
- */
-static struct ev_device_fault describe(const struct virtio_dev *d, const struct virtio_fault *f,
-                                       uint32_t queue)
+struct device_fault *virtio_fault_hits(struct virtio_dev *d, uint32_t kind, uint32_t queue)
 {
     const struct vq *vq = &d->queues[queue];
+    const struct fault_place place = {.sim = d->sim,
+                                      .host = d->config.host,
+                                      .function = d->config.function,
+                                      .queue = queue,
+                                      .taken = vq->last_avail,
+                                      .returned = vq->used_idx};
+    struct device_fault *hit = device_fault_hits(&d->faults, kind, &place);
 
-    return (struct ev_device_fault){
-        .host = d->config.host,
-        .qpn = f->qpn,
-        .cqn = f->cqn,
-        .by = (uint32_t)f->kind,
-        .fault = f->number,
-        .name = f->name,
-        .function = d->config.function,
-        .queue = queue,
-        .seen = f->seen,
-        .avail_idx = vq->last_avail,
-        .used_idx = vq->used_idx,
-        .delay = f->time_ns,
-    };
+    if (hit)
+        judge(d);
+    return hit;
 }
 
-static bool holds(const struct virtio_dev *d, const struct virtio_fault *f, uint32_t queue)
-{
-    const struct ev hit = {
-        .at_ns = sim_now(d->sim), .kind = EV_device_fault, .u.device_fault = describe(d, f, queue)};
-
-    return !f->where || f->where(f->where_ctx, &hit);
-}
-
-/* Counts the occasion.  Returns true if @f hits it. */
-static bool takes(struct virtio_dev *d, struct virtio_fault *f, uint32_t queue)
-{
-    if (!holds(d, f, queue))
-        return false;
-    f->seen++;
-    if (!turn_has_come(f->seen, f->nth, f->every))
-        return false;
-    if (f->chance_ppm && prng_below(&f->rng, VIRTIO_PPM) >= f->chance_ppm)
-        return false;
-    f->hits++;
-    if (f->count != VIRTIO_COUNT_ALL && --f->count == 0)
-        take_off(d, f);
-    return true;
-}
-
-static void say_hit(const struct virtio_dev *d, struct virtio_fault *f, uint32_t queue)
-{
-    const struct ev_device_fault e = describe(d, f, queue);
-
-    TRACE_ID(d->sim->trace, f->hit, device_fault, .host = e.host, .qpn = e.qpn, .cqn = e.cqn,
-             .by = e.by, .fault = e.fault, .name = e.name, .function = e.function, .queue = e.queue,
-             .seen = e.seen, .avail_idx = e.avail_idx, .used_idx = e.used_idx, .delay = e.delay);
-}
-
-struct virtio_fault *virtio_fault_hits(struct virtio_dev *d, uint32_t kind, uint32_t queue)
-{
-    for (struct virtio_fault *f = d->faults; f; f = f->next) {
-        if (f->kind != kind || (f->queue != queue && f->queue != VIRTIO_QUEUE_ANY) ||
-            !takes(d, f, queue))
-            continue;
-        say_hit(d, f, queue);
-        return f;
-    }
-    return NULL;
-}
-
-struct virtio_fault *virtio_fault_late(struct virtio_dev *d, uint32_t queue)
+struct device_fault *virtio_fault_late(struct virtio_dev *d, uint32_t queue)
 {
     return virtio_fault_hits(d, FLT_LATE_DATA, queue);
 }
@@ -149,7 +76,7 @@ static void unstick(struct virtio_dev *d, struct virtio_stuck **at)
 
 bool virtio_is_stuck(struct virtio_dev *d, uint32_t queue, const struct ram *ram)
 {
-    const struct virtio_fault *f;
+    const struct device_fault *f;
     struct virtio_stuck *s;
 
     if (*find_stuck(d, queue))
@@ -201,18 +128,19 @@ void virtio_stuck_forget(struct virtio_dev *d, uint32_t queue)
     struct virtio_stuck **at = &d->stuck;
 
     while (*at) {
-        if (queue == VIRTIO_QUEUE_ANY || (*at)->queue == queue)
+        if (queue == FAULT_QUEUE_ANY || (*at)->queue == queue)
             unstick(d, at);
         else
             at = &(*at)->next;
     }
 }
 
-void virtio_fault_remove(struct virtio_dev *d, struct virtio_fault *f)
+void virtio_fault_remove(struct virtio_dev *d, struct device_fault *f)
 {
     struct virtio_stuck **at = &d->stuck;
 
-    take_off(d, f);
+    device_fault_take_off(&d->faults, f);
+    judge(d);
     while (*at) {
         if ((*at)->by == f)
             go_on(d, at);
@@ -223,7 +151,7 @@ void virtio_fault_remove(struct virtio_dev *d, struct virtio_fault *f)
 
 /* --- Late and spurious writes ----------------------------------------------------------------- */
 
-void virtio_write_late(struct virtio_dev *d, const struct virtio_fault *fault,
+void virtio_write_late(struct virtio_dev *d, const struct device_fault *fault,
                        const struct virtio_write *w)
 {
     struct virtio_late *late = arena_alloc_raw(d->arena, sizeof(*late) + w->n);
@@ -264,8 +192,8 @@ void virtio_late_arrives(struct virtio_late *late)
 void virtio_may_invent(struct virtio_dev *d, uint32_t queue, struct ram *ram, uint32_t len)
 {
     struct vq *vq = &d->queues[queue];
-    const struct virtio_fault *f = virtio_fault_hits(d, FLT_SPURIOUS, queue);
+    const struct device_fault *f = virtio_fault_hits(d, FLT_SPURIOUS, queue);
 
     if (f)
-        vq_invent(vq, ram, f->id == VIRTIO_ID_BEHIND ? vq->ring.size : f->id, len);
+        vq_invent(vq, ram, f->id == FAULT_ID_BEHIND ? vq->ring.size : f->id, len);
 }

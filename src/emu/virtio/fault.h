@@ -7,12 +7,8 @@
  *   STUCK_QUEUE     the device takes nothing from a queue, for a time or until the fault is removed
  *   SPURIOUS        after a completed chain the driver finds one more that it did not offer
  *
- * A fault applies to one queue of a device, or to all.  An occasion is an event that a fault of
- * this kind could hit, for example a kick for LOST_KICK.  If the fault has a condition, only
- * occasions where it holds are counted.  The fault lets nth - 1 occasions pass.  Then it hits each
- * occasion with the probability chance_ppm, drawn from its own random stream, until it has hit
- * `count` of them.  While d->is_faulty, the code at an occasion calls virtio_fault_hits().  The
- * other functions here carry out the consequences.
+ * emu/pci/fault.h decides which occasions are hit.  While d->is_faulty, the code at an occasion
+ * calls virtio_fault_hits().  The other functions here carry out the consequences.
  *
  * Invariants: d->is_faulty is true while a fault is active or a queue is stuck.  A queue is in
  * d->stuck at most once.
@@ -21,40 +17,13 @@
 #define EMU_VIRTIO_FAULT_H
 
 #include "emu/base/cold.h"
-#include "emu/base/prng.h"
-#include "emu/trace/fields.h"
+#include "emu/pci/fault.h"
 #include "emu/virtio/pci.h"
-
-#define VIRTIO_QUEUE_ANY UINT32_MAX
-#define VIRTIO_COUNT_ALL UINT32_MAX /* count: hit every occasion */
-#define VIRTIO_ID_BEHIND UINT32_MAX /* id of SPURIOUS: ring.size, the first invalid id */
-#define VIRTIO_PPM       1000000u
-
-struct virtio_fault {
-    uint32_t kind;   /* enum fault_kind */
-    uint32_t number; /* unique in the lab; faults are tried in this order */
-    struct ev_str name;
-    uint32_t queue;      /* queue that it applies to, or VIRTIO_QUEUE_ANY */
-    uint32_t qpn, cqn;   /* QPN or CQN of the owner of the queue, for events; else 0 */
-    uint32_t nth;        /* first occasion to hit, from 1 */
-    uint32_t every;      /* from there on each occasion of this number is hit; 0, 1: all */
-    uint32_t count;      /* hits that remain, or VIRTIO_COUNT_ALL */
-    uint32_t chance_ppm; /* probability of a hit, in parts per million; 0: always */
-    struct prng rng;
-    uint64_t time_ns; /* LATE_DATA: delay; STUCK_QUEUE: duration, 0: until removed */
-    uint32_t id;      /* SPURIOUS: id of the invented chain, or VIRTIO_ID_BEHIND */
-    bool (*where)(void *ctx, const struct ev *hit); /* condition; NULL: always true */
-    void *where_ctx;
-    /* seen: number of occasions counted so far.  hits: number of those that it hit. */
-    uint32_t seen, hits;
-    ev_id hit;                 /* event of the last hit */
-    struct virtio_fault *next; /* next fault of the device, in order of addition */
-};
 
 /* A stuck queue: a fault of kind STUCK_QUEUE has stopped it. */
 struct virtio_stuck {
     uint32_t queue;
-    const struct virtio_fault *by; /* the fault that stopped the queue */
+    const struct device_fault *by; /* the fault that stopped the queue */
     sim_ticket ticket; /* timer that ends the stuck state; valid if by->time_ns is not 0 */
     struct virtio_stuck *next;
 };
@@ -75,20 +44,20 @@ struct virtio_late;
 /* Adds @f after the other faults of the device.  The caller owns @f and must keep it in place until
  * virtio_fault_remove().
  */
-void virtio_fault_add(struct virtio_dev *d, struct virtio_fault *f);
+void virtio_fault_add(struct virtio_dev *d, struct device_fault *f);
 
 /* Removes @f from the device.  The queues that it has stopped continue: virtio_go_on(). */
-void virtio_fault_remove(struct virtio_dev *d, struct virtio_fault *f);
+void virtio_fault_remove(struct virtio_dev *d, struct device_fault *f);
 
 /* Counts an occasion of the fault kind @kind at @queue, a queue of the device.  If a fault hits the
  * occasion, emits device_fault and returns the fault.  Otherwise returns NULL.  Callers may omit
  * the call while d->is_faulty is false.
  */
-RDL_COLD struct virtio_fault *virtio_fault_hits(struct virtio_dev *d, uint32_t kind,
+RDL_COLD struct device_fault *virtio_fault_hits(struct virtio_dev *d, uint32_t kind,
                                                 uint32_t queue);
 
 /* Like virtio_fault_hits() for the kind LATE_DATA. */
-RDL_COLD struct virtio_fault *virtio_fault_late(struct virtio_dev *d, uint32_t queue);
+RDL_COLD struct device_fault *virtio_fault_late(struct virtio_dev *d, uint32_t queue);
 
 /* Returns true if a fault keeps the device from taking chains from @queue.  A queue with available
  * chains is an occasion of STUCK_QUEUE: a hit stops the queue, for fault->time_ns if that is not 0.
@@ -100,7 +69,7 @@ RDL_COLD bool virtio_is_stuck(struct virtio_dev *d, uint32_t queue, const struct
  */
 void virtio_go_on(struct virtio_dev *d, uint32_t queue);
 
-/* Ends the stuck state of @queue, or of all queues if @queue is VIRTIO_QUEUE_ANY, without
+/* Ends the stuck state of @queue, or of all queues if @queue is FAULT_QUEUE_ANY, without
  * processing the queue.  Does nothing if the queue is not stuck.  For the reset of a queue or of
  * the device.
  */
@@ -109,7 +78,7 @@ void virtio_stuck_forget(struct virtio_dev *d, uint32_t queue);
 /* Schedules the write @w for @fault->time_ns from now, with a copy of its bytes.  If the arena is
  * full, the write is lost.
  */
-RDL_COLD void virtio_write_late(struct virtio_dev *d, const struct virtio_fault *fault,
+RDL_COLD void virtio_write_late(struct virtio_dev *d, const struct device_fault *fault,
                                 const struct virtio_write *w);
 
 /* Handler of SIM_LATE_DATA: does the delayed write, emits late_data and frees @late.  The write is
@@ -123,7 +92,7 @@ void virtio_late_arrives(struct virtio_late *late);
  */
 static inline size_t virtio_chain_write(struct virtio_dev *d, const struct virtio_write *w)
 {
-    const struct virtio_fault *late = d->is_faulty ? virtio_fault_late(d, w->queue) : NULL;
+    const struct device_fault *late = d->is_faulty ? virtio_fault_late(d, w->queue) : NULL;
     const size_t room = w->chain->writable_bytes;
 
     if (!late)

@@ -53,7 +53,7 @@ static void clear(struct virtio_dev *d)
     d->reset_queue = 0;
     d->config_vector = VIRTIO_NO_VECTOR;
     d->queue_select = 0;
-    virtio_stuck_forget(d, VIRTIO_QUEUE_ANY);
+    virtio_stuck_forget(d, FAULT_QUEUE_ANY);
     for (uint32_t i = 0; i < d->config.num_queues; i++)
         queue_clear(d, &d->queues[i]);
 }

@@ -75,7 +75,7 @@ struct virtio_config {
     size_t config_bytes;   /* size of the device configuration */
 };
 
-struct virtio_fault; /* fault.h */
+struct device_fault; /* pci/fault.h */
 struct virtio_stuck;
 
 /* Registers of the capability VIRTIO_CAP_PCI, which gives access to a BAR. */
@@ -109,7 +109,7 @@ struct virtio_dev {
     struct vq *queues;           /* config.num_queues entries */
     uint8_t *device_config;      /* config.config_bytes, filled by the device */
     bool is_faulty;              /* faults or stuck is not NULL */
-    struct virtio_fault *faults; /* active faults, in order of addition */
+    struct device_fault *faults; /* active faults, in order of addition */
     struct virtio_stuck *stuck;  /* queues stopped by a fault */
     struct pci_fn fn;
     struct virtio_window window;

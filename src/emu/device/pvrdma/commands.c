@@ -4,9 +4,12 @@
 
 #include "emu/base/assert.h"
 #include "emu/device/pvrdma/internal.h"
+#include "emu/facts/enum/fault.h"
+#include "emu/facts/enum/pci_function.h"
 #include "emu/facts/pvrdma/command.h"
 #include "emu/facts/roce.h"
 #include "emu/trace/emit.h"
+#include "emu/trace/events/faults.h"
 #include "emu/trace/events/pvrdma.h"
 
 #define PORT_STATE_DOWN    1u
@@ -174,17 +177,67 @@ static enum refusal_reason (*const commands[])(struct pv_call *c) = {
 _Static_assert(PV_HEADER_BYTES + PV_BYTES_modify_qp == PV_REQUEST_BYTES_MAX, "the largest request");
 _Static_assert(PV_HEADER_BYTES + PV_BYTES_qp_attr == PV_RESPONSE_BYTES_MAX, "the largest response");
 
-/* Writes the response: its header, and the body of a command that was carried out. */
-static void respond(struct pvrdma *d, const struct pv_request *to, uint32_t error,
-                    uint8_t rsp[PV_RESPONSE_BYTES_MAX])
+/* Makes the response: its header before the body.  Returns its length: without the body if the
+ * command was refused.
+ */
+static uint32_t head_of_response(const struct pv_request *to, uint32_t error,
+                                 uint8_t rsp[PV_RESPONSE_BYTES_MAX])
 {
     const struct pv_response header = {
         .response = to->response, .ack = to->cmd | PV_ACK, .err = (uint8_t)error};
     const uint32_t bytes = error ? PV_HEADER_BYTES : pv_command_info(to->cmd)->response_bytes;
 
     pv_response_put((struct pv_raw_response *)rsp, &header);
-    (void)ram_write(d->nic.ram, d->response_slot, rsp, bytes);
+    return bytes;
+}
+
+/* Writes the @n bytes of a response into the slot, and interrupts the driver if @told. */
+static void deliver(struct pvrdma *d, const uint8_t *rsp, uint32_t n, bool told)
+{
+    (void)ram_write(d->nic.ram, d->response_slot, rsp, n);
     ram_fence(d->nic.ram);
+    if (told)
+        pv_raise(d, PV_VECTOR_RESPONSE, PV_QUEUE_COMMANDS);
+}
+
+void pv_late_response(struct pvrdma *d, bool timer)
+{
+    struct pv_late *l = &d->late;
+    ev_id id, cause;
+
+    if (timer)
+        l->timer = false;
+    if (!l->due || !pv_is_running(d))
+        return;
+    l->due = false;
+    TRACE_ID(d->nic.trace, id, late_data, .host = d->config.nic.host, .function = FN_RDMA,
+             .queue = PV_QUEUE_COMMANDS, .bytes = l->n, .fault = l->fault, .name = l->name);
+    cause = trace_because(d->nic.trace, id);
+    deliver(d, l->bytes, l->n, l->told);
+    trace_because(d->nic.trace, cause);
+}
+
+/* Delivers a response now, or later if a fault hits it.  An answer that no driver waits for is no
+ * occasion, nor is one while another is delayed: that one is then delivered first.
+ */
+static void answer(struct pvrdma *d, const uint8_t *rsp, uint32_t n, bool told)
+{
+    struct pv_late *l = &d->late;
+    const struct device_fault *f =
+        told && !l->timer ? pv_fault_hits(d, FLT_LATE_DATA, PV_QUEUE_COMMANDS) : NULL;
+    ev_id cause;
+
+    if (!f) {
+        pv_late_response(d, false);
+        deliver(d, rsp, n, told);
+        return;
+    }
+    *l = (struct pv_late){
+        .due = true, .told = told, .timer = true, .n = n, .fault = f->number, .name = f->name};
+    memcpy(l->bytes, rsp, n);
+    cause = trace_because(d->nic.trace, f->hit);
+    fn_ring_doorbell(&d->fn, PV_QUEUE_COMMANDS, f->time_ns);
+    trace_because(d->nic.trace, cause);
 }
 
 /* The handle that command @c is about: that of the object that it made, or that it names. */
@@ -243,12 +296,11 @@ static void execute(struct pvrdma *d, const uint8_t req[PV_REQUEST_BYTES_MAX])
     error = (uint32_t)refusal_errno(refusal_kind(why));
     cause = trace_because(d->nic.trace, trace_command(d, &header, &call, why));
     rnic_settle(&d->nic);
-    respond(d, &header, error, rsp);
     if (why != REF_NONE)
         d->count.commands_err++;
     d->err = info && info->end == PV_END_ANSWERED ? 0 : error;
-    if (d->err == 0 && info && info->end != PV_END_UNWAITED)
-        pv_raise(d, PV_VECTOR_RESPONSE);
+    answer(d, rsp, head_of_response(&header, error, rsp),
+           d->err == 0 && info && info->end != PV_END_UNWAITED);
     trace_because(d->nic.trace, cause);
 }
 

@@ -5,6 +5,7 @@
 #include "emu/base/assert.h"
 #include "emu/base/cursor.h"
 #include "emu/device/pvrdma/internal.h"
+#include "emu/facts/enum/fault.h"
 #include "emu/facts/enum/pci_field.h"
 #include "emu/facts/enum/pci_function.h"
 #include "emu/trace/emit.h"
@@ -61,6 +62,7 @@ static void reset(struct pvrdma *d)
     d->version = d->dsr_low = d->err = d->icr = d->n_notes_due = 0;
     d->region = d->command_slot = d->response_slot = 0;
     d->count = (struct pv_counters){0};
+    d->late.due = false;
     fn_forget_pending(&d->fn);
 }
 
@@ -112,9 +114,42 @@ static void raise_held(struct pvrdma *d)
     }
 }
 
-void pv_raise(struct pvrdma *d, enum pv_vector vector)
+/* The ring with the number @queue, or NULL if it has none. */
+static const struct pv_ring *ring_of(const struct pvrdma *d, uint32_t queue)
+{
+    const uint32_t max_qp = d->config.nic.max_qp, max_srq = d->config.nic.max_srq;
+    const uint32_t first_srq = pv_queue_of_srq(max_qp, 0);
+    const uint32_t first_cq = pv_queue_of_cq(max_qp, max_srq, 0);
+
+    if (queue == PV_QUEUE_EVENTS)
+        return &d->events.ring;
+    if (queue == PV_QUEUE_COMMANDS || queue > first_cq + d->config.nic.max_cq)
+        return NULL;
+    if (queue > first_cq)
+        return &d->cqs[queue - first_cq].ring;
+    if (queue > first_srq)
+        return &d->srqs[queue - first_srq].ring;
+    return &d->qps[queue / 2].wq[queue % 2 ? WQ_RECV : WQ_SEND].ring;
+}
+
+struct device_fault *pv_fault_hits(struct pvrdma *d, uint32_t kind, uint32_t queue)
+{
+    const struct pv_ring *r = ring_of(d, queue);
+    const struct fault_place place = {.sim = d->fn.sim,
+                                      .host = d->config.nic.host,
+                                      .function = FN_RDMA,
+                                      .queue = queue,
+                                      .taken = r ? r->idx : 0,
+                                      .returned = r ? r->over : 0};
+
+    return d->faults ? device_fault_hits(&d->faults, kind, &place) : NULL;
+}
+
+void pv_raise(struct pvrdma *d, enum pv_vector vector, uint32_t queue)
 {
     if (d->nic.booting || !fn_can_raise(&d->fn, (uint32_t)vector))
+        return;
+    if (pv_fault_hits(d, FLT_LOST_INTERRUPT, queue))
         return;
     d->count.interrupts++;
     if (d->imr & 1u << vector)

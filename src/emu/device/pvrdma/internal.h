@@ -10,8 +10,18 @@
 #include "emu/facts/refusal.h"
 #include "emu/hca/ctrl.h"
 
-/* function.c: raises the interrupt @vector, or holds it back while IMR has its bit. */
-void pv_raise(struct pvrdma *d, enum pv_vector vector);
+/* function.c: raises the interrupt @vector, or holds it back while IMR has its bit.  It is for
+ * @queue, a number of facts/pvrdma/ring.h: a fault may lose it.
+ */
+void pv_raise(struct pvrdma *d, enum pv_vector vector, uint32_t queue);
+
+/* function.c: as device_fault_hits(), for @queue. */
+struct device_fault *pv_fault_hits(struct pvrdma *d, uint32_t kind, uint32_t queue);
+
+/* commands.c: the delayed response, if there is one, is written now.  The timer has run out if
+ * @timer.
+ */
+void pv_late_response(struct pvrdma *d, bool timer);
 
 /* region.c: reads the shared region at @gpa, writes the capabilities into it, and enters PV_SHARED.
  * Returns REF_NONE, RFK_INVALID or RFK_NO_ROOM; the device is then in PV_RESET.  Call it in

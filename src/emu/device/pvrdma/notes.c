@@ -3,6 +3,7 @@
 #include "emu/base/cursor.h"
 #include "emu/device/pvrdma/internal.h"
 #include "emu/facts/async.h"
+#include "emu/facts/enum/fault.h"
 #include "emu/facts/enum/wc_flag.h"
 #include "emu/facts/pvrdma/opcode.h"
 #include "emu/hca/cq.h"
@@ -35,11 +36,18 @@ static void put_cqe(struct pv_raw_cqe *raw, const struct completion *wc)
     pv_cqe_put(raw, &cqe);
 }
 
+static uint32_t queue_of(const struct pvrdma *d, uint32_t cqn)
+{
+    return pv_queue_of_cq(d->config.nic.max_qp, d->config.nic.max_srq, cqn);
+}
+
 bool pv_complete(void *ctx, struct cq *cq, const struct completion *wc)
 {
     struct pvrdma *d = ctx;
     struct pv_raw_cqe raw;
 
+    if (pv_fault_hits(d, FLT_LOST_CQE, queue_of(d, cq->cqn)))
+        return true;
     put_cqe(&raw, wc);
     if (pv_is_running(d) && pv_ring_put(d->nic.ram, &d->cqs[cq->cqn].ring, &raw)) {
         d->count.comps++;
@@ -66,15 +74,15 @@ static ev_id put_note(struct pvrdma *d, uint32_t cqn)
     return id;
 }
 
-/* Raises @vector because of event @id; 0: there is no reason. */
-static void raise_for(struct pvrdma *d, enum pv_vector vector, ev_id id)
+/* Raises @vector for @queue because of event @id; 0: there is no reason. */
+static void raise_for(struct pvrdma *d, enum pv_vector vector, uint32_t queue, ev_id id)
 {
     ev_id cause;
 
     if (!id)
         return;
     cause = trace_because(d->nic.trace, id);
-    pv_raise(d, vector);
+    pv_raise(d, vector, queue);
     trace_because(d->nic.trace, cause);
 }
 
@@ -84,7 +92,7 @@ void pv_completed(void *ctx, struct cq *cq)
     struct pv_cq *c = &d->cqs[cq->cqn];
     const ev_id note = put_note(d, cq->cqn);
 
-    raise_for(d, PV_VECTOR_CQ, note);
+    raise_for(d, PV_VECTOR_CQ, queue_of(d, cq->cqn), note);
     if (note || c->note_due)
         return;
     c->note_due = true;
@@ -95,6 +103,7 @@ void pv_completed(void *ctx, struct cq *cq)
 
 static void flush_notes(struct pvrdma *d)
 {
+    uint32_t queue = 0;
     ev_id last = 0;
 
     for (uint32_t cqn = 1; d->n_notes_due > 0 && cqn <= d->config.nic.max_cq; cqn++) {
@@ -108,8 +117,9 @@ static void flush_notes(struct pvrdma *d)
         d->cqs[cqn].note_due = false;
         d->n_notes_due--;
         last = note;
+        queue = queue_of(d, cqn);
     }
-    raise_for(d, PV_VECTOR_CQ, last);
+    raise_for(d, PV_VECTOR_CQ, queue, last);
 }
 
 /* The handle of object @number of @kind, as the driver knows it. */
@@ -140,7 +150,7 @@ static void flush_events(struct pvrdma *d)
                  .tail = d->events.ring.idx);
         rnic_event_told(&d->nic);
     }
-    raise_for(d, PV_VECTOR_ASYNC, last);
+    raise_for(d, PV_VECTOR_ASYNC, PV_QUEUE_EVENTS, last);
 }
 
 void pv_event(void *ctx)

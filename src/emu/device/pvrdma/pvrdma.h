@@ -20,6 +20,8 @@
 
 #include "emu/device/pvrdma/ring.h"
 #include "emu/facts/pvrdma/regs.h"
+#include "emu/facts/pvrdma/structs.h"
+#include "emu/pci/fault.h"
 #include "emu/pci/function.h"
 #include "emu/rnic/rdma_device_init.h"
 #include "emu/rnic/rnic.h"
@@ -76,6 +78,17 @@ struct pv_counters {
 #undef PV_COUNTER
 };
 
+/* A response that a fault delays.  A second one does not wait: the first is then sent at once. */
+struct pv_late {
+    bool due;   /* it is in @bytes */
+    bool told;  /* the driver is interrupted when it is there */
+    bool timer; /* a SIM_DOORBELL of PV_QUEUE_COMMANDS is scheduled */
+    uint32_t n;
+    uint32_t fault; /* number of the fault, which may be gone before the response comes */
+    struct ev_str name;
+    uint8_t bytes[PV_RESPONSE_BYTES_MAX];
+};
+
 struct pvrdma {
     struct rdma_device_config config;
     struct rnic nic;
@@ -96,6 +109,8 @@ struct pvrdma {
     uint32_t *pd_uc;     /* user context of each protection domain, indexed by PDN */
     struct pv_uc *ucs;   /* indexed by handle; entry 0, the kernel's, always exists */
     struct pv_counters count;
+    struct device_fault *faults; /* active faults, in order of addition */
+    struct pv_late late;
     uint8_t wqe[PV_PAGE_BYTES]; /* current work request: too large for the stack */
 };
 

@@ -2,6 +2,7 @@
 /* Doorbells, and the work queues for the RNIC. */
 #include "emu/base/min.h"
 #include "emu/device/pvrdma/internal.h"
+#include "emu/facts/enum/fault.h"
 #include "emu/facts/enum/object.h"
 #include "emu/facts/enum/qp_state.h"
 #include "emu/facts/enum/qp_type.h"
@@ -59,6 +60,10 @@ void pv_on_doorbell(void *dev, uint32_t queue)
     struct pvrdma *d = dev;
     const enum wq wq = queue % 2 ? WQ_RECV : WQ_SEND;
 
+    if (queue == PV_QUEUE_COMMANDS) {
+        pv_late_response(d, true);
+        return;
+    }
     d->qps[queue / 2].wq[wq].due = false;
     take_work(d, queue / 2, wq);
     eth_port_pump(d->nic.port);
@@ -145,6 +150,24 @@ static void apply(struct pvrdma *d, enum pv_doorbell rings, uint32_t handle)
     }
 }
 
+/* The number of the queue of a doorbell; of both work queues that of the sends. */
+static uint32_t queue_of(const struct pvrdma *d, enum pv_doorbell rings, uint32_t handle)
+{
+    const struct rnic_config *c = &d->config.nic;
+
+    switch (rings) {
+    case PVB_SEND:
+    case PVB_SEND_AND_RECV:
+        return queue_name(handle, WQ_SEND);
+    case PVB_RECV:
+        return queue_name(handle, WQ_RECV);
+    case PVB_SRQ_RECV:
+        return srq_name(d, handle + 1);
+    default:
+        return pv_queue_of_cq(c->max_qp, c->max_srq, handle + 1);
+    }
+}
+
 /* Emits the event of a doorbell. */
 static ev_id trace_doorbell(const struct pvrdma *d, enum pv_doorbell rings, uint32_t offset,
                             uint32_t value)
@@ -153,13 +176,9 @@ static ev_id trace_doorbell(const struct pvrdma *d, enum pv_doorbell rings, uint
     const bool of_qp = rings == PVB_SEND || rings == PVB_RECV || rings == PVB_SEND_AND_RECV;
     const bool of_cq = rings == PVB_ARM || rings == PVB_ARM_SOLICITED;
     const bool of_srq = rings == PVB_SRQ_RECV;
-    uint32_t queue = 0;
+    const uint32_t queue = of_qp || of_srq ? queue_of(d, rings, handle) : 0;
     ev_id id;
 
-    if (of_qp)
-        queue = queue_name(handle, rings == PVB_RECV ? WQ_RECV : WQ_SEND);
-    else if (of_srq)
-        queue = srq_name(d, handle + 1);
     TRACE_ID(d->nic.trace, id, doorbell, .host = d->config.nic.host, .rings = (uint32_t)rings,
              .qpn = of_qp ? handle : 0, .cqn = of_cq ? handle + 1 : 0,
              .object = (uint32_t)(of_srq ? OBJ_SRQ : OBJ_NONE), .number = of_srq ? handle + 1 : 0,
@@ -181,7 +200,8 @@ void pv_uar_write(struct pvrdma *d, uint32_t offset, uint32_t value)
         return;
     }
     cause = trace_because(d->nic.trace, trace_doorbell(d, rings, offset, value));
-    apply(d, rings, handle);
+    if (rings == PVB_NOTHING || !pv_fault_hits(d, FLT_LOST_KICK, queue_of(d, rings, handle)))
+        apply(d, rings, handle);
     trace_because(d->nic.trace, cause);
 }
 

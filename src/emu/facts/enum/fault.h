@@ -21,7 +21,8 @@
     X(FLT, LOST_INTERRUPT, 12, "the driver is not interrupted for a queue")                        \
     X(FLT, LATE_DATA, 13, "the device gives a buffer back before its bytes are there")             \
     X(FLT, STUCK_QUEUE, 14, "the device takes no buffers out of a queue")                          \
-    X(FLT, SPURIOUS, 15, "the device gives a buffer back that nobody gave it")
+    X(FLT, SPURIOUS, 15, "the device gives a buffer back that nobody gave it")                     \
+    X(FLT, LOST_CQE, 16, "the device does not write a completion into its queue")
 
 enum fault_kind { ENUM_FAULT(ENUM_MEMBER) };
 

@@ -307,12 +307,12 @@ static void visit_aim(const struct lab_state *w, const struct net_aim *a, struct
 static void visit_device_fault(const struct lab_state *w, const struct net_fault *f,
                                struct visit *v)
 {
-    const struct virtio_fault *d = f->device;
+    const struct device_fault *d = f->device;
     const char *net = f->function == FN_NET ? ".net" : "";
     char buf[RDL_VALUE_BYTES];
     struct text t = text_on(buf, sizeof(buf));
 
-    if (d->queue == VIRTIO_QUEUE_ANY)
+    if (d->queue == FAULT_QUEUE_ANY)
         text_addf(&t, "every queue of %s%s", w->hosts[f->host]->name, net);
     else
         text_addf(&t, "queue %u of %s%s", d->queue, w->hosts[f->host]->name, net);
