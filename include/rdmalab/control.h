@@ -5,6 +5,11 @@
  * Raw requests use the same control queue as the requests of the verbs.  Several can be under way,
  * as many as fit in the ring.  An object that a raw request creates has a number and no handle,
  * because the guest's verbs do not know it.
+ *
+ * On PVRDMA the request is a command: @command, and @data behind its header.  It has no cuts, @room
+ * is ignored, and one is under way at a time, with those of the verbs (RDL_ERR_BUSY).  The answer is
+ * the response with its header of 16 bytes; byte 12 is 0 or an errno, which may be that of the
+ * register ERR.
  */
 #ifndef RDMALAB_CONTROL_H
 #define RDMALAB_CONTROL_H
@@ -49,6 +54,7 @@ struct rdl_control_answer {
  *
  * Return: RDL_OK
  *	   RDL_ERR_INVAL       the lengths are inconsistent
+ *	   RDL_ERR_BUSY        PVRDMA: the slot is in use
  *	   RDL_ERR_QUEUE_FULL  no free entry; two entries stay reserved for the verbs
  *	   RDL_ERR_NO_GUEST    the guest of @host is a virtual machine
  *	   RDL_ERR_NO_DEVICE   @host has no RDMA device

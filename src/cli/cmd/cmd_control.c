@@ -8,12 +8,15 @@
 #include "cli/explain/rfc_dump.h"
 #include "cli/session/advance.h"
 #include "emu/base/quantity.h"
+#include "emu/facts/pvrdma/command.h"
+#include "emu/facts/pvrdma/structs.h"
 #include "emu/facts/rfc.h"
 #include "emu/facts/virtio_rdma/ctrl_rsp.h"
 #include "emu/facts/virtio_rdma/refusal_rsp.h"
 #include "emu/wire/addr.h"
 #include "print/show_text.h"
 #include "rdmalab/control.h"
+#include "tree/tree.h"
 
 /* The words of the command, read. */
 struct control_words {
@@ -21,6 +24,7 @@ struct control_words {
     uint8_t data[RDL_CONTROL_BYTES_MAX];
     const struct row_struct *request, *response;
     bool wait, kick;
+    bool pvrdma; /* a command of PVRDMA */
 };
 
 static bool wrong(struct session *s, const struct value *word, const char *what)
@@ -94,8 +98,12 @@ static bool read_field(const struct row_struct *s, const struct row_field *f, co
 static const struct row_field *find_field(const struct control_words *a, const char *name, size_t n,
                                           const struct row_struct **ret_in, uint32_t *ret_at)
 {
-    const struct row_struct *in[] = {a->request, rfc_find("qp_attr")};
-    const bool has_attrs = a->request && strcmp(a->request->name, "modify_qp") == 0;
+    const struct row_struct *in[] = {a->request, a->pvrdma ? pv_struct_find("pv_qp_attr")
+                                                           : rfc_find("qp_attr")};
+    const bool has_attrs =
+        a->request && strcmp(a->request->name, a->pvrdma ? "pv_modify_qp" : "modify_qp") == 0;
+    const size_t attrs_at =
+        a->pvrdma ? offsetof(struct pv_raw_modify_qp, attr) : offsetof(struct raw_modify_qp, attrs);
 
     for (size_t k = 0; k < 1u + has_attrs; k++) {
         for (size_t i = 0; in[k] && i < in[k]->n_fields; i++) {
@@ -104,7 +112,7 @@ static const struct row_field *find_field(const struct control_words *a, const c
             if (strlen(f->name) != n || memcmp(f->name, name, n) != 0)
                 continue;
             *ret_in = in[k];
-            *ret_at = k == 0 ? 0 : (uint32_t)offsetof(struct raw_modify_qp, attrs);
+            *ret_at = k == 0 ? 0 : (uint32_t)attrs_at;
             return f;
         }
     }
@@ -158,6 +166,23 @@ static bool read_word(struct session *s, const struct value *word, struct contro
     return read_field(in, f, equals + 1, a->data + at) || wrong(s, word, "no such value");
 }
 
+/* Reads the name or the number of a command of PVRDMA. */
+static bool read_pv_command(struct session *s, const struct value *word, struct control_words *a)
+{
+    const struct enum_row *row = enum_by_name(&enum_pv_cmd, word->text);
+    const struct pv_command_info *info;
+    uint64_t number = row ? row->value : 0;
+
+    if (!row && (quantity_parse(QUANTITY_NUMBER, word->text, &number) || number > UINT8_MAX))
+        return wrong(s, word, "no command, and no number of one");
+    info = pv_command_info((uint32_t)number);
+    a->c.command = (uint8_t)number;
+    a->request = info ? pv_struct_find(info->request) : NULL;
+    a->response = info ? pv_struct_find(info->response) : NULL;
+    a->c.bytes = a->request ? (uint32_t)a->request->bytes : 0;
+    return true;
+}
+
 static bool read_command(struct session *s, const struct value *word, struct control_words *a)
 {
     const struct enum_row *row = enum_by_name(&enum_ctrl_cmd, word->text);
@@ -170,6 +195,34 @@ static bool read_command(struct session *s, const struct value *word, struct con
     a->response = rfc_ctrl((uint32_t)number)->response;
     a->c.bytes = (uint32_t)rfc_bytes(a->request);
     a->c.room = (uint32_t)(1 + rfc_bytes(a->response));
+    return true;
+}
+
+/* Judges the answer to a command of PVRDMA, and prints it. */
+static bool judge_pvrdma(struct session *s, const struct step *st, const struct home *home,
+                         const struct control_words *a, const struct rdl_control_answer *answer)
+{
+    const uint8_t error = answer->response[offsetof(struct pv_raw_response, err)];
+    char number[24];
+    struct text e = text_on(number, sizeof(number));
+    const struct rdl_response rsp = {
+        error, error, number,
+        "the register ERR, or the response, has the errno of a refused command"};
+    const char *name = enum_name(&enum_pv_cmd, a->c.command);
+    const struct row_struct *r = a->response;
+    char line[SHOW_LINE_BYTES];
+    struct text t = text_on(line, sizeof(line));
+
+    text_addf(&e, "errno %u", error);
+    if (error)
+        return advance_refused(s, home->host, st->at, &rsp);
+    for (size_t i = 0; r && i < r->n_fields && t.len + 40 < sizeof(line); i++) {
+        if (r->fields[i].type == 'b')
+            continue;
+        text_addf(&t, "%s%s=", t.len ? " " : ": ", r->fields[i].name);
+        rfc_field_add(&t, r, &r->fields[i], answer->response + PV_HEADER_BYTES);
+    }
+    session_say(s, "%s %s: ERR 0%s\n", home->name, name, line);
     return true;
 }
 
@@ -232,7 +285,10 @@ bool run_control(struct session *s, const struct step *st)
     enum rdl_status status;
     uint32_t id;
 
-    if (!verb_home(s, st, &home) || !read_command(s, &words->v[0], &a))
+    if (!verb_home(s, st, &home))
+        return false;
+    a.pvrdma = tree_has_pvrdma(s->lab, home.name);
+    if (!(a.pvrdma ? read_pv_command(s, &words->v[0], &a) : read_command(s, &words->v[0], &a)))
         return false;
     for (size_t i = 1; i < words->n; i++) {
         if (!read_word(s, &words->v[i], &a))
@@ -246,6 +302,8 @@ bool run_control(struct session *s, const struct step *st)
         return true;
     if (!wait_for(s, st, &home, id, &answer))
         return false;
+    if (a.pvrdma)
+        return judge_pvrdma(s, st, &home, &a, &answer);
     if (answer.written == 0) {
         session_fail(s, st->at, "the device gave the request back and wrote nothing");
         return diag_remedy(&s->diag, "without room for one byte it cannot say how it went");

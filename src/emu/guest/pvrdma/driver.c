@@ -27,4 +27,5 @@ const struct rdma_driver pvrdma_driver = {
     .verbs = &pvrdma_verbs_ops,
     .bytes = sizeof(struct pvrdma_guest),
     .init = init,
+    .control = &pvd_control_ops,
 };

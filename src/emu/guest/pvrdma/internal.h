@@ -150,6 +150,9 @@ void pvd_events_poll(struct pvrdma_guest *d);
 void pvd_interrupt(void *driver, uint32_t vector);
 bool pvd_line(void *driver);
 
+/* raw.c: commands as bytes. */
+extern const struct rdma_control_ops pvd_control_ops;
+
 /* boot.c */
 enum rdl_status pvd_boot(void *driver, const struct pci_slot_function *found);
 enum rdl_status pvd_start(void *driver);

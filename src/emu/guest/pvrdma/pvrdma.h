@@ -82,6 +82,11 @@ struct pvrdma_guest {
     struct pvd_directory range; /* pages of the region to register; all commands share it */
     uint32_t active_mtu;        /* enum mtu, of the port */
     uint64_t n_doorbells, irqs;
+    struct {
+        uint32_t id, command;
+        uint32_t error; /* the register ERR after it */
+        bool sent;      /* the device was told of it */
+    } raw;              /* the last command whose bytes a program supplied */
 };
 
 extern const struct rdma_driver pvrdma_driver;
