@@ -13,6 +13,7 @@
 #include "emu/facts/enum/device_type.h"
 #include "emu/facts/enum/qp_attr.h"
 #include "emu/facts/psn.h"
+#include "emu/facts/pvrdma/regs.h"
 #include "emu/facts/qp_fsm.h"
 #include "emu/facts/virtio/ring_format.h"
 #include "emu/wire/addr.h"
@@ -197,10 +198,12 @@ static void add_fast_region(struct world_run *r, unsigned h)
 {
     struct host_state *host = &r->host[h];
     const uint32_t bytes = r->w->host[h].memory_bytes;
+    const uint32_t pages_max =
+        r->w->host[h].device == DEVICE_pvrdma ? PV_FAST_PAGES_MAX : FAST_PAGES;
     const struct rdl_mr_range range = {host->base, bytes, host->base};
     struct rdl_mr_info info;
 
-    if (bytes > FAST_PAGES * PAGE) {
+    if (bytes > pages_max * PAGE) {
         host->key[KEY_FAST].is_broken = true;
         return;
     }
