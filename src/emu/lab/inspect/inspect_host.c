@@ -4,6 +4,7 @@
 
 #include "emu/device/rdma.h"
 #include "emu/facts/enum/object.h"
+#include "emu/guest/pvrdma/pvrdma.h"
 #include "emu/lab/inspect/inspect_nodes.h"
 #include "emu/rnic/rnic.h"
 #include "emu/wire/addr.h"
@@ -274,8 +275,12 @@ static void visit_device(const struct inode *n, struct visit *v)
 
 static void visit_driver(const struct inode *n, struct visit *v)
 {
+    const struct pvrdma_guest *pvrdma = pvrdma_guest_of(&n->host->guest.verbs);
+
     inspect_leaf(v, LEAF_driver_reads, n->host->n_reads);
     inspect_leaf(v, LEAF_driver_writes, n->host->n_writes);
+    if (pvrdma)
+        inspect_leaf(v, LEAF_driver_doorbells, pvrdma->n_doorbells);
     inspect_leaf(v, LEAF_driver_dma_bytes, n->host->guest.dma.used);
 }
 
