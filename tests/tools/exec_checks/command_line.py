@@ -67,6 +67,14 @@ def check_lab(rdmalab, tally):
     tally.expect(rdmalab.file("frames.pcapng").exists() and rdmalab.file("frames.pcapng").stat().st_size > 10000, "there is a capture")
 
 
+def check_devices(rdmalab, tally):
+    """Programs do not see which device a host has; one that asks for inline data gets none with PVRDMA."""
+    rdmalab.file("devices.lab").write_text("host h1 device=pvrdma\nhost h2\nlink h1 h2\n")
+    for program in ("ibv_rc_pingpong -g 0 -n 20 -e", "ibv_ud_pingpong -g 0 -n 20", "ibv_srq_pingpong -g 0 -n 20"):
+        done = exec_pair(rdmalab, program, None, "--lab", "devices.lab", "--virtual")
+        tally.expect(done.returncode == 0, f"{program} between two devices", text_of(done))
+
+
 def check_record(rdmalab, tally):
     """The record has the whole run of programs; an export complains only of what it lacks."""
     pair = "ibv_rc_pingpong -g 0 -n 5"

@@ -48,6 +48,8 @@ enum rdl_status pvd_create_qp(struct guest_qp *qp)
 
     if (st != RDL_OK)
         return st;
+    if (qp->o.owner)
+        qp->max_inline_data = 0; /* as Linux: a program looks at what it got */
     st = PVD_SEND(d, PV_CMD_CREATE_QP, create_qp, .pdir = q->pages.gpa, .pd = qp->pd->pdn,
                   .send_cq = qp->send_cq->cqn - 1, .recv_cq = qp->recv_cq->cqn - 1,
                   .srq = qp->srq ? qp->srq->srqn - 1 : 0, .max_send_wr = q->sends.n,
