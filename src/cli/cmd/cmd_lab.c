@@ -332,6 +332,10 @@ bool run_limit(struct session *s, const struct step *st)
         return diag_remedy(&s->diag, "\"show device %s\" lists them", home.name);
     }
     status = rdl_host_limit(s->lab, home.host, &l);
+    if (status == RDL_ERR_UNSUPPORTED) {
+        session_fail(s, st->at, "the limits of %s do not change", home.name);
+        return verb_absent(s, &home, PV_NO_LIMIT, "give them when the host is added");
+    }
     if (status != RDL_ERR_LIMIT)
         return status == RDL_OK || session_fail_status(s, st->at, "limit", status);
     session_fail(s, st->at, "%s was added with less", home.name);

@@ -14,8 +14,8 @@
     X(PV, NO_RESIZE, 2, "queues of PVRDMA keep their length: Linux never asks for another one")    \
     X(PV, NO_GROUPS, 3, "PVRDMA has no command that takes a queue pair into a multicast group")    \
     X(PV, NO_OTHER_PLACE, 4,                                                                       \
-      "PVRDMA knows a region by one address: its place in a page is that "                         \
-      "of the memory")
+      "PVRDMA knows a region by one address: its place in a page is that of the memory")           \
+    X(PV, NO_LIMIT, 5, "the limits of PVRDMA do not change: its driver reads them once, at boot")
 
 enum pv_absent { ENUM_PV_ABSENT(ENUM_MEMBER) };
 
