@@ -16,9 +16,9 @@ TIMEOUT_S = 120
 
 
 def excluded(path):
-    """{name of a scenario: the reason why it cannot pass}."""
+    """{name of a scenario or lesson: the reason why it cannot pass}."""
     rows = [line.split("\t") for line in path.read_text().splitlines() if not line.startswith("#")]
-    return {f"scenarios/{name}.json": why for name, why in rows}
+    return {name if name.startswith("tours/") else f"scenarios/{name}.json": why for name, why in rows}
 
 
 def outcomes(program, *options):
@@ -30,6 +30,14 @@ def outcomes(program, *options):
         sys.exit(f"exit status {result.returncode}\n{result.stdout[-1000:]}{result.stderr}\n0 passed, 1 failed")
     return {case["name"]: None if case["result"] == "ok" else json.dumps(case)
             for case in json.loads(result.stdout)["cases"]}
+
+
+def tours(program, *options):
+    """{name of a lesson of the tour: None if it passes, else what is wrong}."""
+    result = subprocess.run([program, "tour", "--check", *options], stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                            cwd=ROOT, timeout=TIMEOUT_S, check=False)
+    return {name: None if verdict == "ok" else result.stderr
+            for verdict, name in re.findall(r"^(ok|FAIL) +(tours/\S+)", result.stdout, re.MULTILINE)}
 
 
 def complaint(name, found, exceptions):

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/app/device_option.h"
 #include "cli/app/modes.h"
 #include "cli/app/options.h"
 #include "cli/app/repl.h"
@@ -16,13 +17,15 @@
 #include "process/signals.h"
 
 /* Checks the lesson of @src.  @name: the name that it must have; NULL: any. */
-static int check_one(const struct source *src, const char *name)
+static int check_one(const struct source *src, const char *name,
+                     const struct session_devices *devices)
 {
-    const struct session_config config = modes_session();
+    struct session_config config = modes_session();
     struct diag d = {.kind = DIAG_NONE};
     struct tour t;
     int status = EXIT_PASSED;
 
+    config.devices = *devices;
     if (!tour_read(&t, src, &d)) {
         diag_print(stderr, src, &d);
         status = EXIT_USAGE;
@@ -42,32 +45,32 @@ static int check_one(const struct source *src, const char *name)
     return status;
 }
 
-static int check_file(const char *file)
+static int check_file(const char *file, const struct session_devices *devices)
 {
     struct source src = {0};
     int status = files_read(file, &src, stderr);
 
     if (status == EXIT_PASSED)
-        status = check_one(&src, NULL);
+        status = check_one(&src, NULL, devices);
     source_done(&src);
     return status;
 }
 
 /* Checks the @n files, or the lessons of the program if there are none. */
-static int check_all(int n, char **files)
+static int check_all(int n, char **files, const struct session_devices *devices)
 {
     int status = EXIT_PASSED, n_failed = 0, n_all = 0;
 
     for (size_t i = 0; n == 0 && i < n_tour_builtins && !*signals_interrupted(); i++) {
         const struct source src = source_of(tour_builtins[i].file, tour_builtins[i].text);
-        const int one = check_one(&src, tour_builtins[i].name);
+        const int one = check_one(&src, tour_builtins[i].name, devices);
 
         n_all++;
         n_failed += one != EXIT_PASSED;
         status = exit_worse(status, one);
     }
     for (int i = 0; i < n && !*signals_interrupted(); i++) {
-        const int one = check_file(files[i]);
+        const int one = check_file(files[i], devices);
 
         n_all++;
         n_failed += one != EXIT_PASSED;
@@ -134,12 +137,20 @@ static int start(const char *where, const char *screen)
 int tour_main(int argc, char **argv)
 {
     bool check = false;
-    const struct option rows[] = {{.name = "--check", .flag = &check}};
+    struct session_devices devices;
+    const char *device = NULL;
+    const struct option rows[] = {
+        {.name = "--check", .flag = &check},
+        {.name = "--device", .value = &device, .words = DEVICE_OPTION_WORDS}};
 
-    if (!options_take(rows, ARRAY_LEN(rows), &argc, argv))
+    if (!options_take(rows, ARRAY_LEN(rows), &argc, argv) || !device_option_read(device, &devices))
         return EXIT_USAGE;
     if (check)
-        return check_all(argc - 1, argv + 1);
+        return check_all(argc - 1, argv + 1, &devices);
+    if (device) {
+        fputs("rdmalab: --device needs --check\n", stderr);
+        return EXIT_USAGE;
+    }
     if (argc == 2 && strcmp(argv[1], "list") == 0)
         return list();
     if (argc > 3 || (argc == 3 && !is_number(argv[2])))

@@ -312,9 +312,10 @@ static const struct mode modes[] = {
      "the collection as a course, or what is about WORD; run tells one of them as a story",
      "that of the scenario that ran; 0 listed, 1 nothing is about WORD, 2 usage", "run"},
     {"tour", tour_main,
-     "tour [LESSON|FILE.tour [SCREEN]] | tour list | tour --check [FILE.tour...]",
+     "tour [LESSON|FILE.tour [SCREEN]] | tour list | tour --check [--device D] [FILE.tour...]",
      "lessons for people who are new to RDMA: the prompt, in the lesson that was left last;\n"
-     "      --check plays the lessons, or those of the files, and prints what is wrong in them",
+     "      --check plays the lessons, or those of the files, and prints what is wrong in them;\n"
+     "      --device pvrdma: on hosts with PVRDMA, --device mixed: on each second one",
      "that of the prompt; with --check 0 all are right, 1 one is not, 2 usage, or a file cannot\n"
      "  be read",
      MODE_FILES " tour"},
