@@ -367,7 +367,7 @@ CASES = [  # arguments, standard input, exit status, what the output must match
     (["-c", "host h1", "-c", "goto nowhere"], "", 1, r'"nowhere" is no place'),
     (["-c", "host h1", "-c", "back 5 cqe"], "", 1, r"nothing of that sort happened before here"),
     (["-c", "host h1", "-c", "repeat 2 { back }"], "", 1, r"back does not work in a block"),
-    (["bench", "device", "--format", "json"], "", 0, r'^\[\{"qps":256,"cqs":256,'),
+    (["bench", "device", "--format", "json"], "", 0, r'^\[\{"device":"virtio-rdma","qps":256,"cqs":256,.*\n \{"device":"PVRDMA","qps":256,'),
     (["run", "/dev/stdin"], "\ufeffscenario title=mark\nhost h1\nexpect h1.irqs == 0\n", 0, r"^passed: 1 expectation"),
     # of a virtual machine's driver nothing is said that the lab cannot know
     (["-c", "host v1 vm; show vq v1.ctrl"], "", 0, r"^  avail\.idx +0 +0\n  used\.idx +\? +0\n"),
