@@ -8,7 +8,6 @@
 #include "emu/facts/enum/qp_type.h"
 #include "emu/facts/roce.h"
 #include "emu/facts/rules.h"
-#include "emu/facts/refusal.h"
 #include "emu/facts/virtio_rdma/ctrl_rsp.h"
 #include "emu/facts/virtio_rdma/refusal_rsp.h"
 #include "emu/past/past.h"
@@ -104,7 +103,7 @@ static bool has_no_row(enum cover_class class, const struct ev *e)
     if (class == COVER_cm_reasons)
         return e->u.cm_sent.reason == 0;
     if (class == COVER_pv_commands)
-        return e->kind == EV_command && e->u.command.refusal == REF_COMMAND_UNKNOWN;
+        return !enum_by_value(&enum_pv_cmd, e->u.command.cmd);
     return class == COVER_controls && e->kind == EV_ctrl_execute &&
            refusal_rsp(e->u.ctrl_execute.refusal) == RSP_UNKNOWN_COMMAND;
 }

@@ -170,7 +170,9 @@ bool verb_destroyed(struct session *s, const struct step *st, const char *param,
 
     if (status == RDL_ERR_BUSY && explain_busy(s, st, param, kind, raw))
         return diag_reason(&s->diag, (uint32_t)status);
-    return resolve_home(s->lab, kind, raw, &home) && verb_finish(s, st, &home, status);
+    if (resolve_home(s->lab, kind, raw, &home))
+        return verb_finish(s, st, &home, status);
+    return status == RDL_OK || session_fail_status(s, st->at, st->cmd->name, status);
 }
 
 bool verb_address(struct session *s, const struct step *st, const char *param,
