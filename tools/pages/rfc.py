@@ -47,23 +47,27 @@ def shows_of(row):
     return [name.strip() for name in row[6].split(";")]
 
 
-def problems(root):
-    """Yields a problem or None for each row."""
-    rows = rows_of(root)
-    numbers = [row[0] for row in rows]
-    for row in rows:
-        yield None if numbers.count(row[0]) == 1 else f"number {row[0]} is there twice"
-        for name in shows_of(row):
+def problems_of(root, shown):
+    """Yields a problem or None for each of @shown, which are numbers of rows and the names of those that show them."""
+    numbers = [number for number, _ in shown]
+    for row, names in shown:
+        yield None if numbers.count(row) == 1 else f"number {row} is there twice"
+        for name in names:
             path, _, function = name.partition(": ")
             file = root / path
             if not file.is_file():
-                yield f"row {row[0]}: there is no {path}"
+                yield f"row {row}: there is no {path}"
             elif path.endswith(".json"):
-                yield None if path.startswith("scenarios/") else f"row {row[0]}: {path} is no scenario"
+                yield None if path.startswith("scenarios/") else f"row {row}: {path} is no scenario"
             else:
                 known = re.search(rf"^static void {re.escape(function)}\(void \*\*state\)", file.read_text(),
                                   re.MULTILINE)
-                yield None if function and known else f"row {row[0]}: {path} has no test {function!r}"
+                yield None if function and known else f"row {row}: {path} has no test {function!r}"
+
+
+def problems(root):
+    """Yields a problem or None for each row."""
+    yield from problems_of(root, [(row[0], shows_of(row)) for row in rows_of(root)])
 
 
 def link(name):
