@@ -50,7 +50,8 @@ struct ring_marker {
 
 struct ring_picture {
     const char *title, *subtitle;          /* subtitle may be NULL */
-    bool packed;                           /* a packed ring; false: a split one */
+    const char *head;                      /* heading of the slots; NULL: that of virtio */
+    bool packed;                           /* a packed ring, or one of PVRDMA: one column */
     uint32_t size;                         /* number of descriptors */
     const struct ring_slot *slots;         /* @size descriptors */
     const struct ring_entry *avail, *used; /* @size entries each; NULL for a packed ring */

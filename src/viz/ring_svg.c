@@ -319,7 +319,10 @@ static void draw_heads(const struct ring_page *g)
     put_text(g, "title", MARGIN_PX, 32, g->p->title);
     if (g->p->subtitle)
         put_text(g, "dim", MARGIN_PX, 54, g->p->subtitle);
-    put_text(g, "head", g->desc_x, y, g->p->packed ? "descriptor ring" : "descriptor table");
+    put_text(g, "head", g->desc_x, y,
+             g->p->head     ? g->p->head
+             : g->p->packed ? "descriptor ring"
+                            : "descriptor table");
     if (g->p->packed) {
         put_text(g, "head right driver", g->desc_x - 10, y, "driver");
         put_text(g, "head device", g->desc_x + g->desc_px + CHAIN_PX + 10, y, "device");

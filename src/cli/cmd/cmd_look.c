@@ -16,6 +16,7 @@
 #include "cli/session/files.h"
 #include "cli/session/resolve.h"
 #include "cli/show/show.h"
+#include "cli/show/show_pvrdma.h"
 #include "cli/show/show_vq.h"
 #include "cli/timeline/timeline.h"
 #include "cli/why/why.h"
@@ -385,8 +386,12 @@ static bool export_queue(struct session *s, FILE *f, const struct step *st, bool
     size_t at = 0;
 
     resolve_path(&in, step_text(st, "queue"), path);
-    status = as_text ? show_vq(f, s->lab, &past, path, &view, &at)
-                     : export_vq(f, s->lab, &past, path, &at);
+    if (tree_has_pvrdma(s->lab, path))
+        status = as_text ? show_ring(f, s->lab, path, SHOW_TEXT, &at)
+                         : export_ring(f, s->lab, path, &at);
+    else
+        status = as_text ? show_vq(f, s->lab, &past, path, &view, &at)
+                         : export_vq(f, s->lab, &past, path, &at);
     if (status == RDL_OK)
         return true;
     if (status == RDL_ERR_NOT_FOUND)
