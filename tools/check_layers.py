@@ -169,7 +169,7 @@ ROWS_MAX_OF = {
     # kinds of objects, which most commands name
     "emu/facts/enum/object.h": 110,
     # members of structs that others hold by value
-    "emu/facts/counters.def": 265,
+    "emu/facts/counters.def": 275,
     "emu/facts/pvrdma/counters.def": 230,
 }
 

@@ -80,10 +80,12 @@ LAB = """host h1 h2; switch s1; link h1 s1; link h2 s1
 on h1,h2 { alloc_pd as pd; reg_mr pd len=4k access=lw,rw as mr; create_cq as cq; alloc_mw pd as mw
   create_srq pd as srq; create_ah pd dgid=h2 as ah; create_qp pd send_cq=cq recv_cq=cq as qp }
 connect h1.qp h2.qp; post_recv h2.qp sge=mr[0:64]; drop next from=h1 as f1
+host p1 device=pvrdma; on p1 { alloc_pd as pd; create_cq as cq; create_qp pd send_cq=cq recv_cq=cq as qp }
+modify_qp p1.qp state=INIT pkey_index=0 port=1 access=rw; post_recv p1.qp
 post_send h1.qp op=rdma_write sge=mr[0:64] remote=h2.mr[4090] signaled; step packet
 """
 NEEDS = {"vq": "h1.qp.sq", "life": "h1.qp", "dump": "h1.qp.sq.desc[0]",
-         "wqe": "h1.qp.sq.desc[0] layout=both", "states": "h1.qp"}  # what must follow a subject
+         "wqe": "h1.qp.sq.desc[0] layout=both", "states": "h1.qp", "ring": "p1.qp.rq", "uar": "p1", "dsr": "p1"}  # what must follow a subject
 
 
 def check_shown(schema, subject, later):

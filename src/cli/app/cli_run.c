@@ -272,7 +272,7 @@ static int run_scenario_file(const struct scenario *sc, const struct run_options
         say_title(sc);
     if (!exec_scenario(s, &sc->script)) {
         session_complain(s, stderr);
-        status = session_exit_status(s);
+        status = session_failure_status(s);
         program_cause_print(s, stderr, session_programs_late(s), o->outputs[OUTPUT_EVENTS]);
     }
     if (stop && status == EXIT_PASSED)

@@ -159,7 +159,7 @@ static void note_error(struct running *g)
 
     complain(g);
     if (n <= g->n_told) {
-        g->status = exit_worse(g->status, session_exit_status(g->s));
+        g->status = exit_worse(g->status, session_failure_status(g->s));
         g->over = true;
         note_failure(g, "the lab", "failed");
         return;
@@ -342,7 +342,7 @@ static bool start(struct running *g, const struct exec_part *p)
     free(line);
     if (!ok && count_programs(g) == n) {
         complain(g);
-        g->status = exit_worse(g->status, session_exit_status(g->s));
+        g->status = exit_worse(g->status, session_failure_status(g->s));
         snprintf(name, sizeof(name), "%s %s", p->host, text_behind_slash(p->words[0]));
         note_failure(g, name, "could not be started");
         return false;

@@ -141,7 +141,7 @@ static struct session *run_once(const struct test_case *c, const struct test_opt
     }
     if (!(c->answer ? run_check(s, c) : exec_scenario(s, &c->file->sc.script))) {
         session_complain(s, to.err);
-        *ret_status = session_exit_status(s);
+        *ret_status = session_failure_status(s);
         program_cause_print(s, to.err, session_programs_late(s), NULL);
     }
     return s;

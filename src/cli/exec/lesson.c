@@ -104,7 +104,7 @@ static bool run_lesson(const struct session_config *config, const struct collect
     *ret_status = EXIT_PASSED;
     if (!exec_scenario(s, &l->sc.script)) {
         session_complain(s, own.err);
-        *ret_status = session_exit_status(s);
+        *ret_status = session_failure_status(s);
     }
     if (how->ladder && !scenario_write(s, OUTPUT_LADDER, "-", own.err))
         *ret_status = exit_worse(*ret_status, EXIT_FAILED);

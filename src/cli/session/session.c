@@ -369,6 +369,11 @@ int session_exit_status(const struct session *s)
     return EXIT_FAILED;
 }
 
+int session_failure_status(const struct session *s)
+{
+    return exit_worse(session_exit_status(s), EXIT_FAILED);
+}
+
 bool session_programs_late(const struct session *s)
 {
     return s->outside.live && (s->diag.kind == DIAG_TIMEOUT || s->diag.kind == DIAG_LIMIT ||

@@ -307,6 +307,9 @@ void session_complain(struct session *s, FILE *err);
  */
 int session_exit_status(const struct session *s);
 
+/* Returns the exit status of a script that did not succeed, which is never EXIT_PASSED. */
+int session_failure_status(const struct session *s);
+
 /* Returns true if the error in s->diag is that programs of the machine have not ended in time. */
 bool session_programs_late(const struct session *s);
 

@@ -115,18 +115,16 @@ static void add_connection(struct testbed *r)
     assert_int_equal(rdl_cm_connect(r->lab, id, &param, &error), RDL_OK);
 }
 
-/* A host with PVRDMA, and one whose device has windows, and one of them. */
+/* A host whose device has windows, and one of them. */
 static void add_window(struct rdl_lab *lab)
 {
     const struct rdl_host_config config = {.name = "w", .ring = VRING_packed};
-    const struct rdl_host_config other = {.name = "p", .device = DEVICE_pvrdma};
     const struct rdl_limits none = {0};
     struct rdl_response rsp;
     rdl_host host;
     rdl_pd pd;
     rdl_mw mw;
 
-    assert_int_equal(rdl_host_add(lab, &other, &host), RDL_OK);
     assert_int_equal(rdl_host_add(lab, &config, &host), RDL_OK);
     assert_int_equal(rdl_alloc_pd(lab, host, NULL, &pd), RDL_OK);
     assert_int_equal(rdl_wait(lab, host, none, &rsp), RDL_OK);
