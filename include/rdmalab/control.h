@@ -7,8 +7,8 @@
  * because the guest's verbs do not know it.
  *
  * On PVRDMA the request is a command: @command, and @data behind its header.  It has no cuts, @room
- * is ignored, and one is under way at a time, with those of the verbs (RDL_ERR_BUSY).  The answer is
- * the response with its header of 16 bytes; byte 12 is 0 or an errno, which may be that of the
+ * is ignored, and one is under way at a time, with those of the verbs (RDL_ERR_BUSY).  The answer
+ * is the response with its header of 16 bytes; byte 12 is 0 or an errno, which may be that of the
  * register ERR.
  */
 #ifndef RDMALAB_CONTROL_H

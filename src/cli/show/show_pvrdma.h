@@ -33,8 +33,8 @@ RDL_MUST_CHECK enum rdl_status show_dsr(FILE *out, const struct rdl_lab *lab, co
 RDL_MUST_CHECK enum rdl_status show_uar(FILE *out, const struct rdl_lab *lab, const struct past *p,
                                         const char *host, enum show_form form, size_t *reterr_at);
 
-/* Writes a picture of the ring at @path as SVG.  Also returns RDL_ERR_LIMIT if the ring has too many
- * slots for a picture.
+/* Writes a picture of the ring at @path as SVG.  Also returns RDL_ERR_LIMIT if the ring has too
+ * many slots for a picture.
  */
 RDL_MUST_CHECK enum rdl_status export_ring(FILE *out, const struct rdl_lab *lab, const char *path,
                                            size_t *reterr_at);

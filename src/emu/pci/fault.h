@@ -4,8 +4,8 @@
  * A fault applies to one queue of a device, or to all.  An occasion is an event that a fault of
  * this kind could hit, for example a kick for LOST_KICK.  If the fault has a condition, only
  * occasions where it holds are counted.  The fault lets nth - 1 occasions pass.  Then it hits each
- * occasion, or each every-th one, with the probability chance_ppm, drawn from its own random stream, until it has hit
- * `count` of them.  The device carries out the consequences.
+ * occasion, or each every-th one, with the probability chance_ppm, drawn from its own random
+ * stream, until it has hit `count` of them.  The device carries out the consequences.
  */
 #ifndef EMU_PCI_FAULT_H
 #define EMU_PCI_FAULT_H
