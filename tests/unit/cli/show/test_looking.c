@@ -262,6 +262,34 @@ static void each_form_has_the_same_rows(void **state)
     lab_close(&l);
 }
 
+/* What only one of the devices has is refused on the other, with what to type instead. */
+static void each_device_tells_what_to_type_instead(void **state)
+{
+    static const struct {
+        const char *asked, *remedy;
+    } rows[] = {
+        {"show ring h1.qp.sq", "type \"show vq h1.qp.sq\""},
+        {"show dsr h1", "type \"show device h1\""},
+        {"show uar h1", "type \"show events kinds=kick host=h1\""},
+        {"show vq p.qp.sq", "type \"show ring p.qp.sq\""},
+        {"stall p.qp.sq", "virtio has lose kick and interrupt"},
+        {"lose the next cqe of h1.cq", "PVRDMA has lose doorbell, irq and cqe"},
+        {"lose the next doorbell of p.dsr", "doorbells are those of work queues"},
+    };
+    struct lab l;
+
+    (void)state;
+    lab_open(&l, false);
+    lab_run(&l, STORY PVRDMA_HOST);
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        assert_false(lab_try(&l, rows[i].asked));
+        assert_has(l.s->diag.remedy, rows[i].remedy);
+    }
+    assert_false(lab_try(&l, "show ring p.qp.rq[16]"));
+    assert_false(lab_try(&l, "show ring nobody"));
+    lab_close(&l);
+}
+
 static void rows_have_the_names_of_the_rdma_tool(void **state)
 {
     static const struct {
@@ -583,6 +611,7 @@ int main(void)
         cmocka_unit_test(every_subject_is_asked_for_and_in_the_help),
         cmocka_unit_test(every_subject_alone_leads_to_show),
         cmocka_unit_test(each_form_has_the_same_rows),
+        cmocka_unit_test(each_device_tells_what_to_type_instead),
         cmocka_unit_test(rows_have_the_names_of_the_rdma_tool),
         cmocka_unit_test(a_life_is_told_with_what_is_missing),
         cmocka_unit_test(each_operation_has_its_life),
