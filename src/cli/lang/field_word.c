@@ -26,7 +26,7 @@ enum field_word field_word_find(const char *field, const char *text, struct span
         suggest_offer(&near, words->rows[i].name);
     diag_set(reterr, DIAG_VALUE, at, "no %s is called \"%s\"", words->what, text);
     if (near.best)
-        diag_remedy(reterr, "did you mean \"%s\"?", near.best);
+        diag_remedy(reterr, "did you mean %s?", SUGGESTED(&near));
     else
         diag_remedy(reterr, "\"explain %s\" lists them", words->name);
     return FIELD_WORD_WRONG;

@@ -26,7 +26,10 @@ struct judge {
     size_t n, cap;
     const char **hosts; /* owned; of them, those of hosts */
     size_t n_hosts, hosts_cap;
-    bool any_host; /* hosts and objects may have other names */
+    bool any_host;        /* hosts and objects may have other names */
+    bool any_number;      /* a program or a file may make objects to which the lab gives names */
+    bool in_where;        /* bare words of the expression may be fields of an event */
+    bool unnamed[N_CMDS]; /* commands that make an object without a name */
     const struct script *script;
     struct pool pool;
     struct diag *d;
@@ -63,6 +66,11 @@ static void collect(struct judge *j, const struct step *first)
     for (const struct step *st = first; st; st = st->next) {
         if (st->as.text)
             add_name(j, NULL, st->as.text);
+        else if (st->cmd->flags & CMD_NAMES)
+            j->unnamed[st->cmd - cmd_table] = true;
+        j->any_number = j->any_number || (st->cmd->flags & CMD_OUTSIDE) ||
+                        st->cmd->class == CLASS_CM || st->cmd == &cmd_table[CMD_source] ||
+                        st->cmd == &cmd_table[CMD_answer];
         for (size_t i = 0; i < st->cmd->n_params; i++) {
             const struct param *p = &st->cmd->params[i];
 
@@ -132,7 +140,7 @@ static bool is_host(const struct judge *j, const char *name)
     return false;
 }
 
-/* Returns true if the lab gives such a name to an object that was given none: cq1. */
+/* Returns true if @name is a word with a number behind it: cq1. */
 static bool is_numbered(const char *name)
 {
     const size_t n = strcspn(name, "0123456789");
@@ -140,12 +148,45 @@ static bool is_numbered(const char *name)
     return n > 0 && name[n] && strspn(name + n, "0123456789") == strlen(name + n);
 }
 
+/* Returns true if a statement that could not be read may make an object with a name of the lab. */
+static bool is_lost_maker(const struct judge *j)
+{
+    for (size_t i = 0; i < N_CMDS; i++) {
+        if ((cmd_table[i].flags & CMD_NAMES) && is_lost(j, cmd_table[i].name))
+            return true;
+    }
+    return false;
+}
+
+/* Returns true if the lab may give the numbered @name to an object that was given none: cq1 to that
+ * of create_cq.  A word that no command makes may be anything of a host.
+ */
+static bool is_given_by_lab(struct judge *j, const char *name)
+{
+    const char *word = pool_copy(&j->pool, name, strcspn(name, "0123456789"));
+    bool is_made = false;
+
+    if (!is_numbered(name))
+        return false;
+    if (j->any_number || is_lost_maker(j))
+        return true;
+    for (size_t i = 0; i < N_CMDS; i++) {
+        const bool makes = (cmd_table[i].flags & CMD_NAMES) && cmd_table[i].class != CLASS_CM &&
+                           suggest_is_part(word, cmd_table[i].name);
+
+        is_made = is_made || makes;
+        if (makes && j->unnamed[i])
+            return true;
+    }
+    return !is_made;
+}
+
 /* Returns true if something below a host has the name @name: what a command makes, or what every
  * host has, like its device.
  */
-static bool is_of_host(const struct judge *j, const char *name)
+static bool is_of_host(struct judge *j, const char *name)
 {
-    if (is_known(j, name) || is_numbered(name) || strncmp(name, "cm_", 3) == 0)
+    if (is_known(j, name) || is_given_by_lab(j, name) || strncmp(name, "cm_", 3) == 0)
         return true;
     for (size_t i = 0; i < LEAF_COUNT; i++) {
         if (leaf_rows[i].node == NODE_host && leaf_rows[i].key &&
@@ -171,7 +212,7 @@ static bool host_is_known(struct judge *j, const char *name, struct span at)
     for (size_t i = 0; i < j->n; i++)
         suggest_offer(&near, j->names[i]);
     if (near.best)
-        return diag_remedy(j->d, "did you mean \"%s\"?", near.best);
+        return diag_remedy(j->d, "did you mean %s?", SUGGESTED(&near));
     return diag_remedy(j->d, "a scenario makes its hosts: host %s", name);
 }
 
@@ -194,7 +235,7 @@ static bool object_is_known(struct judge *j, const char *name, struct span at)
     for (size_t i = 0; i < j->n; i++)
         suggest_offer(&near, j->names[i]);
     if (near.best)
-        return diag_remedy(j->d, "did you mean \"%s\"?", near.best);
+        return diag_remedy(j->d, "did you mean %s?", SUGGESTED(&near));
     return diag_remedy(j->d, "\"as %s\" gives an object this name", name);
 }
 
@@ -298,11 +339,21 @@ static bool may_have_word(struct judge *j, const struct leaves *l, const char *w
     if (strcmp(l->key, "opcode") == 0 && suggest_completion_opcode(word))
         return diag_remedy(j->d, "%s", suggest_completion_opcode(word));
     if (near.best)
-        return diag_remedy(j->d, "did you mean \"%s\"?", near.best);
+        return diag_remedy(j->d, "did you mean %s?", SUGGESTED(&near));
     return diag_remedy(j->d, "\"explain %s\" tells more", l->key);
 }
 
-/* Checks the comparison of the path @a with the constant @b. */
+/* Returns the name of @e if it is a number, whatever the lab is; NULL: it is not. */
+static const char *number_of(const struct expr *e)
+{
+    if (e->kind == EXPR_COUNT)
+        return "count";
+    return e->kind == EXPR_PATH && (e->word == EXPR_WORD_TIME || e->word == EXPR_WORD_TICK)
+               ? e->text
+               : NULL;
+}
+
+/* Checks the comparison of @a with the constant @b. */
 static bool may_be_equal(struct judge *j, const struct expr *a, const struct expr *b,
                          struct span from)
 {
@@ -311,6 +362,11 @@ static bool may_be_equal(struct judge *j, const struct expr *a, const struct exp
     const bool is_text = b->kind == EXPR_STRING;
     struct leaves l;
 
+    if ((is_text || (is_word && !j->in_where)) && number_of(a) && !vars_in(b->text)) {
+        diag_set(j->d, DIAG_VALUE, expr_place(b, from), "%s is a number, and never \"%s\"",
+                 number_of(a), b->text);
+        return diag_remedy(j->d, "compare it with a number");
+    }
     if (a->kind != EXPR_PATH || strchr(a->text, '$') || (!is_word && !is_text))
         return true;
     l = leaves_of(j, a->text);
@@ -323,16 +379,27 @@ static bool may_be_equal(struct judge *j, const struct expr *a, const struct exp
     return diag_remedy(j->d, "compare it with a number");
 }
 
-/* Depth is bounded by the parser.  @outside: bare names are not those of a host. */
-static bool judge_expr(struct judge *j, const struct expr *e, struct span from, bool outside)
+static void report(struct judge *j)
 {
-    if ((e->a && !judge_expr(j, e->a, from, outside)) ||
-        (e->b && !judge_expr(j, e->b, from, outside)))
-        return false;
-    if (e->kind == EXPR_PATH)
-        return path_is_known(j, e, from, outside);
-    return e->kind != EXPR_COMPARE ||
-           (may_be_equal(j, e->a, e->b, from) && may_be_equal(j, e->b, e->a, from));
+    if (j->n_wrong++ < JUDGE_ERRORS_MAX)
+        j->found(j->ctx, j->d);
+    *j->d = (struct diag){.kind = DIAG_NONE};
+}
+
+/* Reports all errors of @e.  Depth is bounded by the parser.  @outside: bare names are not those of
+ * a host.
+ */
+static void judge_expr(struct judge *j, const struct expr *e, struct span from, bool outside)
+{
+    if (e->a)
+        judge_expr(j, e->a, from, outside);
+    if (e->b)
+        judge_expr(j, e->b, from, outside);
+    if (e->kind == EXPR_PATH && !path_is_known(j, e, from, outside))
+        report(j);
+    if (e->kind == EXPR_COMPARE &&
+        (!may_be_equal(j, e->a, e->b, from) || !may_be_equal(j, e->b, e->a, from)))
+        report(j);
 }
 
 /* --- Steps ------------------------------------------------------------------------------------ */
@@ -384,15 +451,11 @@ static bool judge_value(struct judge *j, const struct param *p, const struct val
     }
     if (p->kind != VAL_EXPR)
         return true;
+    j->in_where = strcmp(p->name, "where") == 0;
     e = expr_parse(&j->pool, v->text, v->at, &ignored);
-    return !e || judge_expr(j, e, v->at, outside);
-}
-
-static void report(struct judge *j)
-{
-    if (j->n_wrong++ < JUDGE_ERRORS_MAX)
-        j->found(j->ctx, j->d);
-    *j->d = (struct diag){.kind = DIAG_NONE};
+    if (e)
+        judge_expr(j, e, v->at, outside); /* reports its errors itself */
+    return true;
 }
 
 static void judge_steps(struct judge *j, const struct step *first, bool outside)

@@ -498,8 +498,25 @@ static bool read_plain_words(struct reading *rd)
     return t.kind != TOKEN_BAD;
 }
 
+/* Reports the wrong value in rd->d if errors are collected, so that the next word can be read.
+ * Sets *@wrong then.  Behind other errors the rest of the statement has no certain meaning.
+ */
+static bool go_on_behind(struct reading *rd, bool *wrong)
+{
+    const struct script_errors *e = rd->r->script->errors;
+
+    if (!e || rd->d->kind != DIAG_VALUE || (rd->st->cmd->flags & CMD_SENTENCE))
+        return false;
+    e->found(e->ctx, rd->d);
+    *rd->d = (struct diag){.kind = DIAG_NONE};
+    *wrong = true;
+    return true;
+}
+
 bool reading_words(struct reading *rd)
 {
+    bool wrong = false;
+
     if (rd->st->cmd->flags & CMD_WORDS)
         return read_plain_words(rd);
     for (;;) {
@@ -511,9 +528,9 @@ bool reading_words(struct reading *rd)
         if (t.kind == TOKEN_BAD)
             return false;
         if (t.kind != TOKEN_WORD || reading_begins_block(rd, t.at))
-            return true;
+            return !wrong;
         reading_next(rd);
-        if (!take_word(rd, t.at))
+        if (!take_word(rd, t.at) && !go_on_behind(rd, &wrong))
             return false;
     }
 }

@@ -6,6 +6,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "emu/base/text.h"
+
 #define WORD_MAX (SUGGEST_WORD_BYTES - 1u)
 
 static bool same_letter(char a, char b)
@@ -50,7 +52,7 @@ struct suggestion suggestion_for(const char *typed)
     /* Allows a third of the letters to be wrong, at least one. */
     const size_t n = strlen(typed);
 
-    return (struct suggestion){typed, NULL, n / 3 + (n < 3 ? 2 : 1)};
+    return (struct suggestion){.typed = typed, .distance = n / 3 + (n < 3 ? 2 : 1)};
 }
 
 /* Returns true if @typed has several words, separated by underscores, and @name has each of them:
@@ -105,7 +107,21 @@ void suggest_offer(struct suggestion *s, const char *candidate)
     if (nearer && d < strlen(candidate)) {
         s->best = candidate;
         s->distance = d;
+        s->also = NULL;
+    } else if (s->best && !s->also && d > 0 && d == s->distance &&
+               strcmp(s->best, candidate) != 0 && same_letter(s->best[0], candidate[0])) {
+        s->also = candidate;
     }
+}
+
+const char *suggest_both(const struct suggestion *s, char ret[SUGGEST_BOTH_BYTES])
+{
+    struct text t = text_on(ret, SUGGEST_BOTH_BYTES);
+
+    text_addf(&t, "\"%s\"", s->best);
+    if (s->also)
+        text_addf(&t, " or \"%s\"", s->also);
+    return ret;
 }
 
 bool suggest_offer_copy(struct suggestion *s, const char *candidate, char keep[SUGGEST_WORD_BYTES])

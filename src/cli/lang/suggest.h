@@ -19,6 +19,7 @@ struct suggestion {
     const char *typed;
     const char *best; /* the nearest candidate, not copied; NULL: none is near */
     size_t distance;  /* distance of @best; a better candidate has a smaller one */
+    const char *also; /* another candidate, as near as @best; NULL: there is none */
 };
 
 struct suggestion suggestion_for(const char *typed);
@@ -28,6 +29,13 @@ void suggest_offer(struct suggestion *s, const char *candidate);
  * @best then points to its copy in @keep.
  */
 bool suggest_offer_copy(struct suggestion *s, const char *candidate, char keep[SUGGEST_WORD_BYTES]);
+
+/* Writes the nearest candidates in quotes to @ret, and returns it: "RTR" or "RTS", with their
+ * quotes.  There must be one.
+ */
+#define SUGGEST_BOTH_BYTES (2 * SUGGEST_WORD_BYTES + 16)
+const char *suggest_both(const struct suggestion *s, char ret[SUGGEST_BOTH_BYTES]);
+#define SUGGESTED(s) suggest_both(s, (char[SUGGEST_BOTH_BYTES]){0})
 
 /* Returns true if @part is one of the words between the underscores of @name.  Letter case is
  * ignored.

@@ -212,10 +212,15 @@ static bool check_word(const struct param *p, const char *text, struct span at, 
     if (!near.best)
         near.best = word_around(p, text);
     if (near.best) {
-        char word[VALUE_WORD_BYTES];
+        char word[VALUE_WORD_BYTES], other[VALUE_WORD_BYTES];
 
         value_word_text(p->words, value_word(p->words, near.best), word);
-        return diag_remedy(d, "did you mean \"%s\"?", word);
+        near.best = word;
+        if (near.also) {
+            value_word_text(p->words, value_word(p->words, near.also), other);
+            near.also = strcmp(word, other) != 0 ? other : NULL;
+        }
+        return diag_remedy(d, "did you mean %s?", SUGGESTED(&near));
     }
     return diag_remedy(d, words.cut ? "\"explain %s\" lists them" : "one of: %s",
                        words.cut ? p->words->name : list);

@@ -28,7 +28,7 @@ static bool is_word_of(const struct question *q, const struct enum_table *words,
     if (words == &enum_wc_opcode && suggest_completion_opcode(word))
         return diag_remedy(q->reterr, "%s", suggest_completion_opcode(word));
     if (near.best)
-        return diag_remedy(q->reterr, "did you mean \"%s\"?", near.best);
+        return diag_remedy(q->reterr, "did you mean %s?", SUGGESTED(&near));
     return diag_remedy(q->reterr, "\"explain %s\" tells more", words->name);
 }
 

@@ -246,7 +246,8 @@ static void distance_counts_single_slips(void **state)
 
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-        struct suggestion there = {rows[i].a, NULL, SIZE_MAX}, back = {rows[i].b, NULL, SIZE_MAX};
+        struct suggestion there = {.typed = rows[i].a, .distance = SIZE_MAX};
+        struct suggestion back = {.typed = rows[i].b, .distance = SIZE_MAX};
 
         suggest_offer(&there, rows[i].b);
         assert_int_equal(there.distance, rows[i].distance);

@@ -62,6 +62,12 @@ static void what_cannot_be_right_is_found(void **state)
         {PAIR "expect h1.qq.state == RTS\n", "qq", "no command makes \"qq\"", "\"qp\""},
         {PAIR "set link h1-h3 down\n", "h3", "no command makes \"h3\"", "\"h1\""},
         {PAIR "drop next qp=h1.q\n", "q", "no command makes \"q\"", ""},
+        {PAIR "post_send h1.qp op=rdma_write remote=h2.mr2[0] rkey=h2.mr\n", "mr2",
+         "no command makes \"mr2\"", "\"mr\""},
+        {PAIR "create_cq h1 cqe=4\nexpect h1.srq1.posted == 0\n", "srq1", "no command makes", ""},
+        {PAIR "expect count(cqe) == \"two\"\n", "\"two\"", "count is a number", "with a number"},
+        {PAIR "expect two == count(cqe, host==h1)\n", "two", "count is a number", ""},
+        {PAIR "expect t > 3us or tick == late\n", "late", "tick is a number", ""},
     };
 
     (void)state;
@@ -101,6 +107,11 @@ static void what_may_be_right_is_not_refused(void **state)
         PAIR "on h1 { expect port.drops.bad_icrc == 0 and ctrl.size == 0 }\n",
         HOSTS "dial h1 h2\nexpect h2.listener.state == LISTEN and h1.id.state == CONNECT\n",
         HOSTS "expect h1.cm_gsi.state == RTS\nset link h1-h2 down\n",
+        PAIR "reg_mr h2.pd len=4k\npost_send h1.qp op=rdma_write remote=h2.mr2[0] rkey=h2.mr\n",
+        PAIR "expect count(cqe) == 0x2 and tick > 3 and t < 5us\n",
+        PAIR "drop from=h1 where bytes > 100 and wr_id == 9\n",
+        PAIR "rdma_create_id h1\nexpect h1.id1.state == IDLE\n",
+        PAIR "macro more { reg_mr h1.pd len=4k }\nmore\nexpect h1.mr2.bytes == 4k\n",
     };
 
     (void)state;
