@@ -52,16 +52,22 @@ def check_found(schema, path):
     return None if json.loads(found.read_text()) == schema else f"{path}: its $schema, {where}, is another one"
 
 
-def check_kept(where):
-    """Does `convert` keep the "$schema" @where, through a script and back?"""
+def check_kept(where, exists=True):
+    """Does `convert` keep the "$schema" @where, through a script and back?  The default stays only where it @exists."""
     with tempfile.TemporaryDirectory() as directory:
-        first, script, second = (f"{directory}/{name}" for name in ("a.json", "b.lab", "c.json"))
+        first, script, second = (f"{directory}/labs/{name}" for name in ("a.json", "b.lab", "c.json"))
+        pathlib.Path(directory, "labs").mkdir()
+        if exists:
+            pathlib.Path(directory, "schema").mkdir()
+            pathlib.Path(directory, "schema/scenario-1.json").write_text("{}")
         pathlib.Path(first).write_text(json.dumps({"$schema": where, "steps": [{"do": "host", "names": ["h1"]}]}))
         for a, b in ((first, script), (script, second)):
             result = rdmalab("convert", a, b)
             if result.returncode:
                 return f"convert {a} {b}: {result.stderr}"
         kept = json.loads(pathlib.Path(second).read_text()).get("$schema")
+    if not exists:
+        return kept and f"convert writes the $schema {kept}, which leads nowhere"
     return None if kept == where else f"convert makes {kept} of the $schema {where}"
 
 
@@ -117,6 +123,7 @@ def main():
     problems = [check_good(validator, path) for path in good]
     problems += [check_bad(validator, path) for path in bad]
     problems += [check_found(schema, path) for path in good]
+    problems.append(check_kept("../schema/scenario-1.json", exists=False))
     problems += [check_kept(where) for where in ("../schema/scenario-1.json", "scenario-1.json", "https://a.example/b c.json")]
     problems.append(None if schema.get("$id") == ID else f"the $id of the schema is {schema.get('$id')}")
     shown = json.loads(rdmalab("schema", "show").stdout)

@@ -67,6 +67,11 @@ CASES = [  # arguments, standard input, exit status, what the output must match
      r'^standard input:2:11: error: no command makes "h3"$(.|\n)*:3:16: error: no command makes "h4"$(.|\n)*:4:23: error: state is never'),
     (["test", "--dry", "-"], "setup quiet\non h1 {\npost_recv qq sge=mr[0:8]\nfoo\n}\nrun 10xx\n", 2,
      r'^standard input:3:11: error: no command makes "qq"$(.|\n)*:4:1: error: unknown command "foo"$(.|\n)*:6:5: error: .*not a time'),
+    # each wrong word of a line, and each wrong name of an expression
+    (["test", "--dry", "-"], "setup quiet\nmodify_qp h1.qp state=RTZ bogus=3 mtu=77\nexpect h1.qq.state == RTS and h1.mrr.bytes == 1\n", 2,
+     r'^standard input:2:23: error: (.|\n)*^  did you mean "rtr" or "rts"\?$(.|\n)*:2:27: error: (.|\n)*:2:39: error: (.|\n)*:3:11: error: (.|\n)*:3:34: error: '),
+    (["test", "--dry", "-"], "setup quiet\npost_send h1.qp op=rdma_write sge=mr[0:8] remote=h2.mr2[0] rkey=h2.mr\nexpect count(cqe) == \"two\"\n", 2,
+     r'^standard input:2:53: error: no command makes "mr2"$(.|\n)*:3:22: error: count is a number, and never "two"$'),
     (["test", "--dry", "skipped.lab"], "", 77, r"skipped\.lab  no tap here"),
     (["test", "--dry", "--list", "good.lab"], "", 2, r"give one of them"),
     (["test", "--dry", "--twice", "good.lab"], "", 2, r"--dry and --twice: give one of them"),
@@ -332,6 +337,8 @@ def check_artifacts_stand_alone(program):
     path = os.pathsep.join([str(pathlib.Path(program.path).resolve().parent), os.environ["PATH"]])
     again = subprocess.run(["/bin/sh", left / "again.sh"], cwd="/", env={**os.environ, "PATH": path}, capture_output=True, text=True, check=False)
     ensure(again.returncode == 1 and "FAIL  fails.lab" in again.stdout and not again.stderr, f"from /: {again.stdout}{again.stderr}")
+    again = subprocess.run(["/bin/sh", left / "again.sh"], cwd="/", env={"PATH": "/bin"}, capture_output=True, text=True, check=False)
+    ensure(again.returncode == 1 and "FAIL  fails.lab" in again.stdout and not again.stderr, f"without rdmalab on the PATH: {again.stdout}{again.stderr}")
     said = re.search(r"FAIL expect (.*)", left.joinpath("failed.txt").read_text())[1]
     for name in ("failed.svg", "failed.html"):
         ensure(f"FAILED: expect {html.escape(said)}" in left.joinpath(name).read_text().replace("FAILED: FAIL ", "FAILED: "), f"{name} does not tell {said}")
@@ -369,6 +376,12 @@ def check_cells_as_tests(program):
         ensure(text.startswith(left.joinpath("failed.txt").read_text()), f"{left}")
         ensure(f"--fault {fault} " in left.joinpath("again.sh").read_text() and left.joinpath("failed.svg").exists(), f"{left}")
     ensure(len(list(program.file("cells").iterdir())) == 2, "a good run leaves nothing")
+    ensure(all(case.get("line") is None for case in cases), "no case of these has a line")
+    program.run("test", "counts.lab", "--fault-matrix", "--junit", "cells.xml")
+    cases = xml.etree.ElementTree.parse(program.file("cells.xml")).findall(".//testcase")
+    lines = {case.get("line") for case in cases if case.find("failure") is not None}
+    where = [i for i, line in enumerate(FILES["counts.lab"].splitlines(), 1) if line.startswith("expect count(tx) == 2")]
+    ensure(lines == set(map(str, where)), f"{lines}: the line of the expectation")
 
 
 def check_action(program):

@@ -13,6 +13,7 @@
 #include "bench/bench_tcp.h"
 #include "emu/base/assert.h"
 #include "process/exit_status.h"
+#include "process/own_path.h"
 
 #define TRIES      5u
 #define LINE_BYTES 512u
@@ -199,11 +200,9 @@ static bool complain(double figures[][N_WAYS])
 static bool tell_commands(void)
 {
     char path[4096], port[16];
-    const ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 1);
 
-    if (n <= 0)
+    if (!own_path(path, sizeof(path)))
         return false;
-    path[n] = '\0';
     snprintf(port, sizeof(port), "%u", 20000u + (unsigned)getpid() % 10000u);
     return setenv("RDMALAB_BENCH", path, 1) == 0 && setenv("RDMALAB_BENCH_PORT", port, 1) == 0;
 }

@@ -110,8 +110,10 @@ static void end_faulty(void *ctx, struct session *s, struct test_result *ret)
     ret->differs = outcome_add_difference(&t, &v->m->was, &v->outcome, rdl_names(s->lab), &about);
     ret->other_order = !ret->differs && outcome_order_differs(&v->m->was, &v->outcome);
     ret->unmet = !ret->differs && !v->m->outcomes_only && s->run.not_held[0];
-    if (ret->unmet)
+    if (ret->unmet) {
         text_add(&t, s->run.not_held);
+        ret->line = s->run.not_held_line;
+    }
     if (ret->differs || ret->unmet)
         fault_why_add(&cause, s, about, fault_name);
 }

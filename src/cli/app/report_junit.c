@@ -25,7 +25,9 @@ static void junit_case(FILE *f, const struct test_case *c, const struct test_opt
     print_xml(f, shown.name);
     fputs("\" file=\"", f);
     print_xml(f, shown.file);
-    fprintf(f, "\" line=\"%zu\" time=\"%.6f\">\n", r->line, (double)r->wall_us / 1e6);
+    if (r->line > 0)
+        fprintf(f, "\" line=\"%zu", r->line);
+    fprintf(f, "\" time=\"%.6f\">\n", (double)r->wall_us / 1e6);
     fprintf(f, "      <properties><property name=\"seed\" value=\"%llu\"/>",
             (unsigned long long)c->seed);
     if (r->ran)

@@ -34,6 +34,7 @@ struct test_result {
     uint64_t sim_ns;                  /* simulated time at the end */
     uint64_t expected;                /* number of `expect`s executed */
     bool expects;                     /* it has an `expect`, `until` or `refused` that ran */
+    bool answer_unread;               /* the text of test_case.answer could not be parsed */
     uint64_t wall_us;                 /* duration of the run in real time */
     size_t line, col;                 /* position of the failure in the file, from 1; 0: none */
     struct coverage covered;          /* empty unless test_options.coverage is set */

@@ -24,6 +24,7 @@
 #include "print/shell.h"
 #include "print/utf8.h"
 #include "process/out_file.h"
+#include "process/own_path.h"
 #include "process/signals.h"
 #include "rdmalab/trace.h"
 
@@ -253,6 +254,18 @@ static void add_directory(struct text *t)
     text_add(t, " 2>/dev/null || echo \"$0: it runs in the directory $PWD\" >&2\n");
 }
 
+/* Appends a line of sh that takes this program if there is none on the PATH. */
+static void add_program(struct text *t)
+{
+    char path[PATH_MAX];
+
+    if (!own_path(path, sizeof(path)))
+        return;
+    text_add(t, "command -v rdmalab >/dev/null || rdmalab() {");
+    shell_add(t, path);
+    text_add(t, " \"$@\"; }\n");
+}
+
 /* Writes a shell script that repeats the case, from any directory. */
 static bool leave_command(const struct test_case *c, const struct test_options *how,
                           const char *directory, FILE *err)
@@ -264,10 +277,11 @@ static bool leave_command(const struct test_case *c, const struct test_options *
     struct out_file o;
 
     add_directory(&p);
+    add_program(&p);
     test_add_again(&t, c, how);
     if (!create(&o, directory, name, err))
         return false;
-    fprintf(o.f, "#!/bin/sh\n%sexec %s \"$@\"\n", p.cut ? "" : place, line);
+    fprintf(o.f, "#!/bin/sh\n%s%s \"$@\"\n", p.cut ? "" : place, line);
     return finish(&o, directory, name, err);
 }
 
@@ -389,6 +403,7 @@ static void run_case(const struct test_case *c, const struct test_options *o, FI
         r->sim_ns = rdl_now_ns(s->lab);
         r->expected = s->run.n_expectations;
         r->expects = s->run.n_expectations + s->run.n_waits > 0;
+        r->answer_unread = s->run.answer_unread;
         find_place(s, r);
     }
     if (s && o->strict && r->status == EXIT_PASSED && !r->expects) {

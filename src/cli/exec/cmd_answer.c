@@ -107,6 +107,7 @@ bool run_answer(struct session *s, const struct step *st)
         ok = judge(s, &src, l.script.header, st) && judge(s, &src, l.script.first, st) &&
              run_judged(s, &l);
     } else {
+        s->run.answer_unread = true;
         s->diag = l.wrong;
         s->diag_src = src;
         ok = false;

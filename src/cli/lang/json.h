@@ -25,6 +25,9 @@ bool json_is_schema(const char *text);
 /* Writes @s as a scenario. */
 void json_write_script(FILE *out, const struct script *s);
 
+/* The same with the "$schema" @schema, unless the script gives one itself. */
+void json_write_script_for(FILE *out, const struct script *s, const char *schema);
+
 /* Writes the JSON Schema (draft 2020-12) of scenarios, generated from the command table. */
 void json_write_schema(FILE *out);
 

@@ -551,7 +551,7 @@ static bool read_steps(struct json_reading *r, struct json_value v, size_t depth
     return true;
 }
 
-/* Drops the "$schema" that json_write_script() writes into every file, since it is the default. */
+/* Drops the "$schema" that files_write_script() writes where that file exists. */
 static void forget_standard_schema(struct step *header)
 {
     const struct param *p = step_param(header, "schema");

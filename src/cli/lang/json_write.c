@@ -133,16 +133,23 @@ void json_write_header(FILE *out, const struct step *header, const char *lead, b
         fputc('}', out);
 }
 
-void json_write_script(FILE *out, const struct script *s)
+void json_write_script_for(FILE *out, const struct script *s, const char *schema)
 {
-    const struct param *schema = cmd_param(&cmd_table[CMD_scenario], "schema");
     const char *given = s->header ? step_text(s->header, "schema") : NULL;
-    bool begun = true;
+    bool begun = given || schema;
 
-    fprintf(out, "{\n%*s\"$schema\": ", (int)INDENT, "");
-    print_json_string(out, given ? given : schema->standard);
+    fputc('{', out);
+    if (begun) {
+        fprintf(out, "\n%*s\"$schema\": ", (int)INDENT, "");
+        print_json_string(out, given ? given : schema);
+    }
     json_write_header(out, s->header, "  ", &begun);
-    fprintf(out, ",\n%*s\"steps\": ", (int)INDENT, "");
+    fprintf(out, "%s\n%*s\"steps\": ", begun ? "," : "", (int)INDENT, "");
     write_steps(out, s->first, 1);
     fputs("\n}\n", out);
+}
+
+void json_write_script(FILE *out, const struct script *s)
+{
+    json_write_script_for(out, s, NULL);
 }

@@ -13,6 +13,7 @@
 #include "emu/base/text.h"
 #include "print/utf8.h"
 #include "process/must.h"
+#include "process/own_path.h"
 
 #define LESSON_LIST_FILE "course.txt"
 #define SUFFIX           ".json"
@@ -31,13 +32,11 @@ static bool has_lesson_list(const char *dir)
 static void beside_program(char ret[COLLECTION_PATH_BYTES])
 {
     char program[COLLECTION_PATH_BYTES];
-    const ssize_t n = readlink("/proc/self/exe", program, sizeof(program) - 1);
     struct text t = text_on(ret, COLLECTION_PATH_BYTES);
     char *slash;
 
-    if (n <= 0 || (size_t)n == sizeof(program) - 1)
+    if (!own_path(program, sizeof(program)))
         return;
-    program[n] = '\0';
     slash = strrchr(program, '/');
     if (!slash)
         return;

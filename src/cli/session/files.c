@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/session/files.h"
 
+#include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "cli/lang/json.h"
 #include "cli/lang/line.h"
+#include "emu/base/text.h"
 #include "print/utf8.h"
 #include "process/exit_status.h"
 
@@ -83,10 +86,22 @@ const char *files_close(FILE *f)
     return fclose(f) != 0 || lost ? "write error" : NULL;
 }
 
+/* Returns the default "$schema" if it leads from the file @name to a file.  NULL: it does not. */
+static const char *schema_beside(const char *name)
+{
+    const char *standard = cmd_param(&cmd_table[CMD_scenario], "schema")->standard;
+    const char *slash = strrchr(name, '/');
+    char path[PATH_MAX];
+    struct text t = text_on(path, sizeof(path));
+
+    text_addf(&t, "%.*s%s", slash ? (int)(slash + 1 - name) : 0, name, standard);
+    return !t.cut && access(path, R_OK) == 0 ? standard : NULL;
+}
+
 void files_write_script(FILE *f, const char *name, const struct script *script)
 {
     if (files_is_json(name))
-        json_write_script(f, script);
+        json_write_script_for(f, script, schema_beside(name));
     else
         line_write_script(f, script);
 }

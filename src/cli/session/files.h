@@ -25,7 +25,7 @@ bool files_parse(struct script *s, struct diag *d);
 bool files_check_script(const struct source *src, struct diag *d);
 
 /* Writes @script to @f, which is called @name: as JSON if the name ends in .json, otherwise as
- * lines.
+ * lines.  JSON gets the default "$schema" only where this leads from @name to a file.
  */
 void files_write_script(FILE *f, const char *name, const struct script *script);
 

@@ -175,6 +175,7 @@ bool session_ignores_error(struct session *s)
         t = text_on(s->run.not_held, sizeof(s->run.not_held));
         source_place(src, s->diag.at.at, &line, &col);
         text_addf(&t, "line %zu: %s", line, s->diag.message);
+        s->run.not_held_line = line;
     }
     s->diag = (struct diag){0};
     s->diag_src = (struct source){0};

@@ -170,7 +170,9 @@ struct session_run {
      * hold; "": all have held.
      */
     char not_held[SESSION_NOT_HELD_BYTES];
+    size_t not_held_line; /* that line; 0: none */
     struct unmet unmet;
+    bool answer_unread; /* the text for `answer` could not be parsed */
 };
 
 /* Limits of the ticks and the time of a session. */
