@@ -145,7 +145,12 @@ CASES = [  # arguments, standard input, exit status, what the output must match
     (["-c", "; ".join(PAIR.strip().split("\n")) + " quiet"], "", 0, r"RESET\)\nh1\.qp and h2\.qp are connected\n\Z"),
     (["-c", "scenarios run zzz"], "", 1, r'^error: no scenario is about "zzz"\n  scenarios run zzz\n +\^\^\^\n'),
     (["tset"], "", 2, r'tset: No such file or directory\n  did you mean "rdmalab test"\?$'),
-    (["help"], "", 2, r'did you mean "rdmalab --help"\?$'),
+    (["help"], "", 0, r"rdmalab test PATH"),
+    (["help", "expect"], "", 0, r"\Aexpect: "),
+    (["help", "faults"], "", 0, r"^ +duplicate "),
+    (["help", "post_send", "sge"], "", 0, r"sge"),
+    (["help", "post_sned"], "", 1, r'^error: no help for "post_sned"(.|\n)*did you mean "post_send"\?$'),
+    (["help", "a", "b", "c"], "", 2, r"^usage: rdmalab help"),
     # captures of others
     (["check"], "", 2, r"^usage: rdmalab check FILE"),
     (["check", "--help"], "", 0, r"(?s)--at IP.*exit status: 0 no error"),
@@ -584,10 +589,12 @@ def check_listening(program):
 def check_convert(program):
     """Every scenario goes to .lab and back, and arrives byte for byte."""
     differ = []
+    program.file("labs").mkdir()
+    program.file("schema").symlink_to(ROOT / "schema")
     for scenario in sorted((ROOT / "scenarios").glob("*.json")):
         program.run("convert", str(scenario), "there.lab")
-        program.run("convert", "there.lab", "back.json")
-        if program.file("back.json").read_bytes() != scenario.read_bytes():
+        program.run("convert", "there.lab", "labs/back.json")
+        if program.file("labs/back.json").read_bytes() != scenario.read_bytes():
             differ.append(scenario.name)
     ensure(not differ, f"{', '.join(differ)}: not as convert writes it")
 

@@ -42,7 +42,7 @@ BAD = {  # name -> text, what is printed
     "utf8": (HEAD.encode() + b"# \xff\n", r":2:3: .*not UTF-8"),
     "operator": (HEAD + "draw n 2..5\nlet m $n & 2\n" + LAB + ASK + DO, r":3:1: .*one of \+ - \* / %"),
     "half": (HEAD + "draw n 2..5\nlet m $n +\n" + LAB + ASK + DO, r":3:1: .*a number is missing"),
-    "unknown-name": (HEAD + "draw n 2..5\n" + LAB + ASK.replace("h1 sends $n", "h1 sends $m") + DO, r":\d+:8: .*has no value"),
+    "unknown-name": (HEAD + "draw n 2..5\n" + LAB + ASK.replace("h1 sends $n", "h1 sends $m") + DO, r":\d+:14: .*has no value"),
     "no-question": (HEAD + "draw n 2..5\n" + LAB + 'screen "x"\n    Text.\n' + DO, r":\d+:8: .*a question and commands"),
     "same-choices": (HEAD + "draw n 2..5\n" + LAB + 'screen "x"\n    Text.\nask "How?"\nchoice "$n" if count(tx) == 1\n'
                      'choice "$(n)" if count(tx) != 1\n' + DO, r":\d+:8: .*two choices have the same text"),
@@ -66,9 +66,52 @@ def check_bad_problems(program):
     for name, (text, pattern) in BAD.items():
         program.file(f"{name}.tour").write_bytes(text if isinstance(text, bytes) else text.encode())
         result = program.run("quiz", "--check", f"{name}.tour")
-        if result.returncode != 1 or not re.search(f"^{name}.tour{pattern}", result.stderr, re.MULTILINE):
-            wrong.append(f"{name}: {result.returncode}: {result.stderr[:600]}")
+        said = re.findall(f"^{name}.tour{pattern}", result.stdout, re.MULTILINE)
+        if result.returncode != 1 or len(said) != 1 or result.stderr or not result.stdout.startswith(f"FAIL  {name}.tour"):
+            wrong.append(f"{name}: {result.returncode}: {result.stdout[:900]}{result.stderr}")
     ensure(not wrong, "\n".join(wrong))
+
+
+def check_one_mistake_is_told_once(program):
+    """A mistake that all seeds meet is told once; one of some seeds with the first of them."""
+    program.file("all.tour").write_text(BAD["unknown-name"][0])
+    said = program.run("quiz", "--check", "all.tour").stdout
+    line = BAD["unknown-name"][0].split("\n").index("    h1 sends $m messages.") + 1
+    ensure(f'\nall.tour:{line}:14: error: the name "$m" in the text of this problem has no value\n' in said, said)
+    ensure(said.count("error") == 1 and '  draw it above: draw m 2..5\n  with all 20 seeds\n' in said and "^^\n" in said, said)
+    program.file("near.tour").write_text(BAD["unknown-name"][0].replace("draw n", "draw mm").replace("$n", "$mm"))
+    ensure('did you mean "$mm"?' in program.run("quiz", "--check", "near.tour").stdout, "a name like it")
+    program.file("some.tour").write_text(HEAD + "draw n 2..5\nlet m $n - 3\n" + LAB + ASK + DO)
+    said = program.run("quiz", "--check", "some.tour").stdout
+    ensure(" seeds; the first is " in said, said)
+    n, first = map(int, re.search(r"^  with (\d+) of 20 seeds; the first is (\d+)$", said, re.MULTILINE).groups())
+    ensure(said.count("below 0") == 1 and "0 passed, 20 failed" not in said and f"{20 - n} passed, {n} failed" in said, said)
+    ensure(program.run("quiz", "some.tour", "--seed", str(first), stdin="\n").returncode == 2, f"seed {first}")
+
+
+def check_key(program):
+    """The key has the answer of each seed, and is the same as what the reader is told."""
+    result = program.run("quiz", "keys", "psn", "--key", "--seeds", "1..4", "--format", "csv")
+    rows = list(csv.DictReader(io.StringIO(result.stdout)))
+    ensure(result.returncode == 0 and [(r["topic"], r["seed"]) for r in rows] == [(t, str(s)) for t in ("keys", "psn") for s in (1, 2, 3, 4)], result.stdout)
+    for row in rows:
+        ensure(answer_of(program, row["topic"], row["seed"])[1] == row["answer"], str(row))
+        ensure(bool(row["text"]) == bool(re.fullmatch("[a-e]", row["answer"])), str(row))
+    text = program.run("quiz", "psn", "--key").stdout.splitlines()
+    ensure(len(text) == 20 and text[:4] == [f"{'psn':12} {r['seed']:>8}  {r['answer']}" for r in rows[4:]], str(text))
+    whole = program.run("quiz", "--key", "--seeds", "3..3", "--format", "csv").stdout
+    ensure([row["topic"] for row in csv.DictReader(io.StringIO(whole))] == TOPICS, whole)
+    program.file("wrong.tour").write_text(BAD["two-right"][0])
+    result = program.run("quiz", "wrong.tour", "--key")
+    ensure(result.returncode == 1 and "two choices are right" in result.stderr, result.stderr)
+
+
+def check_letter_behind_the_question(program):
+    """The letter of an answer executes no command after the question, also in a later screen without one."""
+    program.file("two.tour").write_text('lesson mine "Two"\nscreen "One"\n    Text.\nask "How?"\nchoice "a" if count(tx) == 0\nchoice "b" if count(tx) > 0\n'
+                                        'do\n    run\nscreen "Two"\n    More.\ndo\n    run\n')
+    out = program.run("--prompt", stdin="tour two.tour\na\n\nb\n\nb\nrun 3us\n").stdout
+    ensure(out.count("the question is over") == 2, out)
 
 
 def check_example_of_the_book(program):
@@ -242,11 +285,46 @@ def check_tables(program):
     result = program.run("grade", "work", "--answers", "class", "--format", "csv")
     rows = list(csv.reader(io.StringIO(result.stdout)))
     ensure(rows[0] == ["student", "one", "points", "of"] and rows[2] == ["plain", "1", "1", "1"], result.stdout)
-    ensure(rows[1][0].startswith("'=1+1,") and rows[1][1:] == ["0", "0", "1"] and "\x1b" not in result.stdout, result.stdout)
+    ensure(rows[1][0].startswith("'=1+1,") and rows[1][1:] == ["-", "0", "1"] and "\x1b" not in result.stdout, result.stdout)
     text = program.run("grade", "work", "--answers", "class")
     ensure(re.search(r"^plain +1   1 of 1$", text.stdout, re.MULTILINE) and "\x1b" not in text.stdout, text.stdout)
     alone = program.run("grade", "work")
     ensure(alone.returncode == 0 and re.search(r"^points +1 of 1$", alone.stdout, re.MULTILINE), alone.stdout)
+
+
+def check_marks(program):
+    """An answer that is missing, misnamed or unreadable is not like one that is wrong."""
+    _, students = make_exercise(program)
+    two = program.file("work/two")
+    shutil.copytree(program.file("work/one"), two)
+    right = "post_send h1.qp sge=mr[0:5]\n"
+    for name, text in (("anna/one.lab", right), ("anna/two.lab", right), ("emma/ome.lab", right), ("otto/one/anwser.lab", right),
+                       ("otto/one/lab.lab", ""), ("paul/one.lab", "post_sendd h1.qp\n"), ("rosa/one.lab", "run\n"),
+                       ("rosa/notes.txt", ""), ("stray.lab", right), ("zoe/one.lab", right), ("zoe/one/answer.lab", "run\n")):
+        file = students / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+    result = program.run("grade", "work/one", "--answers", "class")
+    table = re.findall(r"^(\w+) +([-!\d])   [01] of 1$", result.stdout, re.MULTILINE)
+    ensure(dict(table) == {"anna": "1", "emma": "-", "otto": "-", "paul": "!", "rosa": "0", "zoe": "0"}, result.stdout)
+    ensure(result.returncode == 1 and "-: not handed in\n!: the file cannot be read\n" in result.stdout, result.stdout)
+    warned = set(re.findall(r"^rdmalab: class/(\S+): .* not graded", result.stderr, re.MULTILINE))
+    ensure(warned == {"emma/ome.lab", "otto/one/anwser.lab", "stray.lab", "zoe/one.lab"}, result.stderr)
+    ensure('did you mean "one.lab"?' in result.stderr and 'did you mean "answer.lab"?' in result.stderr, result.stderr)
+    report = program.run("grade", "work", "--answers", "class", "--format", "report").stdout.split("\n\n")
+    ensure([one.partition("\n")[0] for one in report] == ["anna", "emma", "otto", "paul", "rosa", "zoe"], str(report))
+    ensure("points                   2 of 2" in report[0] and 'unknown command "post_sendd"' in report[3], str(report))
+    ensure("not handed in" in report[1] and "not passed: sent, seed 1" in report[4], str(report))
+    one = program.run("grade", "work", "--answers", "class", "--student", "paul")
+    ensure(one.stdout == report[3] + "\n" and not one.stderr, one.stdout + one.stderr)
+    whole = json.loads(program.run("grade", "work", "--answers", "class", "--format", "json").stdout)
+    states = {student["student"]: [exercise["state"] for exercise in student["exercises"]] for student in whole}
+    ensure(states["anna"] == ["graded"] * 2 and states["paul"] == ["unreadable", "missing"], str(states))
+    here = program.run("grade", "work/two/.")
+    ensure(here.returncode == 0 and "two  " in here.stdout and "one  " not in here.stdout, here.stdout + here.stderr)
+    for args, said in ((["--student", "anna"], "--answers says"), (["--answers", "class", "--student", "nobody"], "no such directory")):
+        wrong = program.run("grade", "work", *args)
+        ensure(wrong.returncode == 2 and said in wrong.stderr, wrong.stderr)
 
 
 def check_wrong_checks(program):
@@ -280,6 +358,9 @@ ROWS = [
     (["quiz", "psn", "--count", "0"], "", 2, r"--count"),
     (["quiz", "psn", "keys"], "", 2, r"^usage: rdmalab quiz"),
     (["quiz", "psn", "--seeds", "1..3"], "", 2, r"^usage: rdmalab quiz"),
+    (["quiz", "psn", "--key", "--seed", "3"], "", 2, r"^usage: rdmalab quiz"),
+    (["quiz", "psn", "--format", "csv"], "", 2, r"^usage: rdmalab quiz"),
+    (["quiz", "psn", "--key", "--format", "xml"], "", 2, r"there are text, csv"),
     (["quiz", "--check", "--seeds", "3..1"], "", 2, r"from the smaller to the larger"),
     (["quiz", "--check", "psn", "--seeds", f"{2**64 - 1}..{2**64 - 1}"], "", 0, r"^ok    psn  1 problem$"),
     (["-c", "quiz"], "", 0, r"this command is for the prompt"),
@@ -288,7 +369,7 @@ ROWS = [
     (["grade"], "", 2, r"^usage: rdmalab grade"),
     (["grade", "nowhere"], "", 2, r"nowhere: No such file"),
     (["grade", "."], "", 2, r"there is no exercise"),
-    (["grade", ".", "--format", "xml"], "", 2, r"there are text, json, csv"),
+    (["grade", ".", "--format", "xml"], "", 2, r"there are text, report, json, csv"),
 ]
 
 if __name__ == "__main__":

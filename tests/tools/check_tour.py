@@ -110,8 +110,8 @@ def check_bad_lessons(program):
         file = f"{name}.tour"
         program.file(file).write_bytes(text if isinstance(text, bytes) else text.encode())
         result = program.run("tour", "--check", file)
-        if result.returncode != status or not re.search(f"^{file}{pattern}", result.stderr, re.MULTILINE):
-            wrong.append(f"{name}: {result.returncode}, not {status}: {result.stderr}")
+        if result.returncode != status or not re.search(f"^FAIL  {file}\n(.*\n)*?{file}{pattern}", result.stdout, re.MULTILINE) or result.stderr:
+            wrong.append(f"{name}: {result.returncode}, not {status}: {result.stdout}{result.stderr}")
     ensure(not wrong, "\n".join(wrong))
 
 

@@ -10,6 +10,7 @@
 #include "cli/app/options.h"
 #include "cli/app/scratch.h"
 #include "emu/base/assert.h"
+#include "print/print_csv.h"
 #include "print/print_json.h"
 #include "print/show_text.h"
 #include "print/utf8.h"
@@ -20,9 +21,13 @@
 #define TIMEOUT_S_DEFAULT 20u
 #define TIMEOUT_S_MAX     86400u
 #define LINE_BYTES        256u
+#define CELL_BYTES        24u
+
+/* Marks of answers that have no points because there is nothing to run. */
+static const char *const marks[] = {[GRADING_MISSING] = "-", [GRADING_WRONG] = "!"};
 
 struct grade_arguments {
-    const char *students, *seeds_text, *format, *jobs_text, *timeout_text;
+    const char *students, *student, *seeds_text, *format, *jobs_text, *timeout_text;
 };
 
 /* --- Text --------------------------------------------------------------------------------------
@@ -41,27 +46,80 @@ static void print_reason(const struct test_case *c)
     show_wrap(stdout, 6, SHOWN_NAME(line));
 }
 
-/* Prints the exercises of one student, with the failed checks. */
-static void print_one(const struct grading *g)
+/* Writes the points of an answer, or its mark. */
+static const char *cell(const struct grading *g, size_t s, size_t i, char ret[CELL_BYTES])
+{
+    struct text t = text_on(ret, CELL_BYTES);
+    const enum grading_state state = grading_state_of(g, s, i);
+
+    if (state == GRADING_READ)
+        text_addf(&t, "%zu", grading_points(g, s, i));
+    else
+        text_add(&t, marks[state]);
+    return ret;
+}
+
+#define CELL(g, s, i) cell(g, s, i, (char[CELL_BYTES]){0})
+
+/* Prints one exercise of a student, with the failed checks, or the reason why none was run. */
+static void print_exercise(const struct grading *g, size_t s, size_t i)
+{
+    const struct grading_exercise *e = &g->exercises[i];
+    const enum grading_state state = grading_state_of(g, s, i);
+
+    printf("%-24s %s of %zu\n", SHOWN_NAME(e->name), CELL(g, s, i), e->n_checks);
+    for (size_t k = 0; k < e->n_checks; k++) {
+        const struct test_case *c = grading_failed(g, s, i, k);
+
+        if (!c)
+            continue;
+        if (state == GRADING_READ)
+            printf("  not passed: %s, seed %" PRIu64 "\n", SHOWN_NAME(e->checks[k].name), c->seed);
+        print_reason(c);
+        if (state != GRADING_READ)
+            break;
+    }
+}
+
+/* Prints the exercises of the student @s, with the failed checks. */
+static void print_student(const struct grading *g, size_t s)
 {
     size_t sum = 0;
 
+    if (g->students[s].name)
+        printf("%s\n", SHOWN_NAME(g->students[s].name));
     for (size_t i = 0; i < g->n_exercises; i++) {
-        const struct grading_exercise *e = &g->exercises[i];
-        const size_t points = grading_points(g, 0, i);
-
-        sum += points;
-        printf("%-24s %zu of %zu\n", SHOWN_NAME(e->name), points, e->n_checks);
-        for (size_t k = 0; k < e->n_checks; k++) {
-            const struct test_case *c = grading_failed(g, 0, i, k);
-
-            if (!c)
-                continue;
-            printf("  not passed: %s, seed %" PRIu64 "\n", SHOWN_NAME(e->checks[k].name), c->seed);
-            print_reason(c);
-        }
+        sum += grading_points(g, s, i);
+        print_exercise(g, s, i);
     }
     printf("%-24s %zu of %zu\n", "points", sum, g->n_checks);
+}
+
+/* Prints a report about each student, with an empty line between two. */
+static void print_report(const struct grading *g)
+{
+    for (size_t s = 0; s < g->n_students; s++) {
+        if (s > 0)
+            putchar('\n');
+        print_student(g, s);
+    }
+}
+
+/* Explains the marks that are in the table. */
+static void explain_marks(const struct grading *g)
+{
+    static const char *const texts[] = {
+        [GRADING_MISSING] = "not handed in", [GRADING_WRONG] = "the file cannot be read"};
+    bool used[ARRAY_LEN(texts)] = {false};
+
+    for (size_t s = 0; s < g->n_students; s++) {
+        for (size_t i = 0; i < g->n_exercises; i++)
+            used[grading_state_of(g, s, i)] = true;
+    }
+    for (size_t m = 0; m < ARRAY_LEN(texts); m++) {
+        if (texts[m] && used[m])
+            printf("%s: %s\n", marks[m], texts[m]);
+    }
 }
 
 /* Prints a table with a row for each student. */
@@ -79,60 +137,41 @@ static void print_class(const struct grading *g)
 
         printf("%-24s", SHOWN_NAME(g->students[s].name));
         for (size_t i = 0; i < g->n_exercises; i++) {
-            const size_t points = grading_points(g, s, i);
-
-            sum += points;
-            printf(" %3zu", points);
+            sum += grading_points(g, s, i);
+            printf(" %3s", CELL(g, s, i));
         }
         printf("   %zu of %zu\n", sum, g->n_checks);
     }
+    explain_marks(g);
 }
 
 static void print_text(const struct grading *g)
 {
-    if (g->students_in)
+    if (g->students_in && !g->student)
         print_class(g);
     else
-        print_one(g);
+        print_report(g);
 }
 
 /* --- CSV ---------------------------------------------------------------------------------------
  */
-
-/* Prints a text in quotes.  A spreadsheet would compute a text that begins like a formula, so such
- * a one gets an apostrophe, which spreadsheets hide.
- */
-static void print_quoted(const char *s)
-{
-    putchar('"');
-    if (s[0] && strchr("=+-@", s[0]))
-        putchar('\'');
-    for (; *s; s++) {
-        if (*s == '"')
-            putchar('"');
-        putchar(*s);
-    }
-    putchar('"');
-}
 
 static void print_csv(const struct grading *g)
 {
     fputs("student", stdout);
     for (size_t i = 0; i < g->n_exercises; i++) {
         putchar(',');
-        print_quoted(SHOWN_NAME(g->exercises[i].name));
+        print_csv_text(stdout, SHOWN_NAME(g->exercises[i].name));
     }
     puts(",points,of");
     for (size_t s = 0; s < g->n_students; s++) {
         const char *name = g->students[s].name;
         size_t sum = 0;
 
-        print_quoted(name ? SHOWN_NAME(name) : "");
+        print_csv_text(stdout, name ? SHOWN_NAME(name) : "");
         for (size_t i = 0; i < g->n_exercises; i++) {
-            const size_t points = grading_points(g, s, i);
-
-            sum += points;
-            printf(",%zu", points);
+            sum += grading_points(g, s, i);
+            printf(",%s", CELL(g, s, i));
         }
         printf(",%zu,%zu\n", sum, g->n_checks);
     }
@@ -159,6 +198,8 @@ static void print_json_check(const struct grading *g, size_t s, size_t i, size_t
 
 static void print_json_student(const struct grading *g, size_t s)
 {
+    static const char *const states[] = {
+        [GRADING_READ] = "graded", [GRADING_MISSING] = "missing", [GRADING_WRONG] = "unreadable"};
     const char *name = g->students[s].name;
     size_t sum = 0;
 
@@ -174,7 +215,8 @@ static void print_json_student(const struct grading *g, size_t s)
         sum += points;
         fputs(i ? ",\n  {\"name\": " : "\n  {\"name\": ", stdout);
         print_json_string(stdout, g->exercises[i].name);
-        printf(", \"points\": %zu, \"of\": %zu, \"checks\": [", points, g->exercises[i].n_checks);
+        printf(", \"state\": \"%s\", \"points\": %zu, \"of\": %zu, \"checks\": [",
+               states[grading_state_of(g, s, i)], points, g->exercises[i].n_checks);
         for (size_t k = 0; k < g->exercises[i].n_checks; k++)
             print_json_check(g, s, i, k);
         fputs("]}", stdout);
@@ -196,7 +238,8 @@ static void print_json(const struct grading *g)
 static const struct {
     const char *name;
     void (*print)(const struct grading *g);
-} formats[] = {{"text", print_text}, {"json", print_json}, {"csv", print_csv}};
+} formats[] = {
+    {"text", print_text}, {"report", print_report}, {"json", print_json}, {"csv", print_csv}};
 
 /* Returns the index of the format, or ARRAY_LEN(formats) if there is none. */
 static size_t find_format(const char *name)
@@ -206,7 +249,8 @@ static size_t find_format(const char *name)
     while (i < ARRAY_LEN(formats) && name && strcmp(formats[i].name, name) != 0)
         i++;
     if (i == ARRAY_LEN(formats))
-        fprintf(stderr, "rdmalab: --format %s: there are text, json, csv\n", SHOWN_NAME(name));
+        fprintf(stderr, "rdmalab: --format %s: there are text, report, json, csv\n",
+                SHOWN_NAME(name));
     return i;
 }
 
@@ -215,6 +259,11 @@ static bool read_arguments(const struct grade_arguments *a, struct grading *g)
     uint64_t jobs = 1;
 
     g->students_in = a->students;
+    g->student = a->student;
+    if (a->student && !a->students) {
+        fputs("rdmalab: --student: --answers says where the students are\n", stderr);
+        return false;
+    }
     g->seeds = (struct suite_seeds){true, 1, SEEDS_LAST};
     g->run.timeout_s = TIMEOUT_S_DEFAULT;
     g->run.strict = true; /* a check that expects nothing is wrong */
@@ -254,8 +303,9 @@ int grade_main(int argc, char **argv)
     struct grading g = {0};
     const struct option rows[] = {
         {.name = "--answers", .value = &a.students},
+        {.name = "--student", .value = &a.student, .words = ""},
         {.name = "--seeds", .value = &a.seeds_text, .words = ""},
-        {.name = "--format", .value = &a.format, .words = "text|json|csv"},
+        {.name = "--format", .value = &a.format, .words = "text|report|json|csv"},
         {.name = "-j", .value = &a.jobs_text, .words = ""},
         {.name = "--timeout", .value = &a.timeout_text, .words = ""},
     };

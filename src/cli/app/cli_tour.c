@@ -24,23 +24,29 @@ static int check_one(const struct source *src, const char *name,
     struct diag d = {.kind = DIAG_NONE};
     struct tour t;
     int status = EXIT_PASSED;
+    char *wrong = NULL;
+    size_t bytes;
+    FILE *err = must_memstream(&wrong, &bytes);
 
     config.devices = *devices;
+    config.err = err;
     if (!tour_read(&t, src, &d)) {
-        diag_print(stderr, src, &d);
+        diag_print(err, src, &d);
         status = EXIT_USAGE;
     } else if (name && strcmp(t.name, name) != 0) {
-        fprintf(stderr, "%s: the lesson is called \"%s\", and its file \"%s\"\n", src->name, t.name,
+        fprintf(err, "%s: the lesson is called \"%s\", and its file \"%s\"\n", src->name, t.name,
                 name);
         status = EXIT_FAILED;
     } else if (!tour_check(&t, &config)) {
         status = EXIT_FAILED;
     }
-    fflush(stderr);
+    must_memstream_end(err, &wrong);
     printf("%s  %s", status == EXIT_PASSED ? "ok  " : "FAIL", SHOWN_NAME(src->name));
     if (status == EXIT_PASSED)
         printf("  %zu screen%s", t.n_screens, t.n_screens == 1 ? "" : "s");
-    fputc('\n', stdout);
+    putchar('\n');
+    fputs(wrong, stdout);
+    free(wrong);
     tour_done(&t);
     return status;
 }

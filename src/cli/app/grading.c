@@ -10,67 +10,11 @@
 
 #include "cli/app/crew.h"
 #include "cli/app/fault_matrix.h"
+#include "cli/app/grading_files.h"
 #include "print/utf8.h"
 #include "process/beneath.h"
 #include "process/must.h"
 #include "process/signals.h"
-
-/* --- Directories -------------------------------------------------------------------------------
- */
-
-static char *joined(const char *a, const char *between, const char *b)
-{
-    const size_t room = strlen(a) + strlen(between) + strlen(b) + 1;
-    char *path = must_malloc(room);
-    struct text t = text_on(path, room);
-
-    text_addf(&t, "%s%s%s", a, between, b);
-    return path;
-}
-
-static char *copied(const char *s)
-{
-    return joined(s, "", "");
-}
-
-/* Names in a directory, sorted. */
-struct names {
-    char **v;
-    size_t n, room;
-};
-
-static int by_name(const void *a, const void *b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-static void names_done(struct names *names)
-{
-    for (size_t i = 0; i < names->n; i++)
-        free(names->v[i]);
-    free(names->v);
-}
-
-/* Lists the directory @dir without hidden names.  Returns false, with errno, if it cannot. */
-static bool names_read(const char *dir, struct names *ret)
-{
-    DIR *d = opendir(dir);
-    const struct dirent *e;
-
-    *ret = (struct names){0};
-    if (!d)
-        return false;
-    while ((e = readdir(d)) != NULL) {
-        if (e->d_name[0] == '.')
-            continue;
-        ret->v = must_grow(ret->v, ret->n, &ret->room, sizeof(*ret->v));
-        ret->v[ret->n++] = copied(e->d_name);
-    }
-    closedir(d);
-    if (ret->n)
-        qsort(ret->v, ret->n, sizeof(*ret->v), by_name);
-    return true;
-}
 
 /* --- Exercises ---------------------------------------------------------------------------------
  */
@@ -78,11 +22,23 @@ static bool names_read(const char *dir, struct names *ret)
 /* Returns the length of the word that begins the name of a check; 0: it is none. */
 static size_t check_prefix(const char *name)
 {
-    const size_t n = strlen(name);
-
-    if (n < 5 || strcmp(name + n - 4, ".lab") != 0)
+    if (!is_script(name))
         return 0;
     return strncmp(name, "check-", 6) == 0 ? 6 : strncmp(name, "matrix-", 7) == 0 ? 7 : 0;
+}
+
+/* Returns true if there are checks in the directory @dir. */
+static bool has_checks(const char *dir)
+{
+    struct names names;
+    bool has = false;
+
+    if (!names_read(dir, &names))
+        return false;
+    for (size_t i = 0; i < names.n && !has; i++)
+        has = check_prefix(names.v[i]) > 0;
+    names_done(&names);
+    return has;
 }
 
 static bool read_check(struct grading_check *c, const char *dir, const char *name)
@@ -100,11 +56,11 @@ static bool read_check(struct grading_check *c, const char *dir, const char *nam
     return !why;
 }
 
-/* Adds the exercise in the directory @name, if there are checks in it. */
+/* Adds the exercise in the directory @name, which has checks. */
 static bool read_exercise(struct grading *g, const char *name, size_t *room)
 {
     struct grading_exercise e = {.name = copied(name)};
-    char *dir = joined(g->exercises_in, "/", name);
+    char *dir = joined(g->top, "/", name);
     struct names names;
     size_t checks_room = 0;
     bool ok = true;
@@ -119,10 +75,6 @@ static bool read_exercise(struct grading *g, const char *name, size_t *room)
         names_done(&names);
     }
     free(dir);
-    if (e.n_checks == 0) {
-        free(e.name);
-        return ok;
-    }
     g->exercises = must_grow(g->exercises, g->n_exercises, room, sizeof(*g->exercises));
     g->exercises[g->n_exercises++] = e;
     g->n_checks += e.n_checks;
@@ -135,17 +87,62 @@ static bool cannot_list(const char *dir)
     return false;
 }
 
+/* Sets g->top.  Returns the name of the only exercise to grade, which the caller frees, if the
+ * directory that was given is an exercise.  Returns NULL if it is one of exercises.
+ */
+static char *find_top(struct grading *g)
+{
+    char *dir = copied(g->exercises_in), *real, *slash;
+    size_t n = strlen(dir);
+
+    while (n > 1 && dir[n - 1] == '/')
+        dir[--n] = '\0';
+    if (!has_checks(dir)) {
+        g->top = dir;
+        return NULL;
+    }
+    slash = strrchr(dir, '/');
+    if (strcmp(slash ? slash + 1 : dir, ".") == 0 || strcmp(slash ? slash + 1 : dir, "..") == 0) {
+        real = realpath(dir, NULL);
+        if (real) {
+            free(dir);
+            dir = real;
+            slash = strrchr(dir, '/');
+        }
+    }
+    real = copied(slash ? slash + 1 : dir);
+    if (slash)
+        slash[slash == dir] = '\0';
+    g->top = slash ? dir : copied(".");
+    if (!slash)
+        free(dir);
+    return real;
+}
+
 static bool read_exercises(struct grading *g)
 {
+    char *only = find_top(g);
     struct names names;
-    size_t room = 0;
+    size_t room = 0, names_room = 0;
     bool ok = true;
 
-    if (!names_read(g->exercises_in, &names))
-        return cannot_list(g->exercises_in);
-    for (size_t i = 0; ok && i < names.n; i++)
-        ok = read_exercise(g, names.v[i], &room);
+    if (!names_read(g->top, &names)) {
+        free(only);
+        return cannot_list(g->top);
+    }
+    for (size_t i = 0; ok && i < names.n; i++) {
+        char *dir = joined(g->top, "/", names.v[i]);
+
+        if (has_checks(dir)) {
+            g->names = must_grow(g->names, g->n_names, &names_room, sizeof(*g->names));
+            g->names[g->n_names++] = copied(names.v[i]);
+            if (!only || strcmp(only, names.v[i]) == 0)
+                ok = read_exercise(g, names.v[i], &room);
+        }
+        free(dir);
+    }
     names_done(&names);
+    free(only);
     if (ok && g->n_exercises == 0) {
         fprintf(stderr,
                 "rdmalab: %s: there is no exercise: a directory with a file check-NAME.lab\n",
@@ -183,16 +180,25 @@ static const char *read_answer(const char *top, const char *path, struct source 
 /* Reads STUDENT/EXERCISE/answer.lab, or else STUDENT/EXERCISE.lab. */
 static void read_answer_of(const struct grading *g, struct grading_student *s, size_t exercise)
 {
-    const char *top = g->students_in ? g->students_in : g->exercises_in;
+    const char *top = g->students_in ? g->students_in : g->top;
+    struct grading_answer *a = &s->answers[exercise];
     char *base = s->name ? joined(s->name, "/", g->exercises[exercise].name)
                          : copied(g->exercises[exercise].name);
     char *inside = joined(base, "/", "answer.lab"), *alone = joined(base, "", ".lab");
-    const char *why = read_answer(top, inside, &s->answers[exercise]);
+    const char *why = read_answer(top, inside, &a->text);
 
-    if (why && s->name && !beneath_forbids(why))
-        why = read_answer(top, alone, &s->answers[exercise]);
-    if (why)
-        s->missing[exercise] = joined("no answer: ", why, "");
+    if (why && s->name && !is_there(top, inside))
+        why = read_answer(top, alone, &a->text);
+    if (why) {
+        const bool there = is_there(top, inside) || (s->name && is_there(top, alone));
+
+        a->state = there ? GRADING_WRONG : GRADING_MISSING;
+        a->why = there ? joined("the answer cannot be read: ", "", why)
+                 : s->name
+                     ? joined("not handed in: there is no file ", inside + strlen(s->name) + 1,
+                              ", and none directly in the student's directory")
+                     : joined("not handed in: there is no file ", inside, "");
+    }
     free(base);
     free(inside);
     free(alone);
@@ -204,24 +210,14 @@ static void add_student(struct grading *g, const char *name, size_t *room)
     const size_t n = g->n_exercises;
 
     s.answers = must_malloc(n * sizeof(*s.answers));
-    s.missing = must_malloc(n * sizeof(*s.missing));
     for (size_t i = 0; i < n; i++) {
-        s.answers[i] = (struct source){0};
-        s.missing[i] = NULL;
+        s.answers[i] = (struct grading_answer){.state = GRADING_READ};
         read_answer_of(g, &s, i);
     }
+    if (name)
+        grading_files_warn(g, name);
     g->students = must_grow(g->students, g->n_students, room, sizeof(*g->students));
     g->students[g->n_students++] = s;
-}
-
-static bool is_directory(const char *top, const char *name)
-{
-    char *path = joined(top, "/", name);
-    struct stat info;
-    const bool is = lstat(path, &info) == 0 && S_ISDIR(info.st_mode);
-
-    free(path);
-    return is;
 }
 
 static bool read_students(struct grading *g)
@@ -236,11 +232,19 @@ static bool read_students(struct grading *g)
     if (!names_read(g->students_in, &names))
         return cannot_list(g->students_in);
     for (size_t i = 0; i < names.n; i++) {
+        if (g->student && strcmp(g->student, names.v[i]) != 0)
+            continue;
         if (is_directory(g->students_in, names.v[i]))
             add_student(g, names.v[i], &room);
+        else if (is_script(names.v[i]))
+            fprintf(stderr, "rdmalab: %s/%s: this is of no student: it is not graded\n",
+                    SHOWN_NAME(g->students_in), SHOWN_NAME(names.v[i]));
     }
     names_done(&names);
-    if (g->n_students == 0)
+    if (g->n_students == 0 && g->student)
+        fprintf(stderr, "rdmalab: --student %s: %s has no such directory\n", SHOWN_NAME(g->student),
+                SHOWN_NAME(g->students_in));
+    else if (g->n_students == 0)
         fprintf(stderr, "rdmalab: %s: there is no student: a directory with answers\n",
                 SHOWN_NAME(g->students_in));
     return g->n_students > 0;
@@ -278,14 +282,14 @@ static void plan(const struct grading *g, struct grading_student *s)
         for (size_t k = 0; k < g->exercises[i].n_checks; k++) {
             for (size_t seed = 0; seed < n_seeds(g); seed++, c++) {
                 *c = (struct test_case){.file = &g->exercises[i].checks[k].file,
-                                        .answer = &s->answers[i],
+                                        .answer = &s->answers[i].text,
                                         .seed = g->seeds.first + seed,
                                         .seed_given = true};
-                if (s->answers[i].text)
+                if (s->answers[i].state == GRADING_READ)
                     continue;
                 c->ended = true;
                 c->result.status = EXIT_FAILED;
-                snprintf(c->result.message, sizeof(c->result.message), "%s\n", s->missing[i]);
+                snprintf(c->result.message, sizeof(c->result.message), "%s\n", s->answers[i].why);
             }
         }
     }
@@ -352,6 +356,19 @@ const struct test_case *grading_failed(const struct grading *g, size_t student, 
     return NULL;
 }
 
+enum grading_state grading_state_of(const struct grading *g, size_t student, size_t exercise)
+{
+    const struct grading_student *s = &g->students[student];
+
+    for (size_t k = 0; k < g->exercises[exercise].n_checks; k++) {
+        const struct test_case *c = grading_failed(g, student, exercise, k);
+
+        if (c && c->result.answer_unread)
+            return GRADING_WRONG;
+    }
+    return s->answers[exercise].state;
+}
+
 size_t grading_points(const struct grading *g, size_t student, size_t exercise)
 {
     size_t n = 0;
@@ -367,12 +384,11 @@ size_t grading_points(const struct grading *g, size_t student, size_t exercise)
 static void forget_student(const struct grading *g, struct grading_student *s)
 {
     for (size_t i = 0; i < g->n_exercises; i++) {
-        if (s->answers[i].text)
-            source_done(&s->answers[i]);
-        free(s->missing[i]);
+        if (s->answers[i].text.text)
+            source_done(&s->answers[i].text);
+        free(s->answers[i].why);
     }
     free(s->answers);
-    free(s->missing);
     free(s->cases);
     free(s->name);
 }
@@ -396,6 +412,10 @@ void grading_done(struct grading *g)
         forget_student(g, &g->students[i]);
     for (size_t i = 0; i < g->n_exercises; i++)
         forget_exercise(&g->exercises[i]);
+    for (size_t i = 0; i < g->n_names; i++)
+        free(g->names[i]);
+    free(g->names);
+    free(g->top);
     free(g->students);
     free(g->exercises);
 }

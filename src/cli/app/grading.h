@@ -27,16 +27,29 @@ struct grading_exercise {
     size_t n_checks;
 };
 
+/* States of an answer. */
+enum grading_state {
+    GRADING_READ,    /* the checks decide about it */
+    GRADING_MISSING, /* there is no file */
+    GRADING_WRONG    /* the file cannot be read or parsed, or must not be read */
+};
+
+struct grading_answer {
+    struct source text;       /* @text.text NULL: it was not read */
+    enum grading_state state; /* before the checks have run, only about reading the file */
+    char *why;                /* the reason why it was not read */
+};
+
 struct grading_student {
-    char *name;              /* NULL: the answers stand beside the checks */
-    struct source *answers;  /* of each exercise; text NULL: there is none */
-    char **missing;          /* why there is none */
-    struct test_case *cases; /* per exercise, check and seed */
+    char *name;                     /* NULL: the answers stand beside the checks */
+    struct grading_answer *answers; /* of each exercise */
+    struct test_case *cases;        /* per exercise, check and seed */
 };
 
 struct grading {
-    const char *exercises_in; /* directory */
-    const char *students_in;  /* NULL: @exercises_in */
+    const char *exercises_in; /* directory of exercises, or one exercise */
+    const char *students_in;  /* NULL: the answers stand beside the checks */
+    const char *student;      /* grade only this one; NULL: all */
     struct suite_seeds seeds;
     struct test_options run;
     size_t jobs;
@@ -44,10 +57,14 @@ struct grading {
     size_t n_exercises, n_checks; /* @n_checks: of all exercises */
     struct grading_student *students;
     size_t n_students;
+    char *top;    /* the directory of the exercises; owned */
+    char **names; /* of all exercises in @top, also of those that are not graded; owned */
+    size_t n_names;
 };
 
 /* Reads the exercises, the students and their answers.  Returns false after an error, which was
- * printed.  Call grading_done() in both cases.
+ * printed.  Warns of files of students that no exercise asks for.  Call grading_done() in both
+ * cases.
  */
 bool grading_read(struct grading *g);
 
@@ -56,6 +73,9 @@ bool grading_read(struct grading *g);
  */
 int grading_run(struct grading *g);
 void grading_done(struct grading *g);
+
+/* Returns the state of an answer, after the checks have run. */
+enum grading_state grading_state_of(const struct grading *g, size_t student, size_t exercise);
 
 /* Returns the number of points of student @student in exercise @exercise. */
 size_t grading_points(const struct grading *g, size_t student, size_t exercise);

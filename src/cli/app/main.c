@@ -18,6 +18,7 @@
 #include "cli/explain/explain_asked.h"
 #include "cli/help/help.h"
 #include "cli/lang/json.h"
+#include "cli/lang/lex.h"
 #include "cli/lang/suggest.h"
 #include "cli/lessons/collection.h"
 #include "cli/lessons/scenarios.h"
@@ -30,6 +31,7 @@
 #include "print/shell.h"
 #include "print/utf8.h"
 #include "print/version.h"
+#include "process/must.h"
 #include "process/out_file.h"
 #include "process/signals.h"
 #include "process/std_files.h"
@@ -241,6 +243,7 @@ static int doctor_main(int argc, char **argv)
 }
 
 static int complete_main(int argc, char **argv);
+static int help_main(int argc, char **argv);
 
 #define OR_NAME(name) #name "|"
 #define DRILL_WORDS   DRILLS(OR_NAME) "all"
@@ -308,6 +311,10 @@ static const struct mode modes[] = {
      "a command, status, NAK, rule, field, number ('status 12'); --source: with the sections that "
      "nobody has verified",
      "0 explained, 1 nothing is known of WORD, 2 usage", MODE_TOPIC},
+    {"help", help_main, "help [TOPIC [PART]]",
+     "a command of the prompt, one of its parameters, or a class of commands; without TOPIC this "
+     "text",
+     "0 printed, 1 there is no such TOPIC, 2 usage", MODE_TOPIC},
     {"scenarios", scenarios_main, "scenarios [WORD] | scenarios run NAME [--ladder]",
      "the collection as a course, or what is about WORD; run tells one of them as a story",
      "that of the scenario that ran; 0 listed, 1 nothing is about WORD, 2 usage", "run"},
@@ -320,18 +327,24 @@ static const struct mode modes[] = {
      "  be read",
      MODE_FILES " tour"},
     {"quiz", quiz_main,
-     "quiz [TOPIC|FILE.tour] [--seed N] [--count N] [--solve] | quiz --check [--seeds A..B] "
+     "quiz [TOPIC|FILE.tour] [--seed N] [--count N] [--solve] |\n"
+     "      quiz --check [--seeds A..B] [TOPIC...] | quiz --key [--seeds A..B] [--format text|csv] "
      "[TOPIC...]",
      "a problem with one right answer, which the lab computes; without TOPIC the topics.\n"
      "      Each seed draws another problem; --count asks several, from this seed on; --solve\n"
-     "      shows the session that answers it; --check looks for problems that are wrong",
+     "      shows the session that answers it; --check looks for problems that are wrong;\n"
+     "      --key prints the right answers, by default of the seeds 1..20",
      "0 all were answered right, or solved, 1 one was not, 2 usage, or a file is wrong",
      MODE_FILES " tour"},
     {"grade", grade_main,
-     "grade DIR [--answers STUDENTS] [--seeds A..B] [--format text|json|csv] [-j N] [--timeout N]",
-     "run the checks of the exercises in DIR, with the answer of each exercise there, or with "
-     "those\n"
-     "      of each directory in STUDENTS; a check passes with all seeds, by default 1..3",
+     "grade DIR [--answers STUDENTS [--student NAME]] [--seeds A..B] "
+     "[--format text|report|json|csv]\n"
+     "      [-j N] [--timeout N]",
+     "run the checks of the exercises in DIR, or of the exercise DIR, with the answer of each "
+     "exercise there,\n"
+     "      or with those of each directory in STUDENTS; a check passes with all seeds, by default "
+     "1..3;\n"
+     "      --format report tells each student's failed checks",
      "0 all points, 1 points are missing, 2 usage, or DIR cannot be read, 99 a bug of rdmalab",
      MODE_FILES " lab"},
     {"bench", bench_main, "bench [time|device|connect|programs] [--format text|json]",
@@ -382,7 +395,7 @@ static void print_help(FILE *out)
 /* Words that people type for a mode or an option with another name. */
 static const struct {
     const char *word, *meant;
-} other_names[] = {{"help", "--help"}, {"version", "--version"}};
+} other_names[] = {{"version", "--version"}};
 
 /* The file @name could not be read: suggests a mode with a similar name. */
 static void suggest_mode(const char *name)
@@ -548,6 +561,36 @@ static int session_main(int argc, char **argv)
 out:
     free(a.lines);
     return status;
+}
+
+/* `rdmalab help`: the command `help` of the prompt; without a topic, that of the program. */
+static int help_main(int argc, char **argv)
+{
+    const struct session_config config = modes_session();
+    char line[SHELL_LINE_BYTES];
+    struct text t = text_on(line, sizeof(line));
+    struct command_line a = {.lines = line};
+
+    if (!options_take(NULL, 0, &argc, argv))
+        return EXIT_USAGE;
+    if (argc == 1) {
+        print_help(stdout);
+        return EXIT_PASSED;
+    }
+    if (argc > 3)
+        return EXIT_ASK;
+    text_add(&t, "help");
+    for (int i = 1; i < argc; i++) {
+        char *word = NULL;
+        size_t bytes;
+        FILE *f = must_memstream(&word, &bytes);
+
+        lex_write_quoted(f, argv[i]);
+        must_memstream_end(f, &word);
+        text_addf(&t, " %s", word);
+        free(word);
+    }
+    return t.cut ? EXIT_USAGE : do_asked(&config, &a, 0, NULL);
 }
 
 static int complete_main(int argc, char **argv)

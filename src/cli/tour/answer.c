@@ -59,7 +59,10 @@ static bool find_choice(const struct session *s, const struct tour_screen *sc,
         if (!answer_holds(s, &sc->choices[i].holds, &holds, reterr))
             return false;
         if (holds && n_right++ > 0) {
-            diag_set(reterr, DIAG_EXPECT, sc->choices[i].holds.at,
+            const size_t later =
+                sc->choices[i].at.at > sc->choices[ret->choice].at.at ? i : ret->choice;
+
+            diag_set(reterr, DIAG_EXPECT, sc->choices[later].holds.at,
                      "two choices are right: %c and %c", answer_letter(ret->choice),
                      answer_letter(i));
             return diag_remedy(reterr, "exactly one condition must hold");

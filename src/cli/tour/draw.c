@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/lang/suggest.h"
+#include "emu/base/assert.h"
 #include "emu/base/prng.h"
 #include "emu/base/quantity.h"
 #include "process/must.h"
@@ -220,18 +222,47 @@ static void choose(struct problem *p)
     }
 }
 
-/* Returns true if the text that a reader sees has the value of each name. */
-static bool is_resolved(const struct tour_screen *sc)
+/* Returns the first $ of the text that a reader sees: a name there has no value.  NULL: none. */
+static const char *unresolved(const struct tour_screen *sc)
 {
-    bool ok = !strchr(sc->title, '$') && !strchr(sc->text, '$') && !strchr(sc->ask, '$') &&
-              !strchr(sc->then, '$') && !strchr(sc->reason, '$');
+    const char *const texts[] = {sc->title, sc->text, sc->ask, sc->then, sc->reason};
+    const char *found = NULL;
 
-    for (size_t i = 0; i < sc->n_choices; i++)
-        ok = ok && !strchr(sc->choices[i].text, '$') && !strchr(sc->choices[i].text_below, '$');
-    return ok;
+    for (size_t i = 0; i < ARRAY_LEN(texts) && !found; i++)
+        found = strchr(texts[i], '$');
+    for (size_t i = 0; i < sc->n_choices && !found; i++) {
+        found = strchr(sc->choices[i].text, '$');
+        if (!found)
+            found = strchr(sc->choices[i].text_below, '$');
+    }
+    return found;
 }
 
-static bool judge(const struct problem *p, struct diag *reterr)
+/* Reports the name at @dollar, which has no value, where it stands first in the screen. */
+static bool no_value(const struct drawer *w, const struct problem *p, const char *dollar)
+{
+    const size_t open = dollar[1] == '(';
+    const size_t n = name_length(dollar + 1 + open);
+    const char *screen = p->src.text + p->tour.screens[0].at.at, *there;
+    char name[DRAW_BYTES], word[DRAW_BYTES + 2];
+    struct text t = text_on(name, sizeof(name)), whole = text_on(word, sizeof(word));
+    struct suggestion near;
+
+    text_addn(&t, dollar + 1 + open, n);
+    text_addn(&whole, dollar, 1 + open + n);
+    there = strstr(screen, word);
+    diag_set(w->d, DIAG_SYNTAX,
+             (struct span){(size_t)((there ? there : screen) - p->src.text), strlen(word)},
+             "the name \"%s\" in the text of this problem has no value", word);
+    near = suggestion_for(name);
+    for (size_t i = 0; i < w->n; i++)
+        suggest_offer(&near, w->v[i].name);
+    if (near.best)
+        return diag_remedy(w->d, "did you mean \"$%s\"?", near.best);
+    return diag_remedy(w->d, "draw it above: draw %s 2..5", n ? name : "n");
+}
+
+static bool judge(const struct drawer *w, const struct problem *p, struct diag *reterr)
 {
     const struct tour_screen *sc = &p->tour.screens[0];
 
@@ -239,15 +270,16 @@ static bool judge(const struct problem *p, struct diag *reterr)
         diag_set(reterr, DIAG_SYNTAX, sc->at, "a problem has a question and commands");
         return diag_remedy(reterr, "ask \"How many packets?\", and then: number count(tx), do");
     }
-    if (!is_resolved(sc)) {
-        diag_set(reterr, DIAG_SYNTAX, sc->at, "a name in the text of this problem has no value");
-        return diag_remedy(reterr, "draw it above");
-    }
+    if (unresolved(sc))
+        return no_value(w, p, unresolved(sc));
     for (size_t i = 0; i < sc->n_choices; i++) {
         for (size_t j = 0; j < i; j++) {
             if (strcmp(sc->choices[i].text, sc->choices[j].text) != 0)
                 continue;
-            diag_set(reterr, DIAG_SYNTAX, sc->choices[i].at, "two choices have the same text");
+            /* The later one in the file, whatever order the seed has drawn. */
+            diag_set(reterr, DIAG_SYNTAX,
+                     sc->choices[sc->choices[i].at.at > sc->choices[j].at.at ? i : j].at,
+                     "two choices have the same text");
             return diag_remedy(reterr, "draw values that differ");
         }
     }
@@ -280,7 +312,7 @@ bool problem_draw(struct problem *ret, const struct source *file, uint64_t seed,
     ret->tour.is_problem = true;
     ret->tour.seed = seed;
     choose(ret);
-    return judge(ret, reterr);
+    return judge(&w, ret, reterr);
 }
 
 void problem_done(struct problem *p)

@@ -527,6 +527,25 @@ bool play_solve(struct play *p)
     return true;
 }
 
+bool play_find(struct play *p, struct tour_answer *ret)
+{
+    const struct tour_screen *sc = screen_of(p);
+    struct diag d = {.kind = DIAG_NONE};
+    FILE *nowhere = fopen("/dev/null", "w");
+    bool ok = nowhere != NULL;
+
+    p->s->config.out = nowhere;
+    p->s->config.verbose = false;
+    for (; ok && p->n_done < sc->n_commands; p->n_done += ok)
+        ok = execute_nth(p, p->screen, p->n_done);
+    ok = ok && check_expectations(p);
+    p->s->config.out = p->config.out;
+    p->s->config.verbose = p->config.verbose;
+    if (nowhere)
+        fclose(nowhere);
+    return ok && (answer_find(p->s, sc, ret, &d) || complain(p, &p->tour->src, &d));
+}
+
 static enum play_result after_question(struct play *p)
 {
     if (p->tour->is_problem)
@@ -570,15 +589,25 @@ static bool is_short(const char *text)
     return n == 1 || isdigit((unsigned char)text[0]);
 }
 
+/* Returns the screen with the last question, which may be an earlier one.  NULL: there was none. */
+static const struct tour_screen *last_asked(const struct play *p)
+{
+    for (size_t i = p->screen + 1; i > 0; i--) {
+        if (p->tour->screens[i - 1].ask)
+            return &p->tour->screens[i - 1];
+    }
+    return NULL;
+}
+
 enum play_result play_answer(struct play *p, const char *text, bool is_command)
 {
-    const struct tour_screen *sc = screen_of(p);
+    const struct tour_screen *sc = last_asked(p);
     char said[PLAY_ANSWER_BYTES];
     struct text t = text_on(said, sizeof(said));
     bool is_answer;
 
     text += strspn(text, " \t\n");
-    if (!sc->ask || (is_command && !is_short(text)))
+    if (!sc || ((is_command || sc != screen_of(p)) && !is_short(text)))
         return PLAY_NOT;
     is_answer = answer_read(sc, text, &t);
     if (p->stage != PLAY_ASK) {

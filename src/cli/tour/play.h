@@ -17,6 +17,7 @@
 
 #include "cli/lang/line.h"
 #include "cli/session/session.h"
+#include "cli/tour/answer.h"
 #include "cli/tour/tour.h"
 
 /* The input that comes next. */
@@ -73,7 +74,7 @@ enum play_result play_enter(struct play *p);
 
 /* The typed text @text, with or without a line end: an answer to the question of the screen.
  * @is_command: the prompt would execute a command.  A single letter or a number is never executed
- * while a question is open, nor when it was an answer to the question.
+ * while a question is open, nor when it was an answer to the last question.
  */
 enum play_result play_answer(struct play *p, const char *text, bool is_command);
 
@@ -84,6 +85,11 @@ enum play_result play_typed(struct play *p, const struct lines *l);
  * just begun.  Returns false after an error of the file.
  */
 bool play_solve(struct play *p);
+
+/* Computes the right answer to the question of the problem that was drawn, without output.  @p has
+ * just begun.  Returns false after an error of the file, which was printed.
+ */
+bool play_find(struct play *p, struct tour_answer *ret);
 
 /* Notes that the caller has executed @l in the session of the lesson, and prints which command of
  * the lesson comes next.
