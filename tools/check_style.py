@@ -42,6 +42,7 @@ MAY_OPEN = {
     "src/process/leftovers.c": "temporary files, for src/process/out_file.c and for the user's directories",
     "src/process/std_files.c": "/dev/null",
     "src/process/signals.c": "/dev/null",
+    "src/process/own_path.c": "the path of the running program",
     "src/print/pages.c": "/dev/null",
     "src/cli/lang/source.c": "source_read(): files that the user names",
     "src/cli/session/files.c": "files_read(): files that the user names",
@@ -80,7 +81,7 @@ MAY_OPEN = {
         "cli_check": "the user's capture", "cli_complete": "the lab of the command line; /dev/null", "exec_run": "the lab of the command line", "cli_open": "the user's file", "cli_run": "the user's file", "cli_show": "the user's trace",
         "cli_test": "the user's directories and report", "ladder_file": "the user's picture",
         "main": "the user's files", "recall_file": "the history of the prompt", "report": "GITHUB_STEP_SUMMARY",
-        "cli_tour": "the user's lessons", "cli_quiz": "the user's problems", "grading": "the exercises and answers that the user has named", "scratch": "a temporary directory", "tour_progress": "the reader's place in the tour", "tour_prompt": "a lesson that the user has read",
+        "cli_tour": "the user's lessons", "cli_quiz": "the user's problems", "grading": "the exercises and answers that the user has named", "grading_files": "the exercises and answers that the user has named", "scratch": "a temporary directory", "tour_progress": "the reader's place in the tour", "tour_prompt": "a lesson that the user has read",
         "state_dir": "the history of the prompt", "suite": "the user's directories",
         "test_run": "processes of cases; artifacts, below the user's directory"}.items()},
 }
