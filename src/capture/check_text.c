@@ -187,10 +187,10 @@ static void print_ends(FILE *out, const struct check *c)
                      "is known to be captured at its host.");
     else
         text_addf(&t,
-                  "Of the ends that were captured at their hosts, %" PRIu64 " of %" PRIu64
-                  " could not be held against timers, limits and reasons: something that they "
-                  "sent or got is missing in the capture, a queue pair begins again in it, or a "
-                  "peer begins with a wrong PSN.",
+                  "Timers, limits and reasons were not checked at %" PRIu64 " of the %" PRIu64
+                  " ends that were captured at their hosts. There something that the end sent or "
+                  "got is missing in the capture, or a queue pair begins again in it, or the peer "
+                  "begins with a wrong PSN.",
                   n_ends - n_exact, n_ends);
     if (n_ends == 0 ? c->has_hopes : n_exact < n_ends) {
         fputc('\n', out);
