@@ -12,6 +12,7 @@
 #include <limits.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/mman.h>
 #ifdef __linux__
 #include <sys/prctl.h>
 #endif
@@ -96,9 +97,9 @@ static uint64_t until_ms(const struct test_options *o)
     return test_now_us() / 1000u + limit_ms - (limit_ms / 4 < 3000u ? limit_ms / 4 : 3000u);
 }
 
-/* Streams of a run: what commands and programs print, and errors. */
+/* Streams of a run: what commands and programs print, errors, and what nobody reads. */
 struct streams {
-    FILE *out, *err;
+    FILE *out, *err, *nothing;
 };
 
 /* Runs a check of an exercise.  Like a scenario it ends with all faults met. */
@@ -297,9 +298,9 @@ static void leave_message(const char *message, const char *directory, FILE *err)
     (void)finish(&o, directory, name, err);
 }
 
-static bool leave_artifacts(struct session *s, const struct test_case *c,
-                            const struct test_options *o, const char *directory, struct streams to,
-                            const struct test_result *r)
+/* Writes what the programs printed, pictures and captures. */
+static void leave_artifacts(struct session *s, const struct test_options *o, const char *directory,
+                            struct streams to, const struct test_result *r)
 {
     static const char *const names[N_OUTPUTS] = {[OUTPUT_LADDER] = "failed.svg",
                                                  [OUTPUT_PCAPNG] = "failed.pcapng",
@@ -309,7 +310,6 @@ static bool leave_artifacts(struct session *s, const struct test_case *c,
     const char *why = s->diag.message[0] ? s->diag.message : r->seen;
     char failure[DIAG_MESSAGE_BYTES + 16];
     struct text said = text_on(failure, sizeof(failure));
-    const bool ok = leave_command(c, o, directory, to.err); /* creates the directory */
 
     text_add(&said, "FAILED: ");
     utf8_add_printable(&said, why, false);
@@ -327,7 +327,6 @@ static bool leave_artifacts(struct session *s, const struct test_case *c,
         (void)scenario_write(s, (enum scenario_output)i, path, to.err); /* prints errors itself */
     }
     s->failure = NULL;
-    return ok;
 }
 
 /* Sets the position of the error: "FILE:LINE:COL: ...". */
@@ -351,7 +350,7 @@ struct session *test_run_here(const struct test_case *c, const struct test_optio
 {
     char directory[PATH_MAX];
 
-    return run_once(c, o, below_which(c, o, directory), (struct streams){out, err},
+    return run_once(c, o, below_which(c, o, directory), (struct streams){.out = out, .err = err},
                     observer_of(c, o, NULL), ret_status);
 }
 
@@ -368,24 +367,39 @@ void test_tell_seen(struct test_result *r)
     }
 }
 
-/* Leaves the artifacts of a failed case. */
+/* Leaves the artifacts of a failed case.  The report comes first: the process may be killed while
+ * it writes the others, which are large.
+ */
 static void leave_all(struct session *s, const struct test_case *c, const struct test_options *o,
                       const char *directory, struct streams to, const struct test_result *r)
 {
     struct test_result told;
 
-    if (!leave_artifacts(s, c, o, directory, to, r) || *signals_interrupted())
+    if (*signals_interrupted())
         return;
-    fflush(to.err); /* to r->message */
-    told = *r;
-    if (r->status == EXIT_PASSED)
-        test_tell_seen(&told);
-    leave_message(told.message, directory, to.err);
+    if (leave_command(c, o, directory, to.err)) { /* creates the directory */
+        fflush(to.err);                           /* to r->message */
+        told = *r;
+        if (r->status == EXIT_PASSED)
+            test_tell_seen(&told);
+        leave_message(told.message, directory, to.err);
+    }
+    leave_artifacts(s, o, directory, to, r);
 }
 
-/* Runs the case.  Commands and programs print to @out.  Its second run prints to @nothing. */
-static void run_case(const struct test_case *c, const struct test_options *o, FILE *out,
-                     FILE *nothing, FILE *err, struct test_result *r)
+/* Keeps the result @r for the runner in case that this process is killed before it sends it. */
+static void keep_early(struct test_early *early, FILE *err, const struct test_result *r)
+{
+    if (!early)
+        return;
+    fflush(err); /* to r->message */
+    early->r = *r;
+    early->is_set = true;
+}
+
+/* Runs the case.  Its second run prints to @to.nothing. */
+static void run_case(const struct test_case *c, const struct test_options *o, struct streams to,
+                     struct test_result *r, struct test_early *early)
 {
     char directory[PATH_MAX];
     const char *const below = below_which(c, o, directory);
@@ -393,7 +407,7 @@ static void run_case(const struct test_case *c, const struct test_options *o, FI
     struct session *s, *again = NULL;
     int again_status;
 
-    s = run_once(c, o, below, (struct streams){out, err}, observer_of(c, o, &covering), &r->status);
+    s = run_once(c, o, below, to, observer_of(c, o, &covering), &r->status);
     if (s && c->witness && c->witness->ended)
         c->witness->ended(c->witness->observer.ctx, s, r);
     if (s) {
@@ -407,7 +421,7 @@ static void run_case(const struct test_case *c, const struct test_options *o, FI
         find_place(s, r);
     }
     if (s && o->strict && r->status == EXIT_PASSED && !r->expects) {
-        fprintf(err,
+        fprintf(to.err,
                 "%s: nothing was expected\n  an \"expect\", \"until\" or \"refused\" says "
                 "what must come out\n",
                 SHOWN_NAME(c->file->name));
@@ -415,25 +429,29 @@ static void run_case(const struct test_case *c, const struct test_options *o, FI
     }
     if (s && o->twice) {
         /* Print the error of a failed case only once. */
-        again = run_once(c, o, below,
-                         (struct streams){nothing, r->status == EXIT_PASSED ? err : nothing},
-                         (struct session_observer){0}, &again_status);
+        const struct streams second = {.out = to.nothing,
+                                       .err = r->status == EXIT_PASSED ? to.err : to.nothing};
+
+        again = run_once(c, o, below, second, (struct session_observer){0}, &again_status);
         if (again && rdl_hash(again->lab) != r->hash) {
-            print_difference(err, s, again);
+            print_difference(to.err, s, again);
             r->status = exit_worse(r->status, EXIT_FAILED);
         }
         r->status = exit_worse(r->status, again_status); /* also if there was no second run */
     }
     if (s && may_start(o) && r->status != EXIT_PASSED)
-        printed_tell(out, err);
-    if (s && o->artifacts && (r->status != EXIT_PASSED || r->differs || r->unmet))
-        leave_all(s, c, o, directory, (struct streams){out, err}, r);
+        printed_tell(to.out, to.err);
+    if (s && o->artifacts && (r->status != EXIT_PASSED || r->differs || r->unmet)) {
+        keep_early(early, to.err, r);
+        leave_all(s, c, o, directory, to, r);
+    }
     session_free(s);
     session_free(again);
 }
 
 /* Runs in the process of the case. */
-static void run_child(const struct test_case *c, const struct test_options *o, int out_pipe)
+static void run_child(const struct test_case *c, const struct test_options *o,
+                      struct test_early *early, int out_pipe)
 {
     struct test_result r = {.status = EXIT_FAILED};
     FILE *nothing = fopen("/dev/null", "w");
@@ -445,7 +463,7 @@ static void run_child(const struct test_case *c, const struct test_options *o, i
     test_add_again(&again, c, o);
     signals_replay("%s", line);
     if (nothing && out && err)
-        run_case(c, o, out, nothing, err, &r);
+        run_case(c, o, (struct streams){out, err, nothing}, &r, early);
     else
         fprintf(stderr, "rdmalab: %s: %s\n", nothing ? "message" : "/dev/null", strerror(errno));
     if (err)
@@ -471,6 +489,24 @@ static void end_with(pid_t runner)
         _exit(EXIT_FAILED); /* the runner died before prctl() */
 }
 
+/* Returns memory for an early result if there will be artifacts; NULL: none, also on failure. */
+static struct test_early *share_early(const struct test_options *o)
+{
+    struct test_early *early;
+
+    if (!o->artifacts)
+        return NULL;
+    early = mmap(NULL, sizeof(*early), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    return early == MAP_FAILED ? NULL : early;
+}
+
+static void free_early(struct test_process *p)
+{
+    if (p->early)
+        munmap(p->early, sizeof(*p->early));
+    p->early = NULL;
+}
+
 const char *test_start(struct test_case *c, const struct test_options *o, struct test_process *ret)
 {
     const pid_t runner = getpid();
@@ -479,17 +515,19 @@ const char *test_start(struct test_case *c, const struct test_options *o, struct
     if (pipe(ends) != 0)
         return strerror(errno);
     fflush(NULL);
-    *ret = (struct test_process){.c = c, .pipe = ends[0], .started_us = test_now_us()};
+    *ret = (struct test_process){
+        .c = c, .pipe = ends[0], .early = share_early(o), .started_us = test_now_us()};
     ret->pid = signals_fork();
     if (ret->pid == 0) {
         close(ends[0]);
         end_with(runner);
-        run_child(c, o, ends[1]);
+        run_child(c, o, ret->early, ends[1]);
     }
     close(ends[1]);
     if (ret->pid > 0)
         return NULL;
     close(ends[0]);
+    free_early(ret);
     ret->pid = 0;
     return strerror(errno);
 }
@@ -511,6 +549,27 @@ static bool is_killed(int wait_status)
 {
     return WIFSIGNALED(wait_status) &&
            (WTERMSIG(wait_status) == SIGKILL || WTERMSIG(wait_status) == SIGTERM);
+}
+
+/* Sets the result of a process that was killed while it wrote artifacts.  Returns false if it had
+ * none yet.
+ */
+static bool take_early(const struct test_process *p, struct test_result *r)
+{
+    const char *limit = p->killed_for == EXIT_TIMEOUT ? "the wall-clock limit was reached"
+                                                      : "the process was killed";
+    struct text t;
+
+    if (!p->early || !p->early->is_set)
+        return false;
+    *r = p->early->r;
+    r->message[sizeof(r->message) - 1] = '\0';
+    t = text_on(r->message, sizeof(r->message));
+    t.len = strlen(r->message);
+    text_addf(&t, "%s: %s before all artifacts were written; failed.txt is there\n",
+              SHOWN_NAME(p->c->file->name), limit);
+    r->status = exit_worse(r->status, p->killed_for);
+    return true;
 }
 
 /* Sets the result of a process that sent none, from the way it ended. */
@@ -556,8 +615,10 @@ void test_collect(struct test_process *p)
         ;
     if (have < sizeof(*r)) {
         *r = (struct test_result){.status = EXIT_BROKEN};
-        judge_by_end(p, wait_status, r);
+        if (!is_killed(wait_status) || !take_early(p, r))
+            judge_by_end(p, wait_status, r);
     }
+    free_early(p);
     r->wall_us = test_now_us() - p->started_us;
     p->c->ended = true;
     p->pid = 0;

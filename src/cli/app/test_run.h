@@ -26,13 +26,20 @@ struct test_options {
 };
 
 /* A running process. */
+/* The result of a case before its artifacts are written, in memory that its process shares. */
+struct test_early {
+    bool is_set;
+    struct test_result r;
+};
+
 struct test_process {
     pid_t pid; /* 0: none */
     int pipe;  /* readable when the result is available or the process has ended */
     struct test_case *c;
-    uint64_t started_us; /* time of test_now_us() at its start */
-    int killed_for;      /* @why of test_kill(); EXIT_PASSED: not killed */
-    uint64_t killed_us;  /* time of the first test_kill(); valid if it was killed */
+    struct test_early *early; /* the result if the process is killed while it writes artifacts */
+    uint64_t started_us;      /* time of test_now_us() at its start */
+    int killed_for;           /* @why of test_kill(); EXIT_PASSED: not killed */
+    uint64_t killed_us;       /* time of the first test_kill(); valid if it was killed */
 };
 
 /* Returns true if scenarios may write files anywhere. */
