@@ -24,6 +24,14 @@ from program import FOREVER, PAIR, TIMEOUT_S, ensure
 ONE_SEND = PAIR + "post_recv h2.qp wr_id=7 sge=mr[0:1k]\npost_send h1.qp wr_id=1 sge=mr[0:64] signaled\nrun\n"
 BOTH_WAYS = PAIR + ("post_recv h1.qp wr_id=6 sge=mr[1k:2k]\npost_recv h2.qp wr_id=7 sge=mr[1k:2k]\n"
                     "post_send h1.qp wr_id=1 sge=mr[0:64] signaled\nrun 5us\npost_send h2.qp wr_id=2 sge=mr[0:64] signaled\nrun\n")
+SET_UP = "setup quiet\n"  # regions allow the peer all
+
+
+def read_into(before, remote):
+    """Returns a script in which h1 READs from h2's memory @remote, after the lines @before."""
+    return SET_UP + (f"{before}\npost_send h1.qp op=rdma_read wr_id=2 sge=mr[1k:1040] remote=h2.{remote} signaled\nrun\n"
+                   'expect h1.mr[1k:1028] == "late"\n')
+
 
 FILES = {
     "reliable.lab": ONE_SEND,
@@ -42,6 +50,18 @@ FILES = {
     "forever.lab": "scenario title=forever ticks=1000000000000\n" + FOREVER,
     "forever2.lab": "scenario title=forever ticks=1000000000000\n" + FOREVER,
     "good2.lab": "host h1\n",
+    "no-region.lab": read_into("on h2 { reg_mr pd len=4k access=local_write as nr }", "nr[0]"),
+    "early-read.lab": read_into("", "mr[2k]").replace("expect", 'write h2.mr[2k] "late"\nexpect'),
+    "empty-write.lab": SET_UP + ('write h1.mr[0:2k] fill=7\npost_recv h2.qp wr_id=7 sge=mr[0:2k]\n'
+                               'post_send h1.qp wr_id=1 sge=mr[64:1264],mr[2k:2080] signaled\nrun\n'
+                               'post_send h2.qp wr_id=3 op=rdma_write sge=mr[1k:1280] remote=h1.mr[3k] signaled\nrun\n'
+                               'expect h1.mr[3272:3276] == "xyz"\n'),
+    "resent-read.lab": SET_UP + ('write h1.mr[0:3k] fill=7\ndrop next from=h1 class=read_response as f1\n'
+                               'post_send h2.qp wr_id=1 op=rdma_read sge=mr[0:100],mr[1k:3k] remote=h1.mr[8] signaled\nrun\n'
+                               'expect h2.mr[2100:2104] == "xyz"\n'),
+    "one-fails.lab": read_into("on h2 { reg_mr pd len=4k access=local_write as nr }\npost_recv h2.qp sge=mr[0:1k]\n"
+                                      "post_send h1.qp wr_id=1 sge=mr[0:64] signaled", "nr[0]").split("expect")[0]
+                     + "expect count(cqe, host==h1, status==SUCCESS) == 2\n",
     "unmet.lab": PAIR + "drop next from=h1 as f1\nexpect tick > 0\n",
     "cleared.lab": PAIR + "stall h1.qp.sq as f1\nclear all\nexpect tick > 0\n",
     "optional.lab": PAIR + "drop next from=h1 optional as f1\nexpect tick > 0\n",
@@ -57,6 +77,20 @@ FILES = {
 ODD = "odd/a\"b'<c>&#\t\x01\udcff\u00e9.lab"  # what each form must escape, and a byte that is no UTF-8
 
 CASES = [  # arguments, standard input, exit status, what the output must match
+    # the source of wrong bytes, and the error behind a failure
+    (["test", "no-region.lab"], "", 1, r"why h1\.mr\[1k:1028\]:\n +h1\.mr\[1k:1028\]: nobody wrote there\.\n"
+                                       r"  why #\S+:\n +#\S+ +cqe +h1\.cq wr_id=2 REM_ACCESS_ERR RDMA_READ(.|\n)*refused by MR_KEY"),
+    (["test", "one-fails.lab"], "", 1, r"== 2: it is 1\n(.|\n)*  why #\S+:\n +#\S+ +cqe +h1\.cq wr_id=2 REM_ACCESS_ERR RDMA_READ"),
+    (["test", "early-read.lab"], "", 1, r"written last in #\S+, by h1\.qp's RDMA_READ wr_id=2 \(early-read\.lab:\d+\)\.\n"
+                                        r" +The bytes came from h2\.mr\[2k:2052\], which were read in #\S+: nobody wrote there\. h2\.mr\[2k:2052\]\s+"
+                                        r"was written later, in #\S+, by a command \(early-read\.lab:\d+\)"),
+    (["test", "empty-write.lab"], "", 1, r"by h2\.qp's RDMA_WRITE wr_id=3 (.|\n)*came from h2\.mr\[1224:1228\], .* had been written in #\S+, by\s+"
+                                         r"h1\.qp's SEND wr_id=1 (.|\n)*Those came from h1\.mr\[2072:2076\], which were read in #\S+: nobody wrote there"),
+    (["test", "resent-read.lab"], "", 1, r"came from h1\.mr\[1184:1188\], which were read in #\S+ and had been written in #\S+, by a\s+command"),
+    (["-c", "setup quiet", "-c", "why h1.mr[5k]"], "", 1, r"h1\.mr\[5k\] ends behind its region, which has \d+ bytes"),
+    (["-c", "setup quiet", "-c", "why h1.mr[0:8]"], "", 0, r"^h1\.mr\[0:8\]: nobody wrote there\.$"),
+    (["-c", "setup quiet", "-c", "post_send h1.qp op=rdma_write wr_id=1 sge=mr[0:8] remote=h2.mr[0] rkey=7 signaled", "-c", "run",
+      "-c", "why not cqe(host==h1, status==SUCCESS)"], "", 0, r"try: why h1\.cq\.wc\[0\]"),
     # judged, and not run
     (["test", "--dry", "good.lab", "fails.lab"], "", 0, r"\Aok    good\.lab\nok    fails\.lab\n2 passed, 0 failed"),
     (["test", "--dry", "good.lab", "wrong.lab"], "", 2, r"FAIL  wrong\.lab\nwrong\.lab:3:1: error: (.|\n)*\n1 passed, 1 failed"),
@@ -328,6 +362,19 @@ def check_artifacts(program):
     ensure([p.name for p in program.file("left").iterdir()] == ["fails.lab"], "only the failure leaves something")
     ensure(program.run("test", "good.lab", "--artifacts", "none").returncode == 0, "good.lab passes")
     ensure(not program.file("none").exists(), "nothing is left")
+
+
+def check_report_before_artifacts(program):
+    """A process that is killed while it writes large artifacts has a report, and failed.txt."""
+    shim = program.file("die_writing.so")
+    subprocess.run(["gcc", "-shared", "-fPIC", "-O1", "-o", str(shim), str(whole.ROOT / "tests/tools/die_writing.c")], check=True)
+    env = {**os.environ, "LD_PRELOAD": str(shim), "DIE_WRITING": str(int(signal.SIGKILL)), "DIE_WRITING_NAME": "failed.svg"}
+    done = subprocess.run([program.path, "test", "fails.lab", "--artifacts", "early"], cwd=program.file("."), env=env, capture_output=True,
+                          text=True, check=False)
+    said = r"FAIL expect h1\.irqs == 1: it is 0"
+    ensure(done.returncode == 1 and re.search(said, done.stdout) and "killed before all artifacts were written" in done.stdout, done.stdout + done.stderr)
+    ensure(re.search(said, program.file("early/fails.lab/failed.txt").read_text()), "failed.txt does not tell the failure")
+    ensure(not program.file("early/fails.lab/failed.svg").exists(), "the process was killed too late")
 
 
 def check_artifacts_stand_alone(program):

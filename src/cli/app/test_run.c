@@ -394,6 +394,7 @@ static void keep_early(struct test_early *early, FILE *err, const struct test_re
         return;
     fflush(err); /* to r->message */
     early->r = *r;
+    early->r.message[sizeof(r->message) - 1] = '\0';
     early->is_set = true;
 }
 
@@ -563,10 +564,8 @@ static bool take_early(const struct test_process *p, struct test_result *r)
     if (!p->early || !p->early->is_set)
         return false;
     *r = p->early->r;
-    r->message[sizeof(r->message) - 1] = '\0';
-    t = text_on(r->message, sizeof(r->message));
-    t.len = strlen(r->message);
-    text_addf(&t, "%s: %s before all artifacts were written; failed.txt is there\n",
+    t = text_on(r->message, sizeof(r->message)); /* empties it */
+    text_addf(&t, "%s%s: %s before all artifacts were written\n", p->early->r.message,
               SHOWN_NAME(p->c->file->name), limit);
     r->status = exit_worse(r->status, p->killed_for);
     return true;

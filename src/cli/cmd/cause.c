@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/cmd/first_error.h"
+#include "cli/cmd/why_bytes.h"
 #include "cli/cmd/why_event.h"
 #include "cli/live/live.h"
 #include "cli/session/expr_count.h"
@@ -17,7 +19,7 @@
 #include "tree/lab_past.h"
 #include "tree/tree.h"
 
-#define CAUSES_MAX 2u  /* most answers of one expectation */
+#define CAUSES_MAX 2u  /* most answers about the subjects of one expectation */
 #define LINES_MAX  24u /* most lines of one answer */
 
 #define HEADING_BYTES (SESSION_PATH_BYTES + 32u)
@@ -27,8 +29,9 @@ struct causes {
     struct session *s;
     struct question q;
     struct past past;
-    char headings[CAUSES_MAX][HEADING_BYTES];
-    size_t n;
+    char headings[CAUSES_MAX + 1][HEADING_BYTES]; /* one more, about an error */
+    ev_id about[CAUSES_MAX + 1];                  /* the event that the answer is about; 0: none */
+    size_t n, max;
 };
 
 /* One side of a term, and the way in which it differs from what was expected. */
@@ -59,7 +62,7 @@ static bool begin(struct told_answer *a, struct causes *c, const char *heading)
 {
     struct text t;
 
-    if (c->n == CAUSES_MAX)
+    if (c->n == c->max)
         return false;
     for (size_t i = 0; i < c->n; i++) {
         if (strcmp(c->headings[i], heading) == 0)
@@ -69,6 +72,7 @@ static bool begin(struct told_answer *a, struct causes *c, const char *heading)
     a->out = must_memstream(&a->text, &a->bytes);
     t = text_on(c->headings[c->n], HEADING_BYTES);
     text_add(&t, heading);
+    c->about[c->n] = 0;
     return true;
 }
 
@@ -105,6 +109,7 @@ static void tell_why(struct causes *c, const char *target, ev_id id)
     if (!begin(&a, c, heading))
         return;
     (void)why_event_print(c->s, a.out, &c->past, id, target);
+    c->about[c->n] = id;
     end(&a);
 }
 
@@ -393,37 +398,26 @@ static void of_leaf(struct causes *c, const struct subject *u, const char *path)
         tell_why_object(c, node);
 }
 
-/* Returns the last recorded event that wrote to @m, memory of @host by a device; NULL: none did. */
-static const struct ev *last_write(const struct causes *c, const char *host, const struct memory *m)
-{
-    const uint32_t number = ev_names_find_host(c->past.names, host);
-    const uint64_t end = m->iova + (m->bytes ? m->bytes : 1);
-
-    for (size_t i = c->past.n; i > 0; i--) {
-        const struct ev *e = past_at(&c->past, i - 1);
-
-        if (e->kind == EV_dma_write && e->u.dma_write.host == number && e->u.dma_write.addr < end &&
-            e->u.dma_write.addr + e->u.dma_write.bytes > m->iova)
-            return e;
-    }
-    return NULL;
-}
-
-/* Handles the memory @path: the last write of a device to it, or what the lab waits for. */
+/* Handles the memory @path: who wrote it last and from where, or what the lab waits for. */
 static void of_memory(struct causes *c, const char *path)
 {
-    char host[RDL_NAME_BYTES];
+    char heading[HEADING_BYTES];
+    struct text t = text_on(heading, sizeof(heading));
     const struct ev *e;
+    struct told_answer a;
     struct memory m;
 
     /* Addresses of two regions that do not begin at their address in the program may overlap. */
     if (!resolve_memory_text(c->q.in, path, (struct span){0, 0}, &m, NULL) || m.iova != m.addr)
         return;
-    tree_host_of(path, host);
-    e = last_write(c, host, &m);
-    if (e)
-        tell_why_event(c, e->id);
-    else
+    text_addf(&t, "why %s", path);
+    if (!begin(&a, c, heading))
+        return;
+    e = why_bytes_print(c->s, a.out, &c->past, path, &m);
+    if (e && e->kind != EV_mem_write)
+        (void)why_event_print(c->s, a.out, &c->past, e->id, NULL);
+    end(&a);
+    if (!e)
         tell_waits(c);
 }
 
@@ -522,11 +516,35 @@ static void of_term(struct causes *c, const struct expr_term *term, const char *
     of_side(c, &u);
 }
 
+/* Returns true if an answer is about @e, or about another event of its tick: a failed completion
+ * and the change of the state that it causes have one answer.
+ */
+static bool is_answered(const struct causes *c, const struct ev *e)
+{
+    for (size_t i = 0; i < c->n; i++) {
+        if (c->about[i] && ev_tick(c->about[i]) == ev_tick(e->id))
+            return true;
+    }
+    return false;
+}
+
+/* Answers `why` about the first error in the lab, whatever was expected: it is often the cause. */
+static void of_error(struct causes *c)
+{
+    const struct ev *e = first_error(&c->past);
+
+    c->max++;
+    if (e && !is_answered(c, e))
+        tell_why_event(c, e->id);
+}
+
 void cause_note(struct session *s, const struct scope *in, const struct expr_terms *terms,
                 const char *text)
 {
-    struct causes c = {.s = s, .q = {in, {0, 0}, NULL}, .past = past_of_lab(s->lab)};
+    struct causes c = {
+        .s = s, .q = {in, {0, 0}, NULL}, .past = past_of_lab(s->lab), .max = CAUSES_MAX};
 
     for (size_t i = 0; i < terms->n; i++)
         of_term(&c, &terms->v[i], text);
+    of_error(&c);
 }

@@ -4,6 +4,7 @@
 
 #include "cli/cmd/commands.h"
 #include "cli/cmd/export_graph.h"
+#include "cli/cmd/why_bytes.h"
 #include "cli/cmd/why_event.h"
 #include "cli/cmd/why_not.h"
 #include "cli/explain/explain.h"
@@ -22,6 +23,7 @@
 #include "cli/why/why.h"
 #include "emu/base/assert.h"
 #include "emu/base/quantity.h"
+#include "emu/trace/event.h"
 #include "emu/trace/kind.h"
 #include "emu/trace/schema.h"
 #include "print/show_text.h"
@@ -223,17 +225,44 @@ bool look_find_event(struct session *s, const struct step *st, const struct past
             session_fail(s, at, "nothing has happened to %s that needs a reason", target);
             if (tree_is(s->lab, target, NODE_mr))
                 return diag_remedy(&s->diag,
-                                   "\"read %s[0:16]\" prints its bytes, \"show events "
-                                   "kinds=dma_write last 5\" what devices wrote",
-                                   target);
+                                   "\"read %s[0:16]\" prints its bytes, \"why %s[0:16]\" tells "
+                                   "who wrote them",
+                                   target, target);
         }
         return remedy_of_missing(s, *ret, "\"show events last 20\" lists what has happened");
     }
 }
 
+/* `why h1.mr[0:16]`: who wrote these bytes. */
+static bool why_memory(struct session *s, const struct step *st, const struct past *past)
+{
+    const struct scope in = session_scope(s);
+    const struct span at = step_span(st, "target", 0);
+    char path[SESSION_PATH_BYTES];
+    const struct ev *e;
+    struct memory m;
+
+    resolve_path(&in, step_text(st, "target"), path);
+    if (!resolve_memory_text(&in, path, at, &m, &s->diag))
+        return false;
+    if (m.from >= m.region_bytes || m.bytes > m.region_bytes - m.from)
+        return session_fail(s, at, "%s ends behind its region, which has %llu bytes", path,
+                            (unsigned long long)m.region_bytes);
+    if (m.iova != m.addr) {
+        session_fail(s, at, "the writes to %s cannot be told from those to other memory", path);
+        return diag_remedy(&s->diag, "its iova is not its address in the program; \"show events "
+                                     "kinds=dma_write\" lists what devices wrote");
+    }
+    e = why_bytes_print(s, s->config.out, past, path, &m);
+    if (e && e->kind != EV_mem_write)
+        (void)why_event_print(s, s->config.out, past, e->id, NULL);
+    return true;
+}
+
 bool run_why(struct session *s, const struct step *st)
 {
     const struct past past = past_of_lab(s->lab);
+    const struct scope in = session_scope(s);
     const char *target = step_text(st, "target");
     const struct span at = step_span(st, "target", 0);
     ev_id id = 0;
@@ -244,6 +273,8 @@ bool run_why(struct session *s, const struct step *st)
     }
     if (step_has(st, "not"))
         return why_not_run(s, step_text(st, "not"), step_span(st, "not", 0));
+    if (target && why_bytes_is_memory(&in, target))
+        return why_memory(s, st, &past);
     if (!look_find_event(s, st, &past, &id))
         return false;
     if (!target)

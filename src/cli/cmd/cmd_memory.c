@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/cmd/commands.h"
+#include "cli/session/places.h"
 #include "cli/session/resolve.h"
 #include "emu/base/assert.h"
 #include "emu/base/prng.h"
@@ -79,6 +80,7 @@ bool run_write(struct session *s, const struct step *st)
     const char *text = step_text(st, "text"), *hex = step_text(st, "hex");
     enum rdl_status status;
     struct memory m;
+    uint64_t from;
     uint8_t *buf;
     size_t n;
 
@@ -105,8 +107,11 @@ bool run_write(struct session *s, const struct step *st)
         fill_pattern(buf, n, step_number_or(st, "pattern", 0));
     else
         memset(buf, (int)step_number_or(st, "fill", 0), n);
+    from = rdl_tick(s->lab);
     status = rdl_mem_write(s->lab, m.host, m.addr, buf, n);
     free(buf);
+    if (status == RDL_OK)
+        places_add(s, st->at, from);
     return status == RDL_OK || memory_failed(s, st, "at", &m, n, status);
 }
 

@@ -9,14 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/cmd/first_error.h"
 #include "cli/cmd/why_event.h"
 #include "cli/live/live.h"
 #include "cli/why/fate_text.h"
 #include "cli/why/why_not.h"
 #include "cli/why/work_text.h"
 #include "emu/facts/enum/object.h"
-#include "emu/facts/enum/qp_state.h"
-#include "emu/facts/enum/wc_status.h"
 #include "emu/trace/event.h"
 #include "print/shell.h"
 #include "print/show_text.h"
@@ -61,34 +60,12 @@ static struct failed_qp *qp_of(struct program_cause *c, uint32_t qpn, ev_id when
     return NULL;
 }
 
-/* Returns true if an error moved a queue pair to ERR or SQE in @e.  A program that does so itself
- * wants the flush: the cause is then its request.
- */
-static bool is_error_state(const struct program_cause *c, const struct ev *e)
-{
-    const struct ev *cause;
-
-    if (e->kind != EV_qp_state || (e->u.qp_state.to != QPS_ERR && e->u.qp_state.to != QPS_SQE))
-        return false;
-    cause = past_find(&c->past, e->cause);
-    return !cause || (cause->kind != EV_ctrl_execute && cause->kind != EV_ctrl_request &&
-                      cause->kind != EV_kick);
-}
-
-static bool is_failed_completion(const struct ev *e)
-{
-    return e->kind == EV_cqe && e->u.cqe.status != WCS_SUCCESS &&
-           e->u.cqe.status != WCS_WR_FLUSH_ERR;
-}
-
 static void look_at(struct program_cause *c, const struct ev *e)
 {
     struct failed_qp *q = NULL;
 
-    if (is_failed_completion(e)) {
-        q = qp_of(c, e->u.cqe.qpn, e->id);
-    } else if (is_error_state(c, e)) {
-        q = qp_of(c, e->u.qp_state.qpn, e->id);
+    if (is_error_event(&c->past, e)) {
+        q = qp_of(c, e->kind == EV_cqe ? e->u.cqe.qpn : e->u.qp_state.qpn, e->id);
     } else if (e->kind == EV_gone && e->u.gone.object == OBJ_QP) {
         q = qp_of(c, e->u.gone.number, e->id);
         if (q)

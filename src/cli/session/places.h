@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Places of the commands that posted work requests, for `why`: "a.lab:13".  The last PLACES_MAX
- * posts are kept.  They are no part of the lab.
+/* Places of the commands that posted work requests or wrote to memory, for `why`: "a.lab:13".  The
+ * last PLACES_MAX are kept.  They are no part of the lab.
  */
 #ifndef CLI_SESSION_PLACES_H
 #define CLI_SESSION_PLACES_H
@@ -9,10 +9,10 @@
 
 #define PLACES_MAX 4096u
 
-/* Notes that the command at @at has posted in the ticks after @from, up to now. */
+/* Notes that the command at @at has posted or written in the ticks after @from, up to now. */
 void places_add(struct session *s, struct span at, uint64_t from);
 
-/* Returns the place of the command that posted in @tick; "": it is not known, or was typed. */
+/* Returns the place of the command that posted or wrote in @tick; "": it is not known, or was typed. */
 const char *places_find(const struct session *s, uint64_t tick);
 
 /* Frees what is kept. */

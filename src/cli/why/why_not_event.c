@@ -6,8 +6,11 @@
 
 #include "cli/why/why_not_answer.h"
 #include "emu/base/assert.h"
+#include "emu/facts/enum/wc_status.h"
 #include "emu/trace/event.h"
 #include "rdmalab/trace.h"
+
+#define COMPLETIONS_MAX 65536u /* of a completion queue that are looked at */
 
 /* Returns true if @e fulfils condition @i of @f. */
 static bool fulfils(const struct ev_filter *f, size_t i, const struct ev *e)
@@ -184,6 +187,25 @@ struct cqs {
     bool interrupts; /* explain interrupts; false: suggest commands about completions */
 };
 
+/* Suggests the command about the first failed completion of @cq.  Returns false if there is none.
+ */
+static bool try_failed(struct why_not *w, const char *cq)
+{
+    const uint64_t count = tree_number(w->lab, cq, LEAF_cq_count);
+    struct rdl_value status;
+    char wc[TREE_PATH_BYTES];
+
+    for (uint64_t i = 0; i < count && i < COMPLETIONS_MAX; i++) {
+        if (!tree_element(w->lab, cq, CHILD_cq_wc, i, wc) ||
+            !tree_leaf(w->lab, wc, LEAF_wc_status, &status) ||
+            strcmp(status.text, enum_name(&enum_wc_status, WCS_SUCCESS)) == 0)
+            continue;
+        why_not_try(w, "why %s", wc);
+        return true;
+    }
+    return false;
+}
+
 static void each_cq(void *ctx, const char *key, const struct rdl_value *v)
 {
     const struct cqs *of = ctx;
@@ -195,7 +217,7 @@ static void each_cq(void *ctx, const char *key, const struct rdl_value *v)
     tree_join(&t, of->host, key);
     if (of->interrupts)
         say_cq(of->w, path);
-    else
+    else if (!try_failed(of->w, path))
         why_not_try(of->w, "why not %s.wc[%llu]", path,
                     (unsigned long long)tree_number(of->w->lab, path, LEAF_cq_count));
 }
