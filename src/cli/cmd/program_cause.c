@@ -16,6 +16,7 @@
 #include "cli/why/why_not.h"
 #include "cli/why/work_text.h"
 #include "emu/facts/enum/object.h"
+#include "emu/facts/rules.h"
 #include "emu/trace/event.h"
 #include "print/shell.h"
 #include "print/show_text.h"
@@ -46,7 +47,8 @@ struct program_cause {
     struct live_exec_info info;
     struct failed_qp *qps;
     size_t n_qps, n_failed;
-    ev_id first; /* the first error that was explained; 0: none */
+    ev_id first;   /* the first error that was explained; 0: none */
+    ev_id refusal; /* the refused packet behind the errors that were told last; 0: none */
 };
 
 /* --- Finding ---------------------------------------------------------------------------------- */
@@ -132,22 +134,60 @@ static void print_answer(FILE *out, const char *heading, const char *text)
         fprintf(out, "%*s... \"%s\" tells the rest\n", INDENT, "", heading);
 }
 
-/* Prints "  h2.qp3 went to ERR in #70.3: it refused ...", with the place of its making if `why`
- * cannot tell that any more.
+/* Appends the place at which the region was made whose key was refused in packet @rx, if a program
+ * has made it.
  */
-static void print_headline(const struct program_cause *c, const struct failed_qp *q)
+static void add_region(const struct program_cause *c, struct text *t, const struct ev *rx)
 {
     const struct live_ops *ops = c->s->config.live_ops;
+    const struct ev *key =
+        rx ? past_refused_key(c->index, rx->u.rx.host, rx->u.rx.qpn, rx->id, true) : NULL;
+    struct live_exec_info info;
+    struct live_maker maker;
+
+    for (uint32_t i = 0; key && ops->exec_at(c->s->outside.live, i, &info); i++) {
+        if (ev_names_find_host(c->past.names, info.host) != key->u.key.host ||
+            !ops->exec_mr_of(c->s->outside.live, i, (uint32_t)key->u.key.key, ev_tick(key->id),
+                             &maker))
+            continue;
+        text_addf(t, "; the region was made by %s%s%s", maker.call, maker.where[0] ? ", " : "",
+                  maker.where);
+        return;
+    }
+}
+
+/* Prints "  h2.qp3 went to ERR in #70.3: it refused ...", with the place that made the region, and
+ * that of the queue pair if `why` cannot tell it any more.  Returns false if the same refusal was
+ * told before.
+ */
+static bool print_headline(struct program_cause *c, const struct failed_qp *q)
+{
+    const struct live_ops *ops = c->s->config.live_ops;
+    const struct ev *rx = work_refusal_behind(c->index, q->error);
+    const bool told = rx && rx->id == c->refusal;
     char buf[2 * SHOW_LINE_BYTES];
     struct text t = text_on(buf, sizeof(buf));
     struct live_maker maker;
     struct live_qp qp;
 
-    work_add_failure(&t, c->index, q->error);
-    if (q->is_gone && ops->exec_qp_at(c->s->outside.live, c->i, q->k, &qp, &maker) && maker.call)
-        text_addf(&t, "; it was made by %s%s%s", maker.call, maker.where[0] ? ", " : "",
-                  maker.where);
+    if (told) {
+        work_add_error(&t, c->index, q->error);
+        text_add(&t, ", by the same refusal, in ");
+        ev_add_id(&t, rx->id);
+    } else {
+        work_add_failure(&t, c->index, q->error);
+        add_region(c, &t, rx);
+        if (rx && rx->u.rx.rule == RULE_RESP_QP_ACCESS)
+            text_add(&t, "; ibv_modify_qp sets them");
+    }
+    if (q->is_gone && ops->exec_qp_at(c->s->outside.live, c->i, q->k, &qp, &maker) && maker.call) {
+        text_add(&t, "; ");
+        ev_names_object(c->past.names, &t, past_host_of(q->error), OBJ_QP, qp.qpn);
+        text_addf(&t, " was made by %s%s%s", maker.call, maker.where[0] ? ", " : "", maker.where);
+    }
     show_wrap(c->out, 2, buf);
+    c->refusal = rx ? rx->id : 0;
+    return !told;
 }
 
 /* Prints how more is found out from a file with the events, if there is one or can be one. */
@@ -215,8 +255,7 @@ static void tell_program(struct program_cause *c)
     for (; n < TOLD_MAX && n < c->n_failed; n++) {
         const struct failed_qp *q = next_failed(c, told);
 
-        print_headline(c, q);
-        if (n == 0)
+        if (print_headline(c, q) && n == 0)
             explain(c, q);
         told = q->error->id;
     }

@@ -78,11 +78,14 @@ struct exec_range {
 };
 
 struct exec_made_qp;
+struct exec_made_mr;
 
 /* The account of a program, over all its connections.  The texts may be "". */
 struct exec_account {
     struct exec_made_qp *qps; /* exec_maker.h: the queue pairs that it has made */
     size_t n_qps, qps_room;
+    struct exec_made_mr *mrs; /* the regions that it has made */
+    size_t n_mrs, mrs_room;
     struct live_exec_usage usage;     /* without its objects */
     char refused[EXEC_REFUSED_BYTES]; /* exec_refused.h: the last call that was refused */
     /* exec_hint.h: the last completion queue that overflowed; the last event of rdma_cm, if a

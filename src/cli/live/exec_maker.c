@@ -116,6 +116,21 @@ static void keep_qp(struct exec_client *c, const struct exec_made *made)
         last->made = *made;
 }
 
+/* Keeps how the region that @c made last was made, beyond its end. */
+static void keep_mr(struct exec_client *c, const struct exec_made *made)
+{
+    struct exec_account *a = c->account;
+    struct rdl_mr_info info;
+
+    if (!a || made->kind != PROGRAM_MR ||
+        rdl_mr_info(c->lab, (rdl_mr){made->handle}, &info) != RDL_OK)
+        return;
+    if (a->n_mrs < EXEC_MADE_MRS_MAX)
+        a->mrs = must_grow(a->mrs, a->n_mrs, &a->mrs_room, sizeof(*a->mrs));
+    a->mrs[a->n_mrs++ % EXEC_MADE_MRS_MAX] =
+        (struct exec_made_mr){info.lkey, info.rkey, rdl_tick(c->lab), *made};
+}
+
 /* An inline function and its caller are in the same code. */
 void exec_maker_record(struct exec_client *c, uint64_t handle)
 {
@@ -142,6 +157,7 @@ void exec_maker_record(struct exec_client *c, uint64_t handle)
             made->spots[i] = (struct exec_spot){range.module, range.offset + (addr - range.from)};
     }
     keep_qp(c, made);
+    keep_mr(c, made);
 }
 
 void exec_maker_record_qp(struct exec_client *c, uint64_t handle, uint32_t qpn)
@@ -371,4 +387,20 @@ bool exec_maker_qp_at(const struct exec_server *s, const struct exec_account *a,
     ret_maker->nth = q->made.nth;
     add_where(s, &q->made, ret_maker->where);
     return true;
+}
+
+bool exec_maker_mr_of(const struct exec_server *s, const struct exec_account *a, uint32_t key,
+                      uint64_t before, struct live_maker *ret_maker)
+{
+    for (size_t i = a->n_mrs; i > 0 && i + EXEC_MADE_MRS_MAX > a->n_mrs; i--) {
+        const struct exec_made_mr *m = &a->mrs[(i - 1) % EXEC_MADE_MRS_MAX];
+
+        if ((m->lkey != key && m->rkey != key) || m->tick >= before)
+            continue;
+        *ret_maker = (struct live_maker){
+            .program = "", .call = makers[m->made.maker].function, .nth = m->made.nth};
+        add_where(s, &m->made, ret_maker->where);
+        return true;
+    }
+    return false;
 }

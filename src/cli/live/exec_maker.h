@@ -32,6 +32,13 @@ struct exec_made_qp {
     struct exec_made made; /* with the handle alone if its maker is not known */
 };
 
+/* A region that a program has made, and may have deregistered. */
+struct exec_made_mr {
+    uint32_t lkey, rkey;
+    uint64_t tick; /* after which it exists */
+    struct exec_made made;
+};
+
 /* Records the queue pair that a call of @c has made, in the account of its program.  Only the last
  * EXEC_MADE_QPS_MAX are kept.
  */
@@ -57,6 +64,14 @@ bool exec_maker_find(const struct exec_server *s, uint32_t kind, uint64_t handle
  */
 bool exec_maker_qp_at(const struct exec_server *s, const struct exec_account *a, uint32_t k,
                       struct live_qp *ret, struct live_maker *ret_maker);
+
+/* Finds the last region with the key @key that the program of @a has made before tick @before, and
+ * sets the members of *@ret_maker that describe the call.  Only the last EXEC_MADE_MRS_MAX regions
+ * are kept.  Returns false if there is none.
+ */
+#define EXEC_MADE_MRS_MAX 4096u
+bool exec_maker_mr_of(const struct exec_server *s, const struct exec_account *a, uint32_t key,
+                      uint64_t before, struct live_maker *ret_maker);
 
 /* exec_makers_new() makes what all connections share, exec_makers_free() frees it. */
 struct exec_makers *exec_makers_new(void);

@@ -279,6 +279,12 @@ struct live_ops {
     bool (*exec_qp_at)(const struct live *l, uint32_t i, uint32_t k, struct live_qp *ret,
                        struct live_maker *ret_maker);
 
+    /* Tells how program @i, which counts from 0, made the region with the key @key, the last one
+     * before tick @before; it may be deregistered.  Returns false if the program made none.
+     */
+    bool (*exec_mr_of)(const struct live *l, uint32_t i, uint32_t key, uint64_t before,
+                       struct live_maker *ret_maker);
+
     /* Returns true if program @i, which counts from 0, waits for a connection of TCP or rdma_cm. */
     bool (*exec_listens)(const struct live *l, uint32_t i);
 

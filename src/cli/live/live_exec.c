@@ -549,6 +549,14 @@ bool live_exec_qp_at(const struct live *l, uint32_t i, uint32_t k, struct live_q
     return p && exec_maker_qp_at(&l->exec->server, &p->account, k, ret, ret_maker);
 }
 
+bool live_exec_mr_of(const struct live *l, uint32_t i, uint32_t key, uint64_t before,
+                     struct live_maker *ret_maker)
+{
+    const struct exec_program *p = find_at(l, i);
+
+    return p && exec_maker_mr_of(&l->exec->server, &p->account, key, before, ret_maker);
+}
+
 bool live_exec_maker(const struct live *l, uint32_t kind, uint64_t raw, struct live_maker *ret)
 {
     uint32_t number;
@@ -654,6 +662,7 @@ void live_exec_free(struct live *l)
 
         e->programs = p->next;
         free(p->account.qps);
+        free(p->account.mrs);
         free(p);
     }
     close_descriptors(e);

@@ -58,6 +58,10 @@ bool live_exec_maker(const struct live *l, uint32_t kind, uint64_t raw, struct l
 bool live_exec_qp_at(const struct live *l, uint32_t i, uint32_t k, struct live_qp *ret,
                      struct live_maker *ret_maker);
 
+/* The implementation of live_ops.exec_mr_of. */
+bool live_exec_mr_of(const struct live *l, uint32_t i, uint32_t key, uint64_t before,
+                     struct live_maker *ret_maker);
+
 /* The same program in the words of all programs, for `show live`. */
 bool live_exec_program_at(const struct live *l, uint32_t i, struct live_program_info *ret);
 

@@ -590,6 +590,7 @@ static const struct live_ops ops = {
     .exec_at = live_exec_at,
     .maker = live_exec_maker,
     .exec_qp_at = live_exec_qp_at,
+    .exec_mr_of = live_exec_mr_of,
     .exec_listens = live_exec_listens,
     .exec_is_ready = live_exec_is_ready,
     .obstacle = tap_obstacle,

@@ -47,10 +47,14 @@ void work_add_refusal(struct text *t, const struct past_index *x, const struct e
 
     if (rx->u.rx.rule == RULE_RESP_QP_ACCESS) {
         text_add(t, "its qp_access_flags allow the peer ");
-        if (rx->u.rx.found)
+        if (rx->u.rx.found) {
+            text_add(t, "only ");
             compared_add_access(t, rx->u.rx.found);
-        else
+        } else {
             text_add(t, "nothing");
+        }
+        text_add(t, ", and the request needs ");
+        compared_add_access(t, rx->u.rx.least);
         return;
     }
     if (key) {
@@ -105,8 +109,6 @@ const struct ev *work_refusal_behind(const struct past_index *x, const struct ev
 
 static void add_completion(struct text *t, const struct past_index *x, const struct ev *e)
 {
-    const struct enum_row *status = enum_by_value(&enum_wc_status, e->u.cqe.status);
-    const struct ev *refusal = refusal_of_nak(x, past_find(x->past, e->cause));
     const struct ev *work = e->u.cqe.op < WC_RECV ? past_fetch_of(x, e) : NULL;
 
     ev_names_object(x->past->names, t, e->u.cqe.host, OBJ_QP, e->u.cqe.qpn);
@@ -116,6 +118,13 @@ static void add_completion(struct text *t, const struct past_index *x, const str
               (unsigned long long)e->u.cqe.wr_id);
     ev_add_id(t, e->id);
     text_addf(t, " with %s", enum_name(&enum_wc_status, e->u.cqe.status));
+}
+
+static void add_reason_of_completion(struct text *t, const struct past_index *x, const struct ev *e)
+{
+    const struct enum_row *status = enum_by_value(&enum_wc_status, e->u.cqe.status);
+    const struct ev *refusal = refusal_of_nak(x, past_find(x->past, e->cause));
+
     if (refusal) {
         text_add(t, ": ");
         ev_names_object(x->past->names, t, refusal->u.rx.host, OBJ_QP, refusal->u.rx.qpn);
@@ -128,11 +137,15 @@ static void add_completion(struct text *t, const struct past_index *x, const str
 
 static void add_state(struct text *t, const struct past_index *x, const struct ev *e)
 {
-    const struct ev *cause = packet_of_state(x, e), *tx;
-
     ev_names_object(x->past->names, t, e->u.qp_state.host, OBJ_QP, e->u.qp_state.qpn);
     text_addf(t, " went to %s in ", enum_name(&enum_qp_state, e->u.qp_state.to));
     ev_add_id(t, e->id);
+}
+
+static void add_reason_of_state(struct text *t, const struct past_index *x, const struct ev *e)
+{
+    const struct ev *cause = packet_of_state(x, e), *tx;
+
     if (!cause || !is_refusal(cause))
         return;
     tx = past_tx_of(x->past, cause);
@@ -145,10 +158,19 @@ static void add_state(struct text *t, const struct past_index *x, const struct e
     work_add_refusal(t, x, cause);
 }
 
-void work_add_failure(struct text *t, const struct past_index *x, const struct ev *e)
+void work_add_error(struct text *t, const struct past_index *x, const struct ev *e)
 {
     if (e->kind == EV_cqe)
         add_completion(t, x, e);
     else if (e->kind == EV_qp_state)
         add_state(t, x, e);
+}
+
+void work_add_failure(struct text *t, const struct past_index *x, const struct ev *e)
+{
+    work_add_error(t, x, e);
+    if (e->kind == EV_cqe)
+        add_reason_of_completion(t, x, e);
+    else if (e->kind == EV_qp_state)
+        add_reason_of_state(t, x, e);
 }

@@ -24,6 +24,9 @@ void work_add_refusal(struct text *t, const struct past_index *x, const struct e
  */
 const struct ev *work_refusal_behind(const struct past_index *x, const struct ev *e);
 
+/* The beginning of the sentence of work_add_failure(), without the reason. */
+void work_add_error(struct text *t, const struct past_index *x, const struct ev *e);
+
 /* Appends one sentence, without a full stop, about the failed completion, or the change of a queue
  * pair to ERR or SQE, @e: "h2.qp3 went to ERR in #70.3: it refused h1.qp's RDMA_WRITE wr_id=7: ..."
  */
