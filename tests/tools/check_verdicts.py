@@ -62,6 +62,7 @@ FILES = {
     "one-fails.lab": read_into("on h2 { reg_mr pd len=4k access=local_write as nr }\npost_recv h2.qp sge=mr[0:1k]\n"
                                       "post_send h1.qp wr_id=1 sge=mr[0:64] signaled", "nr[0]").split("expect")[0]
                      + "expect count(cqe, host==h1, status==SUCCESS) == 2\n",
+    "long-names.lab": ONE_SEND.replace("h1", "client-number-one").replace("h2", "the-server"),
     "unmet.lab": PAIR + "drop next from=h1 as f1\nexpect tick > 0\n",
     "cleared.lab": PAIR + "stall h1.qp.sq as f1\nclear all\nexpect tick > 0\n",
     "optional.lab": PAIR + "drop next from=h1 optional as f1\nexpect tick > 0\n",
@@ -77,6 +78,7 @@ FILES = {
 ODD = "odd/a\"b'<c>&#\t\x01\udcff\u00e9.lab"  # what each form must escape, and a byte that is no UTF-8
 
 CASES = [  # arguments, standard input, exit status, what the output must match
+    (["test", "long-names.lab", "--fault-matrix"], "", 0, r"\d+ client-number-one\.qp RC_SEND_ONLY \.\.\. -> the-server\.qp "),
     # the source of wrong bytes, and the error behind a failure
     (["test", "no-region.lab"], "", 1, r"why h1\.mr\[1k:1028\]:\n +h1\.mr\[1k:1028\]: nobody wrote there\.\n"
                                        r"  why #\S+:\n +#\S+ +cqe +h1\.cq wr_id=2 REM_ACCESS_ERR RDMA_READ(.|\n)*refused by MR_KEY"),

@@ -49,19 +49,26 @@ static void add_packet(struct text *t, const struct matrix *m, const struct outc
     ev_add_text(t, &p->tx, names);
 }
 
-/* Shortens the text of a packet to PACKET_COLUMNS: leaves out what stands before " -> h2.qp". */
+/* Shortens the text of a packet to PACKET_COLUMNS: leaves out what stands before " -> h2.qp", such as
+ * PSN and flags.  The queue pair and the opcode stay, also if the text is then longer.
+ */
 static void shorten(char *line)
 {
     static const char dots[] = " ...";
     const size_t len = strlen(line);
     char *tail = strstr(line, " -> ");
-    size_t keep = tail ? strlen(tail) : 0, head;
+    const size_t qp = strcspn(line, " "), least = qp + 1 + strcspn(line + qp + 1, " ");
+    const size_t keep = tail ? strlen(tail) : 0, used = keep + sizeof(dots) - 1;
+    size_t head = used < PACKET_COLUMNS ? PACKET_COLUMNS - used : 0;
 
-    if (len <= PACKET_COLUMNS || keep + sizeof(dots) > PACKET_COLUMNS)
+    if (len <= PACKET_COLUMNS || !tail)
         return;
-    head = PACKET_COLUMNS - keep - (sizeof(dots) - 1);
     while (head > 0 && line[head] != ' ')
         head--;
+    if (head < least)
+        head = least;
+    if (head + used >= len)
+        return;
     memmove(line + head + sizeof(dots) - 1, tail, keep + 1);
     memcpy(line + head, dots, sizeof(dots) - 1);
 }

@@ -47,8 +47,9 @@ struct program_cause {
     struct live_exec_info info;
     struct failed_qp *qps;
     size_t n_qps, n_failed;
-    ev_id first;   /* the first error that was explained; 0: none */
-    ev_id refusal; /* the refused packet behind the errors that were told last; 0: none */
+    bool told_waits; /* the reason why the programs do not end was told */
+    ev_id first;     /* the first error that was explained; 0: none */
+    ev_id refusal;   /* the refused packet behind the errors that were told last; 0: none */
 };
 
 /* --- Finding ---------------------------------------------------------------------------------- */
@@ -234,7 +235,7 @@ static void tell_nothing(const struct program_cause *c)
     char buf[SHOW_LINE_BYTES];
     struct text t = text_on(buf, sizeof(buf));
 
-    if (c->info.hint[0] || c->info.overflow[0])
+    if (c->info.hint[0] || c->info.overflow[0] || (c->told_waits && c->info.runs))
         return; /* the reason was told */
     text_addf(&t, "in the lab nothing went wrong for %s: ", SHOWN_NAME(c->info.name));
     if (c->n_qps == 0)
@@ -285,33 +286,49 @@ static void tell_waits(struct program_cause *c)
         return;
     out = must_memstream(&text, &bytes);
     w = why_not_begin(out, c->s->lab, &c->past);
+    why_not_for_program(w);
     why_not_anything(w);
     why_not_end(w);
     must_memstream_end(out, &text);
     if (bytes > 0)
         print_answer(c->out, "why not", text);
+    c->told_waits = bytes > 0;
     free(text);
+}
+
+/* Returns true if program c->info is to be explained. */
+static bool is_asked(const struct program_cause *c, bool timed_out)
+{
+    return c->info.failed || (timed_out && c->info.runs) || c->s->outside.asked == c->info.number;
+}
+
+/* Returns true if one of the programs to be explained still runs. */
+static bool one_runs(struct program_cause *c, bool timed_out)
+{
+    const struct live_ops *ops = c->s->config.live_ops;
+
+    for (uint32_t i = 0; ops->exec_at(c->s->outside.live, i, &c->info); i++) {
+        if (c->info.runs && is_asked(c, timed_out))
+            return true;
+    }
+    return false;
 }
 
 void program_cause_print(struct session *s, FILE *out, bool timed_out, const char *trace)
 {
     struct program_cause c = {.s = s, .out = out, .trace = trace};
     const struct live_ops *ops = s->config.live_ops;
-    bool any = false, waits = false;
 
     if (!s->lab || !s->outside.live)
         return;
     c.past = past_of_lab(s->lab);
     c.index = fate_index(&c.past);
+    if (one_runs(&c, timed_out))
+        tell_waits(&c); /* comes first: it is the cause of most errors below */
     for (; ops->exec_at(s->outside.live, c.i, &c.info); c.i++) {
-        if (!c.info.failed && !(timed_out && c.info.runs) && s->outside.asked != c.info.number)
-            continue;
-        any = true;
-        waits = waits || c.info.runs;
-        tell_program(&c);
+        if (is_asked(&c, timed_out))
+            tell_program(&c);
     }
-    if (any && waits)
-        tell_waits(&c);
     print_more(&c);
     past_index_free(c.index);
 }

@@ -68,6 +68,11 @@ void why_not_try(struct why_not *w, const char *fmt, ...)
         memcpy(w->tries[w->n_tries++], buf, sizeof(buf));
 }
 
+void why_not_for_program(struct why_not *w)
+{
+    w->for_program = true;
+}
+
 /* Prints when the next event in the lab is due. */
 static void say_next(struct why_not *w)
 {
@@ -274,6 +279,11 @@ void why_not_try_receive(struct why_not *w, const char *queue)
     struct rdl_value pd;
     size_t at;
 
+    if (w->for_program) {
+        why_not_say(w, "Its program has to call %s() for it.",
+                    shared ? "ibv_post_srq_recv" : "ibv_post_recv");
+        return;
+    }
     tree_host_of(queue, host);
     if (tree_leaf(w->lab, queue, shared ? LEAF_srq_pd : LEAF_qp_pd, &pd)) {
         s.pd = pd.text;

@@ -25,6 +25,11 @@ struct why_not;
 struct why_not *why_not_begin(FILE *out, const struct rdl_lab *lab, const struct past *p);
 void why_not_end(struct why_not *w);
 
+/* The reader is the author of a program: what a program should have done is said as a call of
+ * libibverbs, and no command is suggested in its place.
+ */
+void why_not_for_program(struct why_not *w);
+
 /* Frees the answer without printing more. */
 void why_not_drop(struct why_not *w);
 

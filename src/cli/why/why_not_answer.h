@@ -24,7 +24,8 @@ struct why_not {
     unsigned indent;                                /* number of blanks before each printed line */
     char tries[WHY_NOT_TRIES_MAX][SHOW_LINE_BYTES]; /* the commands to try */
     size_t n_tries;
-    bool never; /* why_not_end() does not print when the next event in the lab is due */
+    bool for_program; /* why_not_for_program() */
+    bool never;       /* why_not_end() does not print when the next event in the lab is due */
 };
 
 /* State of a queue pair that the device has created. */

@@ -112,9 +112,29 @@ def check_refused(rdmalab, tally):
 
 # The answer about tests/program/mistakes.c that has forgotten qp_access_flags; group: the event.
 REFUSED_WRITE = (r"  h1\.qp3 went to ERR in (#\d+\.\d+): it refused h1\.qp2's RDMA_WRITE_WITH_IMM wr_id=77: its qp_access_flags\n"
-                 r"  allow the peer nothing(?:; it was made by ibv_create_qp.*)?\n  why \1:\n"
+                 r"  allow the peer nothing, and the request needs rw; ibv_modify_qp sets them(?:;\s+h1\.qp3 was made\s+by\s+ibv_create_qp.*)?\n  why \1:\n"
                  r"(?:    .*\n)+")
-FAILED_WRITE = r"  h1\.qp2's RDMA_WRITE_WITH_IMM wr_id=77 failed in #\d+\.\d+ with REM_INV_REQ_ERR: h1\.qp3 refused it: "
+FAILED_WRITE = r"  h1\.qp2's RDMA_WRITE_WITH_IMM wr_id=77 failed in #\d+\.\d+ with REM_INV_REQ_ERR, by the same refusal,\s+in #"
+
+
+REGION = ("IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE", "IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE")
+
+
+def check_region_flags(rdmalab, tally):
+    """A READ of a region without IBV_ACCESS_REMOTE_READ: the report names the line that registered the region, and tells the refusal once."""
+    source = (ROOT / "examples/one_sided.c").read_text()
+    tally.expect(REGION[0] in source, "examples/one_sided.c has the flags", source)
+    rdmalab.file("flags.c").write_text(source.replace(*REGION))
+    subprocess.run(["gcc", "-g", "-o", rdmalab.file("flags"), rdmalab.file("flags.c"), "-libverbs"], check=True)
+    port = str(next(ports))
+    done = rdmalab.run("exec", "--virtual", "h1", "--", "./flags", "-", port, ":", "h2", "--", "./flags", "localhost", port)
+    said = " ".join(done.stderr.split())
+    line = source.count("\n", 0, source.index("ibv_reg_mr(")) + 1
+    place = rf"flags\.c:({line - 1}|{line}|{line + 1})" if shutil.which("addr2line") else r"flags"
+    tally.expect(done.returncode == 1 and re.search(rf"expected key access rr, found key access lw,rw; the region was made by ibv_reg_mr, {place}", said),
+                 "the region has its line", text_of(done))
+    tally.expect(said.count("went to ERR in") == 1 and said.count("refused: NAK remote access") == 1 and "by the same refusal, in #" in said,
+                 "the refusal is told once", text_of(done))
 
 
 def check_failed_in_the_lab(rdmalab, tally):
