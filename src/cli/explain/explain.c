@@ -24,6 +24,7 @@
 #include "emu/facts/enum/key_state.h"
 #include "emu/facts/enum/wc_status.h"
 #include "emu/facts/findings.h"
+#include "emu/facts/post.h"
 #include "emu/facts/qp_fsm.h"
 #include "emu/trace/kind.h"
 #include "emu/trace/schema.h"
@@ -155,11 +156,30 @@ static void add_attributes(struct text *t, unsigned set)
         text_add(t, "nothing");
 }
 
+/* Prints for each state what may be posted in it, by the rules of the verbs. */
+static void print_posts(struct answer_page *out)
+{
+    page_line(out, "The states of a queue pair, and what may be posted in each");
+    for (size_t i = 0; i < enum_qp_state.n_rows; i++) {
+        const struct enum_row *row = &enum_qp_state.rows[i];
+        const bool recvs = post_state_takes_recvs(row->value);
+        char lead[64];
+        struct text l = text_on(lead, sizeof(lead));
+
+        text_addf(&l, "  %-5s  %s", row->name,
+                  post_state_takes_sends(row->value) ? "sends, receives"
+                  : recvs                            ? "receives"
+                                                     : "nothing");
+        page_wrap_behind(out, lead, 26, row->text);
+    }
+}
+
 /* Prints the state graph, from the rows that driver and device check. */
 static void print_states(struct answer_page *out)
 {
     page_thing(out, "qp-states");
-    page_hanging(out, 2, "The states of a queue pair, and what modify_qp must give for each move");
+    print_posts(out);
+    page_hanging(out, 2, "What modify_qp must give for each move");
     for (size_t i = 0; i < n_qp_edges; i++) {
         const struct qp_edge *e = &qp_edges[i];
         char lead[64], buf[SHOW_LINE_BYTES];
@@ -182,13 +202,6 @@ static void print_states(struct answer_page *out)
     page_wrap_behind(out, "  any -> RESET", 18,
                      "needs nothing; queues are emptied without completions");
     page_wrap_behind(out, "  any -> ERR", 18, "needs nothing; everything posted is flushed");
-    for (size_t i = 0; i < enum_qp_state.n_rows; i++) {
-        char lead[32];
-        struct text l = text_on(lead, sizeof(lead));
-
-        text_addf(&l, "  %s", enum_qp_state.rows[i].name);
-        page_wrap_behind(out, lead, 9, enum_qp_state.rows[i].text);
-    }
     page_see(out, "connect h1.qp h2.qp; show qp h1.qp");
 }
 

@@ -131,6 +131,60 @@ static void every_field_of_every_event_is_explained(void **state)
     }
 }
 
+/* Words with which somebody asks, and the page that answers. */
+static void words_of_questions_lead_to_their_page(void **state)
+{
+    static const struct {
+        const char *word, *page;
+    } asked[] = {
+        {"completion event", "completion_event\n"},
+        {"rearm", "closes the gap in which a wakeup"},
+        {"lost wakeup", "completion_event\n"},
+        {"immediate data", "imm\n"},
+        {"rdma write with immediate", "RDMA_WRITE_WITH_IMM "},
+        {"write arrived", "Three ways to tell its program"},
+        {"polling memory", "only after a completion"},
+        {"flush error", "WR_FLUSH_ERR "},
+        {"first error", "first_error\n"},
+        {"error state", "ERR "},
+        {"recover", "move it to RESET"},
+        {"resend", "retransmission\n"},
+        {"no receive posted", "rnr "},
+        {"sack", "selective_repeat\n"},
+        {"fast retransmit", "NAK_PSN_SEQUENCE"},
+        {"lost datagram", "loss "},
+        {"doorbell cost", "VM exit"},
+        {"kick suppression", "EVENT_IDX "},
+        {"psn exchange", "rdma_cm exchange them"},
+        {"unreliable", "UC or UD, repairs nothing"},
+        {"memory key", "The lkey names it"},
+        {"QP0", "no queue pair 0"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(asked); i++) {
+        struct printed p;
+
+        assert_true(explain(printed_begin(&p)->out, asked[i].word, false));
+        if (!strstr(printed_text(&p), asked[i].page))
+            fail_msg("%s: no \"%s\" in\n%s", asked[i].word, asked[i].page, printed_text(&p));
+        printed_end(&p);
+    }
+}
+
+/* The page of the states begins with the posts that the verbs accept. */
+static void states_say_first_what_may_be_posted(void **state)
+{
+    struct printed p;
+
+    (void)state;
+    assert_true(explain(printed_begin(&p)->out, "qp-states", false));
+    assert_non_null(strstr(printed_text(&p), "\n  INIT   receives         "));
+    assert_non_null(strstr(printed_text(&p), "\n  ERR    sends, receives  "));
+    assert_true(strstr(printed_text(&p), "\n  ERR ") < strstr(printed_text(&p), "RESET -> INIT"));
+    printed_end(&p);
+}
+
 /* A second row for a word would never be printed. */
 static void no_word_has_two_rows(void **state)
 {
@@ -587,6 +641,8 @@ int main(void)
         cmocka_unit_test(every_finding_says_what_to_do),
         cmocka_unit_test(every_status_of_a_call_is_explained),
         cmocka_unit_test(every_field_of_every_event_is_explained),
+        cmocka_unit_test(words_of_questions_lead_to_their_page),
+        cmocka_unit_test(states_say_first_what_may_be_posted),
         cmocka_unit_test(no_word_has_two_rows),
         cmocka_unit_test(every_word_of_a_subject_is_explained),
         cmocka_unit_test(every_word_that_is_offered_is_explained),
