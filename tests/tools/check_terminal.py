@@ -593,6 +593,22 @@ def check_long_lines(terminals):
     ensure(any(len(line) > 100 for line in piped.stdout.split("\n")), piped.stdout)
 
 
+def check_long_errors(terminals):
+    """The message of an error is broken between words, too, and not at a pipe."""
+    t = terminals.open(columns=72, NO_COLOR="1")
+    t.do("setup quiet")
+    t.do("post_send h1.qp wr_id=1 sge=mr[0:64]")
+    shown = t.do("run", "error: this run does not end").replace("\r", "")
+    ensure(re.search(r"^  [^ ].*in a row$|in a row$", shown, re.MULTILINE), shown)
+    ensure(all(len(line) <= 72 for line in shown.split("\n") if not re.match(PROMPT, line)), shown)
+    lines = "setup quiet\npost_send h1.qp wr_id=1 sge=mr[0:64]\nrun\nshow\n"
+    piped = subprocess.run([terminals.path], input=lines, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
+    ensure(re.search(r"error: this run does not end.* in a row\n", piped.stderr), piped.stderr)
+    ensure(piped.stderr.endswith("\n  the lines after line 3 were not executed\n"), piped.stderr)
+    last = subprocess.run([terminals.path], input="nothing\n", stderr=subprocess.PIPE, text=True, check=False)
+    ensure("unknown command" in last.stderr and "were not executed" not in last.stderr, last.stderr)
+
+
 def check_pages(terminals):
     """`scenarios` pauses where the screen is full; q ends the list and not the program."""
     t = terminals.open()

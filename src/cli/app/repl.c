@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "cli/app/line_input.h"
@@ -384,6 +385,18 @@ static void begin_with(struct repl *r, const char *line)
     script_done(&t.lines.script);
 }
 
+/* Says that an error has left input of a script without execution, if there is any.  It does not
+ * wait for more, and takes nothing out of a pipe.
+ */
+static void print_unread(const struct repl *r)
+{
+    int bytes = 0;
+
+    if (!r->lasting && r->status != EXIT_PASSED && !r->s->run.quit &&
+        ioctl(STDIN_FILENO, FIONREAD, &bytes) == 0 && bytes > 0)
+        fprintf(stderr, "  the lines after line %zu were not executed\n", r->n_lines);
+}
+
 /* Reads and executes lines up to the end. */
 static void read_all(struct repl *r, const char *first)
 {
@@ -393,6 +406,7 @@ static void read_all(struct repl *r, const char *first)
         begin_with(r, first);
     while (read_and_run(r))
         ;
+    print_unread(r);
     if (r->lasting)
         tour_prompt_done(&r->tour);
     r->s = r->tour.own ? r->tour.own : r->s;

@@ -204,41 +204,46 @@ static void print_line(FILE *err, const struct source *src, struct span at)
     fputc('\n', err);
 }
 
-/* Prints the path of @at, if the source is JSON: "steps[3].flags: ". */
-static void print_path(FILE *err, const struct source *src, struct span at)
+/* Appends the path of @at, if the source is JSON: "steps[3].flags: ". */
+static void add_path(struct text *t, const struct source *src, struct span at)
 {
     const size_t n = src->name ? strlen(src->name) : 0;
-    char path[PATH_BYTES];
-    struct text t = text_on(path, sizeof(path));
+    const size_t before = t->len;
 
     if (n < 5 || strcmp(src->name + n - 5, ".json") != 0 || src->lines_before)
         return;
-    json_add_path(&t, src, at.at);
-    if (t.len)
-        fprintf(err, "%s: ", path);
+    json_add_path(t, src, at.at);
+    if (t->len > before)
+        text_add(t, ": ");
+}
+
+/* Appends "first.lab:3:7: ", the place of an error in a named source. */
+static void add_place(struct text *t, const struct source *src, struct span at)
+{
+    size_t line, col;
+
+    if (!src->name)
+        return;
+    utf8_add_printable(t, source_shown_name(src), false);
+    source_place(src, at.at, &line, &col);
+    text_addf(t, ":%zu:%zu: ", line, col);
 }
 
 void diag_print(FILE *err, const struct source *src, const struct diag *d)
 {
-    if (src->name) {
-        char name[SHOWN_NAME_BYTES];
-        struct text shown = text_on(name, sizeof(name));
-        size_t line, col;
+    char line[SHOWN_NAME_BYTES + PATH_BYTES + DIAG_MESSAGE_BYTES + 64];
+    struct text t = text_on(line, sizeof(line));
+    const bool unmet = d->kind == DIAG_EXPECT;
 
-        utf8_add_printable(&shown, source_shown_name(src), false);
-        source_place(src, d->at.at, &line, &col);
-        fprintf(err, "%s:%zu:%zu: ", name, line, col);
-    }
-    if (d->kind == DIAG_EXPECT) {
-        fprintf(err, "FAIL %s\n", d->message);
-    } else {
-        fputs("error: ", err);
-        if (d->kind != DIAG_SYNTAX)
-            print_path(err, src, d->at);
-        fprintf(err, "%s\n", d->message);
-        if (src->len > 0)
-            print_line(err, src, d->at);
-    }
+    add_place(&t, src, d->at);
+    text_add(&t, unmet ? "FAIL " : "error: ");
+    if (!unmet && d->kind != DIAG_SYNTAX)
+        add_path(&t, src, d->at);
+    text_add(&t, d->message);
+    show_long(err, 2, line);
+    fputc('\n', err);
+    if (!unmet && src->len > 0)
+        print_line(err, src, d->at);
     if (d->remedy[0] && show_columns_of_terminal(err, 0))
         show_wrap(err, 2, d->remedy);
     else if (d->remedy[0])
