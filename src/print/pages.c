@@ -10,6 +10,9 @@
 
 #define HELD_BYTES (1u << 20) /* of a text; the rest of a longer one is printed without a pause */
 #define ESCAPE     '\033'
+#define BLANKS     " \t\r\n"
+
+#define WORTH_A_PAUSE 4u /* fewer lines at the end of a text are printed without a pause */
 
 bool pages_are_read(FILE *out)
 {
@@ -24,28 +27,74 @@ struct pager pages_begin(FILE *out)
                           .lines = pages_are_read(out) ? show_lines_of_terminal(out) : 0};
 }
 
+/* The reader's last answer.  There is one terminal. */
+static struct {
+    char *line;   /* what was typed in place of Enter, owned; NULL: nothing */
+    bool went_on; /* the last pause was ended by Enter */
+} answer;
+
+/* Keeps the typed @line, which is owned.  Returns true if the text goes on. */
+static bool take_answer(char *line)
+{
+    const size_t from = strspn(line, BLANKS), n = strcspn(line + from, BLANKS);
+    const bool ends =
+        n == 1 && line[from] == 'q' && !line[from + 1 + strspn(line + from + 1, BLANKS)];
+
+    answer.went_on = n == 0;
+    if (n == 0 || ends) {
+        free(line);
+    } else {
+        line[strcspn(line, "\r\n")] = '\0';
+        free(answer.line);
+        answer.line = line;
+    }
+    return n == 0;
+}
+
 bool pages_wait(FILE *out, const char *prompt)
 {
-    int c, first = '\n';
+    char *line = NULL;
+    size_t cap = 0;
 
     fprintf(out, "  -- %s --", prompt);
     fflush(out);
-    for (c = getchar(); c != '\n' && c != EOF; c = getchar())
-        first = first == '\n' ? c : first;
-    if (c == EOF)
+    if (getline(&line, &cap, stdin) < 0) {
         clearerr(stdin);
-    return c != EOF && first != 'q';
+        free(line);
+        answer.went_on = false;
+        return false;
+    }
+    return take_answer(line);
+}
+
+char *pages_take_line(void)
+{
+    char *line = answer.line;
+
+    answer.line = NULL;
+    return line;
+}
+
+bool pages_take_went_on(void)
+{
+    const bool went_on = answer.went_on;
+
+    answer.went_on = false;
+    return went_on;
 }
 
 bool pages_room(struct pager *p, unsigned n)
 {
+    const bool full = p->lines > 1 && p->used > 0 && p->used + n > p->lines - 1;
+
     if (p->ended)
         return false;
-    if (p->lines > 1 && p->used > 0 && p->used + n > p->lines - 1) {
+    if (full && (p->left == 0 || p->left >= WORTH_A_PAUSE)) {
         p->ended = !pages_wait(p->out, "Enter; q and Enter ends the list");
         p->used = 0;
     }
     p->used += n;
+    p->left -= p->left < n ? p->left : n;
     return !p->ended;
 }
 
@@ -109,6 +158,18 @@ static unsigned lines_of(const char *line, size_t n, unsigned columns)
     return wide == 0 ? 1 : 1 + (unsigned)((wide - 1) / columns);
 }
 
+/* Returns the number of screen lines that @text takes. */
+static unsigned lines_of_text(const char *text, unsigned columns)
+{
+    unsigned lines = 0;
+
+    for (size_t n; *text; text += n + (text[n] == '\n')) {
+        n = strcspn(text, "\n");
+        lines += lines_of(text, n, columns);
+    }
+    return lines;
+}
+
 void pages_end(struct paged *p)
 {
     struct pager pager = pages_begin(p->out);
@@ -119,6 +180,7 @@ void pages_end(struct paged *p)
         return;
     text = strdup(p->text);
     drop_stream(p->f);
+    pager.left = lines_of_text(text ? text : "", columns);
     for (const char *at = text ? text : ""; *at;) {
         const size_t n = strcspn(at, "\n"), whole = n + (at[n] == '\n');
 

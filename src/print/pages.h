@@ -10,6 +10,7 @@ struct pager {
     FILE *out;
     unsigned lines; /* of the screen; 0: never pauses */
     unsigned used;  /* lines since the last pause */
+    unsigned left;  /* lines that are still to come; 0: not known */
     bool ended;     /* the reader wants no more */
 };
 
@@ -19,8 +20,9 @@ bool pages_are_read(FILE *out);
 /* Begins a list on @out.  It pauses only if pages_are_read(). */
 struct pager pages_begin(FILE *out);
 
-/* Call before @n lines are printed.  Waits for Enter if they do not fit on the screen.  Returns
- * false, also from then on, if the reader has ended the list by "q" or the input has ended.
+/* Call before @n lines are printed.  Waits for Enter if they do not fit on the screen, unless they
+ * are among the last few.  Returns false, also from then on, if the reader has ended the list by
+ * "q" or a command, or the input has ended.
  */
 bool pages_room(struct pager *p, unsigned n);
 
@@ -38,9 +40,17 @@ struct paged {
 struct paged pages_hold(FILE *out);
 void pages_end(struct paged *p);
 
-/* Waits for Enter, after the prompt @prompt on @out.  Returns false at the end of the input, and
- * after "q".
+/* Waits for Enter, after the prompt @prompt on @out.  Returns false at the end of the input, after
+ * "q", and after any other text.  This text is kept for pages_take_line().
  */
 bool pages_wait(FILE *out, const char *prompt);
+
+/* Returns the line that the reader typed at a pause in place of Enter, without its end, or NULL.
+ * The caller frees it.
+ */
+char *pages_take_line(void);
+
+/* Returns true if the last pause was ended by Enter, and forgets it. */
+bool pages_take_went_on(void);
 
 #endif

@@ -610,7 +610,7 @@ def check_long_errors(terminals):
 
 
 def check_pages(terminals):
-    """`scenarios` pauses where the screen is full; q ends the list and not the program."""
+    """`scenarios` pauses where the screen is full; q ends the list and not the program, and a command is executed."""
     t = terminals.open()
     t.press("scenarios\r")
     first = t.expect(r"-- Enter; q and Enter ends the list --")
@@ -625,6 +625,19 @@ def check_pages(terminals):
         ensure(t.expect(r"-- Enter; q and Enter ends the list --\Z").count("\n") <= 24, long)
         t.press("q\r")
         t.expect(r"\n" + PROMPT + r"\Z")
+    t.press("explain RC vs UC vs UD more\r")
+    t.expect(r"ends the list --\Z")
+    t.press("setup a b quiet\r")
+    t.expect(r"> setup a b quiet\n.*a and b are linked", r"\n" + PROMPT + r"\Z")
+    t.press("explain qp-states more\r")
+    for _ in range(2):
+        t.expect(r"ends the list --\Z")
+        t.press("\r")
+    t.expect(r"\n" + PROMPT + r"\Z")
+    t.do("q", "q again, or quit")
+    t.do("show a.qp", "RTS")
+    t.press("explain kick more\r")
+    ensure("-- Enter" not in t.expect(r"see it: help kick", r"\n" + PROMPT + r"\Z"), "a pause for two lines")
     t.press("help clear\r")
     ensure("-- Enter" not in t.expect(r"example: drop next", r"\n" + PROMPT + r"\Z"), "a short text pauses")
 

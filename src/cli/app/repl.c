@@ -17,6 +17,7 @@
 #include "cli/session/history.h"
 #include "cli/session/position.h"
 #include "emu/base/quantity.h"
+#include "print/pages.h"
 #include "print/version.h"
 #include "process/must.h"
 #include "process/signals.h"
@@ -102,6 +103,34 @@ static char *plain_line(void)
     return line;
 }
 
+/* Returns true for a "q" directly behind a text with a pause: it was meant for the pause. */
+static bool is_late_q(const struct repl *r, const char *line)
+{
+    const char *q = line + strspn(line, " \t");
+
+    return pages_take_went_on() && rdl_tick(r->s->lab) > 0 && q[0] == 'q' &&
+           q[1 + strspn(q + 1, " \t")] == '\0';
+}
+
+/* Reads one line at a terminal.  A command that was typed at the pause of a long text comes first.
+ */
+static char *read_at_terminal(const struct line_asked *asked, const struct repl *r, bool *ret_fresh)
+{
+    char *line = pages_take_line();
+
+    if (line) {
+        printf("%s%s\n", asked->prompt, line);
+        return line;
+    }
+    line = line_input_read(asked, ret_fresh);
+    while (line && is_late_q(r, line)) {
+        puts("the text had ended before this q; type q again, or quit, to leave the lab");
+        free(line);
+        line = line_input_read(asked, ret_fresh);
+    }
+    return line;
+}
+
 /* Reads one line without its end; @before are the earlier lines of the block.  Returns NULL at the
  * end of input.  *@ret_fresh: see line_input_read().
  */
@@ -115,7 +144,7 @@ static char *read_line(struct repl *r, const char *before, bool *ret_fresh)
     make_prompt(r, before != NULL, prompt);
     make_prompt(r, false, fresh);
     if (r->terminal)
-        return line_input_read(&asked, ret_fresh);
+        return read_at_terminal(&asked, r, ret_fresh);
     if (r->echo) {
         fputs(prompt, stdout);
         fflush(stdout); /* the reader may be at the other end of a pipe */
