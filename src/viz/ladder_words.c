@@ -314,12 +314,16 @@ static void name_qp_of(struct text *t, const struct ev *e, const struct ev_names
         add_qp(t, (uint32_t)ev_field_number(e, ev_field_find(e->kind, "host")), number, names);
 }
 
-/* "REQ to :7471, psn=100", "REJ, INVALID_SERVICE_ID"; the packet of the message is beside it. */
+/* "REQ to :7471, qpn=2, psn=100", "REJ, INVALID_SERVICE_ID"; the packet of the message is beside
+ * it.
+ */
 static enum ladder_tone say_cm_sent(struct text *t, const struct ev_cm_sent *m)
 {
     text_add(t, enum_name(&enum_cm_message, m->message));
     if (m->port)
         text_addf(t, " to :%u", m->port);
+    if (m->qpn)
+        text_addf(t, ", qpn=%u", m->qpn);
     if (m->psn)
         text_addf(t, ", psn=%u", m->psn);
     if (m->reason)

@@ -303,6 +303,15 @@ static bool write_out(const struct param *p, const char *word, char ret[VALUE_WO
     return row != NULL;
 }
 
+/* Notes that @word, a value of @p, is replaced by a word that does not begin like it. */
+static void note_value(struct expansion *x, const struct param *p, const char *word)
+{
+    for (size_t i = 0; i < ARRAY_LEN(values); i++) {
+        if (strcmp(values[i].key, p->name) == 0 && strcmp(values[i].word, word) == 0)
+            note(x, word, values[i].written, "");
+    }
+}
+
 static bool is_subject(const char *word)
 {
     for (size_t i = 0; show_subject(i); i++) {
@@ -393,6 +402,7 @@ static void expand_word(struct expansion *x, struct token t)
         text_addn(&w, word, (size_t)(value - word));
         text_add(&w, written);
         put = w.cut ? NULL : whole;
+        note_value(x, p, value);
     } else if (!strchr(word, '=') && !cmd_param(st.cmd, word)) {
         put = operand_written(x->s, &st, written);
     }

@@ -106,6 +106,26 @@ static void short_names_are_written_out(void **state)
     assert_written(rows, ARRAY_LEN(rows));
 }
 
+/* The reader of an error sees another word than the one that was typed. */
+static void another_word_for_a_value_is_noted(void **state)
+{
+    struct expanded e;
+    struct lab l;
+
+    (void)state;
+    lab_open(&l, false);
+    lab_run(&l, examples_before[BEFORE_OBJECTS]);
+    expand(l.s, "post_send h1.qp op=write", &e);
+    assert_int_equal(e.n_notes, 1);
+    assert_string_equal(e.notes[0].word, "write");
+    assert_string_equal(e.notes[0].written, "rdma_write");
+    free(e.text);
+    expand(l.s, "post_send h1.qp op=bin", &e); /* an abbreviation */
+    assert_int_equal(e.n_notes, 0);
+    free(e.text);
+    lab_close(&l);
+}
+
 static void a_macro_is_not_hidden_by_a_word(void **state)
 {
     static const struct {
@@ -234,6 +254,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(words_are_written_out),
         cmocka_unit_test(short_names_are_written_out),
+        cmocka_unit_test(another_word_for_a_value_is_noted),
         cmocka_unit_test(a_macro_is_not_hidden_by_a_word),
         cmocka_unit_test(what_cannot_be_so_says_what_to_do),
         cmocka_unit_test(no_word_hides_a_command),
