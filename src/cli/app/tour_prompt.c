@@ -443,18 +443,21 @@ static bool open_builtin(struct tour_prompt *t, size_t i, size_t screen)
 /* --- Inputs ------------------------------------------------------------------------------------
  */
 
+/* Closes the lesson or problem, and goes back to the lab of the prompt. */
+static void go_home(struct tour_prompt *t)
+{
+    close_lesson(t);
+    fputs("This is your own lab.\n", t->own->config.out);
+    t->use(t->ctx, t->own);
+}
+
+/* The same before the end of a lesson. */
 static void stop(struct tour_prompt *t)
 {
-    const bool is_problem = t->now.drawn != NULL;
-
-    close_lesson(t);
-    if (is_problem)
-        fputs("This is your own lab.\n", t->own->config.out);
-    else
-        fputs("You have left the tour. Type \"tour\" to continue where you were.\n"
-              "This is your own lab.\n",
+    if (!t->now.drawn)
+        fputs("You have left the tour. Type \"tour\" to continue where you were.\n",
               t->own->config.out);
-    t->use(t->ctx, t->own);
+    go_home(t);
 }
 
 /* The last screen of the lesson is over. */
@@ -464,7 +467,7 @@ static bool leave_lesson(struct tour_prompt *t)
     const size_t next = t->now.builtin + 1;
 
     if (t->now.drawn) {
-        stop(t);
+        go_home(t);
         return true;
     }
     note_place(t, true);
@@ -476,7 +479,7 @@ static bool leave_lesson(struct tour_prompt *t)
         fputs("That was the tour. From here: \"scenarios\" lists a course of labs to run,\n"
               "\"explain WORD\" says what a word means, \"help\" lists the commands.\n",
               t->own->config.out);
-    stop(t);
+    go_home(t);
     return true;
 }
 

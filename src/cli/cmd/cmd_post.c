@@ -39,8 +39,8 @@ static bool explain_state(struct session *s, const struct request *r)
             path, path);
     return diag_remedy(
         &s->diag,
-        "RESET -> INIT -> RTR -> RTS: \"connect %s PEER\" does it, or modify_qp step "
-        "by step; \"explain qp-states\"",
+        "RESET -> INIT -> RTR -> RTS: \"connect %s PEER\" does it if both are in RESET, or "
+        "modify_qp step by step; \"explain qp-states\"",
         path);
 }
 
@@ -295,8 +295,8 @@ static void say_no_room(struct session *s, const struct request *r, size_t n)
     for (size_t i = 0; i < n && !request_sends(r[i].st); i++) {
         if (r[i].recv.n_sge > 0)
             continue;
-        session_say(s, "this receive has room for 0 bytes (no sge=): enough for "
-                       "rdma_write_with_imm, and a SEND with data fails\n");
+        session_say(s, "this receive has room for 0 bytes (no sge=): an "
+                       "rdma_write_with_imm completes it, but a SEND with data fails\n");
         return;
     }
 }

@@ -14,18 +14,19 @@
 
 #define LINE_BYTES 512u
 
-/* The steps: text before the name of the first host, between the names, and behind the second. */
+/* The steps: text before the name of the first host, between the names, behind the second, and
+ * behind the size of the regions if the step has it.
+ */
 static const struct {
-    const char *before, *between, *behind;
+    const char *before, *between, *behind, *behind_size;
     bool can_be_quiet;
 } steps[] = {
-    {"host ", " ", "", false},
-    {"link ", " ", "", false},
-    {"on ", ",",
-     " { alloc_pd as pd; reg_mr pd len=4k access=lw,rr,rw,ra as mr; create_cq as cq; "
-     "create_qp pd send_cq=cq recv_cq=cq as qp }",
+    {"host ", " ", "", NULL, false},
+    {"link ", " ", "", NULL, false},
+    {"on ", ",", " { alloc_pd as pd; reg_mr pd len=",
+     " access=lw,rr,rw,ra as mr; create_cq as cq; create_qp pd send_cq=cq recv_cq=cq as qp }",
      false},
-    {"connect ", ".qp ", ".qp sq_psn=100 timeout=4", true},
+    {"connect ", ".qp ", ".qp sq_psn=100 timeout=4", NULL, true},
 };
 
 static bool take_steps(struct session *s, const struct step *st, const char *a, const char *b)
@@ -35,8 +36,10 @@ static bool take_steps(struct session *s, const struct step *st, const char *a, 
         char line[LINE_BYTES];
         struct text t = text_on(line, sizeof(line));
 
-        text_addf(&t, "%s%s%s%s%s%s", steps[i].before, a, steps[i].between, b, steps[i].behind,
-                  quiet ? " quiet" : "");
+        text_addf(&t, "%s%s%s%s%s", steps[i].before, a, steps[i].between, b, steps[i].behind);
+        if (steps[i].behind_size)
+            text_addf(&t, "%s%s", step_text_or_standard(st, "mr"), steps[i].behind_size);
+        text_add(&t, quiet ? " quiet" : "");
         RDL_ASSERT(!t.cut);
         if (!exec_step_line(s, st, line))
             return false;
@@ -74,8 +77,8 @@ bool run_setup(struct session *s, const struct step *st)
     s->config.verbose = is_verbose;
     if (ok && step_has(st, "quiet"))
         session_say(s,
-                    "%s and %s are linked; each has pd, mr (4096 bytes), cq, and qp, which is "
+                    "%s and %s are linked; each has pd, mr (%llu bytes), cq, and qp, which is "
                     "connected to the other's\n",
-                    a, b);
+                    a, b, (unsigned long long)step_number(st, "mr"));
     return ok;
 }

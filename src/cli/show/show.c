@@ -360,6 +360,8 @@ static enum rdl_status read_range(struct showing *s, struct event_filter *f)
         return refuse(s, RDL_ERR_INVAL, i + 1, 0, "how many? a number from 1");
     if (last)
         f->last = (size_t)n;
+    else if (word && ev_kind_find(word) < EV_COUNT)
+        return refuse(s, RDL_ERR_INVAL, i, 0, "events of one kind: show events kinds=%s", word);
     else if (word && !event_filter_range(f, word))
         return refuse(
             s, RDL_ERR_INVAL, i, 0,

@@ -12,7 +12,7 @@
 struct word_leaf {
     const char *word;
     enum leaf_id leaf;
-    bool off_at_0; /* print "off" for 0 */
+    bool is_timer; /* a time at which a timer runs out; print "off" for 0 */
 };
 
 static void print_pairs(FILE *out, const struct rdl_lab *lab, const char *path, const char *label,
@@ -25,10 +25,12 @@ static void print_pairs(FILE *out, const struct rdl_lab *lab, const char *path, 
     for (size_t i = 0; i < n; i++) {
         text_add(&t, i ? ", " : "");
         text_addf(&t, "%s ", pairs[i].word);
-        if (pairs[i].off_at_0 && tree_number(lab, path, pairs[i].leaf) == 0)
+        if (pairs[i].is_timer && tree_number(lab, path, pairs[i].leaf) == 0) {
             text_add(&t, "off");
-        else
-            tree_add(&t, lab, path, pairs[i].leaf);
+            continue;
+        }
+        text_add(&t, pairs[i].is_timer ? "due t=" : "");
+        tree_add(&t, lab, path, pairs[i].leaf);
     }
     show_wrap_behind(out, lead, 12, buf);
 }

@@ -483,9 +483,10 @@ static void add_older_kick(struct text *t, const struct why_walk *w, const struc
                            const struct ev *post, const struct ev *fetch)
 {
     if (needed_no_kick(w, post, fetch)) {
-        text_add(t, "; no kick was needed: the device, kicked in ");
+        text_add(
+            t,
+            "; no kick was needed: the device was still busy with this queue since the kick in ");
         ev_add_id(t, kick->id);
-        text_add(t, ", had not yet found the queue empty");
     } else {
         text_addf(t, " without a %s; the last one was ",
                   kick->kind == EV_doorbell ? "doorbell" : "kick");

@@ -604,6 +604,32 @@ static void names_stand_for_numbers(void **state)
     lab_close(&l);
 }
 
+/* The regions of setup are as large as the user says. */
+static void setup_makes_regions_of_a_size(void **state)
+{
+    struct lab l;
+
+    (void)state;
+    lab_open(&l, false);
+    lab_run(&l, "setup mr=16k; setup c d");
+    assert_answers(&l, "show h2.mr.bytes", "16384");
+    assert_answers(&l, "show d.mr.bytes", "4096");
+    lab_close(&l);
+}
+
+/* A time at which a timer runs out is no duration. */
+static void a_timer_is_printed_with_the_time_when_it_is_due(void **state)
+{
+    struct lab l;
+
+    (void)state;
+    lab_open(&l, false);
+    lab_run(&l, "setup quiet; post_send h1.qp sge=mr[0:64]; run 500ns");
+    assert_answers(&l, "show h1.qp", "ack timer due t=");
+    assert_answers(&l, "show h2.qp", "ack timer off");
+    lab_close(&l);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -622,6 +648,8 @@ int main(void)
         cmocka_unit_test(a_response_is_read_in_rows_as_well),
         cmocka_unit_test(words_of_a_question_stay_words),
         cmocka_unit_test(names_stand_for_numbers),
+        cmocka_unit_test(setup_makes_regions_of_a_size),
+        cmocka_unit_test(a_timer_is_printed_with_the_time_when_it_is_due),
         cmocka_unit_test(every_golden_text_is_used),
     };
 
