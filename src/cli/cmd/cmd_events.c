@@ -114,7 +114,8 @@ bool run_get_cq_event(struct session *s, const struct step *st)
     if (status != RDL_OK)
         return session_fail_status(s, st->at, st->cmd->name, status);
     if (n == 0) {
-        session_say(s, "no completion event\n");
+        rdl_path_of(s->lab, OBJ_CHANNEL, ch.raw, path);
+        session_say(s, "no completion event\n  try: why not %s\n", path);
         return true;
     }
     rdl_path_of(s->lab, OBJ_CQ, cq.raw, path);

@@ -23,6 +23,7 @@
 #include "cli/why/why.h"
 #include "emu/base/assert.h"
 #include "emu/base/quantity.h"
+#include "emu/facts/enum/wc_status.h"
 #include "emu/trace/event.h"
 #include "emu/trace/kind.h"
 #include "emu/trace/schema.h"
@@ -163,11 +164,31 @@ static bool remedy_of_missing(struct session *s, ev_id id, const char *otherwise
     return diag_remedy(&s->diag, "%s", t.len ? missing : otherwise);
 }
 
-/* Fails because nothing is called @target: a completion that does not exist yet, a kind of event,
- * or a wrong name.
- */
-static bool tell_unknown(struct session *s, struct span at, const char *target)
+/* Adds how to ask about a completion status, the last completion with it if one is recorded. */
+static bool remedy_of_status(struct session *s, const struct past *past, const struct enum_row *row)
 {
+    char id[64];
+    struct text t = text_on(id, sizeof(id));
+
+    const ev_id last = why_last_with_status(past, row->value);
+
+    if (!last)
+        return diag_remedy(&s->diag, "\"explain %s\" tells its meaning", row->name);
+    ev_add_id(&t, last);
+    return diag_remedy(
+        &s->diag,
+        "\"explain %s\" tells its meaning, \"why %s\" asks about the last completion "
+        "with it",
+        row->name, id);
+}
+
+/* Fails because nothing is called @target: a completion that does not exist yet, a completion
+ * status, a kind of event, or a wrong name.
+ */
+static bool tell_unknown(struct session *s, const struct past *past, struct span at,
+                         const char *target)
+{
+    const struct enum_row *status = enum_by_name(&enum_wc_status, target);
     const struct scope in = session_scope(s);
     const uint32_t kind = ev_kind_find(target);
     char cq[TREE_PATH_BYTES];
@@ -176,6 +197,10 @@ static bool tell_unknown(struct session *s, struct span at, const char *target)
     if (tree_completion(s->lab, target, cq, &n)) {
         session_fail(s, at, "%s is not there yet", target);
         return diag_remedy(&s->diag, "why not %s", target);
+    }
+    if (status) {
+        session_fail(s, at, "%s is the status of a completion, not its name", status->name);
+        return remedy_of_status(s, past, status);
     }
     resolve_unknown(&in, at, target, "nothing", &s->diag);
     if (kind < EV_COUNT)
@@ -215,7 +240,7 @@ bool look_find_event(struct session *s, const struct step *st, const struct past
         if (!target)
             return session_fail(s, at, "nothing has happened yet");
         if (!ev_id_begins(target) && rdl_inspect(s->lab, target, &v, &off) != RDL_OK)
-            return tell_unknown(s, at, target);
+            return tell_unknown(s, past, at, target);
         if (ev_id_parse(target, ret)) {
             past_add_not_there(&t, past, *ret);
             session_fail(s, at, "%s", why_not);

@@ -24,14 +24,14 @@
 /* Fails because of the state of the queue pair, with the way to a state that takes it. */
 static bool explain_state(struct session *s, const struct request *r)
 {
-    const char *needs = request_sends(r->st) ? "RTS" : "INIT, RTR or RTS";
+    const char *needs = request_sends(r->st) ? "RTS" : "INIT";
     char path[RDL_VALUE_BYTES];
     struct rdl_qp_info info;
 
     rdl_path_of(s->lab, OBJ_QP, r->qp.raw, path);
     if (rdl_qp_info(s->lab, r->qp, &info) != RDL_OK)
         return session_fail_status(s, step_span(r->st, "qp", 0), path, RDL_ERR_STALE);
-    session_fail(s, step_span(r->st, "qp", 0), "%s is in %s; %s needs %s", path,
+    session_fail(s, step_span(r->st, "qp", 0), "%s is in %s; %s needs %s or a later state", path,
                  enum_name(&enum_qp_state, info.attr.state), r->st->cmd->name, needs);
     if (info.attr.state == QPS_ERR || info.attr.state == QPS_SQE)
         return diag_remedy(

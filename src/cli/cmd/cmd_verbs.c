@@ -231,11 +231,21 @@ bool run_resize_qp(struct session *s, const struct step *st)
 
 bool run_req_notify_cq(struct session *s, const struct step *st)
 {
+    char path[RDL_VALUE_BYTES];
+    struct rdl_value channel;
     struct home home;
     rdl_cq cq = {0};
 
-    return verb_object(s, st, "cq", OBJ_CQ, &cq.raw, &home) &&
-           verb_finish(s, st, &home, rdl_req_notify_cq(s->lab, cq, step_has(st, "solicited")));
+    if (!verb_object(s, st, "cq", OBJ_CQ, &cq.raw, &home) ||
+        !verb_finish(s, st, &home, rdl_req_notify_cq(s->lab, cq, step_has(st, "solicited"))))
+        return false;
+    rdl_path_of(s->lab, OBJ_CQ, cq.raw, path);
+    if (tree_leaf(s->lab, path, LEAF_cq_channel, &channel) && !channel.text[0])
+        session_say(s,
+                    "%s has no completion channel: it will interrupt, but no program can wait for "
+                    "its event (create_cq channel=)\n",
+                    path);
+    return true;
 }
 
 bool run_destroy_qp(struct session *s, const struct step *st)

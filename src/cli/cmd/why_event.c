@@ -8,6 +8,7 @@
 #include "cli/why/work_text.h"
 #include "emu/base/text.h"
 #include "emu/facts/enum/object.h"
+#include "emu/facts/enum/pkt_act.h"
 #include "emu/facts/enum/wc_status.h"
 #include "emu/facts/rules.h"
 #include "emu/trace/event.h"
@@ -66,7 +67,8 @@ static const struct ev *refused_key(const struct past_index *x, const struct ev 
 {
     const struct ev *rx = work_refusal_behind(x, e);
 
-    *ret_local = !rx;
+    /* A receive has an lkey of its own host, and the peer is told of it as an operational error. */
+    *ret_local = !rx || rx->u.rx.act == ACT_NAK_OPERATIONAL;
     if (rx)
         return past_refused_key(x, rx->u.rx.host, rx->u.rx.qpn, rx->id, true);
     if (e->kind != EV_cqe || e->u.cqe.status != WCS_LOC_PROT_ERR)
@@ -131,4 +133,15 @@ bool why_event_print(struct session *s, FILE *out, const struct past *p, ev_id i
     advise_on_key(&a, e);
     tell_maker(&a, e, target);
     return true;
+}
+
+ev_id why_last_with_status(const struct past *past, uint32_t status)
+{
+    for (size_t i = past->n; i > 0; i--) {
+        const struct ev *e = past_at(past, i - 1);
+
+        if (e->kind == EV_cqe && e->u.cqe.status == status)
+            return e->id;
+    }
+    return 0;
 }

@@ -13,4 +13,7 @@
 bool why_event_print(struct session *s, FILE *out, const struct past *p, ev_id id,
                      const char *target);
 
+/* Returns the last recorded completion with @status (enum wc_status), or 0 if there is none. */
+ev_id why_last_with_status(const struct past *past, uint32_t status);
+
 #endif

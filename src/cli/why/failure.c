@@ -4,6 +4,7 @@
 #include "cli/why/fate_text.h"
 #include "emu/facts/enum/drop.h"
 #include "emu/facts/enum/object.h"
+#include "emu/facts/enum/wc_opcode.h"
 #include "emu/facts/enum/wc_status.h"
 #include "emu/facts/opcode.h"
 #include "emu/facts/refusal.h"
@@ -161,6 +162,19 @@ static void print_flush(FILE *out, const struct past_index *x, const struct ev *
     show_detail(out, x->past, first);
 }
 
+/* Prints the fate of a send that succeeded, but was not received: UC and UD have no answers. */
+static void print_unheard(FILE *out, const struct past_index *x, const struct ev *cqe)
+{
+    char buf[SHOW_LINE_BYTES], fate[SHOW_LINE_BYTES];
+    struct text t = text_on(buf, sizeof(buf)), f = text_on(fate, sizeof(fate));
+
+    if (cqe->u.cqe.op >= WC_RECV || !fate_add_unheard(&f, x, cqe))
+        return;
+    text_addf(&t, "SUCCESS only says that it was sent, as UC and UD are not acknowledged: %s",
+              fate);
+    show_wrap(out, 2, buf);
+}
+
 static void print_completion(FILE *out, const struct past_index *x, const struct ev *e)
 {
     char more[SHOW_LINE_BYTES];
@@ -170,8 +184,10 @@ static void print_completion(FILE *out, const struct past_index *x, const struct
                            e->u.cqe.rule != RULE_FLUSH;
     const struct ev *key;
 
-    if (e->u.cqe.status == WCS_SUCCESS)
+    if (e->u.cqe.status == WCS_SUCCESS) {
+        print_unheard(out, x, e);
         return;
+    }
     print_word(out, &enum_wc_status, e->u.cqe.status);
     if (e->u.cqe.rule)
         print_word(out, &enum_rule, e->u.cqe.rule);

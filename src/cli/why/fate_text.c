@@ -7,6 +7,7 @@
 #include "emu/facts/enum/syndrome.h"
 #include "emu/facts/opcode.h"
 #include "emu/facts/psn.h"
+#include "emu/facts/roce.h"
 #include "emu/facts/rules.h"
 #include "emu/trace/event.h"
 #include "process/must.h"
@@ -148,6 +149,8 @@ static bool add_request(struct text *t, const struct past_index *x, const struct
         return true; /* datagrams have no order */
     act = enum_by_value(&enum_pkt_act, f->end->u.rx.act);
     text_addf(t, ", %s", act ? act->text : "?");
+    if (f->end->u.rx.rule && op_info((uint8_t)tx->u.tx.opcode)->service != OPS_RC)
+        text_addf(t, " by %s", enum_name(&enum_rule, f->end->u.rx.rule));
     ev_add_compared(t, f->end, true);
     return true;
 }
@@ -255,6 +258,54 @@ bool fate_add_missing(struct text *t, const struct past_index *x, const struct e
     if (missing)
         fate_add_answer(t, x, missing, e->id);
     return missing;
+}
+
+void fate_add_end(struct text *t, const struct past_index *x, const struct ev *tx,
+                  const struct ev *end)
+{
+    struct fate f = {.kind = FATE_UNKNOWN, .end = end};
+
+    if (end && end->kind == EV_rx) {
+        text_add(t, "arrived in ");
+        ev_add_id(t, end->id);
+        text_addf(t, ", %s", enum_by_value(&enum_pkt_act, end->u.rx.act)->text);
+        if (end->u.rx.rule)
+            text_addf(t, " by %s", enum_name(&enum_rule, end->u.rx.rule));
+        ev_add_compared(t, end, true);
+        fate_add_faults(t, x, tx);
+        return;
+    }
+    if (end)
+        f.kind = end->kind == EV_lost ? FATE_LOST : FATE_DROPPED;
+    add_end(t, x, &f, tx);
+}
+
+bool fate_add_unheard(struct text *t, const struct past_index *x, const struct ev *cqe)
+{
+    const struct ev *fetch = past_fetch_of(x, cqe);
+    const uint64_t since = fetch ? fetch->id : cqe->id;
+
+    for (size_t i = past_lower_bound(x->past, since); i < x->past->n; i++) {
+        const struct ev *tx = past_at(x->past, i);
+        struct fate f;
+
+        if (tx->id > cqe->id)
+            break;
+        if (tx->kind != EV_tx || tx->u.tx.host != cqe->u.cqe.host ||
+            tx->u.tx.qpn != cqe->u.cqe.qpn || tx->u.tx.dest_qpn == QPN_MULTICAST ||
+            op_info((uint8_t)tx->u.tx.opcode)->service == OPS_RC)
+            continue;
+        f = fate_of(x, tx);
+        if (f.kind != FATE_LOST && f.kind != FATE_DROPPED &&
+            !(f.kind == FATE_ARRIVED && f.end->u.rx.act == ACT_DROP))
+            continue;
+        text_addf(t, "psn=%u, ", tx->u.tx.psn);
+        ev_add_id(t, tx->id);
+        text_add(t, ", ");
+        fate_add_end(t, x, tx, f.end);
+        return true;
+    }
+    return false;
 }
 
 uint32_t tx_attempt(const struct ev *tx)

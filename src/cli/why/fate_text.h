@@ -25,6 +25,19 @@ void fate_add(struct text *t, const struct past_index *x, const struct ev *tx);
 void fate_add_at(struct text *t, const struct past_index *x, const struct ev *tx, uint32_t psn,
                  ev_id before);
 
+/* Appends @end, the end of a copy of the datagram @tx at one receiver, as a clause: "was dropped by
+ * h2 in #78.1: BAD_QKEY, expected 0x1, found 0x2".  @end is a rx, drop or lost event; NULL: not
+ * recorded.  The faults that the frame met follow.
+ */
+void fate_add_end(struct text *t, const struct past_index *x, const struct ev *tx,
+                  const struct ev *end);
+
+/* If the send of the successful completion @cqe went to an unreliable queue pair, appends the fate
+ * of its first packet that was not accepted: "psn=100, #76.3, was lost in #78.1, by f1".  Returns
+ * false, and appends nothing, if there is none.
+ */
+bool fate_add_unheard(struct text *t, const struct past_index *x, const struct ev *cqe);
+
 /* Appends tx event @answer, an acknowledge or a response, and its fate as of event @before (0: no
  * limit): "the ACK #50.4 was lost in #51.1, by f1".
  */

@@ -270,7 +270,7 @@ static void each_region(void *ctx, const char *key, const struct rdl_value *v)
     text_add(&name, key);
 }
 
-void why_not_try_receive(struct why_not *w, const char *queue)
+void why_not_add_receive(struct text *to, const struct why_not *w, const char *queue)
 {
     const bool shared = tree_is(w->lab, queue, NODE_srq);
     char host[RDL_NAME_BYTES], sge[RDL_NAME_BYTES + 32];
@@ -279,11 +279,6 @@ void why_not_try_receive(struct why_not *w, const char *queue)
     struct rdl_value pd;
     size_t at;
 
-    if (w->for_program) {
-        why_not_say(w, "Its program has to call %s() for it.",
-                    shared ? "ibv_post_srq_recv" : "ibv_post_recv");
-        return;
-    }
     tree_host_of(queue, host);
     if (tree_leaf(w->lab, queue, shared ? LEAF_srq_pd : LEAF_qp_pd, &pd)) {
         s.pd = pd.text;
@@ -294,7 +289,21 @@ void why_not_try_receive(struct why_not *w, const char *queue)
         text_addf(&t, "%s[0:%uk]", s.name, RECEIVE_BYTES >> 10);
     else
         text_add(&t, s.bytes > 0 ? s.name : "...");
-    why_not_try(w, "%s %s sge=%s, then run", shared ? "post_srq_recv" : "post_recv", queue, sge);
+    text_addf(to, "%s %s sge=%s", shared ? "post_srq_recv" : "post_recv", queue, sge);
+}
+
+void why_not_try_receive(struct why_not *w, const char *queue)
+{
+    char buf[SHOW_LINE_BYTES];
+    struct text t = text_on(buf, sizeof(buf));
+
+    if (w->for_program) {
+        why_not_say(w, "Its program has to call %s() for it.",
+                    tree_is(w->lab, queue, NODE_srq) ? "ibv_post_srq_recv" : "ibv_post_recv");
+        return;
+    }
+    why_not_add_receive(&t, w, queue);
+    why_not_try(w, "%s, then run", buf);
 }
 
 struct waits {

@@ -72,6 +72,9 @@ uint64_t why_not_receives_posted(const struct why_not *w, const char *qp,
  */
 void why_not_try_receive(struct why_not *w, const char *queue);
 
+/* Appends such a receive: "post_recv h2.qp sge=mr[0:1k]". */
+void why_not_add_receive(struct text *t, const struct why_not *w, const char *queue);
+
 /* Returns true if events since @since (0: since the beginning) may be missing from the record. */
 bool why_not_forgot(const struct why_not *w, ev_id since);
 
@@ -98,6 +101,14 @@ void why_not_say_silent(struct why_not *w, const struct why_not_qp *q, const str
  * Prints nothing if the timeout is not 0, but the ACK timer is not armed.
  */
 void why_not_timer(struct why_not *w, const struct why_not_qp *q);
+
+/* Returns true if a datagram to @q is recorded that @q has not accepted, sent after the last one
+ * that it did accept.
+ */
+bool why_not_missed_datagrams(const struct why_not *w, const struct why_not_qp *q);
+
+/* Prints the fates of the last datagrams to @q that it has not accepted. */
+void why_not_datagrams(struct why_not *w, const struct why_not_qp *q);
 
 /* Explains what is missing for a message to be received by @q. */
 void why_not_message(struct why_not *w, const struct why_not_qp *q);

@@ -6,6 +6,7 @@
 
 #include "cli/why/why_not_answer.h"
 #include "emu/facts/datagram.h"
+#include "emu/facts/enum/pkt_act.h"
 #include "emu/facts/enum/qp_type.h"
 #include "emu/facts/opcode.h"
 #include "emu/facts/wr.h"
@@ -53,6 +54,26 @@ static void say_last(struct why_not *w, const struct why_not_qp *peer)
                 why_not_forgot(w, tx->id) ? " and that is recorded" : "", buf);
 }
 
+/* Returns true if @q, which is unreliable, did not accept the last packet that was sent to it. */
+static bool missed(const struct why_not *w, const struct why_not_qp *q)
+{
+    char path[TREE_PATH_BYTES];
+    struct why_not_qp peer;
+    const struct ev *tx;
+    struct fate f;
+
+    if (q->type != QPT_UC)
+        return why_not_missed_datagrams(w, q);
+    if (!why_not_peer(w, q, path) || !why_not_read_qp(w, path, &peer))
+        return false;
+    tx = last_packet(w, &peer);
+    if (!tx)
+        return false;
+    f = fate_of(w->index, tx);
+    return f.kind == FATE_LOST || f.kind == FATE_DROPPED ||
+           (f.kind == FATE_ARRIVED && f.end->u.rx.act == ACT_DROP);
+}
+
 void why_not_message(struct why_not *w, const struct why_not_qp *q)
 {
     char path[TREE_PATH_BYTES];
@@ -60,7 +81,7 @@ void why_not_message(struct why_not *w, const struct why_not_qp *q)
     struct why_not_qp peer;
 
     if (qp_type_is_datagram(q->type)) {
-        why_not_say(w, "It takes datagrams of anybody who knows its Q_Key.");
+        why_not_datagrams(w, q);
         return;
     }
     if (!why_not_peer(w, q, path) || !why_not_read_qp(w, path, &peer)) {
@@ -110,8 +131,10 @@ static bool peer_sends(const struct why_not *w, const struct why_not_qp *q)
 static void say_receives(struct why_not *w, const struct why_not_qp *q)
 {
     char queue[TREE_PATH_BYTES];
-    const uint64_t n = why_not_receives_posted(w, q->path, queue);
-    const bool receiving = tree_number(w->lab, q->path, LEAF_qp_receiving) != 0;
+    /* A receive that the device took for a datagram, and dropped the datagram, stays with it. */
+    const bool taken = tree_number(w->lab, q->path, LEAF_qp_receiving) != 0;
+    const bool receiving = taken && !qp_type_is_datagram(q->type);
+    const uint64_t n = why_not_receives_posted(w, q->path, queue) + (taken && !receiving);
     const struct ev *silent = why_not_silent(w, q);
     const char *state = enum_name(&enum_qp_state, q->state);
 
@@ -133,7 +156,7 @@ static void say_receives(struct why_not *w, const struct why_not_qp *q)
         why_not_say(w, "%s: no receive is posted.", queue);
     } else if (n == 0) {
         say_no_receive(w, q, queue);
-        if (!peer_sends(w, q))
+        if (q->type == QPT_RC && !peer_sends(w, q))
             return;
     } else {
         why_not_say(w, "%s: %llu receive%s wait%s for a message.", queue, (unsigned long long)n,
@@ -188,7 +211,7 @@ static void each_qp(void *ctx, const char *key, const struct rdl_value *v)
     }
     a->n_told++;
     /* That nothing is sent in the other direction misleads. */
-    if (sends && !(a->idle && receives && why_not_silent(a->w, &q)))
+    if (sends && !(a->idle && receives && (why_not_silent(a->w, &q) || missed(a->w, &q))))
         why_not_sends(a->w, &q);
     if (receives)
         say_receives(a->w, &q);

@@ -20,6 +20,8 @@
 
 #define ATTEMPTS_TOLD 3u
 #define RNR_FOREVER   7u
+#define ALL_DIGITS_NS                                                                              \
+    1000000u /* times from here on are printed with all digits, so that they differ */
 
 /* Posts of pending sends; NULL: not recorded. */
 struct pending {
@@ -184,17 +186,36 @@ static const struct ev *last_rnr(const struct why_not *w, const struct why_not_q
     return NULL;
 }
 
-static void add_time(struct text *t, const struct why_not *w, const char *qp, enum leaf_id id)
+static void add_at(struct text *t, uint64_t ns)
 {
     text_add(t, "t=");
-    quantity_add_time_short(t, tree_number(w->lab, qp, id));
+    if (ns < ALL_DIGITS_NS)
+        quantity_add_time_short(t, ns);
+    else
+        quantity_add_time(t, ns);
+}
+
+static void add_time(struct text *t, const struct why_not *w, const char *qp, enum leaf_id id)
+{
+    add_at(t, tree_number(w->lab, qp, id));
+}
+
+/* Appends how often @q repeats after an RNR NAK: "h1.qp repeats without end (rnr_retry=7)". */
+static void add_repeats(struct text *t, const struct why_not *w, const struct why_not_qp *q)
+{
+    const uint64_t limit = tree_number(w->lab, q->path, LEAF_qp_rnr_retry);
+
+    if (limit == RNR_FOREVER)
+        text_addf(t, "%s repeats without end (rnr_retry=7)", q->path);
+    else
+        text_addf(t, "%s repeats at most %llu times (rnr_retry=%llu)", q->path,
+                  (unsigned long long)limit, (unsigned long long)limit);
 }
 
 /* Reports that @q waits because the peer had no receive. */
 static void say_rnr(struct why_not *w, const struct why_not_qp *q)
 {
     const uint64_t naks = tree_number(w->lab, q->path, LEAF_qp_rnr_retries);
-    const uint64_t limit = tree_number(w->lab, q->path, LEAF_qp_rnr_retry);
     const struct ev *rx = last_rnr(w, q);
     char peer[TREE_PATH_BYTES], queue[TREE_PATH_BYTES], buf[SHOW_LINE_BYTES];
     struct text t = text_on(buf, sizeof(buf));
@@ -209,14 +230,9 @@ static void say_rnr(struct why_not *w, const struct why_not_qp *q)
     } else {
         text_add(&t, " is not recorded (any more)");
     }
-    if (limit == RNR_FOREVER)
-        text_addf(&t, ", number %llu; %s repeats without end (rnr_retry=7).",
-                  (unsigned long long)naks, q->path);
-    else
-        text_addf(&t, ", number %llu; %s repeats at most %llu times (rnr_retry=%llu).",
-                  (unsigned long long)naks, q->path, (unsigned long long)limit,
-                  (unsigned long long)limit);
-    why_not_say(w, "%s", buf);
+    text_addf(&t, ", number %llu; ", (unsigned long long)naks);
+    add_repeats(&t, w, q);
+    why_not_say(w, "%s.", buf);
     t = text_on(buf, sizeof(buf));
     add_time(&t, w, q->path, LEAF_qp_rnr_due);
     why_not_say(w, "%s sends again when its RNR timer runs out, at %s.", q->path, buf);
@@ -277,14 +293,15 @@ static void say_not_sent(struct why_not *w, const struct why_not_qp *q)
 /* Prints a transmission and its fate. */
 static void say_attempt(struct why_not *w, const struct ev *tx, uint32_t psn)
 {
-    char buf[SHOW_LINE_BYTES], at[48];
-    struct text t = text_on(buf, sizeof(buf)), a = text_on(at, sizeof(at));
+    char buf[SHOW_LINE_BYTES];
+    struct text t = text_on(buf, sizeof(buf));
 
     ev_add_id(&t, tx->id);
-    quantity_add_time_short(&a, tx->at_ns);
     text_addf(&t, " %s psn=%u, the ", enum_name(&enum_opcode, tx->u.tx.opcode), tx->u.tx.psn);
     text_add_ordinal(&t, tx_attempt(tx));
-    text_addf(&t, " transmission, at t=%s, ", at);
+    text_add(&t, " transmission, at ");
+    add_at(&t, tx->at_ns);
+    text_add(&t, ", ");
     fate_add_at(&t, w->index, tx, psn, WHY_NOT_END);
     why_not_say(w, "%s.", buf);
 }
@@ -314,6 +331,10 @@ void why_not_timer(struct why_not *w, const struct why_not_qp *q)
 {
     const uint64_t retries = tree_number(w->lab, q->path, LEAF_qp_retries);
     const uint64_t limit = tree_number(w->lab, q->path, LEAF_qp_retry_cnt);
+    /* An RNR NAK is an answer, too: after some of them "no answer" may mislead. */
+    const char *without = tree_number(w->lab, q->path, LEAF_qp_rnr_retries)
+                              ? "If nothing comes back, not even an RNR NAK,"
+                              : "Without an answer";
     char due[64];
     struct text t = text_on(due, sizeof(due));
 
@@ -325,15 +346,13 @@ void why_not_timer(struct why_not *w, const struct why_not_qp *q)
     }
     add_time(&t, w, q->path, LEAF_qp_timer_due);
     if (retries < limit)
-        why_not_say(w,
-                    "Without an answer the ACK timer runs out at %s, and it is sent again: retry "
-                    "%llu of %llu.",
-                    due, (unsigned long long)retries + 1, (unsigned long long)limit);
+        why_not_say(w, "%s the ACK timer runs out at %s, and it is sent again: retry %llu of %llu.",
+                    without, due, (unsigned long long)retries + 1, (unsigned long long)limit);
     else
         why_not_say(w,
-                    "Without an answer the ACK timer runs out at %s; as all %llu retries are used "
-                    "up, it fails then with RETRY_EXC_ERR.",
-                    due, (unsigned long long)limit);
+                    "%s the ACK timer runs out at %s; as all %llu retries are used up, it fails "
+                    "then with RETRY_EXC_ERR.",
+                    without, due, (unsigned long long)limit);
 }
 
 /* Returns true if @q's oldest send takes a receive and its peer has none.  @ret_queue is then the
@@ -352,6 +371,22 @@ static bool misses_receive(const struct why_not *w, const struct why_not_qp *q,
            why_not_receives_posted(w, peer, ret_queue) == 0;
 }
 
+/* Reports that @q is sending again after RNR NAKs. */
+static void say_rnr_again(struct why_not *w, const struct why_not_qp *q)
+{
+    const uint64_t naks = tree_number(w->lab, q->path, LEAF_qp_rnr_retries);
+    char peer[TREE_PATH_BYTES], buf[SHOW_LINE_BYTES];
+    struct text t = text_on(buf, sizeof(buf));
+
+    if (naks == 0)
+        return;
+    text_addf(&t, "%s had no receive posted, %llu time%s so far; ",
+              why_not_peer(w, q, peer) ? peer : "The peer", (unsigned long long)naks,
+              naks == 1 ? "" : "s");
+    add_repeats(&t, w, q);
+    why_not_say(w, "%s.", buf);
+}
+
 /* Explains packets that were sent and not answered. */
 static void say_unanswered(struct why_not *w, const struct why_not_qp *q, const struct pending *p)
 {
@@ -360,6 +395,7 @@ static void say_unanswered(struct why_not *w, const struct why_not_qp *q, const 
     struct held_sends held = {w, q->path, 0};
     char peer[TREE_PATH_BYTES], queue[TREE_PATH_BYTES];
 
+    say_rnr_again(w, q);
     if (why_not_peer(w, q, peer))
         why_not_say(w, "It was sent, and %s waits for the answer of %s to psn=%u.", q->path, peer,
                     psn);
@@ -533,7 +569,7 @@ const struct ev *why_not_silent(const struct why_not *w, const struct why_not_qp
 void why_not_say_silent(struct why_not *w, const struct why_not_qp *q, const struct ev *post)
 {
     const char *op = enum_name(&enum_wr_opcode, post->u.post_send.op);
-    char peer[TREE_PATH_BYTES], queue[TREE_PATH_BYTES], id[64];
+    char peer[TREE_PATH_BYTES], queue[TREE_PATH_BYTES], id[64], receive[SHOW_LINE_BYTES] = "";
     struct text t = text_on(id, sizeof(id));
 
     (void)why_not_peer(w, q, peer);
@@ -546,9 +582,16 @@ void why_not_say_silent(struct why_not *w, const struct why_not_qp *q, const str
         return;
     why_not_say(w, "To tell the target: op=rdma_write_with_imm with a posted receive, or a SEND "
                    "behind the WRITE.");
-    if (why_not_receives_posted(w, q->path, queue) == 0)
-        why_not_try_receive(w, queue);
-    why_not_try(w, "post_send %s op=rdma_write_with_imm imm=1 sge=... remote=..., then run", peer);
+    if (w->for_program)
+        return; /* it takes no commands */
+    if (why_not_receives_posted(w, q->path, queue) == 0) {
+        struct text r = text_on(receive, sizeof(receive));
+
+        why_not_add_receive(&r, w, queue);
+        text_add(&r, "; ");
+    }
+    why_not_try(w, "%spost_send %s op=rdma_write_with_imm imm=1 sge=... remote=..., then run",
+                receive, peer);
 }
 
 void why_not_sends(struct why_not *w, const struct why_not_qp *q)

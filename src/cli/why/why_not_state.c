@@ -188,6 +188,36 @@ static void each_qp(void *ctx, const char *key, const struct rdl_value *v)
     why_not_sends(a->w, &q);
 }
 
+static uint64_t unpolled(const struct why_not *w, const char *cq)
+{
+    return tree_number(w->lab, cq, LEAF_cq_count) - tree_number(w->lab, cq, LEAF_cq_polled);
+}
+
+/* Reports completions in @cq of which no event has told or will tell, as it has a channel and is
+ * not armed.  Returns false if there are none.
+ */
+static bool say_unarmed(struct why_not *w, const char *cq)
+{
+    const uint64_t n = unpolled(w, cq);
+    char host[RDL_NAME_BYTES], channel[TREE_PATH_BYTES];
+    struct text t = text_on(channel, sizeof(channel));
+    struct rdl_value v, armed;
+
+    tree_host_of(cq, host);
+    if (n == 0 || !tree_leaf(w->lab, cq, LEAF_cq_channel, &v) || !v.text[0] ||
+        !tree_leaf(w->lab, cq, LEAF_cq_armed, &armed) || strcmp(armed.text, "no") != 0)
+        return false;
+    tree_join(&t, host, v.text);
+    if (tree_number(w->lab, channel, LEAF_channel_pending) > 0)
+        return false;
+    why_not_say(w,
+                "%s has %llu completion%s that nobody has polled, and it is not armed: %s gets no "
+                "event. Arming looks forward only: arm, and then poll once more.",
+                cq, (unsigned long long)n, n == 1 ? "" : "s", channel);
+    why_not_try(w, "req_notify_cq %s", cq);
+    return true;
+}
+
 static void each_cq(void *ctx, const char *key, const struct rdl_value *v)
 {
     struct all *a = ctx;
@@ -197,10 +227,57 @@ static void each_cq(void *ctx, const char *key, const struct rdl_value *v)
     if (!tree_value_is(v, NODE_cq))
         return;
     tree_join(&t, a->host, key);
-    if (!why_not_advise(a->w, path, advice_armed))
+    if (!why_not_advise(a->w, path, advice_armed) && !say_unarmed(a->w, path))
         return;
     a->n++;
     why_not_try(a->w, "poll_cq %s", path);
+}
+
+static void each_channel(void *ctx, const char *key, const struct rdl_value *v)
+{
+    struct all *a = ctx;
+    char path[TREE_PATH_BYTES];
+    struct text t = text_on(path, sizeof(path));
+
+    if (!tree_value_is(v, NODE_channel))
+        return;
+    tree_join(&t, a->host, key);
+    if (tree_number(a->w->lab, path, LEAF_channel_pending) == 0)
+        return;
+    a->n++;
+    why_not_channel(a->w, path);
+    a->w->never = false; /* others may still wait */
+}
+
+/* Prints which completion queues have completions that nobody has polled. */
+static void each_unpolled_cq(void *ctx, const char *key, const struct rdl_value *v)
+{
+    struct all *a = ctx;
+    char path[TREE_PATH_BYTES];
+    struct text t = text_on(path, sizeof(path));
+    uint64_t n;
+
+    if (!tree_value_is(v, NODE_cq))
+        return;
+    tree_join(&t, a->host, key);
+    n = unpolled(a->w, path);
+    if (n == 0)
+        return;
+    a->n++;
+    why_not_say(a->w, "%s has %llu completion%s that nobody has polled.", path,
+                (unsigned long long)n, n == 1 ? "" : "s");
+    why_not_try(a->w, "poll_cq %s", path);
+}
+
+static void each_host_unpolled(void *ctx, const char *key, const struct rdl_value *v)
+{
+    struct all *a = ctx;
+    size_t at;
+
+    a->host = key;
+    if (tree_value_is(v, NODE_host) &&
+        rdl_inspect_list(a->w->lab, key, each_unpolled_cq, a, &at) != RDL_OK)
+        a->host = "";
 }
 
 static void each_host(void *ctx, const char *key, const struct rdl_value *v)
@@ -212,6 +289,7 @@ static void each_host(void *ctx, const char *key, const struct rdl_value *v)
         return;
     a->host = key;
     if (rdl_inspect_list(a->w->lab, key, each_qp, a, &at) != RDL_OK ||
+        rdl_inspect_list(a->w->lab, key, each_channel, a, &at) != RDL_OK ||
         rdl_inspect_list(a->w->lab, key, each_cq, a, &at) != RDL_OK)
         a->host = "";
 }
@@ -237,6 +315,8 @@ void why_not_anything(struct why_not *w)
         return;
     w->never = true;
     why_not_say(w, "Nobody waits for anything.");
+    if (rdl_inspect_list(w->lab, "", each_host_unpolled, &a, &at) != RDL_OK || a.n > 0)
+        return;
     why_not_try(w, "why not h1.cq.wc[0], for a completion that is missing; why not #12.3, for a "
                    "packet without an answer");
     why_not_try(w, "why not h1.qp.state == RTS, for any expression; why not cqe(host==h1), for an "

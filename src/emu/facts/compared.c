@@ -5,6 +5,7 @@
 
 #include "emu/base/assert.h"
 #include "emu/facts/enum/drop.h"
+#include "emu/facts/enum/qp_state.h"
 #include "emu/facts/refusal.h"
 #include "emu/facts/rules.h"
 
@@ -94,9 +95,24 @@ static void add_value(struct text *t, enum form form, uint64_t v)
     }
 }
 
+/* Appends the states of queue pairs that @c expects: "state RTR, RTS or SQD". */
+static void add_states(struct text *t, const struct compared *c)
+{
+    text_add(t, "state ");
+    for (uint64_t v = c->least; v <= c->most; v++) {
+        if (v > c->least)
+            text_add(t, v == c->most ? " or " : ", ");
+        add_value(t, FORM_STATE, v);
+    }
+}
+
 static void add_expected(struct text *t, const struct compared_row *r, const struct compared *c)
 {
     text_add(t, ", expected ");
+    if (r->form == FORM_STATE && c->least < c->most && c->most <= QPS_ERR) {
+        add_states(t, c);
+        return;
+    }
     if (c->least == 0 && c->most > 0 && r->form == FORM_DECIMAL && r->tail[0]) {
         text_add(t, "at most ");
     } else if (c->most == UINT64_MAX && r->form == FORM_DECIMAL) {

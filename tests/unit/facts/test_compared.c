@@ -57,7 +57,9 @@ static void so_are_those_of_what_was_dropped(void **state)
     } rows[] = {
         {DROP_BAD_ICRC, {0xabcd, 0xabcd, 0xabce}, ", expected 0xabcd, found 0xabce"},
         {DROP_NO_SUCH_QP, {1, 0, 77}, ", found QPN 77"},
-        {DROP_QP_NOT_READY, {QPS_RTR, QPS_SQD, QPS_INIT}, ", expected RTR to SQD, found INIT"},
+        {DROP_QP_NOT_READY,
+         {QPS_RTR, QPS_SQD, QPS_INIT},
+         ", expected state RTR, RTS or SQD, found INIT"},
         {DROP_WRONG_SOURCE,
          {0x0a000001, 0x0a000001, 0x0a000063},
          ", expected 10.0.0.1, found 10.0.0.99"},

@@ -18,6 +18,24 @@
 #define WRITE        "post_send h1.qp op=rdma_write sge=mr[0:5] remote=h2.mr[0]\n"
 #define SEND         "post_send h1.qp wr_id=1 sge=mr[0:64] signaled\n"
 
+#define DATAGRAMS                                                                                  \
+    "host h1 h2; link h1 h2 latency=1us\n"                                                         \
+    "on h1,h2 { alloc_pd as pd; reg_mr pd len=4k access=lw as mr; create_cq as cq\n"               \
+    "  create_qp pd type=ud send_cq=cq recv_cq=cq as qp\n"                                         \
+    "  modify_qp qp state=INIT pkey_index=0 port=1 qkey=0x1234; modify_qp qp state=RTR\n"          \
+    "  modify_qp qp state=RTS sq_psn=100 }\n"                                                      \
+    "create_ah h1.pd dgid=h2 as ah\n"
+#define DATAGRAM_WITH(qkey_)                                                                       \
+    "post_send h1.qp wr_id=1 ah=ah remote_qpn=h2.qp remote_qkey=" qkey_ " sge=mr[0:64] signaled\n" \
+    "run\n"
+#define DATAGRAM DATAGRAM_WITH("0x1234")
+#define EVENTS                                                                                     \
+    CONNECTED                                                                                      \
+    "create_comp_channel h2 as ch; create_cq h2 channel=ch as cq2\n"                               \
+    "create_qp h2.pd send_cq=cq2 recv_cq=cq2 as q2; create_qp h1.pd send_cq=cq recv_cq=cq as q2\n" \
+    "connect h1.q2 h2.q2\n"
+#define EVENT_MESSAGE "post_recv h2.q2 sge=mr[0:64]; post_send h1.q2 sge=mr[0:20]; run\n"
+
 struct row {
     const char *lines, *asked;
     const char *name, *words; /* name of the golden section, and what it must contain */
@@ -93,6 +111,117 @@ static void what_holds_a_send_is_said(void **state)
                    "post_send h1.qp wr_id=2 op=send sge=mr[0:64] fence signaled\n"
                    "drop next from=h2 as f1; run 5us\n",
          "why not h1.cq.wc[1]", "a send behind a fence", "2 RDMA_READ wr_id=1 fence"},
+    };
+
+    (void)state;
+    tell_all(rows, ARRAY_LEN(rows));
+}
+
+/* A datagram has no answer: its fate is in the record alone. */
+static void the_fate_of_a_datagram_is_said(void **state)
+{
+    static const struct row rows[] = {
+        {DATAGRAMS "post_recv h2.qp sge=mr[0:20]\n" DATAGRAM, "why not h2.cq.wc[0]",
+         "a datagram for which the receive is too short",
+         "1 receive waits not accepted h1.qp, psn=100 RESP_RECV_LENGTH SUCCESS try: why #"},
+        {DATAGRAMS "post_recv h2.qp sge=mr[0:1k]; drop next from=h1 as f1\n" DATAGRAM,
+         "why not h2.cq.wc[0]", "a datagram that was lost",
+         "psn=100, was lost in by f1 try: why #"},
+        {DATAGRAMS "post_recv h2.qp sge=mr[0:1k]\n" DATAGRAM_WITH("1"), "why not h2.cq.wc[0]",
+         "a datagram with a wrong Q_Key", "was dropped by h2 BAD_QKEY expected 0x1234 found 0x1"},
+        {DATAGRAMS DATAGRAM DATAGRAM DATAGRAM DATAGRAM, "why not h2.cq.wc[0]",
+         "four datagrams without a receive",
+         "4 datagrams the last psn=101 psn=102 psn=103 RESP_RECV_WQE try: post_recv h2.qp"},
+        {DATAGRAMS "repeat 2 { post_recv h2.qp sge=mr[0:1k] }\n" DATAGRAM, "why not h2.cq.wc[1]",
+         "a datagram that was accepted", "1 receive waits accepted in #"},
+        {DATAGRAMS "post_recv h2.qp sge=mr[0:1k]\n", "why not h2.cq.wc[0]", "no datagram",
+         "No datagram was sent to it so far"},
+        {DATAGRAMS "on h1,h2 { attach_mcast qp gid=239.1.1.1 }; run 2s\n"
+                   "create_ah h1.pd dgid=239.1.1.1 as group; post_recv h2.qp sge=mr[0:1k]\n"
+                   "drop next from=h1 as f1\n"
+                   "post_send h1.qp ah=group remote_qpn=0xffffff remote_qkey=0x1234 sge=mr[0:64]\n"
+                   "run\n",
+         "why not h2.cq.wc[0]", "a datagram to a group", "a copy of it was lost in by f1"},
+        {DATAGRAMS "drop next from=h1 as f1\n" DATAGRAM, "why h1.cq.wc[0]",
+         "a datagram that was sent and lost", "SUCCESS only says psn=100 was lost in by f1"},
+        {"host h1 h2; link h1 h2 latency=1us\n"
+         "on h1,h2 { alloc_pd as pd; reg_mr pd len=4k access=lw as mr; create_cq as cq; create_qp "
+         "pd type=uc send_cq=cq recv_cq=cq as qp }\n"
+         "connect h1.qp h2.qp; post_send h1.qp sge=mr[0:64] signaled; run\n",
+         "why not h2.cq.wc[0]", "a message over UC without a receive",
+         "no receive is posted h1.qp dropped by RESP_RECV_WQE try: post_recv h2.qp"},
+    };
+
+    (void)state;
+    tell_all(rows, ARRAY_LEN(rows));
+}
+
+static void a_receive_that_is_missing_for_ever_is_said(void **state)
+{
+    static const struct row rows[] = {
+        {CONNECTED SEND "until count(timeout) == 1 timeout=1s\nrun 600ns\n", "why not",
+         "sent again after an RNR NAK",
+         "1 time so far repeats without end (rnr_retry=7) waits not even an RNR NAK try: "
+         "post_recv"},
+        {CONNECTED SEND "run 20ms\n", "why not", "many RNR NAKs",
+         "repeats without end (rnr_retry=7) t=20. 0"},
+    };
+
+    (void)state;
+    tell_all(rows, ARRAY_LEN(rows));
+}
+
+static void completions_that_nobody_sees_are_said(void **state)
+{
+    static const struct row rows[] = {
+        {EVENTS EVENT_MESSAGE, "why not", "a completion of a queue that is not armed",
+         "h2.cq2 has 1 completion not armed h2.ch gets no event try: req_notify_cq h2.cq2 poll_cq"},
+        {EVENTS "req_notify_cq h2.cq2\n" EVENT_MESSAGE, "why not", "an event that is not taken",
+         "h2.ch has 1 event try: get_cq_event h2.ch"},
+        {RECEIVING SEND "run; poll_cq h1.cq\n", "why not", "a completion that nobody has polled",
+         "Nobody waits h2.cq has 1 completion try: poll_cq h2.cq"},
+    };
+
+    (void)state;
+    tell_all(rows, ARRAY_LEN(rows));
+}
+
+static void a_program_without_an_event_is_told_how_to_go_on(void **state)
+{
+    static const struct {
+        const char *line, *words;
+    } rows[] = {
+        {"get_cq_event h2.ch", "no completion event try: why not h2.ch"},
+        {"req_notify_cq h2.cq", "h2.cq has no completion channel create_cq channel="},
+    };
+    struct lab l;
+
+    (void)state;
+    lab_open(&l, true);
+    lab_run(&l, EVENTS);
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        size_t before;
+
+        fflush(l.f);
+        before = l.n;
+        lab_run(&l, rows[i].line);
+        fflush(l.f);
+        assert_in_order(l.out + before, rows[i].words);
+    }
+    lab_run(&l, "req_notify_cq h2.cq2");
+    fflush(l.f);
+    assert_null(strstr(l.out, "h2.cq2 has no completion channel"));
+    lab_close(&l);
+}
+
+static void the_key_of_a_receive_is_an_lkey(void **state)
+{
+    static const struct row rows[] = {
+        {CONNECTED "post_recv h2.qp sge=mr[0:64] lkey=0x5\n" SEND "run\n", "why h1.cq.wc[0]",
+         "a receive with a wrong lkey", "REM_OP_ERR h2.mr has lkey not 0x5"},
+        {CONNECTED "post_send h1.qp op=rdma_write sge=mr[0:20] remote=0x7f0000000000 rkey=5 "
+                   "signaled; run\n",
+         "why h1.cq.wc[0]", "a WRITE with a wrong rkey", "REM_ACCESS_ERR h2.mr has rkey not 0x5"},
     };
 
     (void)state;
@@ -293,6 +422,7 @@ static void what_nobody_knows_is_refused(void **state)
         {"why not ack", "nothing is called", "why not tx(host==h1); of a packet without an answer"},
         {"why not packet(psn==3)", "no kind of event", "did you mean \"tx\"?"},
         {"why not #999.1", "there is no event #999.1", NULL},
+        {"why WR_FLUSH_ERR", "the status of a completion", "explain WR_FLUSH_ERR"},
         {"why not nonsense", "nothing", NULL},
         {"why not h1.qp.stat == RTS", "stat", NULL},
         {"why not h1-h2", "this is a link between two ports: what of it is missing?", NULL},
@@ -319,6 +449,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(why_counts_waits_and_names_the_key_that_is_none),
         cmocka_unit_test(what_holds_a_send_is_said),
+        cmocka_unit_test(the_fate_of_a_datagram_is_said),
+        cmocka_unit_test(a_receive_that_is_missing_for_ever_is_said),
+        cmocka_unit_test(completions_that_nobody_sees_are_said),
+        cmocka_unit_test(a_program_without_an_event_is_told_how_to_go_on),
+        cmocka_unit_test(the_key_of_a_receive_is_an_lkey),
         cmocka_unit_test(a_device_that_needs_a_reset_is_said),
         cmocka_unit_test(how_the_last_send_ended_is_said),
         cmocka_unit_test(what_a_receive_lacks_is_said),
