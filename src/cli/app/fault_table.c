@@ -49,8 +49,8 @@ static void add_packet(struct text *t, const struct matrix *m, const struct outc
     ev_add_text(t, &p->tx, names);
 }
 
-/* Shortens the text of a packet to PACKET_COLUMNS: leaves out what stands before " -> h2.qp", such as
- * PSN and flags.  The queue pair and the opcode stay, also if the text is then longer.
+/* Shortens the text of a packet to PACKET_COLUMNS: leaves out what stands before " -> h2.qp", such
+ * as PSN and flags.  The queue pair and the opcode stay, also if the text is then longer.
  */
 static void shorten(char *line)
 {

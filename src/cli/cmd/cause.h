@@ -17,8 +17,8 @@
  *	h1.qp.state                 why of the last change of the state, or why not
  *	h1.mr[0:16]                 why h1.mr[0:16]: who wrote these bytes, and from where
  *
- * A subject of another kind adds nothing.  At the end comes `why` of the first failed completion,
- *or of the first queue pair that an error stopped, unless an answer before is about it.
+ * A subject of another kind adds nothing.  At the end comes `why` of the first failed completion
+ * or, without one, of the first queue pair that an error stopped, unless an answer is about it.
  */
 void cause_note(struct session *s, const struct scope *in, const struct expr_terms *terms,
                 const char *text);

@@ -10,8 +10,8 @@
  */
 bool is_error_event(const struct past *p, const struct ev *e);
 
-/* Returns the first recorded completion that failed, or else the first change of a state by an error;
- * NULL: there is none.  A completion comes first: it tells more.
+/* Returns the first recorded completion that failed, or else the first change of a state by an
+ * error; NULL: there is none.  A completion comes first: it tells more.
  */
 const struct ev *first_error(const struct past *p);
 

@@ -23,7 +23,7 @@
 #define HOSTS_MAX 4u /* copies of the bytes that are followed */
 
 /* The answer that is being printed. */
-struct answer {
+struct bytes_answer {
     struct session *s;
     FILE *out;
     const struct past *p;
@@ -31,7 +31,7 @@ struct answer {
 };
 
 /* The search for the region that has certain bytes. */
-struct region_search {
+struct range_owner {
     rdl_host host;
     uint64_t iova, bytes;
     bool found;
@@ -56,7 +56,7 @@ bool why_bytes_is_memory(const struct scope *in, const char *target)
 
 static void look_at(void *ctx, const char *path, rdl_host host, const struct rdl_mr_info *info)
 {
-    struct region_search *r = ctx;
+    struct range_owner *r = ctx;
     struct text t;
 
     if (r->found || host.raw != r->host.raw || r->iova < info->iova ||
@@ -69,10 +69,10 @@ static void look_at(void *ctx, const char *path, rdl_host host, const struct rdl
 }
 
 /* Appends the name of the bytes that @o names, "h2.mr[2k:2064]", and fills in *@ret. */
-static void add_range(const struct answer *a, struct text *t, const struct bytes_origin *o,
+static void add_range(const struct bytes_answer *a, struct text *t, const struct bytes_origin *o,
                       struct byte_range *ret)
 {
-    struct region_search r = {.iova = o->iova, .bytes = o->bytes};
+    struct range_owner r = {.iova = o->iova, .bytes = o->bytes};
     char host[RDL_NAME_BYTES];
     struct text name = text_on(host, sizeof(host));
 
@@ -94,7 +94,7 @@ static void add_range(const struct answer *a, struct text *t, const struct bytes
 }
 
 /* Appends " (a.lab:7)", the place of the command behind @tick, if it is known. */
-static void add_place(const struct answer *a, struct text *t, uint64_t tick)
+static void add_place(const struct bytes_answer *a, struct text *t, uint64_t tick)
 {
     const char *place = places_find(a->s, tick);
 
@@ -103,7 +103,7 @@ static void add_place(const struct answer *a, struct text *t, uint64_t tick)
 }
 
 /* Appends " in #50.2, by h1.qp's RDMA_READ wr_id=2 (a.lab:7)". */
-static void add_writer(const struct answer *a, struct text *t, const struct ev *e)
+static void add_writer(const struct bytes_answer *a, struct text *t, const struct ev *e)
 {
     const struct ev *work = e->kind == EV_dma_write ? bytes_work(a->x, e) : NULL;
     const struct ev *post = work ? past_post_of(a->x, work) : NULL;
@@ -126,7 +126,7 @@ static void add_writer(const struct answer *a, struct text *t, const struct ev *
 }
 
 /* Returns true if a program runs on the host: the lab does not see the stores of its processor. */
-static bool is_unseen(const struct answer *a, uint32_t host)
+static bool is_unseen(const struct bytes_answer *a, uint32_t host)
 {
     const struct session_outside *outside = &a->s->outside;
     char name[RDL_NAME_BYTES];
@@ -143,7 +143,7 @@ static bool is_unseen(const struct answer *a, uint32_t host)
 }
 
 /* Appends that nobody wrote to memory of @host, as far as that is known. */
-static void add_nobody(const struct answer *a, struct text *t, uint32_t host)
+static void add_nobody(const struct bytes_answer *a, struct text *t, uint32_t host)
 {
     if (is_unseen(a, host))
         text_add(t, "no device wrote there; what its program stores there itself is not recorded");
@@ -156,7 +156,7 @@ static void add_nobody(const struct answer *a, struct text *t, uint32_t host)
 /* Tells the origin of those bytes of @r that @w wrote.  Returns the last write to the origin before
  * they were read, and *@ret, its memory; NULL: it is not known.
  */
-static const struct ev *tell_origin(const struct answer *a, const struct ev *w,
+static const struct ev *tell_origin(const struct bytes_answer *a, const struct ev *w,
                                     const struct byte_range *r, const char *lead,
                                     struct byte_range *ret)
 {
@@ -191,7 +191,7 @@ static const struct ev *tell_origin(const struct answer *a, const struct ev *w,
 const struct ev *why_bytes_print(struct session *s, FILE *out, const struct past *p,
                                  const char *name, const struct memory *m)
 {
-    const struct answer a = {s, out, p, fate_index(p)};
+    const struct bytes_answer a = {s, out, p, fate_index(p)};
     char buf[2 * SHOW_LINE_BYTES], host[RDL_NAME_BYTES];
     struct text t = text_on(buf, sizeof(buf));
     const struct ev *last, *w;

@@ -364,7 +364,7 @@ static bool is_late(struct session *s, struct span at)
             continue;
         diag_note(&s->diag, "  %s still runs%s", info.name,
                   s->config.live_ops->exec_listens(s->outside.live, i)
-                      ? ", and waits for a connection"
+                      ? ", with a socket that takes connections"
                       : "");
         if (info.overflow[0])
             diag_note(&s->diag, "    its %s", info.overflow);

@@ -12,7 +12,8 @@
 /* Notes that the command at @at has posted or written in the ticks after @from, up to now. */
 void places_add(struct session *s, struct span at, uint64_t from);
 
-/* Returns the place of the command that posted or wrote in @tick; "": it is not known, or was typed. */
+/* Returns the place of the command that posted or wrote in @tick; "": not known, or it was typed.
+ */
 const char *places_find(const struct session *s, uint64_t tick);
 
 /* Frees what is kept. */

@@ -57,6 +57,8 @@ void why_not_try(struct why_not *w, const char *fmt, ...)
     struct text t = text_on(buf, sizeof(buf));
     va_list args;
 
+    if (w->for_program)
+        return;
     va_start(args, fmt);
     text_addv(&t, fmt, args);
     va_end(args);

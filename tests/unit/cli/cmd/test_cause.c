@@ -97,14 +97,14 @@ static void a_state_has_the_events_that_led_there(void **state)
 static void other_subjects_have_the_cause_that_is_theirs(void **state)
 {
     static const struct row rows[] = {
-        {STORY, "h2.mr[0:5] == \"howdy\"", "why #55.3: dma_write 2nd f1"},
+        {STORY, "h2.mr[0:5] == \"howdy\"", "why h2.mr[0:5]: written h1.qp's came dma_write 2nd f1"},
         {NOT_READY, "h2.mr[0:5] == \"hello\"", "why not: SEND"},
         {DEAD, "f1.hits == 1", "why f1: lost"},
         {CONNECTED "drop from=h2 as f1\n", "f1.hits == 1", "why not f1:"},
         {STORY, "t < 1us", NULL},
         {STORY, "h1.mr.bytes == 1", NULL},
         {STORY, "h1.qp.retries == 7", NULL},
-        {PAIR, "h2.mr[0:5] == \"hello\"", NULL},
+        {PAIR, "h2.mr[0:5] == \"hello\"", "why h2.mr[0:5]: nobody wrote there"},
     };
 
     (void)state;
