@@ -78,7 +78,7 @@ FILES = {
 ODD = "odd/a\"b'<c>&#\t\x01\udcff\u00e9.lab"  # what each form must escape, and a byte that is no UTF-8
 
 CASES = [  # arguments, standard input, exit status, what the output must match
-    (["test", "long-names.lab", "--fault-matrix"], "", 0, r"\d+ client-number-one\.qp RC_SEND_ONLY \.\.\. -> the-server\.qp "),
+    (["test", "long-names.lab", "--fault-matrix"], "", 0, r"\d+ +client-number-one\.qp RC_SEND_ONLY \.\.\. -> the-server\.qp "),
     # the source of wrong bytes, and the error behind a failure
     (["test", "no-region.lab"], "", 1, r"why h1\.mr\[1k:1028\]:\n +h1\.mr\[1k:1028\]: nobody wrote there\.\n"
                                        r"  why #\S+:\n +#\S+ +cqe +h1\.cq wr_id=2 REM_ACCESS_ERR RDMA_READ(.|\n)*refused by MR_KEY"),
