@@ -32,6 +32,7 @@ enum {
     ARCH_PX = 40,    /* height of the arrows between the tops of distant columns */
     CORNER_PX = 6,
     PORT_PX = 5, /* arrows leave a box above the middle, and reach it below */
+    LOOP_PX = 8, /* below the middle, where an arrow back to its own box leaves */
     LINE_BYTES = 256
 };
 
@@ -172,6 +173,19 @@ static bool needs_lane(const struct graph_page *p, const struct graph_edge *e)
            !is_straight(p, e) && !is_over(p, e);
 }
 
+/* The heights at which an arrow in a lane leaves its box and reaches the other one.  An arrow back
+ * to its own box does both below all others.
+ */
+static int32_t leaves_at(const struct graph_page *p, const struct graph_edge *e)
+{
+    return middle(&p->boxes[e->from]) + (e->from == e->to ? LOOP_PX : -PORT_PX);
+}
+
+static int32_t reaches_at(const struct graph_page *p, const struct graph_edge *e)
+{
+    return middle(&p->boxes[e->to]) + (e->from == e->to ? LOOP_PX + 2 * PORT_PX : PORT_PX);
+}
+
 static bool is_lane_free(const struct graph_page *p, uint32_t edge, uint32_t lane)
 {
     const struct lane_user *me = &p->lanes[edge];
@@ -242,8 +256,7 @@ static void find_lanes(struct graph_page *p)
 {
     for (uint32_t i = 0; i < p->g->n_edges; i++) {
         const struct graph_edge *e = &p->g->edges[i];
-        const int32_t from = middle(&p->boxes[e->from]) - PORT_PX;
-        const int32_t to = middle(&p->boxes[e->to]) + PORT_PX;
+        const int32_t from = leaves_at(p, e), to = reaches_at(p, e);
 
         p->lanes[i] = (struct lane_user){
             .lane = GRAPH_NONE, .top = i32_min(from, to), .bottom = i32_max(from, to)};
@@ -316,7 +329,7 @@ static void draw_in_lane(const struct graph_page *p, uint32_t i)
     const struct box *from = &p->boxes[e->from], *to = &p->boxes[e->to];
     const struct column *c = &p->columns[from->column];
     const int32_t x = c->x + c->w + p->lanes[i].x;
-    const int32_t y = middle(from) - PORT_PX, end = middle(to) + PORT_PX;
+    const int32_t y = leaves_at(p, e), end = reaches_at(p, e);
     const int32_t r = i32_min(CORNER_PX, abs(end - y) / 2), turn = end > y ? r : -r;
 
     svg_putf(p->sink, "<path d=\"M%d %dH%dQ%d %d %d %dV%dQ%d %d %d %dH%d\"/>", from->x + from->w, y,

@@ -23,8 +23,10 @@ static void add_legal(struct states *s)
             struct state_move *m = &s->moves[from][to];
 
             m->is_legal = is_legal(s->type, (enum qp_state)from, (enum qp_state)to);
-            /* These two are legal from any state: they would hide the others. */
-            m->is_drawn = m->is_legal && to != QPS_RESET && to != QPS_ERR;
+            /* Moves to these two are legal from any state and would hide the others, but the move
+             * to RESET is the only way out of ERR.
+             */
+            m->is_drawn = m->is_legal && (to == QPS_RESET ? from == QPS_ERR : to != QPS_ERR);
             if (m->is_drawn)
                 s->is_known[from] = s->is_known[to] = true;
         }
