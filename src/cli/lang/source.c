@@ -208,13 +208,14 @@ static void print_line(FILE *err, const struct source *src, struct span at)
 static void add_path(struct text *t, const struct source *src, struct span at)
 {
     const size_t n = src->name ? strlen(src->name) : 0;
-    const size_t before = t->len;
+    char path[PATH_BYTES];
+    struct text p = text_on(path, sizeof(path));
 
     if (n < 5 || strcmp(src->name + n - 5, ".json") != 0 || src->lines_before)
         return;
-    json_add_path(t, src, at.at);
-    if (t->len > before)
-        text_add(t, ": ");
+    json_add_path(&p, src, at.at);
+    if (p.len)
+        text_addf(t, "%s: ", path);
 }
 
 /* Appends "first.lab:3:7: ", the place of an error in a named source. */
