@@ -79,7 +79,7 @@ def main(rdmalab, verbose, asked):
                     continue
                 for host in hosts:
                     host["ring"] = ring
-                    if host.get("device") != "none":  # it has no control requests
+                    if host.get("device", "virtio") == "virtio":  # others have no control requests in virtqueues
                         host["flags"] = host.get("flags", []) + flags
                 ran.add(path.stem)
                 pathlib.Path(directory, path.name).write_text(json.dumps(scenario), encoding="utf-8")

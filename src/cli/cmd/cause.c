@@ -528,11 +528,15 @@ static bool is_answered(const struct causes *c, const struct ev *e)
     return false;
 }
 
-/* Answers `why` about the first error in the lab, whatever was expected: it is often the cause. */
+/* Answers `why` about the first error in the lab, whatever was expected: it is often the cause. Not
+ * if a program was expected to end otherwise: program_cause_print() explains the errors of that.
+ */
 static void of_error(struct causes *c)
 {
     const struct ev *e = first_error(&c->past);
 
+    if (c->s->outside.asked)
+        return;
     c->max++;
     if (e && !is_answered(c, e))
         tell_why_event(c, e->id);
