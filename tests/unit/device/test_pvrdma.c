@@ -129,7 +129,7 @@ static void a_wrong_region_is_refused(void **state)
         uint64_t value;
     } rows[] = {
         {16, 1},          {16, PVRIG_RAM}, {24, 8},          {24, UINT64_MAX - 4095},
-        {24, COMMAND_AT}, {32, 3},         {32, UINT32_MAX}, {40, 1},
+        {24, COMMAND_AT}, {32, 1},         {32, UINT32_MAX}, {40, 1},
         {40, PVRIG_RAM},  {48, 0},         {56, UINT64_MAX}, {56, PVRIG_RAM},
     };
     struct pv_rig *g = pvrig_new(0, 0);
@@ -332,6 +332,45 @@ static void events_wait_for_room(void **state)
         assert_int_equal(pvrig_peek32(g, slot), i % 2 == 0 ? 9 : 10); /* PORT_ACTIVE, PORT_ERR */
         assert_int_equal(pvrig_peek32(g, slot + 4), HCA_PORT);
         pvrig_run(g);
+    }
+}
+
+/* Linux gives each ring 4 pages.  A driver that gives another number has rings of other lengths,
+ * and the device follows them round.
+ */
+static void rings_are_as_long_as_the_region_says(void **state)
+{
+    static const struct {
+        uint32_t pages, slots, used; /* of events */
+    } rows[] = {{2, 512, 512}, {3, 1024, 1024}, {5, 2048, 2048}, {6, 2560, 512}};
+
+    for (size_t r = 0; r < ARRAY_LEN(rows); r++) {
+        struct pv_rig *g = pvrig_new(0, 0);
+        const struct pv_drv_ring ring = pvrig_pages(g, rows[r].pages);
+        const uint64_t tail = ring.pages + 8, head = ring.pages + 12;
+
+        *state = g;
+        pvrig_write_region(g, PV_VERSION_MOST);
+        pvrig_poke32(g, DSR_AT + 32, rows[r].pages);
+        pvrig_poke32(g, DSR_AT + 40, (uint32_t)ring.pdir);
+        pvrig_out(g, PVR_DSRLOW, DSR_AT);
+        pvrig_out(g, PVR_DSRHIGH, 0);
+        pvrig_out(g, PVR_CTL, PV_CTL_ACTIVATE);
+        assert_int_equal(pvrig_in(g, PVR_ERR), 0);
+        for (uint32_t i = 0; i < 2 * rows[r].used + 3; i++) {
+            const uint32_t at = pvrig_peek32(g, tail);
+            const uint64_t slot =
+                ring.pages + PV_PAGE_BYTES + 8 * (uint64_t)(at & (rows[r].slots - 1));
+
+            pvrig_poke32(g, head, at);
+            pvrig_poke32(g, slot, UINT32_MAX);
+            rnic_link_changed(&g->d->nic, i % 2 == 0);
+            assert_int_equal(pvrig_peek32(g, tail), (at + 1) & (2 * rows[r].slots - 1));
+            assert_int_equal(pvrig_peek32(g, slot), i % 2 == 0 ? 9 : 10);
+            pvrig_run(g);
+        }
+        assert_int_equal(pvrig_peek32(g, tail), 3);
+        pvrig_tear_down(state);
     }
 }
 
@@ -599,6 +638,7 @@ int main(void)
         WITH_RIG(without_msix_the_line_is_high_until_icr_is_read),
         cmocka_unit_test(with_one_vector_only_answers_interrupt),
         WITH_RIG(events_wait_for_room),
+        cmocka_unit_test(rings_are_as_long_as_the_region_says),
         cmocka_unit_test(a_port_is_down_until_it_is_unquiesced),
         WITH_RIG(attributes_are_read_as_they_were_written),
         cmocka_unit_test(answers_of_create_qp_depend_on_the_version),

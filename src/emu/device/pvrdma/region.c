@@ -74,28 +74,34 @@ static struct pv_caps capabilities(const struct pvrdma *d)
     return c;
 }
 
-/* Reads the description @raw of a ring of entries of @entry_bytes, and its pages. */
+/* Reads the description @raw of a ring of entries of @entry_bytes, and the pages of the slots that
+ * the arithmetic of indices uses.
+ */
 static enum refusal_reason share_ring(struct pvrdma *d, const uint8_t raw[16], uint32_t entry_bytes,
                                       struct pv_shared_ring *ret)
 {
-    const uint32_t slots = (PV_SHARED_RING_PAGES - 1) * PV_PAGE_BYTES / entry_bytes;
     struct pv_raw_ring_pages bytes;
     struct pv_ring_pages said;
     enum refusal_reason why;
+    uint32_t n, need;
 
     memcpy(&bytes, raw, sizeof(bytes));
     pv_ring_pages_get(&said, &bytes);
-    why = pv_pages_read(&d->nic.hca,
-                        &(struct pv_directory){said.pdir, said.pages, PV_SHARED_RING_PAGES},
+    if (said.pages < 2 || said.pages > PV_PAGES_MAX)
+        return hca_refuse(&d->nic.hca, REF_PAGE_LIST_LENGTH,
+                          compared_range(2, PV_PAGES_MAX, said.pages));
+    n = pv_slots_used((said.pages - 1) * (PV_PAGE_BYTES / entry_bytes));
+    need = 1 + (uint32_t)pv_pages_of(n, entry_bytes);
+    why = pv_pages_read(&d->nic.hca, &(struct pv_directory){said.pdir, said.pages, need},
                         &ret->pages);
     if (why != REF_NONE)
         return why;
     ret->ring = (struct pv_ring){.pages = &ret->pages,
                                  .state_at = PV_RING_RX,
                                  .first_page = 1,
-                                 .n = pv_slots_used(slots),
+                                 .n = n,
                                  .slot_bytes = entry_bytes,
-                                 .most = pv_slots_used(slots) - 1};
+                                 .most = n - 1};
     return REF_NONE;
 }
 

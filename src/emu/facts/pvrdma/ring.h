@@ -4,7 +4,7 @@
  * A ring of n slots has two indices, which its users mask with 2n - 1.  A slot is an index masked
  * with n - 1.  [Linux, pvrdma_ring.h]
  *
- * The rings of the shared region have an n that is no power of two, with the same masks.  An index
+ * The rings of the shared region may have an n that is no power of two, with the same masks.  An index
  * then runs from 0 to 2u - 1, and a slot from 0 to u - 1, where u is the largest power of two that
  * divides n.  So each ring is one of u slots.
  */
@@ -20,7 +20,7 @@
 #define PV_TABLE_PAGES 512u /* entries of a page of a directory, and of a table of pages */
 #define PV_PAGES_MAX   (PV_TABLE_PAGES * PV_TABLE_PAGES)
 
-/* Pages of each ring of the shared region; the first is that of its state. */
+/* Pages that Linux gives each ring of the shared region; the first is that of its state. */
 #define PV_SHARED_RING_PAGES 4u
 
 /* Numbers of queues, for events, faults and SIM_DOORBELL.  Queue pair 0 does not exist, so the
