@@ -326,7 +326,7 @@ static void check_objects(const struct pvrdma *d)
     FUZZ_CHECK(of_pds == keys + hca_n_qps(h) + h->srqs.used);
     for (uint32_t i = 0; i < PV_UAR_PAGES; i++)
         of_ucs += d->ucs[i].users;
-    FUZZ_CHECK(of_ucs == h->pds.used);
+    FUZZ_CHECK(of_ucs == h->pds.used + h->cqs.used);
     for (uint32_t i = 1; i <= d->config.nic.max_qp; i++) {
         const struct qp *qp = hca_qp(h, i);
 

@@ -489,6 +489,10 @@ static void commands_of_regions_and_contexts_are_refused(void **state)
     assert_int_equal(pvrig_ask(g, CREATE_PD, handle, .handle = uc), 0);
     REFUSED(UC_IN_USE, DESTROY_UC, handle, .handle = uc);
     assert_int_equal(pvrig_ask(g, DESTROY_PD, handle, .handle = 1), 0);
+    assert_int_equal(
+        pvrig_ask(g, CREATE_CQ, create_cq, .pdir = r.pdir, .ctx = uc, .pages = 2, .cqe = 64), 0);
+    REFUSED(UC_IN_USE, DESTROY_UC, handle, .handle = uc);
+    assert_int_equal(pvrig_ask(g, DESTROY_CQ, handle, .handle = 0), 0);
     assert_int_equal(pvrig_ask(g, DESTROY_UC, handle, .handle = uc), 0);
     REFUSED(UC_HANDLE, DESTROY_UC, handle, .handle = uc);
     REFUSED(UC_HANDLE, DESTROY_UC, handle, .handle = 0); /* the kernel's */
@@ -567,6 +571,9 @@ static void commands_of_queues_are_refused(void **state)
     const struct pv_drv_ring r = pvrig_pages(g, 4);
 
     (void)pvrig_ask(g, CREATE_PD, handle, .handle = 0);
+    REFUSED(UC_HANDLE, CREATE_CQ, create_cq, .pdir = r.pdir, .ctx = 1, .pages = 2, .cqe = 64);
+    REFUSED(UC_HANDLE, CREATE_CQ, create_cq, .pdir = r.pdir, .ctx = PV_UAR_PAGES, .pages = 2,
+            .cqe = 64);
     REFUSED(CQ_ENTRIES, CREATE_CQ, create_cq, .pdir = r.pdir, .pages = 4);
     REFUSED(CQ_ENTRIES, CREATE_CQ, create_cq, .pdir = r.pdir, .pages = 4, .cqe = UINT32_MAX);
     REFUSED(RING_SLOTS, CREATE_CQ, create_cq, .pdir = r.pdir, .pages = 4, .cqe = 3);

@@ -59,7 +59,7 @@ enum refusal_reason pv_cmd_query_pkey(struct pv_call *c)
 
 /* --- User contexts and protection domains ----------------------------------------------------- */
 
-static struct pv_uc *uc_at(struct pvrdma *d, uint32_t handle)
+struct pv_uc *pv_uc_at(struct pvrdma *d, uint32_t handle)
 {
     return handle < PV_UAR_PAGES && d->ucs[handle].used ? &d->ucs[handle] : NULL;
 }
@@ -99,7 +99,7 @@ enum refusal_reason pv_cmd_destroy_uc(struct pv_call *c)
     struct pv_uc *uc;
 
     PV_TAKE(c, handle, r);
-    uc = r.handle ? uc_at(c->d, r.handle) : NULL;
+    uc = r.handle ? pv_uc_at(c->d, r.handle) : NULL;
     if (!uc)
         return pv_refuse(c, REF_UC_HANDLE, compared_found(r.handle));
     if (uc->users > 0)
@@ -116,7 +116,7 @@ enum refusal_reason pv_cmd_create_pd(struct pv_call *c)
     struct pd *pd;
 
     PV_TAKE(c, handle, r);
-    uc = uc_at(d, r.handle);
+    uc = pv_uc_at(d, r.handle);
     if (!uc)
         return pv_refuse(c, REF_UC_HANDLE, compared_found(r.handle));
     why = hca_pd_create(&d->nic.hca, &pd);

@@ -80,9 +80,13 @@ enum refusal_reason pv_cmd_create_cq(struct pv_call *c)
     struct hca *h = &d->nic.hca;
     struct pv_pages pages;
     enum refusal_reason why;
+    struct pv_uc *uc;
     struct cq *cq;
 
     PV_TAKE(c, create_cq, r);
+    uc = pv_uc_at(d, r.ctx);
+    if (!uc)
+        return pv_refuse(c, REF_UC_HANDLE, compared_found(r.ctx));
     if (r.cqe > h->limits.max_cqe || r.cqe == 0)
         return pv_refuse(c, REF_CQ_ENTRIES, compared_range(1, h->limits.max_cqe, r.cqe));
     if (!is_pow2(r.cqe))
@@ -97,6 +101,8 @@ enum refusal_reason pv_cmd_create_cq(struct pv_call *c)
         pv_pages_free(h, &pages);
         return why;
     }
+    uc->users++;
+    d->cqs[cq->cqn].uc = r.ctx;
     d->cqs[cq->cqn].pages = pages;
     d->cqs[cq->cqn].ring = (struct pv_ring){.pages = &d->cqs[cq->cqn].pages,
                                             .state_at = PV_RING_RX,
@@ -124,6 +130,7 @@ enum refusal_reason pv_cmd_destroy_cq(struct pv_call *c)
     why = hca_cq_destroy(&d->nic.hca, cqn);
     if (why != REF_NONE)
         return why;
+    d->ucs[d->cqs[cqn].uc].users--;
     if (d->cqs[cqn].note_due)
         d->n_notes_due--;
     pv_pages_free(&d->nic.hca, &d->cqs[cqn].pages);

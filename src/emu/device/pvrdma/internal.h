@@ -57,6 +57,9 @@ void pv_event(void *ctx);
 /* notes.c: tells the driver what has waited for room in the rings of the shared region. */
 void pv_notes_flush(struct pvrdma *d);
 
+/* commands.c: the user context @handle, or NULL if there is none. */
+struct pv_uc *pv_uc_at(struct pvrdma *d, uint32_t handle);
+
 /* A command under execution.  req and rsp are the bodies behind the headers. */
 struct pv_call {
     struct pvrdma *d;

@@ -56,6 +56,7 @@ struct pv_srq {
 struct pv_cq {
     struct pv_pages pages;
     struct pv_ring ring;
+    uint32_t uc;   /* its user context */
     bool note_due; /* a notification waits for room in its ring */
 };
 
@@ -63,7 +64,7 @@ struct pv_cq {
 struct pv_uc {
     bool used;
     uint32_t page;  /* of BAR 2 */
-    uint32_t users; /* protection domains */
+    uint32_t users; /* protection domains and completion queues */
 };
 
 /* A ring of the shared region. */
