@@ -376,7 +376,7 @@ static uint32_t create_qp(struct pv_rig *g, struct pv_pair *p, uint32_t i, uint3
                                .total_pages = (uint16_t)(2 + send), .send_pages = (uint16_t)send,
                                .type = (uint8_t)type, .is_srq = shared),
                      0);
-    return ld_le32(g->rsp + PV_HEADER_BYTES + 4);
+    return pvrig_handle(g); /* the number, which is the handle in each version */
 }
 
 struct pv_pair pvrig_pair(struct pv_rig *g, uint32_t type, bool shared)

@@ -184,9 +184,9 @@ static void too_many_elements_and_inline_data_are_refused(void **state)
     }
 }
 
-static void datagrams_say_their_network_type(void **state)
+/* Sends a datagram from one queue pair to the other.  Returns the completion of the receive. */
+static struct pv_cqe datagram(struct pv_rig *g)
 {
-    struct pv_rig *g = *state;
     struct pv_pair p = pvrig_pair(g, QPT_UD, false);
     struct pv_wr_ud ud = {.qpn = p.qp[1],
                           .qkey = 0x11111111,
@@ -207,8 +207,35 @@ static void datagrams_say_their_network_type(void **state)
         c = next(g, &p);               /* the send may complete first */
     assert_int_equal(c.byte_len, 140); /* with the GRH */
     assert_int_equal(c.src_qp, p.qp[0]);
+    return c;
+}
+
+static void datagrams_say_their_network_type(void **state)
+{
+    const struct pv_cqe c = datagram(*state);
+
     assert_int_equal(c.wc_flags, 1 | PV_WC_NETWORK_HDR_TYPE);
     assert_int_equal(c.network_hdr_type, PV_NETWORK_IPV4);
+}
+
+/* Drivers before version 18 know no network types: field and flag were reserved. */
+static void network_types_came_with_version_18(void **state)
+{
+    for (uint32_t version = PV_VERSION_LEAST; version <= PV_VERSION_ROCE_V2; version++) {
+        struct pv_rig *g = pvrig_new(0, 0);
+        struct pv_create_bind bind = {.type = version < PV_VERSION_ROCE_V2 ? PV_GID_ROCE_V1
+                                                                           : PV_GID_ROCE_V2};
+        struct pv_cqe c;
+
+        *state = g;
+        pvrig_start(g, version);
+        memcpy(bind.gid, pvrig_gid, sizeof(bind.gid));
+        assert_int_equal(pvrig_ask_create_bind(g, PV_CMD_CREATE_BIND, &bind), 0);
+        c = datagram(g);
+        assert_int_equal(c.wc_flags, version < 18 ? 1 : 1 | PV_WC_NETWORK_HDR_TYPE);
+        assert_int_equal(c.network_hdr_type, version < 18 ? 0 : PV_NETWORK_IPV4);
+        pvrig_tear_down(state);
+    }
 }
 
 static void shared_receives_are_free_when_they_are_taken(void **state)
@@ -441,6 +468,7 @@ int main(void)
         cmocka_unit_test(other_opcodes_complete_in_error),
         cmocka_unit_test(too_many_elements_and_inline_data_are_refused),
         WITH_RIG(datagrams_say_their_network_type),
+        cmocka_unit_test(network_types_came_with_version_18),
         WITH_RIG(shared_receives_are_free_when_they_are_taken),
         WITH_RIG(a_fast_region_is_registered_used_and_invalidated),
         WITH_RIG(only_an_armed_cq_notifies_and_once),

@@ -10,7 +10,8 @@
 #include "emu/trace/emit.h"
 #include "emu/trace/events/pvrdma.h"
 
-static void put_cqe(struct pv_raw_cqe *raw, const struct completion *wc)
+/* Makes the entry of @wc for a driver of @version. */
+static void put_cqe(struct pv_raw_cqe *raw, const struct completion *wc, uint32_t version)
 {
     struct pv_cqe cqe = {
         .wr_id = wc->wr_id,
@@ -29,7 +30,7 @@ static void put_cqe(struct pv_raw_cqe *raw, const struct completion *wc)
         st_le32(cqe.ex, wc->invalidated_rkey);
     else
         memcpy(cqe.ex, wc->imm, sizeof(cqe.ex));
-    if (wc->ip) {
+    if (wc->ip && version >= PV_VERSION_ROCE_V2) {
         cqe.wc_flags |= PV_WC_NETWORK_HDR_TYPE;
         cqe.network_hdr_type = wc->ip == 4 ? PV_NETWORK_IPV4 : PV_NETWORK_IPV6;
     }
@@ -48,7 +49,7 @@ bool pv_complete(void *ctx, struct cq *cq, const struct completion *wc)
 
     if (pv_fault_hits(d, FLT_LOST_CQE, queue_of(d, cq->cqn)))
         return true;
-    put_cqe(&raw, wc);
+    put_cqe(&raw, wc, d->version);
     if (pv_is_running(d) && pv_ring_put(d->nic.ram, &d->cqs[cq->cqn].ring, &raw)) {
         d->count.comps++;
         return true;
