@@ -389,6 +389,7 @@ static void a_port_is_down_until_it_is_unquiesced(void **state)
     assert_int_equal(a.gid_tbl_len, HCA_GIDS);
     assert_int_equal(a.port_cap_flags, 1u << 26);
     assert_int_equal(a.active_mtu, 3);
+    assert_int_equal(a.max_vl_num, 1); /* as a code: 0 is reserved */
     g->d->unquiesced = false;
     assert_int_equal(pvrig_ask(g, QUERY_PORT, query_port, .port = 1), 0);
     assert_int_equal(pvrig_handle(g), 1);

@@ -16,6 +16,7 @@
 #define PORT_STATE_ACTIVE  4u
 #define PORT_PHYS_DISABLED 3u
 #define PORT_PHYS_LINK_UP  5u
+#define PORT_VLS_ONE       1u /* the code of virtual lane 0 alone */
 #define PORT_WIDTH_4X      2u
 #define PORT_SPEED_EDR     32u /* 4 x 25 Gbit/s */
 
@@ -37,8 +38,8 @@ enum refusal_reason pv_cmd_query_port(struct pv_call *c)
               .active_mtu = (uint32_t)rnic_active_mtu(&d->nic), .gid_tbl_len = HCA_GIDS,
               .port_cap_flags = PV_PORT_IP_BASED_GIDS, .max_msg_sz = MESSAGE_BYTES_MAX,
               .bad_pkey_cntr = d->nic.bad_pkeys, .qkey_viol_cntr = d->nic.bad_qkeys,
-              .pkey_tbl_len = (uint16_t)d->nic.hca.pkeys.n, .active_width = PORT_WIDTH_4X,
-              .active_speed = PORT_SPEED_EDR,
+              .pkey_tbl_len = (uint16_t)d->nic.hca.pkeys.n, .max_vl_num = PORT_VLS_ONE,
+              .active_width = PORT_WIDTH_4X, .active_speed = PORT_SPEED_EDR,
               .phys_state = up ? PORT_PHYS_LINK_UP : PORT_PHYS_DISABLED);
     return REF_NONE;
 }

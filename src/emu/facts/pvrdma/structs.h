@@ -162,6 +162,11 @@
     F(S, handle, le32, "completion queue")                                                         \
     F(S, cqe, le32, "entries")
 
+/* The response of RESIZE_CQ. */
+#define PV_CQ_RESIZED(F, S)                                                                        \
+    F(S, cqe, le32, "entries")                                                                     \
+    F(S, pad, bytes(4), "padding")
+
 #define PV_CREATE_QP(F, S)                                                                         \
     F(S, pdir, le64, "address of the page directory")                                              \
     F(S, pd, le32, "protection domain")                                                            \
@@ -411,6 +416,7 @@
     S(mr_keys, PV_MR_KEYS)                                                                         \
     S(create_cq, PV_CREATE_CQ)                                                                     \
     S(cq_made, PV_CQ_MADE)                                                                         \
+    S(cq_resized, PV_CQ_RESIZED)                                                                   \
     S(create_qp, PV_CREATE_QP)                                                                     \
     S(qp_made, PV_QP_MADE)                                                                         \
     S(qp_made_v2, PV_QP_MADE_V2)                                                                   \
