@@ -295,6 +295,8 @@ static void mastering(void *dev, bool on)
 
     if (!on || d->phase != PV_ACTIVE)
         return;
+    if (!d->late.timer) /* its time came while the device could not write to memory */
+        pv_late_response(d, false);
     pv_notes_flush(d);
     rnic_go_on(&d->nic);
     pv_release_held(d);
