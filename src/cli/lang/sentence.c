@@ -17,7 +17,8 @@
 #include "emu/facts/enum_table.h"
 #include "emu/wire/field.h"
 
-#define WORD_BYTES 64u
+#define WORD_BYTES  64u
+#define ORDINAL_MAX (UINT32_MAX - 1) /* of `nth` and `every` */
 
 const struct sentence_word sentence_words[] = {
     {"the", ""},
@@ -130,25 +131,32 @@ static bool is_some(const char *text, const char *word)
     return strncasecmp(text, word, n) == 0 && (text[n] == '\0' || is(text + n, "s"));
 }
 
+/* Returns true for digits with the end of an ordinal: "2nd", and "0th", which is none. */
+static bool has_ordinal_end(const char *text)
+{
+    static const char *const ends[] = {"st", "nd", "rd", "th"};
+    const size_t n = strspn(text, "0123456789");
+
+    for (size_t i = 0; n > 0 && i < ARRAY_LEN(ends); i++) {
+        if (is(text + n, ends[i]))
+            return true;
+    }
+    return false;
+}
+
 /* The number of an ordinal: 2 for "2nd" or "second".  Returns 0 if it is none. */
 static uint32_t ordinal(const char *text)
 {
-    static const char *const ends[] = {"st", "nd", "rd", "th"};
-    char *end;
     unsigned long n;
 
     for (uint32_t i = 2; i < ARRAY_LEN(ordinals); i++) {
         if (is(text, ordinals[i]))
             return i;
     }
-    if (!isdigit((unsigned char)text[0]))
+    if (!has_ordinal_end(text))
         return 0;
-    n = strtoul(text, &end, 10);
-    for (size_t i = 0; i < ARRAY_LEN(ends); i++) {
-        if (is(end, ends[i]) && n > 0 && n < UINT32_MAX)
-            return (uint32_t)n;
-    }
-    return 0;
+    n = strtoul(text, NULL, 10);
+    return n <= ORDINAL_MAX ? (uint32_t)n : 0;
 }
 
 /* Adds the value @text to parameter @name, which must not have one yet. */
@@ -276,6 +284,11 @@ static enum sentence_take take_which(struct sentence *s, struct pool *p, struct 
         s->ordinal = 0;
         return took(give(p, st, "count", text, at, d));
     }
+    if (!n && has_ordinal_end(text)) {
+        diag_set(d, DIAG_VALUE, at, "\"%s\": matches have the numbers 1 to %u", text, ORDINAL_MAX);
+        diag_remedy(d, "\"the first packet\" is number 1, \"every packet\" is each of them");
+        return SENTENCE_BAD;
+    }
     s->numbered = false;
     if (n || is(text, "first") || is(text, "next")) {
         if (s->ordinal && !spend_ordinal(s, p, st, "nth", d))
@@ -287,6 +300,8 @@ static enum sentence_take take_which(struct sentence *s, struct pool *p, struct 
         return is(text, "next") ? took(give(p, st, "next", "next", at, d)) : SENTENCE_TOOK;
     }
     if (is(text, "every") || is(text, "each") || is(text, "all")) {
+        if (s->ordinal && !spend_ordinal(s, p, st, "nth", d))
+            return SENTENCE_BAD;
         s->every = true; /* until the next noun */
         s->every_at = at;
         return SENTENCE_TOOK;
