@@ -408,7 +408,8 @@ static void of_memory(struct causes *c, const char *path)
     struct memory m;
 
     /* Addresses of two regions that do not begin at their address in the program may overlap. */
-    if (!resolve_memory_text(c->q.in, path, (struct span){0, 0}, &m, NULL) || m.iova != m.addr)
+    if (!resolve_memory_text(c->q.in, path, (struct span){0, 0}, &m, NULL) || m.iova != m.addr ||
+        m.bytes == 0)
         return;
     text_addf(&t, "why %s", path);
     if (!begin(&a, c, heading))

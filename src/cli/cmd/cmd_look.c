@@ -267,6 +267,8 @@ static bool why_memory(struct session *s, const struct step *st, const struct pa
     const struct ev *e;
     struct memory m;
 
+    if (!value_slice_check("memory", VAL_BYTES, step_text(st, "target"), at, &s->diag))
+        return false;
     resolve_path(&in, step_text(st, "target"), path);
     if (!resolve_memory_text(&in, path, at, &m, &s->diag))
         return false;
@@ -277,6 +279,10 @@ static bool why_memory(struct session *s, const struct step *st, const struct pa
         session_fail(s, at, "the writes to %s cannot be told from those to other memory", path);
         return diag_remedy(&s->diag, "its iova is not its address in the program; \"show events "
                                      "kinds=dma_write\" lists what devices wrote");
+    }
+    if (m.bytes == 0) {
+        fprintf(s->config.out, "nothing: %s is 0 bytes long\n", path);
+        return true;
     }
     e = why_bytes_print(s, s->config.out, past, path, &m);
     if (e && e->kind != EV_mem_write)

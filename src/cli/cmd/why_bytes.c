@@ -43,15 +43,14 @@ bool why_bytes_is_memory(const struct scope *in, const char *target)
 {
     char base[SESSION_PATH_BYTES], path[SESSION_PATH_BYTES];
     struct text t = text_on(base, sizeof(base));
-    struct slice_text slice;
-    size_t off;
+    const char *open = strrchr(target, '[');
     uint64_t raw;
 
-    if (!strchr(target, '[') || value_slice(target, &slice, &off))
+    if (!open)
         return false;
-    text_addn(&t, target, slice.base_bytes);
+    text_addn(&t, target, (size_t)(open - target));
     resolve_path(in, base, path);
-    return rdl_find(in->lab, path, OBJ_MR, &raw) == RDL_OK;
+    return !t.cut && rdl_find(in->lab, path, OBJ_MR, &raw) == RDL_OK;
 }
 
 static void look_at(void *ctx, const char *path, rdl_host host, const struct rdl_mr_info *info)
@@ -153,6 +152,22 @@ static void add_nobody(const struct bytes_answer *a, struct text *t, uint32_t ho
         text_add(t, "nobody wrote there");
 }
 
+/* Appends @lead, and the part of @r that @w wrote if it did not write all of it. */
+static void add_part(const struct bytes_answer *a, struct text *t, const char *lead,
+                     const struct ev *w, const struct byte_range *r, const struct bytes_origin *o)
+{
+    const uint64_t addr = w->u.dma_write.addr;
+    const struct bytes_origin part = {
+        .host = r->host, .iova = r->iova > addr ? r->iova : addr, .bytes = o->bytes};
+    struct byte_range ignored;
+
+    text_add(t, lead);
+    if (o->bytes >= r->bytes)
+        return;
+    text_add(t, " of ");
+    add_range(a, t, &part, &ignored);
+}
+
 /* Tells the origin of those bytes of @r that @w wrote.  Returns the last write to the origin before
  * they were read, and *@ret, its memory; NULL: it is not known.
  */
@@ -168,7 +183,8 @@ static const struct ev *tell_origin(const struct bytes_answer *a, const struct e
     if (w->kind != EV_dma_write || !bytes_find_origin(a->x, w, r, &o))
         return NULL;
     add_range(a, &n, &o, ret);
-    text_addf(&t, "%s came from %s, which were read in ", lead, name);
+    add_part(a, &t, lead, w, r, &o);
+    text_addf(&t, " came from %s, which were read in ", name);
     ev_add_id(&t, o.read);
     before = bytes_last_write(a->p, ret, o.read);
     later = bytes_next_write(a->p, ret, o.read);
