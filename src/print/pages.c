@@ -2,11 +2,13 @@
 #include "print/pages.h"
 
 #include <fcntl.h>
+#include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "print/show_text.h"
+#include "process/signals.h"
 
 #define HELD_BYTES (1u << 20) /* of a text; the rest of a longer one is printed without a pause */
 #define ESCAPE     '\033'
@@ -31,6 +33,7 @@ struct pager pages_begin(FILE *out)
 static struct {
     char *line;   /* what was typed in place of Enter, owned; NULL: nothing */
     bool went_on; /* the last pause was ended by Enter */
+    bool stopped; /* the last pause was ended by ^C */
 } answer;
 
 /* Keeps the typed @line, which is owned.  Returns true if the text goes on. */
@@ -55,10 +58,16 @@ bool pages_wait(FILE *out, const char *prompt)
 {
     char *line = NULL;
     size_t cap = 0;
+    ssize_t n;
 
     fprintf(out, "  -- %s --", prompt);
     fflush(out);
-    if (getline(&line, &cap, stdin) < 0) {
+    signals_at_prompt(true); /* ^C ends the wait */
+    n = getline(&line, &cap, stdin);
+    signals_at_prompt(false);
+    answer.stopped = n < 0 && *signals_interrupted();
+    if (n < 0) {
+        fputc('\n', out);
         clearerr(stdin);
         free(line);
         answer.went_on = false;
@@ -81,6 +90,14 @@ bool pages_take_went_on(void)
 
     answer.went_on = false;
     return went_on;
+}
+
+bool pages_take_stopped(void)
+{
+    const bool stopped = answer.stopped;
+
+    answer.stopped = false;
+    return stopped;
 }
 
 bool pages_room(struct pager *p, unsigned n)
@@ -142,6 +159,19 @@ static void drop_stream(FILE *f)
     fclose(f);
 }
 
+/* Returns the text that @p holds, or NULL.  The beginning of a text that is longer than the buffer
+ * has been printed: its end is now printed, too, and the text that is left is empty.
+ */
+static char *take_text(const struct paged *p)
+{
+    const size_t n = __fpending(p->f);
+    const bool printed = p->text[n] != '\0'; /* bytes of the beginning are behind the end */
+
+    if (printed)
+        fflush(p->f);
+    return printed ? calloc(1, 1) : strdup(p->text);
+}
+
 /* Returns the number of screen lines that the @n bytes of a line take. */
 static unsigned lines_of(const char *line, size_t n, unsigned columns)
 {
@@ -178,7 +208,7 @@ void pages_end(struct paged *p)
 
     if (p->f == p->out)
         return;
-    text = strdup(p->text);
+    text = take_text(p);
     drop_stream(p->f);
     pager.left = lines_of_text(text ? text : "", columns);
     for (const char *at = text ? text : ""; *at;) {

@@ -27,8 +27,7 @@ struct pager pages_begin(FILE *out);
 bool pages_room(struct pager *p, unsigned n);
 
 /* Text for a reader that is printed in pages.  It is written to @f, a stream on the same terminal
- * as
- * @out, so that it is as wide; and the pages are printed when it is complete.
+ * as @out, so that it is as wide; and the pages are printed when it is complete.
  */
 struct paged {
     FILE *f; /* to print to; @out if nobody reads, or there is no memory */
@@ -41,7 +40,7 @@ struct paged pages_hold(FILE *out);
 void pages_end(struct paged *p);
 
 /* Waits for Enter, after the prompt @prompt on @out.  Returns false at the end of the input, after
- * "q", and after any other text.  This text is kept for pages_take_line().
+ * "q", after ^C, and after any other text.  This text is kept for pages_take_line().
  */
 bool pages_wait(FILE *out, const char *prompt);
 
@@ -52,5 +51,10 @@ char *pages_take_line(void);
 
 /* Returns true if the last pause was ended by Enter, and forgets it. */
 bool pages_take_went_on(void);
+
+/* Returns true if the last pause was ended by ^C, and forgets it.  The flag of signals.h is then
+ * set: a block ends, too.
+ */
+bool pages_take_stopped(void);
 
 #endif

@@ -236,6 +236,8 @@ static bool run_typed(struct repl *r, const struct typed *t)
     if (tour_prompt_statements(&r->tour, &t->lines, &ok))
         return end_tour_input(r, ok);
     if (exec_statements(r->s, &t->lines)) {
+        if (pages_take_stopped()) /* otherwise ^C would interrupt the next line, too */
+            signals_clear_interrupted();
         tour_prompt_executed(&r->tour, &t->lines);
         if (!tour_prompt_act(&r->tour))
             r->status = exit_worse(r->status, EXIT_FAILED);
