@@ -2,8 +2,6 @@
 /* Commands whose bytes the program supplies: rdl_control_send().  One is under way at a time, as
  * the slot has room for one; the verbs' own commands use the same slot.
  */
-#include <errno.h>
-
 #include "emu/base/cursor.h"
 #include "emu/guest/pvrdma/internal.h"
 
@@ -20,7 +18,7 @@ static enum rdl_status send(void *driver, const struct rdl_control *request, boo
                             uint32_t *ret_id)
 {
     struct pvrdma_guest *d = driver;
-    const struct pv_request header = {.response = RAW_RESPONSE | ++d->raw.id,
+    const struct pv_request header = {.response = RAW_RESPONSE | (d->raw.id + 1),
                                       .cmd = request->command};
     uint8_t bytes[PV_REQUEST_BYTES_MAX] = {0};
 
@@ -35,6 +33,7 @@ static enum rdl_status send(void *driver, const struct rdl_control *request, boo
         memcpy(bytes + PV_HEADER_BYTES, request->data, request->bytes);
     if (!ram_write(d->pci.ram, d->command_slot, bytes, sizeof(bytes)))
         return RDL_ERR_NOMEM;
+    d->raw.id++;
     d->raw.command = request->command;
     d->raw.error = 0;
     d->raw.sent = kick;

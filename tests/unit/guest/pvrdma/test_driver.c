@@ -150,6 +150,24 @@ static void a_response_can_refuse(void **state)
     assert_string_equal(rsp.name, "EINVAL");
 }
 
+/* A raw command that cannot be sent changes nothing: the answer to the last one stays. */
+static void a_refused_raw_command_leaves_the_last_answer(void **state)
+{
+    const struct rdl_control good = {.command = PV_CMD_QUERY_PORT};
+    const struct rdl_control bad = {.command = PV_CMD_QUERY_PORT, .n_cuts = 1};
+    struct fake *f = *state;
+    const struct rdma_control_ops *control = pvrdma_driver.control;
+    struct rdl_control_answer a;
+    uint32_t id = 0, other = 77;
+
+    assert_int_equal(control->send(&f->driver, &good, true, &id), RDL_OK);
+    assert_int_equal(control->answer(&f->driver, id, &a), RDL_OK);
+    assert_int_equal(control->send(&f->driver, &bad, true, &other), RDL_ERR_INVAL);
+    assert_int_equal(other, 77);
+    assert_int_equal(control->answer(&f->driver, id, &a), RDL_OK);
+    assert_int_equal(a.command, PV_CMD_QUERY_PORT);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -161,6 +179,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_stale_answer_is_none, fake_set_up, fake_tear_down),
         cmocka_unit_test_setup_teardown(err_is_an_answer, fake_set_up, fake_tear_down),
         cmocka_unit_test_setup_teardown(a_response_can_refuse, fake_set_up, fake_tear_down),
+        cmocka_unit_test_setup_teardown(a_refused_raw_command_leaves_the_last_answer, fake_set_up,
+                                        fake_tear_down),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
