@@ -67,7 +67,9 @@ static enum rdl_status check_virtio(const struct host *h, const struct rdl_devic
     return fits ? RDL_OK : RDL_ERR_INVAL;
 }
 
-/* The same for PVRDMA, whose queues have the numbers of facts/pvrdma/ring.h. */
+/* Returns RDL_OK if PVRDMA can have a fault of this kind there.  Its queues have the
+ * numbers of facts/pvrdma/ring.h.
+ */
 static enum rdl_status check_pvrdma(const struct host *h, const struct rdl_device_fault_config *c)
 {
     const struct rnic_config *n = config_of(h);
@@ -98,7 +100,7 @@ static enum rdl_status check_pvrdma(const struct host *h, const struct rdl_devic
     return fits ? RDL_OK : RDL_ERR_INVAL;
 }
 
-/* The PVRDMA device that @c is about, or NULL. */
+/* Returns the PVRDMA device of @h.  NULL: it has none, or the fault is of its network device. */
 static struct pvrdma *pvrdma_at(const struct host *h, bool net)
 {
     return !net && h->rnic ? pvrdma_of(&h->device) : NULL;
@@ -125,7 +127,7 @@ static enum rdl_status check(const struct lab_state *w, const struct rdl_device_
         return RDL_ERR_STALE;
     n = count_queues(h, c);
     if (n == 0)
-        return RDL_ERR_NO_DEVICE;
+        return h->rnic ? RDL_ERR_UNSUPPORTED : RDL_ERR_NO_DEVICE;
     if (c->queue != RDL_ANY && c->queue >= n)
         return RDL_ERR_NOT_FOUND;
     if (c->nth == 0 || c->count == 0 || c->chance_ppm > FAULT_PPM || c->time_ns > TIME_NS_MAX)

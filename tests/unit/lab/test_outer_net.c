@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "emu/facts/enum/device_type.h"
+#include "emu/facts/enum/fault.h"
+#include "rdmalab/fault.h"
 #include "rdmalab/inspect.h"
 #include "rdmalab/port.h"
 #include "rdmalab/vm.h"
@@ -91,7 +93,15 @@ static void the_lab_has_one_of_the_two_functions(void **state)
 {
     const struct fixture *f = *state;
     const struct rdl_vm_access ids = {.function = 0, .config = true, .bytes = 2};
+    const struct rdl_device_fault_config lost = {.kind = FLT_LOST_INTERRUPT,
+                                                 .host = f->h1,
+                                                 .net = true,
+                                                 .queue = RDL_ANY,
+                                                 .nth = 1,
+                                                 .count = 1,
+                                                 .id = RDL_ANY};
     struct rdl_vm_function function;
+    rdl_fault fault;
     uint64_t value;
 
     assert_int_equal(rdl_vm_function(f->lab, f->h1, 0, &function), RDL_ERR_INVAL);
@@ -105,6 +115,7 @@ static void the_lab_has_one_of_the_two_functions(void **state)
     assert_int_equal(rdl_vm_function(f->lab, f->h2, RDL_VM_FUNCTIONS_MAX, &function),
                      RDL_ERR_INVAL);
     assert_int_equal(rdl_vm_offer(f->lab, f->h1, 0, 0), RDL_ERR_UNSUPPORTED);
+    assert_int_equal(rdl_device_fault_add(f->lab, &lost, &fault), RDL_ERR_UNSUPPORTED);
 }
 
 static void frames_go_out_and_come_in_whole(void **state)
