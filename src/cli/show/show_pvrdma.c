@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/show/show_pvrdma.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -116,19 +117,25 @@ static void rows_of_ring(FILE *out, const struct pv_ring_view *v, enum show_form
     rows_end(&r, NULL);
 }
 
-/* Splits "h1.qp.sq[2]" into the ring and the slot.  Returns false if @path does not end with an
- * index, or is the element of a list of rings.
+/* Splits "h1.qp.sq[2]" into the ring and the slot; a number that is too large is UINT32_MAX, which
+ * no ring has.  Returns false if @path does not end with an index, or is the element of a list of
+ * rings.
  */
 static bool split_slot(const struct rdl_lab *lab, const char *path, char ret[TREE_PATH_BYTES],
                        uint32_t *ret_slot)
 {
     const char *bracket = strrchr(path, '[');
     struct text t = text_on(ret, TREE_PATH_BYTES);
+    unsigned long n;
+    char *end;
 
-    if (!bracket || path[strlen(path) - 1] != ']' || tree_is(lab, path, NODE_ring))
+    if (!bracket || !isdigit((unsigned char)bracket[1]) || tree_is(lab, path, NODE_ring))
+        return false;
+    n = strtoul(bracket + 1, &end, 10);
+    if (strcmp(end, "]") != 0)
         return false;
     text_addn(&t, path, (size_t)(bracket - path));
-    *ret_slot = (uint32_t)strtoul(bracket + 1, NULL, 10);
+    *ret_slot = n < UINT32_MAX ? (uint32_t)n : UINT32_MAX;
     return true;
 }
 
