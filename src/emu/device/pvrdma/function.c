@@ -117,9 +117,7 @@ static void raise_held(struct pvrdma *d)
 /* The ring with the number @queue, or NULL if it has none. */
 static const struct pv_ring *ring_of(const struct pvrdma *d, uint32_t queue)
 {
-    const uint32_t max_qp = d->config.nic.max_qp, max_srq = d->config.nic.max_srq;
-    const uint32_t first_srq = pv_queue_of_srq(max_qp, 0);
-    const uint32_t first_cq = pv_queue_of_cq(max_qp, max_srq, 0);
+    const uint32_t first_srq = pv_srq_queue(d, 0), first_cq = pv_cq_queue(d, 0);
 
     if (queue == PV_QUEUE_EVENTS)
         return &d->events.ring;

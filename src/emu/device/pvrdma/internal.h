@@ -18,9 +18,7 @@ void pv_raise(struct pvrdma *d, enum pv_vector vector, uint32_t queue);
 /* function.c: as device_fault_hits(), for @queue. */
 struct device_fault *pv_fault_hits(struct pvrdma *d, uint32_t kind, uint32_t queue);
 
-/* commands.c: the delayed response, if there is one, is written now.  The timer has run out if
- * @timer.
- */
+/* commands.c: writes the delayed response now, if there is one.  @timer: its timer has run out. */
 void pv_late_response(struct pvrdma *d, bool timer);
 
 /* region.c: reads the shared region at @gpa, writes the capabilities into it, and enters PV_SHARED.
@@ -35,9 +33,9 @@ void pv_set_phase(struct pvrdma *d, enum pv_phase to);
 /* commands.c: executes the command in the slot, and sets d->err. */
 void pv_command_run(struct pvrdma *d);
 
-/* queues.c: doorbell() takes a write of a doorbell page.  on_doorbell() is the handler of
- * SIM_DOORBELL, and queue is what pv_ring_doorbell() was given: pv_queue_name().  release_held()
- * does what waited for access to memory.
+/* queues.c: pv_uar_write() executes a write to a page of doorbells.  pv_on_doorbell() is the
+ * handler of SIM_DOORBELL; @queue is a number of facts/pvrdma/ring.h.  pv_release_held() processes
+ * the work that waited for access to memory.
  */
 void pv_uar_write(struct pvrdma *d, uint32_t offset, uint32_t value);
 void pv_on_doorbell(void *dev, uint32_t queue);

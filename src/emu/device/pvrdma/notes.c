@@ -37,17 +37,12 @@ static void put_cqe(struct pv_raw_cqe *raw, const struct completion *wc, uint32_
     pv_cqe_put(raw, &cqe);
 }
 
-static uint32_t queue_of(const struct pvrdma *d, uint32_t cqn)
-{
-    return pv_queue_of_cq(d->config.nic.max_qp, d->config.nic.max_srq, cqn);
-}
-
 bool pv_complete(void *ctx, struct cq *cq, const struct completion *wc)
 {
     struct pvrdma *d = ctx;
     struct pv_raw_cqe raw;
 
-    if (pv_fault_hits(d, FLT_LOST_CQE, queue_of(d, cq->cqn)))
+    if (pv_fault_hits(d, FLT_LOST_CQE, pv_cq_queue(d, cq->cqn)))
         return true;
     put_cqe(&raw, wc, d->version);
     if (pv_is_running(d) && pv_ring_put(d->nic.ram, &d->cqs[cq->cqn].ring, &raw)) {
@@ -93,7 +88,7 @@ void pv_completed(void *ctx, struct cq *cq)
     struct pv_cq *c = &d->cqs[cq->cqn];
     const ev_id note = put_note(d, cq->cqn);
 
-    raise_for(d, PV_VECTOR_CQ, queue_of(d, cq->cqn), note);
+    raise_for(d, PV_VECTOR_CQ, pv_cq_queue(d, cq->cqn), note);
     if (note || c->note_due)
         return;
     c->note_due = true;
@@ -118,7 +113,7 @@ static void flush_notes(struct pvrdma *d)
         d->cqs[cqn].note_due = false;
         d->n_notes_due--;
         last = note;
-        queue = queue_of(d, cqn);
+        queue = pv_cq_queue(d, cqn);
     }
     raise_for(d, PV_VECTOR_CQ, queue, last);
 }

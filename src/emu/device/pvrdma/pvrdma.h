@@ -130,4 +130,15 @@ static inline bool pv_is_running(const struct pvrdma *d)
     return d->phase == PV_ACTIVE && fn_is_master(&d->fn);
 }
 
+/* Return the number of the queue of SRQ @srqn, and of CQ @cqn, for events and faults. */
+static inline uint32_t pv_srq_queue(const struct pvrdma *d, uint32_t srqn)
+{
+    return pv_queue_of_srq(d->config.nic.max_qp, srqn);
+}
+
+static inline uint32_t pv_cq_queue(const struct pvrdma *d, uint32_t cqn)
+{
+    return pv_queue_of_cq(d->config.nic.max_qp, d->config.nic.max_srq, cqn);
+}
+
 #endif

@@ -15,17 +15,9 @@
 #include "emu/trace/events/pvrdma.h"
 #include "emu/trace/events/qp.h"
 
-#define PAGE_SHIFT 12u
-#define PORT_SHIFT 24u
-
-static uint32_t queue_name(uint32_t qpn, enum wq wq)
+static uint32_t queue_of_qp(uint32_t qpn, enum wq wq)
 {
     return wq == WQ_SEND ? pv_queue_of_sends(qpn) : pv_queue_of_receives(qpn);
-}
-
-static uint32_t srq_name(const struct pvrdma *d, uint32_t srqn)
-{
-    return pv_queue_of_srq(d->config.nic.max_qp, srqn);
 }
 
 /* --- Doorbells -------------------------------------------------------------------------------- */
@@ -37,7 +29,7 @@ static void ring_doorbell(struct pvrdma *d, uint32_t qpn, enum wq wq)
     if (q->due)
         return;
     q->due = true;
-    fn_ring_doorbell(&d->fn, queue_name(qpn, wq), PV_DOORBELL_NS);
+    fn_ring_doorbell(&d->fn, queue_of_qp(qpn, wq), PV_DOORBELL_NS);
 }
 
 /* Processes the work of a queue, or remembers it while the device may not access memory. */
@@ -153,18 +145,16 @@ static void apply(struct pvrdma *d, enum pv_doorbell rings, uint32_t handle)
 /* The number of the queue of a doorbell; of both work queues that of the sends. */
 static uint32_t queue_of(const struct pvrdma *d, enum pv_doorbell rings, uint32_t handle)
 {
-    const struct rnic_config *c = &d->config.nic;
-
     switch (rings) {
     case PVB_SEND:
     case PVB_SEND_AND_RECV:
-        return queue_name(handle, WQ_SEND);
+        return queue_of_qp(handle, WQ_SEND);
     case PVB_RECV:
-        return queue_name(handle, WQ_RECV);
+        return queue_of_qp(handle, WQ_RECV);
     case PVB_SRQ_RECV:
-        return srq_name(d, handle + 1);
+        return pv_srq_queue(d, handle + 1);
     default:
-        return pv_queue_of_cq(c->max_qp, c->max_srq, handle + 1);
+        return pv_cq_queue(d, handle + 1);
     }
 }
 
@@ -244,9 +234,9 @@ static struct datagram_to datagram_of(const uint8_t wr[])
                .tclass = (uint8_t)(w.sl_tclass_flow >> 20),
                .sl = (uint8_t)(w.sl_tclass_flow >> 28),
                .flow_label = w.sl_tclass_flow & FLOW_LABEL_MAX,
-               .port = (uint8_t)(w.port_pd >> PORT_SHIFT),
+               .port = (uint8_t)(w.port_pd >> PV_PORT_SHIFT),
                .flags = AH_FLAG_GRH},
-        .av_pdn = w.port_pd & ((1u << PORT_SHIFT) - 1),
+        .av_pdn = w.port_pd & ((1u << PV_PORT_SHIFT) - 1),
         .qpn = w.qpn,
         .qkey = w.qkey,
     };
@@ -265,7 +255,7 @@ static bool map_fast(struct pvrdma *d, const struct pv_wr_fast_reg *w)
     struct pv_pages pages = {NULL, 0};
     enum refusal_reason why;
 
-    if (w->page_shift != PAGE_SHIFT || w->pages == 0 || w->pages > h->limits.max_fast_pages)
+    if (w->page_shift != PV_PAGE_SHIFT || w->pages == 0 || w->pages > h->limits.max_fast_pages)
         return false;
     why = pv_pages_read(h, &(struct pv_directory){w->pdir, w->pages, w->pages}, &pages);
     if (why == REF_NONE)
@@ -341,7 +331,7 @@ static void trace_broken(const struct pvrdma *d, const struct pv_ring *r, uint32
 
     TRACE(d->nic.trace, ring_broken, .host = d->config.nic.host, .qpn = qpn,
           .object = (uint32_t)(shared ? OBJ_SRQ : OBJ_NONE),
-          .number = shared ? queue - srq_name(d, 0) : 0, .queue = queue,
+          .number = shared ? queue - pv_srq_queue(d, 0) : 0, .queue = queue,
           .tail = pv_ring_index(d->nic.ram, r, PV_RING_TAIL), .head = r->over, .slots = r->n);
 }
 
@@ -373,7 +363,7 @@ static enum fetch take(struct pvrdma *d, const struct qp *qp, enum wq wq, uint32
         break;
     }
     if (!q->failed) {
-        trace_broken(d, &q->ring, qp->qpn, queue_name(qp->qpn, wq));
+        trace_broken(d, &q->ring, qp->qpn, queue_of_qp(qp->qpn, wq));
         ring_doorbell(d, qp->qpn, wq);
     }
     q->failed = true;
@@ -412,7 +402,7 @@ enum fetch pv_fetch_send(void *ctx, struct qp *qp, struct send_wqe *out)
     d->count.tx_len += bytes_of(out);
     cause = trace_because(d->nic.trace, q->kick);
     TRACE_ID(d->nic.trace, out->fetched, fetch, .host = d->config.nic.host, .qpn = qp->qpn,
-             .queue = queue_name(qp->qpn, WQ_SEND), .desc = slot, .wr_id = w.wr_id,
+             .queue = queue_of_qp(qp->qpn, WQ_SEND), .desc = slot, .wr_id = w.wr_id,
              .op = out->opcode, .bytes = q->ring.slot_bytes);
     trace_because(d->nic.trace, cause);
     return FETCH_OK;
@@ -440,7 +430,7 @@ static enum fetch take_shared(struct pvrdma *d, const struct qp *qp, uint32_t *r
     case PV_BROKEN:
         break;
     }
-    trace_broken(d, r, 0, srq_name(d, qp->srq->srqn));
+    trace_broken(d, r, 0, pv_srq_queue(d, qp->srq->srqn));
     rnic_srq_failed(&d->nic, qp->srq);
     return FETCH_BROKEN;
 }
@@ -469,11 +459,11 @@ enum fetch pv_fetch_recv(void *ctx, struct qp *qp, struct recv_wqe *out)
     d->count.rx_bufs++;
     d->count.rx_srq += qp->srq != NULL;
     TRACE_ID(d->nic.trace, fetched, fetch, .host = d->config.nic.host, .qpn = qp->qpn,
-             .queue = qp->srq ? srq_name(d, qp->srq->srqn) : queue_name(qp->qpn, WQ_RECV),
+             .queue = qp->srq ? pv_srq_queue(d, qp->srq->srqn) : queue_of_qp(qp->qpn, WQ_RECV),
              .desc = slot, .wr_id = w.wr_id, .op = WR_RECV, .bytes = r->slot_bytes);
     if (qp->srq) {
         cause = trace_because(d->nic.trace, fetched);
-        trace_free(d, r, 0, srq_name(d, qp->srq->srqn), slot);
+        trace_free(d, r, 0, pv_srq_queue(d, qp->srq->srqn), slot);
         rnic_srq_taken(&d->nic, qp->srq, pv_ring_waiting(d->nic.ram, r));
         trace_because(d->nic.trace, cause);
     }
@@ -495,5 +485,5 @@ void pv_release(void *ctx, struct qp *qp, enum wq wq, uint32_t desc)
     if (d->phase != PV_ACTIVE || (qp->srq && wq == WQ_RECV))
         return;
     if (pv_ring_end(pv_is_running(d) ? d->nic.ram : NULL, r)) /* requests of a queue end in order */
-        trace_free(d, r, qp->qpn, queue_name(qp->qpn, wq), desc);
+        trace_free(d, r, qp->qpn, queue_of_qp(qp->qpn, wq), desc);
 }

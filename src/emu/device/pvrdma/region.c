@@ -16,8 +16,6 @@
 #define ATOMIC_SIZES 8u
 #define ATOMIC_CAS   1u
 #define ATOMIC_ADD   2u
-#define BMME_ALL     7u /* local and remote invalidate, fast registration */
-#define MODE_ROCE    0u
 
 /* The largest power of two up to @v, which is not 0: drivers round up to powers of two. */
 static uint32_t pow2_floor(uint32_t v)
@@ -62,9 +60,9 @@ static struct pv_caps capabilities(const struct pvrdma *d)
         .gid_tbl_len = HCA_GIDS,
         .max_pkeys = (uint16_t)d->nic.hca.pkeys.n,
         .phys_port_cnt = HCA_PORT,
-        .mode = MODE_ROCE,
+        .mode = PV_MODE_ROCE,
         .atomic_ops = ATOMIC_CAS | ATOMIC_ADD,
-        .bmme_flags = rnic_has_mem_mgt(&d->nic) ? BMME_ALL : 0,
+        .bmme_flags = rnic_has_mem_mgt(&d->nic) ? PV_BMME_ALL : 0,
         .gid_types = gid_type_of(d),
         .max_fast_reg_page_list_len = min_u32(PV_FAST_PAGES_MAX, l->max_fast_pages),
     };

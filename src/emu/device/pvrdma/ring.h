@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "emu/facts/pvrdma/ring.h"
+#include "emu/facts/pvrdma/structs.h"
 #include "emu/facts/refusal.h"
 #include "emu/hca/hca.h"
 #include "emu/mem/ram.h"
@@ -42,10 +43,6 @@ enum refusal_reason pv_pages_read(struct hca *h, const struct pv_directory *dir,
 
 /* Frees the list, which is then empty.  An empty list is allowed. */
 void pv_pages_free(struct hca *h, struct pv_pages *p);
-
-/* Offsets in the state page of the two pairs of indices. */
-#define PV_RING_TX 0u
-#define PV_RING_RX 8u
 
 struct pv_ring {
     const struct pv_pages *pages; /* NULL: there is no ring */
@@ -80,10 +77,6 @@ enum pv_take pv_ring_take(const struct ram *ram, struct pv_ring *r, uint64_t tic
  * if the ring has no such entry, because it was restarted.
  */
 bool pv_ring_end(struct ram *ram, struct pv_ring *r);
-
-/* Offsets of the two indices of a ring: the producer's and the consumer's. */
-#define PV_RING_TAIL 0u
-#define PV_RING_HEAD 4u
 
 /* Returns an index of @r, which has pages, as it is in guest memory: @which is PV_RING_TAIL or
  * PV_RING_HEAD.

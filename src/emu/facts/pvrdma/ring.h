@@ -74,6 +74,12 @@ static inline uint32_t pv_slots_used(uint32_t n)
     return n & (0u - n);
 }
 
+/* Returns the slots that a ring of the shared region has for entries of @bytes. */
+static inline uint32_t pv_shared_slots(uint32_t bytes)
+{
+    return pv_slots_used((PV_SHARED_RING_PAGES - 1) * PV_PAGE_BYTES / bytes);
+}
+
 /* Returns the number of entries between the consumer's index @head and the producer's index @tail
  * of a ring of @n slots, n a power of two, or more than @n if one of them is no index or they are
  * too far apart.

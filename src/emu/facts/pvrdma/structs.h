@@ -8,6 +8,9 @@
 #ifndef EMU_FACTS_PVRDMA_STRUCTS_H
 #define EMU_FACTS_PVRDMA_STRUCTS_H
 
+#include <stddef.h>
+
+#include "emu/facts/pvrdma/ring.h"
 #include "emu/facts/struct_rows.h"
 
 /* A ring of the shared region. */
@@ -473,5 +476,25 @@ _Static_assert(sizeof(struct pv_raw_response) == PV_HEADER_BYTES, "header of a r
 
 /* Flag of a port: its GIDs are IP addresses. */
 #define PV_PORT_IP_BASED_GIDS (1u << 26)
+
+/* Values of the capabilities. */
+#define PV_MODE_ROCE 0u
+#define PV_BMME_ALL  7u /* local and remote invalidate, fast registration */
+
+/* Fields of send requests: the place of the port in port_pd, and the only page_shift. */
+#define PV_PORT_SHIFT 24u
+#define PV_PAGE_SHIFT 12u
+_Static_assert(1u << PV_PAGE_SHIFT == PV_PAGE_BYTES, "log of the page size");
+
+/* Offsets in the state page of a ring: of its two pairs of indices, and of the producer's and the
+ * consumer's index in a pair.
+ */
+#define PV_RING_TX   ((uint32_t)offsetof(struct pv_raw_ring_state, tx_tail))
+#define PV_RING_RX   ((uint32_t)offsetof(struct pv_raw_ring_state, rx_tail))
+#define PV_RING_TAIL 0u
+#define PV_RING_HEAD ((uint32_t)sizeof(uint32_t))
+_Static_assert(offsetof(struct pv_raw_ring_state, tx_head) == PV_RING_TX + PV_RING_HEAD &&
+                   offsetof(struct pv_raw_ring_state, rx_head) == PV_RING_RX + PV_RING_HEAD,
+               "both pairs have the same order");
 
 #endif

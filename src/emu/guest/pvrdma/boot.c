@@ -2,8 +2,6 @@
 /* Probe: BARs, version, shared region, capabilities, in Linux's order. */
 #include "emu/guest/pvrdma/internal.h"
 
-#define MODE_ROCE  0u
-#define BMME_ALL   7u        /* local and remote invalidate, fast registration */
 #define OS_LINUX   (1u << 2) /* of guest_info */
 #define OS_64_BITS 2u
 #define IMR_NONE   0u
@@ -47,7 +45,7 @@ static enum rdl_status read_caps(struct pvrdma_guest *d)
     pv_dsr_get(&dsr, &raw);
     pv_caps_get(&d->caps, (const struct pv_raw_caps *)dsr.caps);
     type = d->version < PV_VERSION_ROCE_V2 ? PV_GID_ROCE_V1 : d->caps.gid_types;
-    if (d->caps.mode != MODE_ROCE || d->caps.gid_types != type ||
+    if (d->caps.mode != PV_MODE_ROCE || d->caps.gid_types != type ||
         (type != PV_GID_ROCE_V1 && type != PV_GID_ROCE_V2) || d->caps.max_qp < 2)
         return RDL_ERR_UNSUPPORTED;
     return RDL_OK;
@@ -56,8 +54,8 @@ static enum rdl_status read_caps(struct pvrdma_guest *d)
 /* The bytes of a work request behind its head, which is how much inline data it could have. */
 #define WQE_ROOM (PV_PAGE_BYTES - (uint32_t)PV_BYTES_sq_wqe)
 
-/* The format has no windows, no REREG_MR and no groups.  Whether a queue pair has inline data, the
- * device says.
+/* Tells the verbs the limits.  The format has no windows, no REREG_MR and no groups.  It has no
+ * limit of inline data either: the device refuses a queue pair that asks for too much.
  */
 static bool meet(struct pvrdma_guest *d)
 {
@@ -78,7 +76,7 @@ static bool meet(struct pvrdma_guest *d)
         .max_rd_atomic = c->max_qp_init_rd_atom,
         .n_ports = c->phys_port_cnt,
         .max_fast_pages =
-            (c->bmme_flags & BMME_ALL) == BMME_ALL ? c->max_fast_reg_page_list_len : 0,
+            (c->bmme_flags & PV_BMME_ALL) == PV_BMME_ALL ? c->max_fast_reg_page_list_len : 0,
         .max_srq = c->max_srq,
         .max_srq_wr = c->max_srq_wr,
         .max_srq_sge = c->max_srq_sge,

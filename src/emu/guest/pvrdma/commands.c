@@ -5,8 +5,6 @@
  * some commands this is the answer.  The response of the others is taken when vector 0 comes, as
  * Linux does it, or at once while the kernel starts.
  */
-#include <errno.h>
-
 #include "emu/base/assert.h"
 #include "emu/guest/pvrdma/internal.h"
 

@@ -11,11 +11,9 @@
 
 bool pvd_events_init(const struct pvrdma_guest *d, struct pvd_shared_ring *r, uint32_t entry_bytes)
 {
-    const uint32_t slots = (PV_SHARED_RING_PAGES - 1) * PV_PAGE_BYTES / entry_bytes;
-
     if (!pvd_pages_take(d, PV_SHARED_RING_PAGES, &r->pages))
         return false;
-    pvd_ring_init(d, &r->ring, &r->pages, false, 1, pv_slots_used(slots), entry_bytes);
+    pvd_ring_init(d, &r->ring, &r->pages, false, 1, pv_shared_slots(entry_bytes), entry_bytes);
     return true;
 }
 

@@ -99,20 +99,17 @@ void pvd_set_page(const struct pvrdma_guest *d, const struct pvd_directory *dir,
 
 /* --- Rings ------------------------------------------------------------------------------------ */
 
-/* The indices of a ring, as they lie in its state page. */
-#define STATE_BYTES 8u
-#define STATE_RX    8u /* behind those of sends */
-
+/* The indices of a ring. */
 struct indices {
     uint32_t tail, head; /* the producer's and the consumer's */
 };
 
 static struct indices read_indices(const struct pvrdma_guest *d, const struct pvd_ring *r)
 {
-    uint8_t raw[STATE_BYTES] = {0};
+    uint8_t raw[2 * sizeof(uint32_t)] = {0};
 
     (void)ram_read(d->pci.ram, r->state, raw, sizeof(raw));
-    return (struct indices){ld_le32(raw), ld_le32(raw + 4)};
+    return (struct indices){ld_le32(raw + PV_RING_TAIL), ld_le32(raw + PV_RING_HEAD)};
 }
 
 static void write_index(const struct pvrdma_guest *d, uint64_t at, uint32_t value)
@@ -136,7 +133,7 @@ void pvd_ring_init(const struct pvrdma_guest *d, struct pvd_ring *r,
                    uint32_t slot_bytes)
 {
     *r = (struct pvd_ring){.pages = pages,
-                           .state = pvd_page(d, pages, 0) + (tx ? 0 : STATE_RX),
+                           .state = pvd_page(d, pages, 0) + (tx ? PV_RING_TX : PV_RING_RX),
                            .first_page = first_page,
                            .n = n,
                            .slot_bytes = slot_bytes};
@@ -146,8 +143,8 @@ void pvd_ring_restart(const struct pvrdma_guest *d, const struct pvd_ring *r)
 {
     if (!r->pages)
         return;
-    write_index(d, r->state, 0);
-    write_index(d, r->state + 4, 0);
+    write_index(d, r->state + PV_RING_TAIL, 0);
+    write_index(d, r->state + PV_RING_HEAD, 0);
 }
 
 uint32_t pvd_ring_used(const struct pvrdma_guest *d, const struct pvd_ring *r)
@@ -172,7 +169,7 @@ enum rdl_status pvd_ring_put(const struct pvrdma_guest *d, const struct pvd_ring
     tail = read_indices(d, r).tail;
     if (!ram_write(d->pci.ram, slot_gpa(d, r, tail), in, bytes))
         return RDL_ERR_NOMEM;
-    write_index(d, r->state, pv_idx_next(tail, r->n));
+    write_index(d, r->state + PV_RING_TAIL, pv_idx_next(tail, r->n));
     *ret_slot = pv_idx_slot(tail, r->n);
     return RDL_OK;
 }
@@ -189,6 +186,6 @@ bool pvd_ring_take(const struct pvrdma_guest *d, const struct pvd_ring *r, void 
 {
     if (!pvd_ring_peek(d, r, 0, out))
         return false;
-    write_index(d, r->state + 4, pv_idx_next(read_indices(d, r).head, r->n));
+    write_index(d, r->state + PV_RING_HEAD, pv_idx_next(read_indices(d, r).head, r->n));
     return true;
 }

@@ -80,7 +80,6 @@ struct pvrdma_guest {
     uint64_t n_commands;
     bool refused;               /* the device has refused a command before the verbs were up */
     struct pvd_directory range; /* pages of the region to register; all commands share it */
-    uint32_t active_mtu;        /* enum mtu, of the port */
     uint64_t n_doorbells, irqs;
     struct {
         uint32_t id, command;

@@ -4,9 +4,8 @@
 #include "emu/facts/enum/object.h"
 #include "emu/facts/enum/qp_attr.h"
 #include "emu/facts/enum/qp_state.h"
+#include "emu/facts/roce.h"
 #include "emu/guest/pvrdma/internal.h"
-
-#define AH_HAS_GRH 1u
 
 PVD_BODY(create_qp)
 PVD_BODY(modify_qp)
@@ -70,8 +69,8 @@ void pvd_qp_created(struct pvrdma_guest *d, struct guest_object *o, const uint8_
 
     PVD_TAKE(body, qp_made_v2, r);
     q->handle = d->version >= PV_VERSION_QP_HANDLE ? r.handle : r.qpn;
-    q->qp.sq.queue = 2 * r.qpn;
-    q->qp.rq.queue = q->qp.srq ? q->qp.srq->rq.queue : 2 * r.qpn + 1;
+    q->qp.sq.queue = pv_queue_of_sends(r.qpn);
+    q->qp.rq.queue = q->qp.srq ? q->qp.srq->rq.queue : pv_queue_of_receives(r.qpn);
     verbs_created(o, r.qpn);
 }
 
@@ -83,7 +82,7 @@ static void put_ah(uint8_t out[], const struct rdl_ah_attr *from, uint32_t port)
                            .traffic_class = from->traffic_class,
                            .sl = from->sl,
                            .static_rate = from->static_rate,
-                           .flags = AH_HAS_GRH,
+                           .flags = AH_FLAG_GRH,
                            .port = (uint8_t)port};
     struct pv_raw_ah_attr raw;
 

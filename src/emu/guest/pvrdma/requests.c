@@ -124,8 +124,8 @@ static enum rdl_status create_srq(struct guest_srq *srq)
 void pvd_srq_created(struct pvrdma_guest *d, struct guest_object *o, const uint8_t *body)
 {
     PVD_TAKE(body, handle, r);
-    /* Behind the two queues of each queue pair: that is how events number them. */
-    ((struct guest_srq *)o)->rq.queue = 2 * d->caps.max_qp + number_of(r.handle);
+    /* The largest number of a queue pair is below the capability. */
+    ((struct guest_srq *)o)->rq.queue = pv_queue_of_srq(d->caps.max_qp - 1, number_of(r.handle));
     verbs_created(o, number_of(r.handle));
 }
 

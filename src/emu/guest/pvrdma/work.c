@@ -9,9 +9,7 @@
 #include "emu/facts/wr.h"
 #include "emu/guest/pvrdma/internal.h"
 
-#define PAGE_SHIFT 12u
-#define PORT_SHIFT 24u
-#define HAS_GRH    0x80u
+#define HAS_GRH 0x80u /* src_path_bits */
 
 /* A work request under construction. */
 struct pvd_wqe {
@@ -40,7 +38,7 @@ static void put_ud(uint8_t out[], const struct verbs_send *send)
     struct pv_wr_ud ud = {
         .qpn = send->wr->ud.remote_qpn,
         .qkey = send->wr->ud.remote_qkey,
-        .port_pd = (uint32_t)av->port << PORT_SHIFT | send->ah->pd->pdn,
+        .port_pd = (uint32_t)av->port << PV_PORT_SHIFT | send->ah->pd->pdn,
         .sl_tclass_flow =
             (uint32_t)av->sl << 28 | (uint32_t)av->traffic_class << 20 | av->flow_label,
         .src_path_bits = HAS_GRH,
@@ -61,7 +59,7 @@ static void put_fast_reg(uint8_t out[], const struct verbs_send *send)
     const struct pv_wr_fast_reg reg = {
         .iova = m->mr.iova,
         .pdir = m->pages.gpa,
-        .page_shift = PAGE_SHIFT,
+        .page_shift = PV_PAGE_SHIFT,
         .pages = m->mr.bytes > 0 ? (uint32_t)verbs_pages(m->mr.iova, m->mr.bytes) : 0,
         .length = (uint32_t)m->mr.bytes,
         .access = send->wr->reg.access,

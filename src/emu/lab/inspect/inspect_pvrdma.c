@@ -35,16 +35,6 @@ static struct inode ring_node(const struct inode *n, const struct pv_ring *r,
     return s;
 }
 
-static uint32_t queue_of_cq(const struct pvrdma *d, uint32_t cqn)
-{
-    return pv_queue_of_cq(d->config.nic.max_qp, d->config.nic.max_srq, cqn);
-}
-
-static uint32_t queue_of_srq(const struct pvrdma *d, uint32_t srqn)
-{
-    return pv_queue_of_srq(d->config.nic.max_qp, srqn);
-}
-
 /* Reports the ring @r, if it has pages. */
 static void visit_if_made(const struct inode *n, struct visit *v, enum child_id id,
                           const struct pv_ring *r, enum ring_content entry, uint32_t queue)
@@ -70,7 +60,7 @@ void inspect_cq_ring(const struct inode *n, struct visit *v, uint32_t cqn)
     const struct pvrdma *d = pvrdma_at(n);
 
     if (d)
-        visit_if_made(n, v, CHILD_cq_ring, &d->cqs[cqn].ring, ENTRY_CQE, queue_of_cq(d, cqn));
+        visit_if_made(n, v, CHILD_cq_ring, &d->cqs[cqn].ring, ENTRY_CQE, pv_cq_queue(d, cqn));
 }
 
 void inspect_srq_ring(const struct inode *n, struct visit *v, uint32_t srqn)
@@ -79,7 +69,7 @@ void inspect_srq_ring(const struct inode *n, struct visit *v, uint32_t srqn)
 
     if (d)
         visit_if_made(n, v, CHILD_srq_recv_ring, &d->srqs[srqn].ring, ENTRY_RECV,
-                      queue_of_srq(d, srqn));
+                      pv_srq_queue(d, srqn));
 }
 
 /* Items of the lists of rings: those that have pages. */
@@ -105,13 +95,13 @@ static void rq_item(const struct inode *list, uint64_t i, struct visit *v, const
 static void cq_item(const struct inode *list, uint64_t i, struct visit *v, const char *key)
 {
     item_if_made(list, v, key, &pvrdma_at(list)->cqs[i].ring, ENTRY_CQE,
-                 queue_of_cq(pvrdma_at(list), (uint32_t)i));
+                 pv_cq_queue(pvrdma_at(list), (uint32_t)i));
 }
 
 static void srq_item(const struct inode *list, uint64_t i, struct visit *v, const char *key)
 {
     item_if_made(list, v, key, &pvrdma_at(list)->srqs[i].ring, ENTRY_RECV,
-                 queue_of_srq(pvrdma_at(list), (uint32_t)i));
+                 pv_srq_queue(pvrdma_at(list), (uint32_t)i));
 }
 
 static void uar_item(const struct inode *list, uint64_t i, struct visit *v, const char *key)
