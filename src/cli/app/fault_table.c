@@ -145,7 +145,7 @@ static void print_note(const struct matrix *m, size_t note)
 
     snprintf(lead, sizeof(lead), "[%zu] ", note + 1);
     show_wrap_behind(stdout, lead, 4, m->notes[note]);
-    print_why(stdout, first_with(m, note)->c->result.why);
+    print_why(stdout, first->c->result.why);
     for (size_t i = 0; i < m->was.n_kept * N_HAPPENINGS; i++) {
         char line[SHELL_LINE_BYTES];
         struct text again = text_on(line, sizeof(line));

@@ -20,7 +20,7 @@
 #include "tree/tree.h"
 #include "tree/tree_memory.h"
 
-#define HOSTS_MAX 4u /* copies of the bytes that are followed */
+#define COPIES_MAX 4u /* copies of the bytes that are followed back */
 
 /* The answer that is being printed. */
 struct bytes_answer {
@@ -226,7 +226,7 @@ const struct ev *why_bytes_print(struct session *s, FILE *out, const struct past
         text_add(&t, ".");
     }
     show_wrap(out, 0, buf);
-    for (unsigned i = 0; i < HOSTS_MAX && w; i++) {
+    for (unsigned i = 0; i < COPIES_MAX && w; i++) {
         const struct byte_range to = r;
 
         w = tell_origin(&a, w, &to, i == 0 ? "The bytes" : "Those", &r);

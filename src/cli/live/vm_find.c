@@ -73,7 +73,7 @@ bool vm_find_decide(enum live_vm_transport wanted, const char *version, const ch
     return true;
 }
 
-/* Reads from @fd until its end, or for ANSWER_MS. */
+/* Reads from @fd until its end, or until nothing has come for ANSWER_MS. */
 static void read_answer(int fd, char *ret, size_t size)
 {
     size_t n = 0;

@@ -21,6 +21,8 @@ static const char lab_options[] =
     "-device x-pci-proxy-dev,id=lab1,fd=4,bus=pcie.0,addr=5.1 "
     "-chardev socket,id=labq,fd=5 -object qtest,id=labirq,chardev=labq,log=/dev/null ";
 
+_Static_assert(VM_SLOT == 5 && VM_FDS_FIRST == 3 && VM_FUNCTIONS == 2, "as lab_options says");
+
 struct proxy {
     struct vm_transport transport;
     struct vm_socket functions[VM_FUNCTIONS];

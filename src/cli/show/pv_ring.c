@@ -16,6 +16,9 @@
 
 #define SGES_SHOWN_MAX 4u
 
+_Static_assert(offsetof(struct pv_raw_sq_wqe, num_sge) == offsetof(struct pv_raw_rq_wqe, num_sge),
+               "dump_sges() reads it for sends and receives");
+
 /* --- Finding the ring ------------------------------------------------------------------------- */
 
 /* Writes the path of the node of the ring that @path names.  Returns false if it names none. */
@@ -70,6 +73,7 @@ enum rdl_status pv_ring_view(const struct rdl_lab *lab, const char *path, struct
     v.tail = number(&v, LEAF_ring_tail);
     v.head = number(&v, LEAF_ring_head);
     v.next = number(&v, LEAF_ring_next);
+    v.waiting = number(&v, LEAF_ring_waiting);
     v.held = number(&v, LEAF_ring_held);
     v.of_device = number(&v, LEAF_ring_of_device) != 0;
     v.broken = number(&v, LEAF_ring_broken) != 0;
@@ -110,11 +114,9 @@ static bool is_among(const struct pv_ring_view *v, uint32_t slot, uint32_t from,
 
 enum pv_slot_state pv_slot_state(const struct pv_ring_view *v, uint32_t slot)
 {
-    const uint32_t waiting = number(v, LEAF_ring_waiting);
-
     if (v->of_device)
-        return is_among(v, slot, v->head, waiting) ? PV_SLOT_WRITTEN : PV_SLOT_FREE;
-    if (is_among(v, slot, v->next, waiting))
+        return is_among(v, slot, v->head, v->waiting) ? PV_SLOT_WRITTEN : PV_SLOT_FREE;
+    if (is_among(v, slot, v->next, v->waiting))
         return PV_SLOT_POSTED;
     return is_among(v, slot, v->next - v->held, v->held) ? PV_SLOT_TAKEN : PV_SLOT_FREE;
 }

@@ -28,7 +28,7 @@ struct pv_ring_view {
     const struct row_struct *entry;
     uint32_t slots, slot_bytes, first_page, n_pages;
     uint32_t tail, head, next; /* indices: of the producer, of the consumer, the device's own */
-    uint32_t held;
+    uint32_t waiting, held;    /* slots that the other side has not taken; taken ones in use */
     bool of_device, broken;
 };
 

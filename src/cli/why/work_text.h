@@ -18,9 +18,8 @@ void work_add_of_packet(struct text *t, const struct past_index *x, const struct
  */
 void work_add_refusal(struct text *t, const struct past_index *x, const struct ev *rx);
 
-/* Returns the rx event in which a responder refused a request for good, which is @e itself or led
- * to
- * @e, a failed completion or a change of the state.  Returns NULL if none did.
+/* Returns the rx event in which a responder refused a request for good: @e itself, or the event
+ * that led to @e, a failed completion or a change of the state.  Returns NULL if there is none.
  */
 const struct ev *work_refusal_behind(const struct past_index *x, const struct ev *e);
 
