@@ -156,6 +156,40 @@ static void the_fate_of_a_datagram_is_said(void **state)
     tell_all(rows, ARRAY_LEN(rows));
 }
 
+#define THREE_HOSTS                                                                                \
+    "host h1 h2 h3; switch s; switch s2\n"                                                         \
+    "link h1 s; link h2 s; link s s2 latency=50us; link h3 s2\n"                                   \
+    "on h1,h2,h3 { alloc_pd as pd; reg_mr pd len=4k access=lw as mr; create_cq as cq\n"            \
+    "  create_qp pd type=ud send_cq=cq recv_cq=cq as qp\n"                                         \
+    "  modify_qp qp state=INIT pkey_index=0 port=1 qkey=0x1234; modify_qp qp state=RTR\n"          \
+    "  modify_qp qp state=RTS sq_psn=100 }\n"
+
+/* Numbers of queue pairs are those of a host, and a group has copies for others. */
+static void a_datagram_for_others_is_none(void **state)
+{
+    (void)state;
+    /* h1.q2 has the number of h2.qp. */
+    assert_line_prints(DATAGRAMS "create_qp h1.pd type=ud send_cq=cq recv_cq=cq as q2\n"
+                                 "post_recv h2.qp sge=mr[0:1k]; create_ah h2.pd dgid=h1 as ah\n"
+                                 "post_send h2.qp ah=ah remote_qpn=h1.q2 remote_qkey=1 "
+                                 "sge=mr[0:64]; run\n",
+                       "why not h2.cq.wc[0]", "No datagram was sent to it so far");
+    assert_line_prints(THREE_HOSTS
+                       "on h1,h2,h3 { attach_mcast qp gid=239.1.1.1 }; run 2s\n"
+                       "create_ah h1.pd dgid=239.1.1.1 as group; post_recv h2.qp sge=mr[0:1k]\n"
+                       "drop next link=s2-h3 as thief\n"
+                       "post_send h1.qp ah=group remote_qpn=0xffffff remote_qkey=1 sge=mr[0:64]\n"
+                       "run; expect thief.hits == 1\n",
+                       "why not h2.cq.wc[0]", "psn=100, was dropped by h2");
+}
+
+static void older_datagrams_are_counted(void **state)
+{
+    (void)state;
+    assert_line_prints(DATAGRAMS "repeat 5 {\n" DATAGRAM "}\n", "why not h2.cq.wc[0]",
+                       "5 datagrams were sent to it that it has not accepted, the last:");
+}
+
 static void a_receive_that_is_missing_for_ever_is_said(void **state)
 {
     static const struct row rows[] = {
@@ -450,6 +484,8 @@ int main(void)
         cmocka_unit_test(why_counts_waits_and_names_the_key_that_is_none),
         cmocka_unit_test(what_holds_a_send_is_said),
         cmocka_unit_test(the_fate_of_a_datagram_is_said),
+        cmocka_unit_test(a_datagram_for_others_is_none),
+        cmocka_unit_test(older_datagrams_are_counted),
         cmocka_unit_test(a_receive_that_is_missing_for_ever_is_said),
         cmocka_unit_test(completions_that_nobody_sees_are_said),
         cmocka_unit_test(a_program_without_an_event_is_told_how_to_go_on),
