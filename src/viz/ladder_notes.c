@@ -163,7 +163,7 @@ static const char *new_state(const struct ev *e)
 }
 
 /* Joins successive changes in one note, "RESET -> INIT -> RTR -> RTS", if no other event came
- * between.
+ * between.  The stop is that of the last change: every picture shows its time.
  */
 void take_state(struct builder *b, const struct ev *e, uint32_t column)
 {
@@ -172,8 +172,11 @@ void take_state(struct builder *b, const struct ev *e, uint32_t column)
     if (state_goes_on(b, e, r)) {
         struct ladder_stop *s = &b->l->stops[r->stop];
         struct text t = {s->note, strlen(s->note), sizeof(s->note), false};
+        struct text title = text_on(s->title, sizeof(s->title));
 
         text_addf(&t, " -> %s", new_state(e));
+        ev_add_line(&title, e, b->names);
+        s->id = e->id;
         s->at_ns = e->at_ns;
         r->first = *e;
     } else {

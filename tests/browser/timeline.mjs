@@ -261,6 +261,28 @@ async function textsStandAlone() {
     }
 }
 
+/* Lines of packets that go the same way do not cross, also if one of them is lost: that would read as overtaking.  A
+ * lost one is cut, and is compared in its direction.
+ */
+async function lostPacketsOvertakeNothing() {
+  for (const [name, n] of [['lost', 1], ['lossy', 1], ['burst', 2]]) {
+    const page = await open(name, '', { width: 1280, height: 1800 });
+    const lines = await page.$$eval('g.arrow', all => all.filter(g => g.querySelector('.wire')).map(g => {
+      const wire = g.querySelector('.wire'), p = wire.getPointAtLength(0), q = wire.getPointAtLength(wire.getTotalLength());
+      return { x0: p.x, y0: p.y, x1: q.x, y1: q.y, lost: g.querySelector('.cross') !== null, event: g.dataset.event };
+    }));
+    const wide = Math.max(...lines.map(l => Math.abs(l.x1 - l.x0)));
+    const short = lines.filter(l => l.lost && Math.abs(l.x1 - l.x0) < wide * 0.9);
+    expect(short.length === n, `${name}: lost packets end on their way`, short);
+    for (const a of short)
+      for (const b of lines.filter(l => l !== a && l.x0 === a.x0 && Math.sign(l.x1 - l.x0) === Math.sign(a.x1 - a.x0))) {
+        const end = l => l.y0 + (l.y1 - l.y0) * wide / Math.abs(l.x1 - l.x0); /* where it arrives, or would */
+        expect((a.y0 - b.y0) * (end(a) - end(b)) > 0, `${name}: packets that go the same way do not cross`, [a, b]);
+      }
+    await page.close();
+  }
+}
+
 async function theKeptBytesAreNoNotice() {
   const page = await open('lossy');
   expect(await page.$eval('#notices', n => n.hidden), 'no notice of what is usual');
@@ -332,7 +354,7 @@ async function aCaptureHasBytes() {
 }
 
 for (const check of [itLoadsAlone, keysStep, aClickShowsFields, causesAreOutlined, theFilterHides, callsAreNamed, permalinksOpen, lightAndDark,
-                     itPrints, itIsNarrow, textsStandAlone, theKeptBytesAreNoNotice, manyPackets, strangersDoNoHarm, aCaptureHasBytes])
+                     itPrints, itIsNarrow, textsStandAlone, lostPacketsOvertakeNothing, theKeptBytesAreNoNotice, manyPackets, strangersDoNoHarm, aCaptureHasBytes])
   await check().catch(error => expect(false, `${check.name}: ${error.message}`));
 await browser.close();
 console.log(`${passed} passed, ${failed} failed`);

@@ -63,30 +63,78 @@ function chooseVisible(t, filter) {
   return { arrows, stops };
 }
 
+/* Returns true if @a has no row of its own for its end: it is lost, and ends beside the arrows that arrive. */
+function isAimed(t, shown, a) {
+  return a.head >= 0 && a.tail >= 0 && a.from !== a.to && t.stops[a.head].onWire && shown.arrows[a.i] && shown.stops[a.tail];
+}
+
+/* Sets y of the ends of lost packets.  A lost packet is drawn towards the place where it would have arrived, between
+ * those before and after it, so that no arrow seems to overtake another.  It ends above the next of the @bands.
+ */
+function aimLost(t, shown, bands, scale) {
+  const ways = new Map(); /* of arrows between the same lifelines: tail and aim of each */
+  for (const a of t.arrows) {
+    if (a.tail < 0 || a.head < 0 || !shown.arrows[a.i])
+      continue;
+    const way = a.from + ' ' + a.to, tail = t.stops[a.tail].y;
+    if (!ways.has(way))
+      ways.set(way, []);
+    ways.get(way).push({ a, tail, aim: isAimed(t, shown, a) ? -1 : t.stops[a.head].y });
+  }
+  for (const flights of ways.values()) {
+    let after = null;
+    for (const f of flights.slice().reverse()) { /* the next that arrives */
+      f.after = after;
+      after = f.aim >= 0 ? f : after;
+    }
+    flights.forEach((f, i) => {
+      if (f.aim >= 0)
+        return;
+      const { after } = f, before = i > 0 && flights[i - 1].aim > f.tail ? flights[i - 1] : null;
+      if (before && after && after.tail > before.tail && after.aim > before.aim)
+        f.aim = before.aim + (after.aim - before.aim) * (f.tail - before.tail) / (after.tail - before.tail);
+      else if (after && after.tail < f.tail + after.aim - after.tail)
+        f.aim = f.tail + after.aim - after.tail;
+      else
+        f.aim = f.tail + (before ? before.aim - before.tail : FLIGHT * scale);
+      const band = bands.find(b => b.y0 > f.tail), y = f.tail + (f.aim - f.tail) * ON_WAY;
+      t.stops[f.a.head].y = band ? Math.min(y, band.y0 - 8) : y;
+    });
+  }
+}
+
 /* Sets y of each stop that is shown.  Returns the bands that stand for long pauses. */
 function placeStops(t, shown, rows, scale) {
   const bands = [];
-  let y = TOP, before = null;
+  let y = TOP, low = TOP, before = null, above = null; /* above: the stop before, which may have no row of its own */
   for (const s of t.stops) {
     s.y = -1;
     if (!shown.stops[s.i])
       continue;
     const a = s.arrow >= 0 ? t.arrows[s.arrow] : null;
     const isHead = a && a.head === s.i;
-    y += before ? (isHead && !s.note && before.column !== s.column ? ROW_HEAD : ROW) * scale : 4;
+    s.isAimed = isHead && isAimed(t, shown, a);
+    if (!s.isAimed)
+      y += before ? (isHead && !s.note && before.column !== s.column ? ROW_HEAD : ROW) * scale : 4;
     if (isHead && a.tail >= 0 && shown.arrows[a.i] && !s.onWire)
       y = Math.max(y, t.stops[a.tail].y + FLIGHT * scale);
-    if (before && (before.i === s.i - 1 ? s.gap : s.ns - before.ns >= GAP_FLIGHTS * t.usual)) {
-      const text = before.i === s.i - 1 ? s.gap : timeText(s.ns - before.ns) + 'us';
+    if (above && (above.i === s.i - 1 ? s.gap : s.ns - above.ns >= GAP_FLIGHTS * t.usual)) {
+      const text = above.i === s.i - 1 ? s.gap : timeText(s.ns - above.ns) + 'us';
+      y = Math.max(y, low);
       bands.push({ y0: y - 10, y1: y - 10 + BAND, text });
       y += BAND + 8;
     }
     s.y = y;
     s.row = rows.length;
     rows.push(s);
-    before = s;
+    above = s;
+    if (s.isAimed)
+      low = Math.max(low, t.stops[a.tail].y + FLIGHT * scale * ON_WAY + ROW);
+    else
+      before = s;
   }
-  return { bands, height: y + 40 };
+  aimLost(t, shown, bands, scale);
+  return { bands, height: Math.max(y, low) + 40 };
 }
 
 /* Places the lifelines in a picture of @width.  In .outside is whether the notes of the first and last one

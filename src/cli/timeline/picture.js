@@ -136,8 +136,10 @@ function drawPart(t, layout, state, from, to) {
   items('arrow').forEach(i => drawArrow(picture, labels, t, state, i));
   picture.append(labels);
   for (const { stop } of items('stop')) {
-    const before = layout.rows[stop.row - 1];
-    drawStop(picture, t, layout, state, stop, !before || before.ns !== stop.ns);
+    let row = stop.row - 1;
+    while (row >= 0 && layout.rows[row].isAimed)
+      row--;
+    drawStop(picture, t, layout, state, stop, !stop.isAimed && (row < 0 || layout.rows[row].ns !== stop.ns));
   }
   return picture;
 }

@@ -144,6 +144,25 @@ static void the_same_lab_gives_the_same_bytes(void **state)
     printed_end(&b);
 }
 
+/* Several changes of a state are one stop.  It is that of the last one, as in a ladder. */
+static void a_stop_of_several_states_is_the_last(void **state)
+{
+    struct printed p;
+    cJSON *json;
+    const cJSON *stop;
+    const char *last;
+
+    (void)state;
+    write_story(&p, &(struct timeline_options){.title = NULL});
+    json = json_of(p.text);
+    stop = item(json, "stops", 0);
+    assert_string_equal(text_at(stop, 3), "RESET -> INIT -> RTR -> RTS");
+    last = text_at(item(json, "events", number_at(stop, 0)), 4);
+    assert_non_null(strstr(last, "RTR -> RTS"));
+    cJSON_Delete(json);
+    printed_end(&p);
+}
+
 static cJSON *json_of_past(const struct past *past)
 {
     struct printed p;
@@ -362,6 +381,7 @@ int main(void)
         cmocka_unit_test(the_page_has_what_the_ladder_has),
         cmocka_unit_test(causes_lead_back_to_the_post),
         cmocka_unit_test(the_same_lab_gives_the_same_bytes),
+        cmocka_unit_test(a_stop_of_several_states_is_the_last),
         cmocka_unit_test(a_call_has_the_time_when_it_was_made),
         cmocka_unit_test(texts_of_strangers_are_text),
         cmocka_unit_test(the_page_needs_nothing_else),
