@@ -286,6 +286,9 @@ static void each_device_tells_what_to_type_instead(void **state)
         assert_has(l.s->diag.remedy, rows[i].remedy);
     }
     assert_false(lab_try(&l, "show ring p.qp.rq[16]"));
+    assert_false(lab_try(&l, "show ring p.qp.rq[x]"));
+    assert_false(lab_try(&l, "show ring p.qp.rq[0"));
+    assert_false(lab_try(&l, "show ring p.qp.rq[4294967296]"));
     assert_false(lab_try(&l, "show ring nobody"));
     lab_close(&l);
 }
