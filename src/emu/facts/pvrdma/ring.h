@@ -4,9 +4,9 @@
  * A ring of n slots has two indices, which its users mask with 2n - 1.  A slot is an index masked
  * with n - 1.  [Linux, pvrdma_ring.h]
  *
- * The rings of the shared region may have an n that is no power of two, with the same masks.  An index
- * then runs from 0 to 2u - 1, and a slot from 0 to u - 1, where u is the largest power of two that
- * divides n.  So each ring is one of u slots.
+ * The rings of the shared region may have an n that is no power of two, with the same masks.  An
+ * index then runs from 0 to 2u - 1, and a slot from 0 to u - 1, where u is the largest power of two
+ * that divides n.  So each ring is one of u slots.
  */
 #ifndef EMU_FACTS_PVRDMA_RING_H
 #define EMU_FACTS_PVRDMA_RING_H
