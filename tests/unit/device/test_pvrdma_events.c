@@ -82,6 +82,7 @@ static void each_doorbell_says_its_meaning(void **state)
         {PV_UAR_AT_QP, 5000 | PV_UAR_SEND, PVB_NOTHING},
         {PV_UAR_AT_CQ, p.cq | PV_UAR_ARM, PVB_ARM},
         {PV_UAR_AT_CQ, p.cq | PV_UAR_ARM_SOL, PVB_ARM_SOLICITED},
+        {PV_UAR_AT_CQ, p.cq | PV_UAR_ARM | PV_UAR_ARM_SOL, PVB_ARM},
         {PV_UAR_AT_CQ, 5000 | PV_UAR_ARM, PVB_NOTHING},
         {PV_UAR_AT_SRQ, p.srq | PV_UAR_SRQ_RECV, PVB_SRQ_RECV},
         {PV_UAR_AT_SRQ, 5000 | PV_UAR_SRQ_RECV, PVB_NOTHING},

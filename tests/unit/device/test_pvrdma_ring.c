@@ -200,6 +200,31 @@ static void wrong_indices_break_a_ring_until_it_restarts(void **state)
     pv_pages_free(&b->hca, &b->pages);
 }
 
+/* A restart forgets entries that are over, and those that are not; the driver begins at 0 again. */
+static void a_restart_begins_at_the_first_slot(void **state)
+{
+    struct bench *b = *state;
+    struct pv_ring r = ring(b, PV_RING_TX);
+    const uint64_t tail = page_at(0, 2), head = page_at(0, 2) + 4;
+    uint32_t out[SLOT / 4], slot;
+
+    poke32(b, tail, 3);
+    for (uint32_t i = 0; i < 3; i++)
+        assert_int_equal(pv_ring_take(&b->ram, &r, 1, out, &slot), PV_TAKEN);
+    assert_true(pv_ring_end(&b->ram, &r));
+    pv_ring_restart(&r);
+    assert_false(pv_ring_end(&b->ram, &r)); /* what was not over is no entry any more */
+    poke32(b, head, 0);
+    poke32(b, tail, N);
+    for (uint32_t i = 0; i < N; i++) {
+        assert_int_equal(pv_ring_take(&b->ram, &r, 2, out, &slot), PV_TAKEN);
+        assert_int_equal(slot, i);
+        assert_true(pv_ring_end(&b->ram, &r));
+        assert_int_equal(peek32(b, head), i + 1);
+    }
+    pv_pages_free(&b->hca, &b->pages);
+}
+
 /* A driver that posts over requests that are not over has posted too many. */
 static void entries_that_are_not_over_count(void **state)
 {
@@ -249,6 +274,7 @@ int main(void)
                                         tear_down),
         cmocka_unit_test_setup_teardown(wrong_indices_break_a_ring_until_it_restarts, set_up,
                                         tear_down),
+        cmocka_unit_test_setup_teardown(a_restart_begins_at_the_first_slot, set_up, tear_down),
         cmocka_unit_test_setup_teardown(entries_that_are_not_over_count, set_up, tear_down),
         cmocka_unit_test_setup_teardown(the_device_puts_entries_until_the_ring_is_full, set_up,
                                         tear_down),

@@ -187,6 +187,29 @@ static void what_is_no_frame_of_the_host_is_refused(void **state)
     assert_int_equal(f->n_out, 0);
 }
 
+static void add_bytes(void *ctx, const void *frame, size_t bytes)
+{
+    (void)frame;
+    ((struct fixture *)ctx)->n_in += (unsigned)bytes;
+}
+
+static void the_longest_frame_comes_in(void **state)
+{
+    struct fixture *f = *state;
+    const size_t most = 14 + number(f, "h1.port.phys_mtu");
+    uint8_t large[RDL_PORT_FRAME_BYTES_MAX] = {0};
+
+    assert_true(most < sizeof(large));
+    assert_int_equal(rdl_vm_ethernet(f->lab, f->h1, add_bytes, f), RDL_OK);
+    memcpy(large, f->frame, FRAME_BYTES);
+    for (size_t n = most; n <= most + 1; n++) {
+        assert_int_equal(rdl_port_receive(f->lab, f->p1, large, n), RDL_OK);
+        go(f);
+    }
+    assert_int_equal(f->n_in, most);
+    assert_int_equal(number(f, "h1.port.drops.too_long"), 1);
+}
+
 static void look_at(void *ctx, const char *key, const struct rdl_value *v)
 {
     unsigned *n = ctx;
@@ -211,9 +234,13 @@ int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        T(the_lab_has_one_of_the_two_functions),    T(frames_go_out_and_come_in_whole),
-        T(without_a_listener_frames_are_dropped),   T(the_queue_is_bounded),
-        T(what_is_no_frame_of_the_host_is_refused), T(only_functions_of_the_lab_are_shown),
+        T(the_lab_has_one_of_the_two_functions),
+        T(frames_go_out_and_come_in_whole),
+        T(without_a_listener_frames_are_dropped),
+        T(the_queue_is_bounded),
+        T(the_longest_frame_comes_in),
+        T(what_is_no_frame_of_the_host_is_refused),
+        T(only_functions_of_the_lab_are_shown),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
