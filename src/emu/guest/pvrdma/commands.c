@@ -5,6 +5,8 @@
  * some commands this is the answer.  The response of the others is taken when vector 0 comes, as
  * Linux does it, or at once while the kernel starts.
  */
+#include <errno.h>
+
 #include "emu/base/assert.h"
 #include "emu/guest/pvrdma/internal.h"
 
@@ -37,6 +39,14 @@ static void refused(struct pvrdma_guest *d, uint32_t error)
     if (d->verbs->request.kind == VERBS_CREATE)
         pvd_give_memory(d, asked_about(d));
     verbs_refused(d->verbs, (int)error, error);
+}
+
+void pvd_created(struct pvrdma_guest *d, struct guest_object *o, uint32_t number)
+{
+    if (verbs_is_free(d->verbs, o->kind, number))
+        verbs_created(o, number);
+    else
+        refused(d, EIO);
 }
 
 static void done(struct pvrdma_guest *d, const uint8_t *body)

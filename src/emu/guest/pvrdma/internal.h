@@ -80,6 +80,12 @@ enum rdl_status pvd_send(struct pvrdma_guest *d, enum pv_command command, const 
 /* commands.c: handles the response to the command under way, if there is one. */
 void pvd_answer(struct pvrdma_guest *d);
 
+/* commands.c: the device has created @o with @number.  A number that the driver's objects have
+ * already, or that none can have, fails the request with EIO: the device was reset behind the
+ * driver's back.
+ */
+void pvd_created(struct pvrdma_guest *d, struct guest_object *o, uint32_t number);
+
 /* Sends a command with the body struct pv_@name, whose initializers follow. */
 #define PVD_SEND(d, command, name, ...)                                                            \
     pvd_send_##name((d), (command), &(struct pv_##name){__VA_ARGS__})

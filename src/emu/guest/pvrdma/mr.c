@@ -90,11 +90,10 @@ void pvd_mr_created(struct pvrdma_guest *d, struct guest_object *o, const uint8_
 {
     struct guest_mr *mr = (struct guest_mr *)o;
 
-    (void)d;
     PVD_TAKE(body, mr_keys, r);
     mr->lkey = r.lkey;
     mr->rkey = r.rkey;
-    verbs_created(o, r.handle);
+    pvd_created(d, o, r.handle);
 }
 
 enum rdl_status pvd_map_mr_sg(struct guest_mr *mr, const struct rdl_mr_range *range)

@@ -71,7 +71,7 @@ void pvd_qp_created(struct pvrdma_guest *d, struct guest_object *o, const uint8_
     q->handle = d->version >= PV_VERSION_QP_HANDLE ? r.handle : r.qpn;
     q->qp.sq.queue = pv_queue_of_sends(r.qpn);
     q->qp.rq.queue = q->qp.srq ? q->qp.srq->rq.queue : pv_queue_of_receives(r.qpn);
-    verbs_created(o, r.qpn);
+    pvd_created(d, o, r.qpn);
 }
 
 static void put_ah(uint8_t out[], const struct rdl_ah_attr *from, uint32_t port)

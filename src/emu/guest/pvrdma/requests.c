@@ -46,9 +46,8 @@ static enum rdl_status create_pd(struct guest_pd *pd)
 
 void pvd_pd_created(struct pvrdma_guest *d, struct guest_object *o, const uint8_t *body)
 {
-    (void)d;
     PVD_TAKE(body, handle, r);
-    verbs_created(o, r.handle);
+    pvd_created(d, o, r.handle);
 }
 
 static enum rdl_status create_cq(struct guest_cq *cq)
@@ -76,7 +75,7 @@ void pvd_cq_created(struct pvrdma_guest *d, struct guest_object *o, const uint8_
 
     PVD_TAKE(body, cq_made, r);
     pvd_ring_init(d, &c->ring, &c->pages, false, 1, r.cqe, PV_BYTES_cqe);
-    verbs_created(o, number_of(r.handle));
+    pvd_created(d, o, number_of(r.handle));
 }
 
 static enum rdl_status arm(struct guest_cq *cq, uint32_t bit)
@@ -126,7 +125,7 @@ void pvd_srq_created(struct pvrdma_guest *d, struct guest_object *o, const uint8
     PVD_TAKE(body, handle, r);
     /* The largest number of a queue pair is below the capability. */
     ((struct guest_srq *)o)->rq.queue = pv_queue_of_srq(d->caps.max_qp - 1, number_of(r.handle));
-    verbs_created(o, number_of(r.handle));
+    pvd_created(d, o, number_of(r.handle));
 }
 
 static enum rdl_status modify_srq(struct guest_srq *srq, uint32_t limit, uint32_t mask)
