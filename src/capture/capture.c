@@ -7,6 +7,7 @@
 #include "emu/base/assert.h"
 #include "emu/base/cursor.h"
 #include "emu/base/text.h"
+#include "emu/wire/pcapng.h"
 
 #define NS              UINT64_C(1000000000)
 #define PCAP_US         0xa1b2c3d4u
@@ -28,6 +29,7 @@ enum ng_block {
 enum ng_option {
     OPT_END = 0,
     OPT_EPB_FLAGS = 2,
+    OPT_IF_NAME = 2,
     OPT_IF_TSRESOL = 9,
     OPT_IF_TSOFFSET = 14,
     OPT_ISB_IFDROP = 5,
@@ -163,6 +165,9 @@ static bool take_interface(struct capture *c, const uint8_t *body, size_t n)
     o = option(c, body + 8, n - 8, OPT_IF_TSOFFSET, 8);
     if (o)
         i.offset_seconds = (int64_t)u64(c, o);
+    o = option(c, body + 8, n - 8, OPT_IF_NAME, strlen(PCAPNG_LOST));
+    i.has_lost = o && u16(c, o - 2) == strlen(PCAPNG_LOST) &&
+                 memcmp(o, PCAPNG_LOST, strlen(PCAPNG_LOST)) == 0;
     return add_interface(c, &i);
 }
 
@@ -200,6 +205,7 @@ static bool take_packet(struct capture *c, const uint8_t *body, size_t n, bool i
     padded = ((size_t)bytes + 3) / 4 * 4;
     ret->link = c->interfaces[number].link;
     ret->interface = c->n_before + number;
+    ret->is_lost = c->interfaces[number].has_lost;
     ret->clock_ns = clock_of(&c->interfaces[number]);
     ret->at_ns =
         time_of(&c->interfaces[number], (uint64_t)u32(c, body + 4) << 32 | u32(c, body + 8));

@@ -41,6 +41,7 @@ struct capture_frame {
     uint32_t link;   /* enum capture_link, or another value */
     /* Number of the interface that captured it, from 0, over all sections of the file. */
     uint32_t interface;
+    bool is_lost;      /* it was lost: that interface is PCAPNG_LOST */
     uint64_t clock_ns; /* the unit of its times, 0: a nanosecond or less */
     enum capture_direction direction;
     const uint8_t *bytes; /* valid until the next capture_next() */
@@ -55,6 +56,7 @@ struct capture_interface {
     uint32_t snaplen;       /* most bytes captured of a frame; 0: no limit */
     uint64_t ticks;         /* time units per second */
     int64_t offset_seconds; /* added to the times of its frames */
+    bool has_lost;          /* its name is PCAPNG_LOST: its frames were lost on their way */
 };
 
 /* An open capture file.  capture_done() frees its memory. */

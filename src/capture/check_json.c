@@ -184,6 +184,7 @@ void check_json(FILE *out, const struct check *c, const char *name)
     member(out, "frames", r->n_frames);
     member(out, "roce_frames", r->n_roce);
     member(out, "frames_seen_again", r->n_copies);
+    member(out, "frames_lost", r->n_lost);
     member(out, "frames_without_end", r->n_cut);
     member(out, "roce_v1_frames", r->n_v1);
     member(out, "pfc_frames", r->n_pauses);

@@ -5,6 +5,7 @@
 #include "capture/check.h"
 #include "emu/base/assert.h"
 #include "emu/base/quantity.h"
+#include "emu/wire/pcapng.h"
 #include "print/show_text.h"
 #include "print/utf8.h"
 
@@ -44,6 +45,8 @@ static void print_limits(FILE *out, const struct check *c)
     print_count(out, c->record.n_copies, "frame",
                 " more, seen before at another place or in the other direction: each packet is "
                 "counted once");
+    print_count(out, c->record.n_lost, "frame",
+                " more at the interface " PCAPNG_LOST ": lost on the way from a host that sent it");
     print_count(out, c->record.n_cut, "frame",
                 " of them without the end, which was not captured: the ICRC is not known");
     print_count(out, c->capture.dropped, "frame",

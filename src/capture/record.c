@@ -419,6 +419,19 @@ static void keep_mad(struct capture_record *r, const struct seen_mad *mad)
         r->handshakes.first_cut = r->n - 1;
 }
 
+/* Reports a frame that was lost on its way.  It is no packet of the record, which has it from the
+ * place where it was sent.
+ */
+static void report_lost(struct capture_record *r, const struct seen *s, struct found_list *found)
+{
+    r->n_lost++;
+    found_add(found, &(struct found){.finding = FIND_LOST_ON_WIRE,
+                                     .flow = FOUND_NOWHERE,
+                                     .frame = s->number,
+                                     .psn = s->psn,
+                                     .opcode = s->opcode});
+}
+
 static void take_frame(struct capture_record *r, const struct capture_frame *f,
                        const struct vantage *at, struct found_list *found)
 {
@@ -437,6 +450,10 @@ static void take_frame(struct capture_record *r, const struct capture_frame *f,
         count_unread(r, f);
     if (is != SEEN_PACKET && is != SEEN_BROKEN)
         return;
+    if (f->is_lost && is == SEEN_PACKET) {
+        report_lost(r, &s, found);
+        return;
+    }
     r->n_roce++;
     if (f->clock_ns > r->clock_ns)
         r->clock_ns = f->clock_ns;

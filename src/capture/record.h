@@ -90,6 +90,7 @@ struct capture_record {
 
     /* Number of frames in the file; number of RoCEv2 packets, each transmission once. */
     uint64_t n_frames, n_roce;
+    uint64_t n_lost;         /* number of RoCEv2 packets that the file names as lost */
     uint64_t n_copies;       /* number of RoCEv2 packets captured at another place before */
     uint64_t n_cut;          /* number of packets that the capture truncated */
     uint64_t n_v1, first_v1; /* number of packets of RoCE v1; number of the first frame */

@@ -65,7 +65,7 @@ def checked(binary, pcapng, about):
                   for f in errors if f["finding"] not in about]
     complaints += [f"rdmalab check does not find {kind}" for kind in sorted(about - {f["finding"] for f in errors})]
     there = sum(frame.is_roce() for frame in frames)
-    seen = report["roce_frames"] + report["frames_seen_again"]
+    seen = report["roce_frames"] + report["frames_seen_again"] + report["frames_lost"]
     if seen != there:
         complaints.append(f"rdmalab check sees {seen} frames of RoCEv2 of {there}")
     return complaints

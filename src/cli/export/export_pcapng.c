@@ -245,7 +245,7 @@ static void write_interfaces(struct pcapng_export *c)
         write_interface(c, i);
     for (uint32_t i = 0; i < c->n_ports; i++)
         write_interface(c, EV_PORT_FIRST + i);
-    c->lost = pcapng_interface(&c->w, "wire.lost", "frames that no host received");
+    c->lost = pcapng_interface(&c->w, PCAPNG_LOST, "frames that no host received");
 }
 
 /* Writes the names of the hosts' addresses. */

@@ -41,6 +41,9 @@ struct pcapng_packet {
 /* The application that a file says has written it. */
 #define PCAPNG_APPLICATION "rdmalab"
 
+/* The name of an interface that has the frames which no host received. */
+#define PCAPNG_LOST "wire.lost"
+
 /* Bytes of a file at most that tell, for up to eight comments of 400 bytes, who has written it. */
 #define PCAPNG_BEGIN_BYTES 4096u
 

@@ -241,6 +241,7 @@ void captured_check(const struct captured *v, size_t n, const struct captured_kn
     pcapng_begin(&w, put, f, NULL, 0);
     assert_int_equal(pcapng_interface(&w, "if", "a tap"), 0);
     write_interface(&w, known->link ? known->link : 1);
+    assert_int_equal(pcapng_interface(&w, PCAPNG_LOST, "lost"), 2);
     for (size_t i = 0; i < n; i++)
         write_frame(&w, &v[i]);
     if (known->is_complete)

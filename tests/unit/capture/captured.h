@@ -57,7 +57,7 @@ struct captured {
     uint8_t tclass;
     enum captured_harm harm;
     enum captured_way way;
-    uint8_t port;          /* interface that captured it: 0 or 1 */
+    uint8_t port;          /* interface that captured it: 0 or 1; 2: PCAPNG_LOST */
     uint8_t going;         /* enum pcapng_direction */
     uint32_t qpn;          /* destination queue pair; 0: that of the other host */
     const struct mad *mad; /* a message of the connection manager, the payload; NULL: none */

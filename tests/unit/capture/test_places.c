@@ -122,6 +122,24 @@ static void link_types_that_are_not_read_are_named(void **state)
         .syndrome = 31, .port = (where)                                                            \
     }
 
+/* A frame at the interface of lost ones is no second sight of what was sent. */
+static void a_lost_frame_is_a_sign_of_loss(void **state)
+{
+    static const struct captured rows[] = {
+        SEND_AT(0, 1, 0),
+        SEND_AT(1, 1, 2),
+    };
+    const struct captured_known nothing = {.limits = unlimited};
+    struct check c = checked(rows, ARRAY_LEN(rows), &nothing, "1 ONE_WAY, 2 LOST_ON_WIRE");
+
+    (void)state;
+    assert_int_equal(c.record.n_roce, 1);
+    assert_int_equal(c.record.n_copies, 0);
+    assert_int_equal(c.record.n_lost, 1);
+    assert_int_equal(found_count(&c.found, FINDING_LOSS), 1);
+    check_done(&c);
+}
+
 static void a_frame_at_two_ports_is_one(void **state)
 {
     static const struct captured rows[] = {
@@ -600,6 +618,7 @@ int main(void)
         cmocka_unit_test(the_last_segment_is_the_destination),
         cmocka_unit_test(roce_v1_is_named),
         cmocka_unit_test(link_types_that_are_not_read_are_named),
+        cmocka_unit_test(a_lost_frame_is_a_sign_of_loss),
         cmocka_unit_test(a_frame_at_two_ports_is_one),
         cmocka_unit_test(what_is_sent_again_is_no_copy),
         cmocka_unit_test(a_packet_before_and_behind_a_router_is_one),
