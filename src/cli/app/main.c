@@ -153,15 +153,19 @@ static int scenarios_main(int argc, char **argv)
     struct scenarios_error e = {"", ""};
     char line[SHELL_LINE_BYTES];
     struct text again = text_on(line, sizeof(line));
+    char asked[COLLECTION_NAME_BYTES];
+    struct text words = text_on(asked, sizeof(asked));
     int status = EXIT_PASSED;
 
     if (!options_take(rows, ARRAY_LEN(rows), &argc, argv))
         return EXIT_USAGE;
     run = argc > 2 && strcmp(argv[1], "run") == 0;
-    if (argc > 2 + run || (how.ladder && argc == 1))
+    for (int i = 1; i < argc; i++)
+        text_addf(&words, i > 1 ? " %s" : "%s", argv[i]);
+    if ((argc > 2 + run && (run || scenarios_has(argv[1]))) || (how.ladder && argc == 1))
         return EXIT_ASK;
     if (argc == 1 || (!run && !scenarios_has(argv[1]))) {
-        if (scenarios_list(stdout, argv[1], &e))
+        if (scenarios_list(stdout, argc > 1 ? asked : NULL, &e))
             return EXIT_PASSED;
     } else if (lesson_run(&config, argv[1 + run], &how, &status, &e)) {
         text_addf(&again, "rdmalab scenarios%s", run ? " run" : "");
@@ -315,7 +319,7 @@ static const struct mode modes[] = {
      "a command of the prompt, one of its parameters, or a class of commands; without TOPIC this "
      "text",
      "0 printed, 1 there is no such TOPIC, 2 usage", MODE_TOPIC},
-    {"scenarios", scenarios_main, "scenarios [WORD] | scenarios run NAME [--ladder]",
+    {"scenarios", scenarios_main, "scenarios [WORD [all]] | scenarios run NAME [--ladder]",
      "the collection as a course, or what is about WORD; run tells one of them as a story",
      "that of the scenario that ran; 0 listed, 1 nothing is about WORD, 2 usage", "run"},
     {"tour", tour_main,

@@ -314,6 +314,13 @@ bool lesson_is_about(const struct lesson *l, const char *words, bool apart)
     return true;
 }
 
+bool lesson_is_named(const struct lesson *l, const char *words)
+{
+    const struct step *header = l->sc.script.header;
+
+    return has_word(l->name, words, true) || (header && is_one_of(header, "tags", words, true));
+}
+
 bool lesson_next(const char **at, struct lesson_line *ret)
 {
     while (**at) {

@@ -64,6 +64,9 @@ void collection_add_path(struct text *t, const struct collection *c, const struc
  */
 bool lesson_is_about(const struct lesson *l, const char *words, bool apart);
 
+/* Returns true if @words are a part of the name of @l, or one of its tags. */
+bool lesson_is_named(const struct lesson *l, const char *words);
+
 /* A line of the list of lessons.  A course is named; the first one has no name, and no line. */
 enum lesson_line_kind {
     LESSON_LINE_COURSE,  /* the name of a course, which begins here */

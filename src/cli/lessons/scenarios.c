@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/lessons/scenarios.h"
 
+#include <stdint.h>
 #include <string.h>
 
 #include "cli/explain/apropos.h"
@@ -16,6 +17,7 @@
 #define TITLE_COLUMN 34u
 #define ALL          "all"
 #define SCENARIO     "scenario"
+#define ABOUT_MOST   15u /* scenarios about a word that are listed without "all" */
 
 bool scenarios_fail(struct scenarios_error *e, const char *text, const char *remedy)
 {
@@ -114,44 +116,83 @@ static bool fail_unknown(struct scenarios_error *e, const struct collection *c, 
     return false;
 }
 
-/* Prints the scenarios about @words, first the lessons in their order.  Returns their number.
+/* The scenarios about some words, in the order in which they are listed. */
+struct about {
+    const struct collection *c;
+    const char *words;
+    bool apart;  /* see lesson_is_about() */
+    size_t most; /* number of scenarios to print */
+    size_t n;    /* number of scenarios so far */
+};
+
+/* Prints @l if it is about the words, and @named is true for one that has them in its name or tags.
  */
-static size_t print_about(struct pager *p, const struct collection *c, const char *words,
-                          bool apart)
+static void print_if_about(struct pager *p, struct about *a, const struct lesson *l, bool named)
 {
-    const char *at = c->lesson_list ? c->lesson_list : "";
-    struct lesson_line line;
-    size_t n = 0;
-
-    while (lesson_next(&at, &line)) {
-        const struct lesson *l = collection_lesson(c, &line);
-
-        if (!l || !lesson_is_about(l, words, apart))
-            continue;
+    if (!lesson_is_about(l, a->words, a->apart) || lesson_is_named(l, a->words) != named)
+        return;
+    if (a->n++ < a->most)
         print_lesson(p, l);
-        n++;
-    }
-    for (size_t i = 0; i < c->n; i++) {
-        if (c->v[i].is_listed || !lesson_is_about(&c->v[i], words, apart))
-            continue;
-        print_lesson(p, &c->v[i]);
-        n++;
-    }
-    return n;
 }
 
-/* The same, or a course, or all scenarios.  If none contains @words as a phrase, searches for those
- * that contain each word.
+/* Prints those that are @named: first the lessons in their order. */
+static void print_rank(struct pager *p, struct about *a, bool named)
+{
+    const char *at = a->c->lesson_list ? a->c->lesson_list : "";
+    struct lesson_line line;
+
+    while (lesson_next(&at, &line)) {
+        const struct lesson *l = collection_lesson(a->c, &line);
+
+        if (l)
+            print_if_about(p, a, l, named);
+    }
+    for (size_t i = 0; i < a->c->n; i++) {
+        if (!a->c->v[i].is_listed)
+            print_if_about(p, a, &a->c->v[i], named);
+    }
+}
+
+/* Prints at most @most scenarios about @words.  If none contains @words as a phrase, searches for
+ * those that contain each word.  Returns the number of all of them.
  */
+static size_t print_about(struct pager *p, const struct collection *c, const char *words,
+                          size_t most)
+{
+    struct about a = {.c = c, .words = words, .most = most};
+
+    for (int apart = 0; apart < 2 && a.n == 0; apart++) {
+        a.apart = apart == 1;
+        print_rank(p, &a, true);
+        print_rank(p, &a, false);
+    }
+    if (a.n > most)
+        fprintf(p->out, "%zu more are about it: scenarios %s " ALL "\n", a.n - most, words);
+    return a.n;
+}
+
+/* Removes the word "all" behind others from @words.  Returns true if it was there. */
+static bool take_all(char *words)
+{
+    const size_t n = strlen(words), end = strlen(" " ALL);
+    const bool is_there = n > end && strcmp(words + n - end, " " ALL) == 0;
+
+    if (is_there)
+        words[n - end] = '\0';
+    return is_there;
+}
+
+/* The same, or a course, or all scenarios. */
 static size_t print_listed(struct pager *p, const struct collection *c, const char *words)
 {
-    size_t n;
+    char some[COLLECTION_NAME_BYTES];
+    struct text t = text_on(some, sizeof(some));
 
     if (words[0] && print_course(NULL, c, words) > 0)
         return print_course(p, c, words);
     if (strcmp(words, ALL) != 0) {
-        n = print_about(p, c, words, false);
-        return n > 0 ? n : print_about(p, c, words, true);
+        text_add(&t, words);
+        return print_about(p, c, some, take_all(some) ? SIZE_MAX : ABOUT_MOST);
     }
     for (size_t i = 0; i < c->n; i++)
         print_lesson(p, &c->v[i]);
