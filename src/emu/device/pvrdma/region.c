@@ -72,16 +72,14 @@ static struct pv_caps capabilities(const struct pvrdma *d)
     return c;
 }
 
-/* Reads the description @raw of a ring of entries of @entry_bytes, and the pages of the slots that
- * the arithmetic of indices uses.
- */
+/* Reads the description @raw of a ring of entries of @entry_bytes, and its pages. */
 static enum refusal_reason share_ring(struct pvrdma *d, const uint8_t raw[16], uint32_t entry_bytes,
                                       struct pv_shared_ring *ret)
 {
     struct pv_raw_ring_pages bytes;
     struct pv_ring_pages said;
     enum refusal_reason why;
-    uint32_t n, need;
+    uint32_t n;
 
     memcpy(&bytes, raw, sizeof(bytes));
     pv_ring_pages_get(&said, &bytes);
@@ -89,8 +87,7 @@ static enum refusal_reason share_ring(struct pvrdma *d, const uint8_t raw[16], u
         return hca_refuse(&d->nic.hca, REF_PAGE_LIST_LENGTH,
                           compared_range(2, PV_PAGES_MAX, said.pages));
     n = pv_slots_used((said.pages - 1) * (PV_PAGE_BYTES / entry_bytes));
-    need = 1 + (uint32_t)pv_pages_of(n, entry_bytes);
-    why = pv_pages_read(&d->nic.hca, &(struct pv_directory){said.pdir, said.pages, need},
+    why = pv_pages_read(&d->nic.hca, &(struct pv_directory){said.pdir, said.pages, said.pages},
                         &ret->pages);
     if (why != REF_NONE)
         return why;
