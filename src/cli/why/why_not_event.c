@@ -123,7 +123,12 @@ static void say_cq(struct why_not *w, const char *cq)
     if (strcmp(armed.text, "no") == 0) {
         why_not_say(w, "%s is not armed: its completions, %llu so far, interrupt nobody.", cq,
                     (unsigned long long)count);
-        why_not_try(w, "req_notify_cq %s", cq);
+        if (count > tree_number(w->lab, cq, LEAF_cq_polled)) {
+            why_not_say(w, "Arming looks forward only: arm it, then poll what is there already.");
+            why_not_try(w, "req_notify_cq %s; poll_cq %s", cq, cq);
+        } else {
+            why_not_try(w, "req_notify_cq %s", cq);
+        }
         return;
     }
     why_not_say(w, "%s is armed for %s completion, and none has come since. It has had %llu.", cq,
