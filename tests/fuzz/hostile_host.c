@@ -523,7 +523,7 @@ static void check_queues(const struct virtio_dev *d)
     }
 }
 
-/* What is counted in two places is the same in both. */
+/* Counts that stand in two places are equal. */
 static void check_objects(const struct rdma *d)
 {
     const struct hca *h = &d->nic.hca;

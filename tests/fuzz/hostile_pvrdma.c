@@ -309,7 +309,7 @@ static void check_ring(const struct pv_ring *r)
     FUZZ_CHECK(pv_idx_is_valid(r->idx, r->n) && pv_idx_is_valid(r->over, r->n));
 }
 
-/* What is counted in two places is the same in both, and an object has a ring if it is there. */
+/* Counts that stand in two places are equal, and an object has a ring if it is there. */
 static void check_objects(const struct pvrdma *d)
 {
     const struct hca *h = &d->nic.hca;

@@ -308,7 +308,7 @@ static void events_wait_for_room(void **state)
     const uint64_t tail = g->async.pages + 8, head = g->async.pages + 12;
     uint32_t idx = pvrig_peek32(g, tail);
 
-    pvrig_poke32(g, head, idx); /* GID_CHANGE of the set-up */
+    pvrig_poke32(g, head, idx);
     for (uint32_t i = 0; i < 515; i++)
         rnic_link_changed(&g->d->nic, i % 2 == 0);
     assert_int_equal(pvrig_peek32(g, tail), idx + 511);

@@ -143,6 +143,10 @@ enum refusal_reason pv_cmd_destroy_pd(struct pv_call *c)
 
 /* --- GIDs ------------------------------------------------------------------------------------- */
 
+/* The device raises no GID_CHANGE: the driver knows what it binds, and tells its users itself.  When
+ * Linux removes its driver, it takes the GIDs back last, and an event would be queued behind that.
+ */
+
 enum refusal_reason pv_cmd_create_bind(struct pv_call *c)
 {
     static const uint8_t none[GID_BYTES];
@@ -153,18 +157,18 @@ enum refusal_reason pv_cmd_create_bind(struct pv_call *c)
         return pv_refuse(c, REF_GID_TYPE, compared_one(type, r.type));
     if (memcmp(r.gid, none, sizeof(none)) == 0 || gid_is_group(r.gid))
         return pv_refuse(c, REF_GID_ADDRESS, compared_nothing());
-    return rnic_gid_set(&c->d->nic, r.index, r.gid);
+    return hca_gid_set(&c->d->nic.hca, r.index, r.gid);
 }
 
 enum refusal_reason pv_cmd_destroy_bind(struct pv_call *c)
 {
-    const struct hca *h = &c->d->nic.hca;
+    struct hca *h = &c->d->nic.hca;
 
     PV_TAKE(c, destroy_bind, r);
     if (r.index < HCA_GIDS &&
         (!h->gids[r.index].valid || memcmp(h->gids[r.index].raw, r.gid, sizeof(r.gid)) != 0))
         return pv_refuse(c, REF_GID_OTHER, compared_nothing());
-    return rnic_gid_set(&c->d->nic, r.index, NULL);
+    return hca_gid_clear(h, r.index);
 }
 
 /* --- The slot --------------------------------------------------------------------------------- */

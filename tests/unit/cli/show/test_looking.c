@@ -262,7 +262,7 @@ static void each_form_has_the_same_rows(void **state)
     lab_close(&l);
 }
 
-/* What only one of the devices has is refused on the other, with what to type instead. */
+/* A subject of only one device is refused on the other, with the command to type instead. */
 static void each_device_tells_what_to_type_instead(void **state)
 {
     static const struct {
