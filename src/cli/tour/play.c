@@ -2,24 +2,16 @@
 #include "cli/tour/play.h"
 
 #include <ctype.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/exec/exec.h"
 #include "cli/tour/answer.h"
+#include "cli/tour/play_print.h"
 #include "print/plain.h"
-#include "print/show_text.h"
-#include "print/utf8.h"
 #include "process/must.h"
 
-#define INDENT "  "
-#define TYPED  "> " /* before a command, as if it was typed */
-
-static const struct tour_screen *screen_of(const struct play *p)
-{
-    return &p->tour->screens[p->screen];
-}
+#define TYPED "> " /* before a command, as if it was typed */
 
 /* --- The lab -----------------------------------------------------------------------------------
  */
@@ -165,7 +157,7 @@ static void enter_screen(struct play *p, size_t screen)
     p->n_done = 0;
     p->said[0] = '\0';
     p->is_right = false;
-    p->stage = screen_of(p)->ask ? PLAY_ASK : screen_of(p)->n_commands ? PLAY_DO : PLAY_OVER;
+    p->stage = play_screen(p)->ask ? PLAY_ASK : play_screen(p)->n_commands ? PLAY_DO : PLAY_OVER;
 }
 
 bool play_go(struct play *p, size_t screen)
@@ -190,165 +182,13 @@ void play_done(struct play *p)
     p->s = NULL;
 }
 
-/* --- Output ------------------------------------------------------------------------------------
- */
-
-/* Prints one line behind @lead. */
-static void print_behind(const struct play *p, const char *lead, const char *line)
-{
-    fputs(lead, p->config.out);
-    print_line(p->config.out, line);
-}
-
-/* Prints lines of text, each behind the indentation. */
-static void print_text(const struct play *p, const char *text)
-{
-    while (*text) {
-        const size_t n = strcspn(text, "\n");
-        char *line = must_malloc(n + 1);
-
-        memcpy(line, text, n);
-        line[n] = '\0';
-        if (n > 0)
-            print_behind(p, INDENT, line);
-        else
-            fputc('\n', p->config.out);
-        free(line);
-        text += n + (text[n] == '\n');
-    }
-}
-
-static void print_wrapped(const struct play *p, const char *lead, unsigned indent, const char *s)
-{
-    const size_t cap = 4 * strlen(s) + 1;
-    char *shown = must_malloc(cap);
-    struct text t = text_on(shown, cap);
-
-    utf8_add_printable(&t, s, false);
-    show_wrap_behind(p->config.out, lead, indent, shown);
-    free(shown);
-}
-
-/* Prints a line that says what may be typed, dimmed on a terminal with colours. */
-static void print_hint(const struct play *p, const char *hint)
-{
-    fprintf(p->config.out, p->config.colour ? "\033[2m%s\033[22m\n" : "%s\n", hint);
-}
-
-/* Prints the question and its choices. */
-static void print_ask(const struct play *p)
-{
-    const struct tour_screen *sc = screen_of(p);
-
-    print_wrapped(p, "? ", 2, sc->ask);
-    for (size_t i = 0; i < sc->n_choices; i++) {
-        const char lead[] = {' ', ' ', answer_letter(i), ')', ' ', '\0'};
-
-        print_wrapped(p, lead, 5, sc->choices[i].text);
-    }
-}
-
-/* Appends which inputs the open question takes. */
-static void add_inputs(const struct play *p, struct text *t)
-{
-    text_add(t, "type ");
-    answer_add_form(screen_of(p), t);
-    text_addf(t, ", or press Enter to %s", p->tour->is_problem ? "see the answer" : "skip");
-}
-
-static void print_question(const struct play *p)
-{
-    const struct tour_screen *sc = screen_of(p);
-    char hint[64];
-    struct text t = text_on(hint, sizeof(hint));
-
-    if (!p->tour->is_problem && sc->n_commands > 0) {
-        print_hint(p, sc->n_commands == 1 ? "[the command of this screen:]"
-                                          : "[the commands of this screen:]");
-        for (size_t i = 0; i < sc->n_commands; i++)
-            print_behind(p, INDENT, sc->commands[i].text);
-    }
-    print_ask(p);
-    text_add(&t, "[");
-    add_inputs(p, &t);
-    text_add(&t, "]");
-    print_hint(p, hint);
-}
-
-static void print_command(const struct play *p)
-{
-    print_hint(p, "[type this, or press Enter and it is typed for you]");
-    print_behind(p, INDENT, screen_of(p)->commands[p->n_done].text);
-}
-
-/* Prints in one line which command of the lesson comes next. */
-static void print_reminder(const struct play *p)
-{
-    const char *command = screen_of(p)->commands[p->n_done].text;
-    char line[TOUR_COLUMNS];
-    struct text t = text_on(line, sizeof(line) - 4);
-
-    text_add(&t, "[Enter: ");
-    utf8_add_printable(&t, command, false);
-    t.cap = sizeof(line);
-    text_add(&t, t.cut ? "...]" : "]");
-    print_hint(p, line);
-}
-
-static void print_end(const struct play *p)
-{
-    if (p->tour->is_problem)
-        return;
-    if (p->screen + 1 < p->tour->n_screens)
-        print_hint(p, "[Enter: next screen]");
-    else
-        print_hint(p, "[Enter: this lesson is over, on to the next]");
-}
-
-/* Prints what may be done now. */
-static void print_next(const struct play *p)
-{
-    switch (p->stage) {
-    case PLAY_ASK:
-        print_question(p);
-        break;
-    case PLAY_DO:
-        print_command(p);
-        break;
-    case PLAY_OVER:
-        print_end(p);
-        break;
-    }
-}
-
-static void print_screen(const struct play *p)
-{
-    const bool bold = p->config.colour;
-
-    fprintf(p->config.out, "%s-- %s ", bold ? "\033[1m" : "", p->tour->name);
-    if (p->tour->is_problem)
-        fprintf(p->config.out, "seed %" PRIu64 ": ", p->tour->seed);
-    else
-        fprintf(p->config.out, "%zu/%zu: ", p->screen + 1, p->tour->n_screens);
-    print_plain(p->config.out, screen_of(p)->title, false);
-    fprintf(p->config.out, " --%s\n", bold ? "\033[22m" : "");
-    print_text(p, screen_of(p)->text);
-}
-
-void play_show(struct play *p)
-{
-    print_screen(p);
-    fputc('\n', p->config.out);
-    print_next(p);
-}
-
 /* --- Answers -----------------------------------------------------------------------------------
  */
 
 /* Prints the right answer behind @lead, and the facts of the lab that make it right. */
 static void print_right(const struct play *p, const struct tour_answer *right, const char *lead)
 {
-    const struct tour_screen *sc = screen_of(p);
+    const struct tour_screen *sc = play_screen(p);
     char line[2 * ANSWER_BYTES + DIAG_MESSAGE_BYTES];
     struct text t = text_on(line, sizeof(line));
 
@@ -356,12 +196,12 @@ static void print_right(const struct play *p, const struct tour_answer *right, c
         text_add(&t, right->value);
     else
         text_addf(&t, "%c) %s", answer_letter(right->choice), sc->choices[right->choice].text);
-    print_wrapped(p, lead, 2, line);
+    play_print_wrapped(p, lead, 2, line);
     t = text_on(line, sizeof(line));
     text_add(&t, "[");
     answer_add_facts(p->s, sc, right, &t);
     text_add(&t, "]");
-    print_wrapped(p, INDENT, 2, line);
+    play_print_wrapped(p, "  ", 2, line);
 }
 
 /* Prints the reason of the answer.  A reader who has chosen another one, @said, is told what is
@@ -369,18 +209,18 @@ static void print_right(const struct play *p, const struct tour_answer *right, c
  */
 static void print_reason(const struct play *p, const struct tour_answer *right, const char *said)
 {
-    const struct tour_screen *sc = screen_of(p);
+    const struct tour_screen *sc = play_screen(p);
     tour_text reason = sc->number.text ? sc->reason : sc->choices[right->choice].text_below;
 
     if (!sc->number.text && said[0] && sc->choices[answer_choice(said)].text_below[0])
         reason = sc->choices[answer_choice(said)].text_below;
-    print_text(p, reason);
+    play_print_text(p, reason);
 }
 
 /* Compares the reader's answer with that of the lab. */
 static bool judge_answer(struct play *p)
 {
-    const struct tour_screen *sc = screen_of(p);
+    const struct tour_screen *sc = play_screen(p);
     char lead[PLAY_ANSWER_BYTES + 64];
     struct text l = text_on(lead, sizeof(lead));
     struct tour_answer right;
@@ -405,7 +245,7 @@ static bool judge_answer(struct play *p)
 
 static bool check_expectations(struct play *p)
 {
-    const struct tour_screen *sc = screen_of(p);
+    const struct tour_screen *sc = play_screen(p);
 
     for (size_t i = 0; i < sc->n_expects; i++) {
         char found[DIAG_MESSAGE_BYTES];
@@ -429,10 +269,10 @@ static bool check_expectations(struct play *p)
 static enum play_result finish_screen(struct play *p)
 {
     p->stage = PLAY_OVER;
-    if (!check_expectations(p) || (screen_of(p)->ask && !judge_answer(p)))
+    if (!check_expectations(p) || (play_screen(p)->ask && !judge_answer(p)))
         return PLAY_BROKEN;
-    print_text(p, screen_of(p)->then);
-    print_end(p);
+    play_print_text(p, play_screen(p)->then);
+    play_print_end(p);
     return PLAY_TAKEN;
 }
 
@@ -453,7 +293,7 @@ static bool looks(const struct play *p, const struct tour_command *c)
 /* Executes the commands of a problem.  Those that change the lab print nothing. */
 static bool execute_problem(struct play *p)
 {
-    const struct tour_screen *sc = screen_of(p);
+    const struct tour_screen *sc = play_screen(p);
     FILE *nowhere = fopen("/dev/null", "w");
     bool ok = nowhere != NULL;
 
@@ -463,7 +303,7 @@ static bool execute_problem(struct play *p)
         p->s->config.out = shown ? p->config.out : nowhere;
         p->s->config.verbose = shown && p->config.verbose;
         if (shown)
-            print_behind(p, TYPED, sc->commands[p->n_done].text);
+            play_print_behind(p, TYPED, sc->commands[p->n_done].text);
         ok = execute_nth(p, p->screen, p->n_done);
     }
     p->s->config.out = p->config.out;
@@ -493,20 +333,20 @@ static void add_expectation(const struct tour_screen *sc, const struct tour_answ
 
 bool play_solve(struct play *p)
 {
-    const struct tour_screen *sc = screen_of(p);
+    const struct tour_screen *sc = play_screen(p);
     char line[2 * ANSWER_BYTES + DIAG_MESSAGE_BYTES];
     struct text t = text_on(line, sizeof(line));
     struct diag d = {.kind = DIAG_NONE};
     struct tour_answer right;
     struct source src;
 
-    print_screen(p);
-    print_ask(p);
+    play_print_screen(p);
+    play_print_ask(p);
     fputc('\n', p->config.out);
     for (size_t i = 0; i < p->tour->n_lab; i++)
-        print_behind(p, TYPED, p->tour->lab[i].text);
+        play_print_behind(p, TYPED, p->tour->lab[i].text);
     for (; p->n_done < sc->n_commands; p->n_done++) {
-        print_behind(p, TYPED, sc->commands[p->n_done].text);
+        play_print_behind(p, TYPED, sc->commands[p->n_done].text);
         if (!execute_nth(p, p->screen, p->n_done))
             return false;
     }
@@ -515,7 +355,7 @@ bool play_solve(struct play *p)
     if (!answer_find(p->s, sc, &right, &d))
         return complain(p, &p->tour->src, &d);
     add_expectation(sc, &right, &t);
-    print_behind(p, TYPED, line);
+    play_print_behind(p, TYPED, line);
     src = source_of(p->tour->src.name, line);
     src.of_lesson = true;
     if (!run_lines(p, &src)) {
@@ -529,7 +369,7 @@ bool play_solve(struct play *p)
 
 bool play_find(struct play *p, struct tour_answer *ret)
 {
-    const struct tour_screen *sc = screen_of(p);
+    const struct tour_screen *sc = play_screen(p);
     struct diag d = {.kind = DIAG_NONE};
     FILE *nowhere = fopen("/dev/null", "w");
     bool ok = nowhere != NULL;
@@ -550,10 +390,10 @@ static enum play_result after_question(struct play *p)
 {
     if (p->tour->is_problem)
         return finish_problem(p);
-    if (screen_of(p)->n_commands == 0)
+    if (play_screen(p)->n_commands == 0)
         return play_restore(p) ? finish_screen(p) : PLAY_BROKEN;
     p->stage = PLAY_DO;
-    print_command(p);
+    play_print_command(p);
     return PLAY_TAKEN;
 }
 
@@ -563,7 +403,7 @@ static enum play_result refuse_answer(struct play *p)
     char line[64];
     struct text t = text_on(line, sizeof(line));
 
-    add_inputs(p, &t);
+    play_add_inputs(p, &t);
     print_line(p->config.out, line);
     return PLAY_ASKS;
 }
@@ -607,7 +447,7 @@ enum play_result play_answer(struct play *p, const char *text, bool is_command)
     bool is_answer;
 
     text += strspn(text, " \t\n");
-    if (!sc || ((is_command || sc != screen_of(p)) && !is_short(text)))
+    if (!sc || ((is_command || sc != play_screen(p)) && !is_short(text)))
         return PLAY_NOT;
     is_answer = answer_read(sc, text, &t);
     if (p->stage != PLAY_ASK) {
@@ -630,20 +470,20 @@ enum play_result play_answer(struct play *p, const char *text, bool is_command)
 /* Executes the next command of the lesson; @typed: the reader has typed it. */
 static enum play_result do_next(struct play *p, bool typed)
 {
-    const struct tour_screen *sc = screen_of(p);
+    const struct tour_screen *sc = play_screen(p);
 
     if (!play_restore(p))
         return PLAY_BROKEN;
     p->stage = PLAY_DO;
     if (!typed)
-        print_behind(p, TYPED, sc->commands[p->n_done].text);
+        play_print_behind(p, TYPED, sc->commands[p->n_done].text);
     if (!execute_nth(p, p->screen, p->n_done)) {
         p->strayed = p->changed = true;
         return p->failed ? PLAY_BROKEN : PLAY_TAKEN; /* not failed: ^C */
     }
     if (++p->n_done == sc->n_commands)
         return finish_screen(p);
-    print_command(p);
+    play_print_command(p);
     return PLAY_TAKEN;
 }
 
@@ -681,7 +521,7 @@ static char *canonical(const struct lines *l)
 
 enum play_result play_typed(struct play *p, const struct lines *l)
 {
-    const struct tour_screen *sc = screen_of(p);
+    const struct tour_screen *sc = play_screen(p);
     struct source src;
     struct lines own;
     char *a, *b;
@@ -706,5 +546,5 @@ void play_stray(struct play *p, const struct lines *l)
         p->changed = p->changed || !(step_flags(st) & CMD_LOOKS);
     p->strayed = true;
     if (p->stage == PLAY_DO && !p->s->run.quit)
-        print_reminder(p);
+        play_print_reminder(p);
 }
