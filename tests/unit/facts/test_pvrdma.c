@@ -9,6 +9,7 @@
 #include "emu/facts/enum/wc_opcode.h"
 #include "emu/facts/enum/wr_opcode.h"
 #include "emu/facts/pvrdma/command.h"
+#include "emu/facts/pvrdma/handle.h"
 #include "emu/facts/pvrdma/opcode.h"
 #include "emu/facts/pvrdma/regs.h"
 #include "emu/facts/pvrdma/ring.h"
@@ -219,6 +220,22 @@ static void slots_are_rounded_up(void **state)
     assert_int_equal(pv_pages_of(0, 128), 0);
 }
 
+static void handles_of_queues_begin_at_0(void **state)
+{
+    static const struct {
+        enum object_kind kind;
+        uint32_t number, handle;
+    } rows[] = {
+        {OBJ_CQ, 1, 0}, {OBJ_SRQ, 1, 0}, {OBJ_CQ, 0, UINT32_MAX}, {OBJ_QP, 1, 1}, {OBJ_PD, 1, 1},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        assert_int_equal(pv_handle_of(rows[i].kind, rows[i].number), rows[i].handle);
+        assert_int_equal(pv_number_of(rows[i].kind, rows[i].handle), rows[i].number);
+    }
+}
+
 static void registers_do_not_overlap(void **state)
 {
     uint32_t next = 0;
@@ -242,6 +259,7 @@ int main(void)
         cmocka_unit_test(odd_rings_are_rings_of_a_power_of_two),
         cmocka_unit_test(distance_knows_full_empty_and_wrong),
         cmocka_unit_test(slots_are_rounded_up),
+        cmocka_unit_test(handles_of_queues_begin_at_0),
         cmocka_unit_test(registers_do_not_overlap),
     };
 

@@ -4,6 +4,7 @@
 #include "emu/device/pvrdma/internal.h"
 #include "emu/facts/enum/object.h"
 #include "emu/facts/pvrdma/command.h"
+#include "emu/facts/pvrdma/handle.h"
 #include "emu/hca/mr.h"
 #include "emu/hca/srq.h"
 
@@ -110,7 +111,7 @@ enum refusal_reason pv_cmd_create_cq(struct pv_call *c)
                                             .n = r.cqe,
                                             .slot_bytes = PV_BYTES_cqe,
                                             .most = r.cqe};
-    PV_ANSWER(c, cq_made, .handle = cq->cqn - 1, .cqe = r.cqe);
+    PV_ANSWER(c, cq_made, .handle = pv_handle_of(OBJ_CQ, cq->cqn), .cqe = r.cqe);
     return REF_NONE;
 }
 
@@ -126,7 +127,7 @@ enum refusal_reason pv_cmd_destroy_cq(struct pv_call *c)
     uint32_t cqn;
 
     PV_TAKE(c, handle, r);
-    cqn = r.handle + 1;
+    cqn = pv_number_of(OBJ_CQ, r.handle);
     why = hca_cq_destroy(&d->nic.hca, cqn);
     if (why != REF_NONE)
         return why;
@@ -190,7 +191,7 @@ enum refusal_reason pv_cmd_create_srq(struct pv_call *c)
                                                .first_page = 1,
                                                .n = r.max_wr,
                                                .slot_bytes = slot};
-    PV_ANSWER(c, handle, .handle = srq->srqn - 1);
+    PV_ANSWER(c, handle, .handle = pv_handle_of(OBJ_SRQ, srq->srqn));
     return REF_NONE;
 }
 
@@ -200,7 +201,7 @@ enum refusal_reason pv_cmd_modify_srq(struct pv_call *c)
     struct srq *srq;
 
     PV_TAKE(c, modify_srq, r);
-    srq = hca_srq(h, r.handle + 1);
+    srq = hca_srq(h, pv_number_of(OBJ_SRQ, r.handle));
     if (!srq)
         return pv_refuse(c, REF_SRQ_HANDLE, compared_found(r.handle));
     if (r.mask & SRQ_MAX_WR)
@@ -215,7 +216,7 @@ enum refusal_reason pv_cmd_query_srq(struct pv_call *c)
     const struct srq *srq;
 
     PV_TAKE(c, handle, r);
-    srq = hca_srq(&c->d->nic.hca, r.handle + 1);
+    srq = hca_srq(&c->d->nic.hca, pv_number_of(OBJ_SRQ, r.handle));
     if (!srq)
         return pv_refuse(c, REF_SRQ_HANDLE, compared_found(r.handle));
     PV_ANSWER(c, srq_attr, .max_wr = srq->max_wr, .max_sge = srq->max_sge, .limit = srq->limit);
@@ -229,7 +230,7 @@ enum refusal_reason pv_cmd_destroy_srq(struct pv_call *c)
     uint32_t srqn;
 
     PV_TAKE(c, handle, r);
-    srqn = r.handle + 1;
+    srqn = pv_number_of(OBJ_SRQ, r.handle);
     why = hca_srq_destroy(&d->nic.hca, srqn);
     if (why != REF_NONE)
         return why;

@@ -6,6 +6,7 @@
 #include "emu/facts/enum/qp_attr.h"
 #include "emu/facts/enum/qp_state.h"
 #include "emu/facts/enum/qp_type.h"
+#include "emu/facts/pvrdma/handle.h"
 #include "emu/xport/ctrl.h"
 
 /* Attributes that the format has: bits of the mask of MODIFY_QP. */
@@ -120,14 +121,14 @@ enum refusal_reason pv_cmd_create_qp(struct pv_call *c)
     config = (struct qp_config){
         .pdn = r.pd,
         .type = r.type,
-        .send_cqn = r.send_cq + 1,
-        .recv_cqn = r.recv_cq + 1,
+        .send_cqn = pv_number_of(OBJ_CQ, r.send_cq),
+        .recv_cqn = pv_number_of(OBJ_CQ, r.recv_cq),
         .max_send_wr = r.max_send_wr,
         .max_recv_wr = r.max_recv_wr,
         .max_send_sge = r.max_send_sge,
         .max_recv_sge = r.max_recv_sge,
         .sig_all = r.sq_sig_all != 0,
-        .srqn = r.is_srq ? r.srq + 1 : 0,
+        .srqn = r.is_srq ? pv_number_of(OBJ_SRQ, r.srq) : 0,
     };
     if (r.is_srq && !hca_srq(&d->nic.hca, config.srqn)) /* 0 would be none */
         why = pv_refuse(c, REF_QP_SRQ, compared_found(r.srq));

@@ -5,6 +5,7 @@
 #include "emu/facts/async.h"
 #include "emu/facts/enum/fault.h"
 #include "emu/facts/enum/wc_flag.h"
+#include "emu/facts/pvrdma/handle.h"
 #include "emu/facts/pvrdma/opcode.h"
 #include "emu/hca/cq.h"
 #include "emu/trace/emit.h"
@@ -57,7 +58,7 @@ bool pv_complete(void *ctx, struct cq *cq, const struct completion *wc)
 /* Writes a notification of @cqn.  Returns its event, or 0 if there is no room. */
 static ev_id put_note(struct pvrdma *d, uint32_t cqn)
 {
-    const struct pv_cq_note note = {.cq = cqn - 1};
+    const struct pv_cq_note note = {.cq = pv_handle_of(OBJ_CQ, cqn)};
     struct pv_raw_cq_note raw;
     ev_id id;
 
@@ -118,12 +119,6 @@ static void flush_notes(struct pvrdma *d)
     raise_for(d, PV_VECTOR_CQ, queue, last);
 }
 
-/* The handle of object @number of @kind, as the driver knows it. */
-static uint32_t handle_of(enum object_kind kind, uint32_t number)
-{
-    return kind == OBJ_CQ || kind == OBJ_SRQ ? number - 1 : number;
-}
-
 static void flush_events(struct pvrdma *d)
 {
     const struct rnic_events *e = &d->nic.events;
@@ -133,7 +128,7 @@ static void flush_events(struct pvrdma *d)
         const struct rnic_event event = e->ring[e->first];
         const enum object_kind kind = async_object((uint32_t)event.type);
         const struct pv_async_event said = {.type = (uint32_t)event.type,
-                                            .info = handle_of(kind, event.number)};
+                                            .info = pv_handle_of(kind, event.number)};
         struct pv_raw_async_event raw;
 
         pv_async_event_put(&raw, &said);

@@ -8,6 +8,7 @@
 #include "emu/facts/enum/qp_type.h"
 #include "emu/facts/enum/send_flag.h"
 #include "emu/facts/enum/wr_opcode.h"
+#include "emu/facts/pvrdma/handle.h"
 #include "emu/facts/pvrdma/opcode.h"
 #include "emu/facts/wr.h"
 #include "emu/hca/mr.h"
@@ -83,12 +84,13 @@ static enum pv_doorbell meaning(struct pvrdma *d, uint32_t at, uint32_t handle, 
             return PVB_SEND_AND_RECV;
         return bits & PV_UAR_SEND ? PVB_SEND : bits & PV_UAR_RECV ? PVB_RECV : PVB_NOTHING;
     }
-    if (at == PV_UAR_AT_CQ && hca_cq(&d->nic.hca, handle + 1)) {
+    if (at == PV_UAR_AT_CQ && hca_cq(&d->nic.hca, pv_number_of(OBJ_CQ, handle))) {
         if (bits & (PV_UAR_ARM | PV_UAR_ARM_SOL))
             return bits & PV_UAR_ARM ? PVB_ARM : PVB_ARM_SOLICITED;
         return bits & PV_UAR_POLL ? PVB_POLL : PVB_NOTHING;
     }
-    if (at == PV_UAR_AT_SRQ && hca_srq(&d->nic.hca, handle + 1) && (bits & PV_UAR_SRQ_RECV))
+    if (at == PV_UAR_AT_SRQ && hca_srq(&d->nic.hca, pv_number_of(OBJ_SRQ, handle)) &&
+        (bits & PV_UAR_SRQ_RECV))
         return PVB_SRQ_RECV;
     return PVB_NOTHING;
 }
@@ -108,7 +110,7 @@ static void ring_recv(struct pvrdma *d, uint32_t qpn)
 /* Arms a CQ.  A notification that has waited for room may have it now. */
 static void arm(struct pvrdma *d, uint32_t handle, bool solicited)
 {
-    cq_arm(hca_cq(&d->nic.hca, handle + 1), solicited);
+    cq_arm(hca_cq(&d->nic.hca, pv_number_of(OBJ_CQ, handle)), solicited);
     pv_notes_flush(d);
 }
 
@@ -152,9 +154,9 @@ static uint32_t queue_of(const struct pvrdma *d, enum pv_doorbell rings, uint32_
     case PVB_RECV:
         return queue_of_qp(handle, WQ_RECV);
     case PVB_SRQ_RECV:
-        return pv_srq_queue(d, handle + 1);
+        return pv_srq_queue(d, pv_number_of(OBJ_SRQ, handle));
     default:
-        return pv_cq_queue(d, handle + 1);
+        return pv_cq_queue(d, pv_number_of(OBJ_CQ, handle));
     }
 }
 
@@ -170,9 +172,10 @@ static ev_id trace_doorbell(const struct pvrdma *d, enum pv_doorbell rings, uint
     ev_id id;
 
     TRACE_ID(d->nic.trace, id, doorbell, .host = d->config.nic.host, .rings = (uint32_t)rings,
-             .qpn = of_qp ? handle : 0, .cqn = of_cq ? handle + 1 : 0,
-             .object = (uint32_t)(of_srq ? OBJ_SRQ : OBJ_NONE), .number = of_srq ? handle + 1 : 0,
-             .queue = queue, .page = offset / PV_UAR_BYTES, .value = value);
+             .qpn = of_qp ? handle : 0, .cqn = of_cq ? pv_number_of(OBJ_CQ, handle) : 0,
+             .object = (uint32_t)(of_srq ? OBJ_SRQ : OBJ_NONE),
+             .number = of_srq ? pv_number_of(OBJ_SRQ, handle) : 0, .queue = queue,
+             .page = offset / PV_UAR_BYTES, .value = value);
     return id;
 }
 

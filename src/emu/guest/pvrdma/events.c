@@ -7,6 +7,7 @@
  */
 #include "emu/facts/async.h"
 #include "emu/facts/enum/object.h"
+#include "emu/facts/pvrdma/handle.h"
 #include "emu/guest/pvrdma/internal.h"
 
 bool pvd_events_init(const struct pvrdma_guest *d, struct pvd_shared_ring *r, uint32_t entry_bytes)
@@ -23,11 +24,9 @@ static void poll_async(struct pvrdma_guest *d)
 
     while (pvd_ring_take(d, &d->events.ring, &raw)) {
         struct pv_async_event e;
-        enum object_kind kind;
 
         pv_async_event_get(&e, &raw);
-        kind = async_object(e.type);
-        verbs_async(d->verbs, e.type, kind == OBJ_CQ || kind == OBJ_SRQ ? e.info + 1 : e.info);
+        verbs_async(d->verbs, e.type, pv_number_of(async_object(e.type), e.info));
     }
 }
 
@@ -43,7 +42,7 @@ static void poll_notes(struct pvrdma_guest *d)
         struct guest_cq *cq;
 
         pv_cq_note_get(&note, &raw);
-        cq = note.cq < d->caps.max_cq ? verbs_cq(d->verbs, note.cq + 1) : NULL;
+        cq = note.cq < d->caps.max_cq ? verbs_cq(d->verbs, pv_number_of(OBJ_CQ, note.cq)) : NULL;
         if (cq)
             verbs_cq_event(cq);
     }

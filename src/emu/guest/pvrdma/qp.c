@@ -4,6 +4,7 @@
 #include "emu/facts/enum/object.h"
 #include "emu/facts/enum/qp_attr.h"
 #include "emu/facts/enum/qp_state.h"
+#include "emu/facts/pvrdma/handle.h"
 #include "emu/facts/roce.h"
 #include "emu/guest/pvrdma/internal.h"
 
@@ -50,10 +51,11 @@ enum rdl_status pvd_create_qp(struct guest_qp *qp)
     if (qp->o.owner)
         qp->max_inline_data = 0; /* as Linux: a program looks at what it got */
     st = PVD_SEND(d, PV_CMD_CREATE_QP, create_qp, .pdir = q->pages.gpa, .pd = qp->pd->pdn,
-                  .send_cq = qp->send_cq->cqn - 1, .recv_cq = qp->recv_cq->cqn - 1,
-                  .srq = qp->srq ? qp->srq->srqn - 1 : 0, .max_send_wr = q->sends.n,
-                  .max_recv_wr = q->receives.n, .max_send_sge = qp->sq.max_sge,
-                  .max_recv_sge = qp->srq ? 0 : qp->rq.max_sge,
+                  .send_cq = pv_handle_of(OBJ_CQ, qp->send_cq->cqn),
+                  .recv_cq = pv_handle_of(OBJ_CQ, qp->recv_cq->cqn),
+                  .srq = qp->srq ? pv_handle_of(OBJ_SRQ, qp->srq->srqn) : 0,
+                  .max_send_wr = q->sends.n, .max_recv_wr = q->receives.n,
+                  .max_send_sge = qp->sq.max_sge, .max_recv_sge = qp->srq ? 0 : qp->rq.max_sge,
                   .max_inline_data = qp->max_inline_data, .total_pages = (uint16_t)q->pages.n,
                   .send_pages = (uint16_t)send_pages, .sq_sig_all = qp->sq_sig_all,
                   .type = (uint8_t)qp->type, .is_srq = qp->srq != NULL);

@@ -8,6 +8,7 @@
 #include "emu/base/log2.h"
 #include "emu/facts/enum/object.h"
 #include "emu/facts/enum_table.h"
+#include "emu/facts/pvrdma/handle.h"
 #include "emu/facts/roce.h"
 #include "emu/guest/pvrdma/internal.h"
 
@@ -23,18 +24,11 @@ PVD_BODY(destroy_bind)
 PVD_BODY(query_pkey)
 PVD_BODY(query_port)
 
-/* The handle of a CQ or SRQ is below the maximum, so it begins at 0; numbers of the lab begin at 1.
- */
-static uint32_t number_of(uint32_t handle)
-{
-    return handle + 1;
-}
-
 static uint32_t handle_of(const struct guest_object *o)
 {
     if (o->kind == OBJ_QP)
         return ((const struct pvd_qp *)o)->handle;
-    return o->kind == OBJ_CQ || o->kind == OBJ_SRQ ? verbs_number(o) - 1 : verbs_number(o);
+    return pv_handle_of(o->kind, verbs_number(o));
 }
 
 /* --- Objects ---------------------------------------------------------------------------------- */
@@ -75,7 +69,7 @@ void pvd_cq_created(struct pvrdma_guest *d, struct guest_object *o, const uint8_
 
     PVD_TAKE(body, cq_made, r);
     pvd_ring_init(d, &c->ring, &c->pages, false, 1, r.cqe, PV_BYTES_cqe);
-    pvd_created(d, o, number_of(r.handle));
+    pvd_created(d, o, pv_number_of(OBJ_CQ, r.handle));
 }
 
 static enum rdl_status arm(struct guest_cq *cq, uint32_t bit)
@@ -122,10 +116,13 @@ static enum rdl_status create_srq(struct guest_srq *srq)
 
 void pvd_srq_created(struct pvrdma_guest *d, struct guest_object *o, const uint8_t *body)
 {
+    uint32_t srqn;
+
     PVD_TAKE(body, handle, r);
+    srqn = pv_number_of(OBJ_SRQ, r.handle);
     /* The largest number of a queue pair is below the capability. */
-    ((struct guest_srq *)o)->rq.queue = pv_queue_of_srq(d->caps.max_qp - 1, number_of(r.handle));
-    pvd_created(d, o, number_of(r.handle));
+    ((struct guest_srq *)o)->rq.queue = pv_queue_of_srq(d->caps.max_qp - 1, srqn);
+    pvd_created(d, o, srqn);
 }
 
 static enum rdl_status modify_srq(struct guest_srq *srq, uint32_t limit, uint32_t mask)

@@ -5,6 +5,7 @@
 #include "emu/facts/enum/object.h"
 #include "emu/facts/enum/send_flag.h"
 #include "emu/facts/enum/wc_flag.h"
+#include "emu/facts/pvrdma/handle.h"
 #include "emu/facts/pvrdma/opcode.h"
 #include "emu/facts/wr.h"
 #include "emu/guest/pvrdma/internal.h"
@@ -156,7 +157,8 @@ void pvd_kick(struct guest_qp *qp, bool send)
 
 void pvd_kick_srq(struct guest_srq *srq)
 {
-    pvd_doorbell(driver_of(&srq->o), PV_UAR_AT_SRQ, (srq->srqn - 1) | PV_UAR_SRQ_RECV);
+    pvd_doorbell(driver_of(&srq->o), PV_UAR_AT_SRQ,
+                 pv_handle_of(OBJ_SRQ, srq->srqn) | PV_UAR_SRQ_RECV);
 }
 
 static void decode_cqe(const struct pv_raw_cqe *raw, struct rdl_wc *ret)
@@ -190,7 +192,7 @@ enum rdl_status pvd_poll_cq(struct guest_cq *cq, size_t max, struct rdl_wc *ret,
 
     /* As Linux does: tells the device that the queue is empty, and looks again. */
     if (max > 0 && pvd_ring_used(d, r) == 0)
-        pvd_doorbell(d, PV_UAR_AT_CQ, (cq->cqn - 1) | PV_UAR_POLL);
+        pvd_doorbell(d, PV_UAR_AT_CQ, pv_handle_of(OBJ_CQ, cq->cqn) | PV_UAR_POLL);
     if (pvd_ring_used(d, r) == UINT32_MAX)
         return RDL_ERR_BROKEN;
     for (; n < max && pvd_ring_take(d, r, &raw); n++) {
