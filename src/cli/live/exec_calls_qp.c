@@ -6,6 +6,7 @@
 #include "cli/live/exec_calls.h"
 #include "cli/live/exec_limits.h"
 #include "cli/live/exec_maker.h"
+#include "emu/facts/qp_attrs.h"
 
 /* The lab's own word for none; 0 would ask for its default. */
 static uint32_t size_or_none(uint32_t n)
@@ -81,30 +82,13 @@ enum rdl_status exec_created_qp(struct exec_client *c, struct program_answer *a)
     return RDL_OK;
 }
 
-/* The members that the lab and the program call the same: of addresses, and of attributes. */
+/* The members of addresses that the lab and the program call the same. */
 #define SAME_AV(X)                                                                                 \
     X(sgid_index)                                                                                  \
     X(hop_limit)                                                                                   \
     X(traffic_class)                                                                               \
     X(sl)                                                                                          \
     X(static_rate)
-#define SAME_ATTRS(X)                                                                              \
-    X(state)                                                                                       \
-    X(path_mtu)                                                                                    \
-    X(access)                                                                                      \
-    X(pkey_index)                                                                                  \
-    X(port)                                                                                        \
-    X(qkey)                                                                                        \
-    X(dest_qpn)                                                                                    \
-    X(rq_psn)                                                                                      \
-    X(sq_psn)                                                                                      \
-    X(max_rd_atomic)                                                                               \
-    X(max_dest_rd_atomic)                                                                          \
-    X(min_rnr_timer)                                                                               \
-    X(timeout)                                                                                     \
-    X(retry_cnt)                                                                                   \
-    X(rnr_retry)                                                                                   \
-    X(en_sqd_async_notify)
 #define COPY(name) .name = p->name,
 
 static struct rdl_ah_attr av_in(const struct program_av *p)
@@ -133,11 +117,9 @@ static struct program_av av_out(const struct rdl_ah_attr *p, uint32_t port)
 enum rdl_status exec_modify_qp(struct exec_client *c)
 {
     const struct program_qp_attr *p = &c->call.u.modify_qp.attr;
-    const struct rdl_qp_attr attr = {
-        SAME_ATTRS(COPY).cur_state = p->cur_state,
-        .ah = av_in(&p->av),
-    };
+    struct rdl_qp_attr attr = {.ah = av_in(&p->av)};
 
+    QP_ATTRS_COPY(&attr, p);
     c->modify_error = (struct rdl_modify_error){0};
     return exec_asked(c,
                       rdl_modify_qp(c->lab, (rdl_qp){c->call.u.modify_qp.qp}, &attr,
@@ -153,6 +135,7 @@ enum rdl_status exec_query_qp(struct exec_client *c)
 
 enum rdl_status exec_queried_qp(struct exec_client *c, struct program_answer *a)
 {
+    struct program_qp_attr *to = &a->u.query_qp.attr;
     const struct rdl_qp_attr *p;
     struct rdl_qp_info info;
     const enum rdl_status st = rdl_qp_info(c->lab, (rdl_qp){c->made}, &info);
@@ -160,11 +143,12 @@ enum rdl_status exec_queried_qp(struct exec_client *c, struct program_answer *a)
     if (st != RDL_OK)
         return st;
     p = &info.attr;
-    a->u.query_qp.attr = (struct program_qp_attr){
-        SAME_ATTRS(COPY).cur_state = p->state,
+    *to = (struct program_qp_attr){
         .sq_draining = p->sq_draining,
         .av = av_out(&p->ah, p->port),
     };
+    QP_ATTRS_COPY(to, p);
+    to->cur_state = p->state;
     a->u.query_qp.cap = cap_of(&info);
     return RDL_OK;
 }

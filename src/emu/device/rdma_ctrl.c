@@ -12,6 +12,7 @@
 #include "emu/facts/enum/object.h"
 #include "emu/facts/enum/qp_attr.h"
 #include "emu/facts/enum/qp_type.h"
+#include "emu/facts/qp_attrs.h"
 #include "emu/facts/virtio_rdma/ctrl_cmd.h"
 #include "emu/facts/virtio_rdma/refusal_rsp.h"
 #include "emu/trace/emit.h"
@@ -169,23 +170,6 @@ static void attr_get(struct qp_attr *out, const uint8_t raw_attr[sizeof(struct r
     memcpy(&raw, raw_attr, sizeof(raw));
     rfc_qp_attr_get(&a, &raw);
     *out = (struct qp_attr){
-        .state = a.qp_state,
-        .cur_state = a.cur_qp_state,
-        .path_mtu = a.path_mtu,
-        .access = a.qp_access_flags,
-        .pkey_index = a.pkey_index,
-        .port = a.port_num,
-        .qkey = a.qkey,
-        .dest_qpn = a.dest_qp_num,
-        .rq_psn = a.rq_psn,
-        .sq_psn = a.sq_psn,
-        .max_rd_atomic = a.max_rd_atomic,
-        .max_dest_rd_atomic = a.max_dest_rd_atomic,
-        .min_rnr_timer = a.min_rnr_timer,
-        .timeout = a.timeout,
-        .retry_cnt = a.retry_cnt,
-        .rnr_retry = a.rnr_retry,
-        .en_sqd_async_notify = a.en_sqd_async_notify,
         .av = {.sgid_index = a.ah_sgid_index,
                .hop_limit = a.ah_hop_limit,
                .tclass = a.ah_traffic_class,
@@ -195,6 +179,7 @@ static void attr_get(struct qp_attr *out, const uint8_t raw_attr[sizeof(struct r
                .flags = a.ah_flags,
                .flow_label = a.ah_flow_label},
     };
+    QP_ATTRS_FROM_RFC(out, &a);
     memcpy(out->av.dgid, a.ah_dgid, sizeof(out->av.dgid));
     memcpy(out->av.dmac, a.ah_dmac, sizeof(out->av.dmac));
 }
@@ -229,24 +214,7 @@ enum refusal_reason ctrl_query_qp(struct call *c)
         return ctrl_refuse(c, REF_QP_HANDLE, compared_found(r.qpn));
     a = &qp->attr;
     out = (struct rfc_qp_attr){
-        .qp_state = (uint8_t)qp->state,
-        .cur_qp_state = (uint8_t)qp->state,
-        .path_mtu = (uint8_t)a->path_mtu,
-        .qkey = a->qkey,
-        .rq_psn = a->rq_psn,
-        .sq_psn = a->sq_psn,
-        .dest_qp_num = a->dest_qpn,
-        .qp_access_flags = a->access,
-        .pkey_index = (uint16_t)a->pkey_index,
-        .en_sqd_async_notify = (uint8_t)a->en_sqd_async_notify,
         .sq_draining = xport_is_draining(qp),
-        .max_rd_atomic = (uint8_t)a->max_rd_atomic,
-        .max_dest_rd_atomic = (uint8_t)a->max_dest_rd_atomic,
-        .min_rnr_timer = (uint8_t)a->min_rnr_timer,
-        .port_num = (uint8_t)a->port,
-        .timeout = (uint8_t)a->timeout,
-        .retry_cnt = (uint8_t)a->retry_cnt,
-        .rnr_retry = (uint8_t)a->rnr_retry,
         .max_send_wr = qp->config.max_send_wr,
         .max_recv_wr = qp->config.max_recv_wr,
         .max_send_sge = qp->config.max_send_sge,
@@ -261,6 +229,8 @@ enum refusal_reason ctrl_query_qp(struct call *c)
         .ah_port_num = a->av.port,
         .ah_flags = a->av.flags,
     };
+    QP_ATTRS_TO_RFC(&out, a);
+    out.qp_state = out.cur_qp_state = (uint8_t)qp->state;
     memcpy(out.ah_dgid, a->av.dgid, sizeof(out.ah_dgid));
     memcpy(out.ah_dmac, a->av.dmac, sizeof(out.ah_dmac));
     rfc_qp_attr_put(&raw, &out);

@@ -7,6 +7,7 @@
 #include "emu/facts/enum/qp_state.h"
 #include "emu/facts/enum/qp_type.h"
 #include "emu/facts/pvrdma/handle.h"
+#include "emu/facts/qp_attrs.h"
 #include "emu/xport/ctrl.h"
 
 /* Attributes that the format has: bits of the mask of MODIFY_QP. */
@@ -167,31 +168,15 @@ static struct av av_of(const uint8_t bytes[])
 
 static struct qp_attr attr_of(const uint8_t bytes[])
 {
+    struct qp_attr ret = {.credits = false};
     struct pv_raw_qp_attr raw;
     struct pv_qp_attr a;
 
     memcpy(&raw, bytes, sizeof(raw));
     pv_qp_attr_get(&a, &raw);
-    return (struct qp_attr){
-        .state = a.state,
-        .cur_state = a.cur_state,
-        .path_mtu = a.path_mtu,
-        .access = a.access,
-        .pkey_index = a.pkey_index,
-        .port = a.port,
-        .qkey = a.qkey,
-        .dest_qpn = a.dest_qpn,
-        .rq_psn = a.rq_psn,
-        .sq_psn = a.sq_psn,
-        .max_rd_atomic = a.max_rd_atomic,
-        .max_dest_rd_atomic = a.max_dest_rd_atomic,
-        .min_rnr_timer = a.min_rnr_timer,
-        .timeout = a.timeout,
-        .retry_cnt = a.retry_cnt,
-        .rnr_retry = a.rnr_retry,
-        .en_sqd_async_notify = a.en_sqd_async_notify,
-        .av = av_of(a.ah),
-    };
+    QP_ATTRS_COPY(&ret, &a);
+    ret.av = av_of(a.ah);
+    return ret;
 }
 
 /* After a move to RESET the driver sets the indices of the rings to 0. */
@@ -254,29 +239,14 @@ enum refusal_reason pv_cmd_query_qp(struct pv_call *c)
         return pv_refuse(c, REF_QP_HANDLE, compared_found(r.handle));
     a = &qp->attr;
     out = (struct pv_qp_attr){
-        .state = qp->state,
-        .cur_state = qp->state,
-        .path_mtu = a->path_mtu,
-        .qkey = a->qkey,
-        .rq_psn = a->rq_psn,
-        .sq_psn = a->sq_psn,
-        .dest_qpn = a->dest_qpn,
-        .access = a->access,
-        .pkey_index = (uint16_t)a->pkey_index,
-        .en_sqd_async_notify = (uint8_t)a->en_sqd_async_notify,
         .sq_draining = xport_is_draining(qp),
-        .max_rd_atomic = (uint8_t)a->max_rd_atomic,
-        .max_dest_rd_atomic = (uint8_t)a->max_dest_rd_atomic,
-        .min_rnr_timer = (uint8_t)a->min_rnr_timer,
-        .port = (uint8_t)a->port,
-        .timeout = (uint8_t)a->timeout,
-        .retry_cnt = (uint8_t)a->retry_cnt,
-        .rnr_retry = (uint8_t)a->rnr_retry,
         .max_send_wr = qp->config.max_send_wr,
         .max_recv_wr = qp->config.max_recv_wr,
         .max_send_sge = qp->config.max_send_sge,
         .max_recv_sge = qp->config.max_recv_sge,
     };
+    QP_ATTRS_COPY(&out, a);
+    out.state = out.cur_state = qp->state;
     put_av(out.ah, &a->av);
     pv_qp_attr_put(&raw, &out);
     memcpy(c->rsp, &raw, sizeof(raw));

@@ -5,6 +5,7 @@
 #include "emu/facts/enum/qp_attr.h"
 #include "emu/facts/enum/qp_state.h"
 #include "emu/facts/pvrdma/handle.h"
+#include "emu/facts/qp_attrs.h"
 #include "emu/facts/roce.h"
 #include "emu/guest/pvrdma/internal.h"
 
@@ -97,27 +98,10 @@ static void put_ah(uint8_t out[], const struct rdl_ah_attr *from, uint32_t port)
 enum rdl_status pvd_modify_qp(struct guest_qp *qp, const struct rdl_qp_attr *attr, uint32_t mask)
 {
     struct pv_modify_qp cmd = {.handle = ((struct pvd_qp *)qp)->handle, .mask = mask};
-    struct pv_qp_attr a = {
-        .state = attr->state,
-        .cur_state = attr->cur_state,
-        .path_mtu = attr->path_mtu,
-        .qkey = attr->qkey,
-        .rq_psn = attr->rq_psn,
-        .sq_psn = attr->sq_psn,
-        .dest_qpn = attr->dest_qpn,
-        .access = attr->access,
-        .pkey_index = (uint16_t)attr->pkey_index,
-        .en_sqd_async_notify = (uint8_t)attr->en_sqd_async_notify,
-        .max_rd_atomic = (uint8_t)attr->max_rd_atomic,
-        .max_dest_rd_atomic = (uint8_t)attr->max_dest_rd_atomic,
-        .min_rnr_timer = (uint8_t)attr->min_rnr_timer,
-        .port = (uint8_t)attr->port,
-        .timeout = (uint8_t)attr->timeout,
-        .retry_cnt = (uint8_t)attr->retry_cnt,
-        .rnr_retry = (uint8_t)attr->rnr_retry,
-    };
+    struct pv_qp_attr a = {.state = 0};
     struct pv_raw_qp_attr raw;
 
+    QP_ATTRS_COPY(&a, attr);
     /* The address vector uses the queue pair's own port, which is not repeated in it. */
     put_ah(a.ah, &attr->ah, mask & QPA_PORT ? attr->port : qp->attr.port);
     pv_qp_attr_put(&raw, &a);
@@ -152,23 +136,6 @@ void pvd_qp_queried(struct pvrdma_guest *d, struct guest_object *o, const uint8_
     PVD_TAKE(body, qp_attr, a);
     PVD_TAKE(a.ah, ah_attr, ah);
     attr = (struct rdl_qp_attr){
-        .state = a.state,
-        .cur_state = a.cur_state,
-        .path_mtu = a.path_mtu,
-        .access = a.access,
-        .pkey_index = a.pkey_index,
-        .port = a.port,
-        .qkey = a.qkey,
-        .dest_qpn = a.dest_qpn,
-        .rq_psn = a.rq_psn,
-        .sq_psn = a.sq_psn,
-        .max_rd_atomic = a.max_rd_atomic,
-        .max_dest_rd_atomic = a.max_dest_rd_atomic,
-        .min_rnr_timer = a.min_rnr_timer,
-        .timeout = a.timeout,
-        .retry_cnt = a.retry_cnt,
-        .rnr_retry = a.rnr_retry,
-        .en_sqd_async_notify = a.en_sqd_async_notify,
         .sq_draining = a.sq_draining,
         .ah.sgid_index = ah.sgid_index,
         .ah.hop_limit = ah.hop_limit,
@@ -176,6 +143,7 @@ void pvd_qp_queried(struct pvrdma_guest *d, struct guest_object *o, const uint8_
         .ah.sl = ah.sl,
         .ah.flow_label = ah.flow_label,
     };
+    QP_ATTRS_COPY(&attr, &a);
     memcpy(attr.ah.dgid, ah.dgid, sizeof(attr.ah.dgid));
     memcpy(attr.ah.dmac, ah.dmac, sizeof(attr.ah.dmac));
     verbs_queried((struct guest_qp *)o, &attr);

@@ -5,6 +5,7 @@
 #include "emu/base/cursor.h"
 #include "emu/facts/enum/object.h"
 #include "emu/facts/enum/qp_attr.h"
+#include "emu/facts/qp_attrs.h"
 #include "emu/facts/virtio_rdma/ctrl_rsp.h"
 #include "emu/guest/virtio_rdma/internal.h"
 
@@ -110,23 +111,6 @@ void answer_destroy_qp(struct virtio_rdma *d, const uint8_t *data)
 static void attr_to_rfc(const struct rdl_qp_attr *a, struct rfc_qp_attr *out)
 {
     *out = (struct rfc_qp_attr){
-        .qp_state = (uint8_t)a->state,
-        .cur_qp_state = (uint8_t)a->cur_state,
-        .path_mtu = (uint8_t)a->path_mtu,
-        .qkey = a->qkey,
-        .rq_psn = a->rq_psn,
-        .sq_psn = a->sq_psn,
-        .dest_qp_num = a->dest_qpn,
-        .qp_access_flags = a->access,
-        .pkey_index = (uint16_t)a->pkey_index,
-        .max_rd_atomic = (uint8_t)a->max_rd_atomic,
-        .max_dest_rd_atomic = (uint8_t)a->max_dest_rd_atomic,
-        .min_rnr_timer = (uint8_t)a->min_rnr_timer,
-        .port_num = (uint8_t)a->port,
-        .timeout = (uint8_t)a->timeout,
-        .retry_cnt = (uint8_t)a->retry_cnt,
-        .rnr_retry = (uint8_t)a->rnr_retry,
-        .en_sqd_async_notify = (uint8_t)a->en_sqd_async_notify,
         .ah_flow_label = a->ah.flow_label,
         .ah_sgid_index = a->ah.sgid_index,
         .ah_hop_limit = a->ah.hop_limit,
@@ -134,6 +118,7 @@ static void attr_to_rfc(const struct rdl_qp_attr *a, struct rfc_qp_attr *out)
         .ah_sl = a->ah.sl,
         .ah_flags = AH_FLAG_GRH,
     };
+    QP_ATTRS_TO_RFC(out, a);
     memcpy(out->ah_dgid, a->ah.dgid, GID_BYTES);
     memcpy(out->ah_dmac, a->ah.dmac, MAC_BYTES);
 }
@@ -173,23 +158,6 @@ enum rdl_status request_query_qp(struct guest_qp *qp)
 static void attr_from_rfc(const struct rfc_qp_attr *a, struct rdl_qp_attr *out)
 {
     *out = (struct rdl_qp_attr){
-        .state = a->qp_state,
-        .cur_state = a->cur_qp_state,
-        .path_mtu = a->path_mtu,
-        .access = a->qp_access_flags,
-        .pkey_index = a->pkey_index,
-        .port = a->port_num,
-        .qkey = a->qkey,
-        .dest_qpn = a->dest_qp_num,
-        .rq_psn = a->rq_psn,
-        .sq_psn = a->sq_psn,
-        .max_rd_atomic = a->max_rd_atomic,
-        .max_dest_rd_atomic = a->max_dest_rd_atomic,
-        .min_rnr_timer = a->min_rnr_timer,
-        .timeout = a->timeout,
-        .retry_cnt = a->retry_cnt,
-        .rnr_retry = a->rnr_retry,
-        .en_sqd_async_notify = a->en_sqd_async_notify,
         .sq_draining = a->sq_draining,
         .ah.sgid_index = a->ah_sgid_index,
         .ah.hop_limit = a->ah_hop_limit,
@@ -197,6 +165,7 @@ static void attr_from_rfc(const struct rfc_qp_attr *a, struct rdl_qp_attr *out)
         .ah.sl = a->ah_sl,
         .ah.flow_label = a->ah_flow_label,
     };
+    QP_ATTRS_FROM_RFC(out, a);
     memcpy(out->ah.dgid, a->ah_dgid, GID_BYTES);
     memcpy(out->ah.dmac, a->ah_dmac, MAC_BYTES);
 }
