@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "bystanders.h"
 #include "emu/device/rdma.h"
 #include "emu/device/virtio_net.h"
 #include "emu/facts/device.h"
@@ -11,7 +12,6 @@
 #include "emu/facts/enum/pci_field.h"
 #include "emu/facts/enum/qp_type.h"
 #include "emu/facts/enum/send_flag.h"
-#include "emu/facts/enum/wc_status.h"
 #include "emu/facts/qp_fsm.h"
 #include "emu/facts/virtio/net.h"
 #include "emu/facts/virtio/ring_format.h"
@@ -29,8 +29,6 @@
 #define H1_WR            16u
 #define MESSAGE_BYTES    3000u
 #define GO_ON_TICKS      20000u /* at a time */
-#define END_NS           20000000u
-#define END_TICKS        400000u
 #define WAIT_TICKS       10000u
 #define GROWTH_MAX       (UINT64_C(16) << 20)
 #define NEW_RING_AT      (HOSTILE_PAGE_LIST - 4096u) /* in the zone */
@@ -40,11 +38,6 @@
 #define CHAINS_OF_OTHERS 64u /* that h2 and h3 take and give back in a tick */
 
 static struct hostile_lab beds[HOSTILE_LAB_COUNT];
-
-static void must(enum rdl_status st)
-{
-    FUZZ_CHECK(st == RDL_OK);
-}
 
 /* --- The lab ---------------------------------------------------------------------------------- */
 
@@ -438,8 +431,9 @@ static uint64_t chains_max(const struct hostile_lab *h)
 }
 
 /* One tick.  False: nothing is due until @until_ns. */
-static bool tick(const struct hostile_lab *h, uint64_t until_ns)
+static bool tick(const void *lab, uint64_t until_ns)
 {
+    const struct hostile_lab *h = lab;
     const uint64_t before = rdl_progress(h->lab, RDL_STEP_DESC);
     const uint64_t at_h1 = chains_max(h);
     enum rdl_status st;
@@ -466,33 +460,6 @@ void hostile_go_on(const struct hostile_lab *h, uint64_t ns)
 }
 
 /* --- What must have come of it ---------------------------------------------------------------- */
-
-static bool messages_are_done(const struct hostile_lab *h, uint32_t done[2])
-{
-    struct rdl_wc wc[4];
-    size_t n;
-
-    for (unsigned side = 0; side < 2; side++) {
-        must(rdl_poll_cq(h->lab, h->other[side].cq, ARRAY_LEN(wc), wc, &n));
-        for (size_t i = 0; i < n; i++)
-            FUZZ_CHECK(wc[i].status == WCS_SUCCESS);
-        done[side] += (uint32_t)n;
-    }
-    return done[0] == 2 * HOSTILE_MESSAGES && done[1] == 2 * HOSTILE_MESSAGES;
-}
-
-/* However busy h1 keeps its device, the others are done within the time that they need. */
-static void finish_messages(const struct hostile_lab *h)
-{
-    const uint64_t until_ns = rdl_now_ns(h->lab) + END_NS;
-    uint32_t done[2] = {0, 0};
-    bool due = true;
-
-    for (uint32_t i = 0; !messages_are_done(h, done); i++) {
-        FUZZ_CHECK(due && i < END_TICKS);
-        due = tick(h, until_ns);
-    }
-}
 
 static void check_messages(const struct hostile_lab *h)
 {
@@ -635,7 +602,7 @@ static void check_new_driver(struct hostile_lab *h)
     hostile_poke(h, request, &command, 1);
     hostile_offer(h, RING_CONTROL, segs, ARRAY_LEN(segs), ARRAY_LEN(segs), 0);
     hostile_kick(h, RING_CONTROL);
-    go_on(h, NEW_DRIVER_NS, END_TICKS);
+    go_on(h, NEW_DRIVER_NS, BYSTANDER_TICKS);
     must(rdl_ram_read(h->lab, h->host, vring_used_idx_at(&r), used, sizeof(used)));
     must(rdl_ram_read(h->lab, h->host, answer, rsp, sizeof(rsp)));
     FUZZ_CHECK(ld_le16(used) == 1 && rsp[0] == RSP_OK && ld_le32(rsp + 1) == 1);
@@ -643,7 +610,7 @@ static void check_new_driver(struct hostile_lab *h)
 
 void hostile_end(struct hostile_lab *h)
 {
-    finish_messages(h);
+    bystanders_finish(h->lab, h->other, HOSTILE_MESSAGES, tick, h);
     check_messages(h);
     check_state(h);
     check_new_driver(h);

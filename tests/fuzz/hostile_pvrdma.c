@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "bystanders.h"
 #include "emu/facts/enum/access.h"
 #include "emu/facts/enum/device_type.h"
 #include "emu/facts/enum/mtu.h"
@@ -10,7 +11,6 @@
 #include "emu/facts/enum/pci_function.h"
 #include "emu/facts/enum/qp_type.h"
 #include "emu/facts/enum/send_flag.h"
-#include "emu/facts/enum/wc_status.h"
 #include "emu/facts/pvrdma/command.h"
 #include "emu/facts/pvrdma/structs.h"
 #include "emu/hca/key.h"
@@ -23,18 +23,11 @@
 #define MESSAGE_BYTES 3000u
 #define REGION_BYTES  16384u
 #define GO_ON_TICKS   20000u /* at a time */
-#define END_NS        20000000u
-#define END_TICKS     400000u
 #define WAIT_TICKS    10000u
 #define GROWTH_MAX    (UINT64_C(16) << 20)
 #define OTHERS_MAX    64u /* requests that h2 and h3 take in a tick */
 
 static struct pv_lab beds[PV_LABS];
-
-static void must(enum rdl_status st)
-{
-    FUZZ_CHECK(st == RDL_OK);
-}
 
 /* --- The lab ---------------------------------------------------------------------------------- */
 
@@ -252,8 +245,9 @@ static uint64_t slots_of(const struct pvrdma *d)
 }
 
 /* One tick.  Returns false if nothing is due until @until_ns. */
-static bool tick(const struct pv_lab *h, uint64_t until_ns)
+static bool tick(const void *lab, uint64_t until_ns)
 {
+    const struct pv_lab *h = lab;
     const uint64_t before = rdl_progress(h->lab, RDL_STEP_WQE), at_h1 = slots_of(h->d);
 
     if (rdl_next_ns(h->lab) > until_ns)
@@ -273,33 +267,6 @@ void pv_lab_wait(const struct pv_lab *h, struct input *in)
 }
 
 /* --- What must have come of it ---------------------------------------------------------------- */
-
-static bool messages_are_done(const struct pv_lab *h, uint32_t done[2])
-{
-    struct rdl_wc wc[4];
-    size_t n;
-
-    for (unsigned side = 0; side < 2; side++) {
-        must(rdl_poll_cq(h->lab, h->other[side].cq, ARRAY_LEN(wc), wc, &n));
-        for (size_t i = 0; i < n; i++)
-            FUZZ_CHECK(wc[i].status == WCS_SUCCESS);
-        done[side] += (uint32_t)n;
-    }
-    return done[0] == 2 * PV_MESSAGES && done[1] == 2 * PV_MESSAGES;
-}
-
-/* However busy h1 keeps its device, the others are done within the time that they need. */
-static void finish_messages(const struct pv_lab *h)
-{
-    const uint64_t until_ns = rdl_now_ns(h->lab) + END_NS;
-    uint32_t done[2] = {0, 0};
-    bool due = true;
-
-    for (uint32_t i = 0; !messages_are_done(h, done); i++) {
-        FUZZ_CHECK(due && i < END_TICKS);
-        due = tick(h, until_ns);
-    }
-}
 
 static void check_ring(const struct pv_ring *r)
 {
@@ -410,7 +377,7 @@ static void check_new_driver(const struct pv_lab *h)
 
 void pv_lab_end(const struct pv_lab *h)
 {
-    finish_messages(h);
+    bystanders_finish(h->lab, h->other, PV_MESSAGES, tick, h);
     check_state(h);
     check_new_driver(h);
     check_state(h);
