@@ -55,10 +55,7 @@ enum rdl_status exec_create_qp(struct exec_client *c)
 static struct program_cap cap_of(const struct rdl_qp_info *info)
 {
     return (struct program_cap){
-        .max_send_wr = info->max_send_wr,
-        .max_recv_wr = info->max_recv_wr,
-        .max_send_sge = info->max_send_sge,
-        .max_recv_sge = info->max_recv_sge,
+        QP_SIZES(info),
         .max_inline_data = info->max_inline_data,
     };
 }

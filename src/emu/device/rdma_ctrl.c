@@ -145,10 +145,7 @@ enum refusal_reason ctrl_create_qp(struct call *c)
         .type = r.qp_type,
         .send_cqn = r.send_cqn,
         .recv_cqn = r.recv_cqn,
-        .max_send_wr = r.max_send_wr,
-        .max_recv_wr = r.max_recv_wr,
-        .max_send_sge = r.max_send_sge,
-        .max_recv_sge = r.max_recv_sge,
+        QP_SIZES(&r),
         .max_inline_data = r.max_inline_data,
         .sig_all = r.sq_sig_type == SIG_ALL_WR,
         .create_flags = r.create_flags,
@@ -215,10 +212,7 @@ enum refusal_reason ctrl_query_qp(struct call *c)
     a = &qp->attr;
     out = (struct rfc_qp_attr){
         .sq_draining = xport_is_draining(qp),
-        .max_send_wr = qp->config.max_send_wr,
-        .max_recv_wr = qp->config.max_recv_wr,
-        .max_send_sge = qp->config.max_send_sge,
-        .max_recv_sge = qp->config.max_recv_sge,
+        QP_SIZES(&qp->config),
         .max_inline_data = qp->config.max_inline_data,
         .ah_flow_label = a->av.flow_label,
         .ah_sgid_index = a->av.sgid_index,

@@ -3,7 +3,7 @@
  *
  * QP_ATTRS has a row X(to, from, name, RFC's name) for each.  The RFC's structure has names of its
  * own; in those of the lab, of the device, of PVRDMA and of programs an attribute has @name.
- * Address vectors, sizes and sq_draining are not among them.
+ * Address vectors, sizes and sq_draining are not among them; sizes have QP_SIZES.
  */
 #ifndef EMU_FACTS_QP_ATTRS_H
 #define EMU_FACTS_QP_ATTRS_H
@@ -49,5 +49,10 @@
     do {                                                                                           \
         QP_ATTRS(QP_ATTR_FROM_RFC, to, from)                                                       \
     } while (0)
+
+/* Initializers of the sizes of the queues, which have the same names in all structures. */
+#define QP_SIZES(from)                                                                             \
+    .max_send_wr = (from)->max_send_wr, .max_recv_wr = (from)->max_recv_wr,                        \
+    .max_send_sge = (from)->max_send_sge, .max_recv_sge = (from)->max_recv_sge
 
 #endif

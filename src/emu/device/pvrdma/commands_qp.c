@@ -91,13 +91,9 @@ static void answer_created(struct pv_call *c, const struct qp *qp)
     const struct qp_config *k = &qp->config;
 
     if (c->d->version >= PV_VERSION_QP_HANDLE)
-        PV_ANSWER(c, qp_made_v2, .qpn = qp->qpn, .handle = qp->qpn, .max_send_wr = k->max_send_wr,
-                  .max_recv_wr = k->max_recv_wr, .max_send_sge = k->max_send_sge,
-                  .max_recv_sge = k->max_recv_sge);
+        PV_ANSWER(c, qp_made_v2, .qpn = qp->qpn, .handle = qp->qpn, QP_SIZES(k));
     else
-        PV_ANSWER(c, qp_made, .qpn = qp->qpn, .max_send_wr = k->max_send_wr,
-                  .max_recv_wr = k->max_recv_wr, .max_send_sge = k->max_send_sge,
-                  .max_recv_sge = k->max_recv_sge);
+        PV_ANSWER(c, qp_made, .qpn = qp->qpn, QP_SIZES(k));
 }
 
 enum refusal_reason pv_cmd_create_qp(struct pv_call *c)
@@ -124,10 +120,7 @@ enum refusal_reason pv_cmd_create_qp(struct pv_call *c)
         .type = r.type,
         .send_cqn = pv_number_of(OBJ_CQ, r.send_cq),
         .recv_cqn = pv_number_of(OBJ_CQ, r.recv_cq),
-        .max_send_wr = r.max_send_wr,
-        .max_recv_wr = r.max_recv_wr,
-        .max_send_sge = r.max_send_sge,
-        .max_recv_sge = r.max_recv_sge,
+        QP_SIZES(&r),
         .sig_all = r.sq_sig_all != 0,
         .srqn = r.is_srq ? pv_number_of(OBJ_SRQ, r.srq) : 0,
     };
@@ -240,10 +233,7 @@ enum refusal_reason pv_cmd_query_qp(struct pv_call *c)
     a = &qp->attr;
     out = (struct pv_qp_attr){
         .sq_draining = xport_is_draining(qp),
-        .max_send_wr = qp->config.max_send_wr,
-        .max_recv_wr = qp->config.max_recv_wr,
-        .max_send_sge = qp->config.max_send_sge,
-        .max_recv_sge = qp->config.max_recv_sge,
+        QP_SIZES(&qp->config),
     };
     QP_ATTRS_COPY(&out, a);
     out.state = out.cur_state = qp->state;
