@@ -131,10 +131,14 @@ static size_t line_start(const struct source *src, size_t at)
 
 void source_place(const struct source *src, size_t at, size_t *ret_line, size_t *ret_col)
 {
+    const char *from = src->text, *end = from + (at < src->len ? at : src->len);
     size_t line = src->lines_before + 1;
 
-    for (size_t i = 0; i < at && i < src->len; i++)
-        line += src->text[i] == '\n';
+    /* A command of a loop asks for its place in each round. */
+    while (from < end && (from = memchr(from, '\n', (size_t)(end - from))) != NULL) {
+        line++;
+        from++;
+    }
     *ret_line = line;
     *ret_col = at - line_start(src, at) + 1;
 }

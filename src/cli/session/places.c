@@ -6,50 +6,27 @@
 
 #include "process/must.h"
 
-#define KNOWN_MAX 8u /* places that are found without reading the source again: those of a loop */
-
 struct post_place {
     uint64_t from, to; /* its ticks: from + 1 .. to */
-    char place[SESSION_PLACE_BYTES];
-};
-
-/* A place whose line was counted. */
-struct known_place {
-    const char *text; /* of the source; never read */
-    size_t at, len;
     char place[SESSION_PLACE_BYTES];
 };
 
 struct post_places {
     struct post_place v[PLACES_MAX];
     uint64_t n; /* so far */
-    struct known_place known[KNOWN_MAX];
-    size_t n_known;
 };
 
 /* Writes the place of @at, without the directory of the file. */
-static void write_place(struct session *s, struct span at, char ret[SESSION_PLACE_BYTES])
+static void write_place(const struct session *s, struct span at, char ret[SESSION_PLACE_BYTES])
 {
-    struct post_places *p = s->places;
     const struct source *src = s->run.block ? s->run.block->src : NULL;
     char whole[SESSION_PLACE_BYTES] = "";
-    struct known_place *k;
 
     ret[0] = '\0';
     if (!src || !src->name || src->of_lesson)
         return;
-    for (size_t i = 0; i < KNOWN_MAX; i++) {
-        k = &p->known[i];
-        if (k->text != src->text || k->at != at.at || k->len != src->len)
-            continue;
-        memcpy(ret, k->place, SESSION_PLACE_BYTES);
-        return;
-    }
     session_place(s, at, whole);
     snprintf(ret, SESSION_PLACE_BYTES, "%s", text_behind_slash(whole));
-    k = &p->known[p->n_known++ % KNOWN_MAX];
-    *k = (struct known_place){.text = src->text, .at = at.at, .len = src->len};
-    memcpy(k->place, ret, SESSION_PLACE_BYTES);
 }
 
 void places_add(struct session *s, struct span at, uint64_t from)

@@ -8,6 +8,7 @@
 #include "cli/lab_session.h"
 #include "cli/own_directory.h"
 #include "cli/session/files.h"
+#include "cli/session/places.h"
 #include "emu/base/quantity.h"
 #include "rdmalab/port.h"
 #include "rdmalab/trace.h"
@@ -576,6 +577,34 @@ static void a_verb_that_is_refused_at_once_changes_nothing(void **state)
     lab_close(&l);
 }
 
+/* A sourced file is freed when it has ended, and the next one may have its address and length. */
+static void a_text_at_the_address_of_another_one_has_places_of_its_own(void **state)
+{
+    static const struct row {
+        const char *name, *text, *place;
+    } rows[] = {
+        {"a.lab", "\n\n\nwrite a.mr[0] \"x\"", "a.lab:4"},
+        {"a.lab", "\n \nwrite a.mr[0] \"x\"", "a.lab:3"},
+        {"b.lab", "  \nwrite a.mr[0] \"x\"", "b.lab:2"},
+        {"c.lab", "   write a.mr[0] \"x\"", "c.lab:1"},
+    };
+    char text[64];
+    struct source src;
+    struct lab l;
+
+    (void)state;
+    lab_open(&l, false);
+    lab_run(&l, "host a b; link a b; alloc_pd a as pd; reg_mr a.pd len=64 as mr\n");
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        snprintf(text, sizeof(text), "%s", rows[i].text);
+        src = source_of(rows[i].name, text);
+        if (!exec_lines(l.s, &src, false))
+            fail_msg("%s: %s", text, l.s->diag.message);
+        assert_string_equal(places_find(l.s, rdl_tick(l.s->lab)), rows[i].place);
+    }
+    lab_close(&l);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -597,6 +626,7 @@ int main(void)
         cmocka_unit_test(lines_must_be_text),
         cmocka_unit_test(worse_exits_win),
         cmocka_unit_test(a_verb_that_is_refused_at_once_changes_nothing),
+        cmocka_unit_test(a_text_at_the_address_of_another_one_has_places_of_its_own),
     };
 
     return cmocka_run_group_tests(tests, enter_directory, leave_directory);
