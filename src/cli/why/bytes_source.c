@@ -92,12 +92,16 @@ static uint32_t psn_before(uint32_t psn, uint32_t n)
     return psn_add((struct psn){psn}, PSN_MASK + 1u - n).v;
 }
 
-/* *@ret is the number of bytes of the message of @work that packets before @tx have carried. */
+/* *@ret is the number of bytes of the message of @work that packets before @tx have carried.  Returns
+ * false if one of them may be missing in the record.
+ */
 static bool offset_in_message(const struct past_index *x, const struct ev *tx,
                               const struct ev *work, uint64_t *ret)
 {
     uint64_t offset = 0;
 
+    if (past_gap_between(x->past, work->id, tx->id))
+        return false;
     for (uint32_t n = 1; n <= PACKETS_MAX; n++) {
         const struct ev *e =
             past_last_tx(x, tx->u.tx.host, tx->u.tx.qpn, psn_before(tx->u.tx.psn, n), tx->id);

@@ -40,6 +40,33 @@ static void a_read_has_several_responses(void **state)
                        "why h1.mr[600:604]", "came from h2.mr[2648:2652],");
 }
 
+/* Without one of its packets the position of a later one in the message is not known. */
+static void a_packet_that_is_not_recorded_leaves_no_origin(void **state)
+{
+    static const struct {
+        const char *off, *on; /* before and after the packet */
+        bool is_known;
+    } rows[] = {{"", "", true}, {"record off; ", "record on; ", false}};
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct lab l;
+
+        lab_open(&l, false);
+        lab_run(&l, READERS "post_recv h2.qp sge=mr[0:1k]; post_send h1.qp sge=mr[0:1k]\n"
+                            "until count(tx, host==h1) == 1; step\n");
+        lab_run(&l, rows[i].off);
+        lab_run(&l, "step\n"); /* sends the third of four packets */
+        lab_run(&l, rows[i].on);
+        lab_run(&l, "run; why h2.mr[800:804]\n");
+        fflush(l.f);
+        assert_non_null(strstr(l.out, "h2.mr[800:804]: written last in "));
+        assert_int_equal(strstr(l.out, "came from h1.mr[800:804],") != NULL, rows[i].is_known);
+        assert_int_equal(strstr(l.out, "came from") != NULL, rows[i].is_known);
+        lab_close(&l);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -47,6 +74,7 @@ int main(void)
         cmocka_unit_test(bytes_behind_a_write_are_not_written),
         cmocka_unit_test(a_scatter_list_divides_a_packet),
         cmocka_unit_test(a_read_has_several_responses),
+        cmocka_unit_test(a_packet_that_is_not_recorded_leaves_no_origin),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
