@@ -122,7 +122,7 @@ RDL_MUST_CHECK enum rdl_status rdl_vm_ethernet(struct rdl_lab *lab, rdl_host hos
  * own.  @frame is copied.
  *
  * Return: RDL_OK, RDL_ERR_STALE, RDL_ERR_STATE, RDL_ERR_UNSUPPORTED, RDL_ERR_NOMEM
- *	   RDL_ERR_QUEUE_FULL  256 frames wait for the line
+ *	   RDL_ERR_QUEUE_FULL  too many frames wait for the line
  *	   RDL_ERR_INVAL  shorter than an Ethernet header, or longer than the MTU of the port allows
  */
 RDL_MUST_CHECK enum rdl_status rdl_vm_send(struct rdl_lab *lab, rdl_host host, const void *frame,

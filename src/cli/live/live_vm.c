@@ -8,6 +8,7 @@
 #include "cli/live/live_vm.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -253,6 +254,7 @@ static struct live_vm *place_for(struct live *l, const struct live_vm_config *co
                                  struct live_error *reterr)
 {
     struct live_vm *vm = vm_of(l, config->host_name), **last = &l->vms;
+    char why[LIVE_ERROR_BYTES];
     unsigned n = 0;
 
     if (vm && vm->state == VM_RUNS) {
@@ -265,8 +267,8 @@ static struct live_vm *place_for(struct live *l, const struct live_vm_config *co
     for (; *last; last = &(*last)->next)
         n++;
     if (n == LIVE_VMS_MAX) {
-        live_error_set(reterr, config->host_name, "a lab has at most 4 virtual machines",
-                       "start another rdmalab");
+        snprintf(why, sizeof(why), "a lab has at most %u virtual machines", LIVE_VMS_MAX);
+        live_error_set(reterr, config->host_name, why, "start another rdmalab");
         return NULL;
     }
     vm = calloc(1, sizeof(*vm));

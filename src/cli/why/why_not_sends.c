@@ -13,13 +13,13 @@
 #include "emu/facts/enum/send_flag.h"
 #include "emu/facts/enum/wc_status.h"
 #include "emu/facts/enum/wr_opcode.h"
+#include "emu/facts/roce.h"
 #include "emu/facts/wr.h"
 #include "emu/past/posted.h"
 #include "emu/trace/event.h"
 #include "rdmalab/trace.h"
 
 #define ATTEMPTS_TOLD 3u
-#define RNR_FOREVER   7u
 #define ALL_DIGITS_NS                                                                              \
     1000000u /* times from here on are printed with all digits, so that they differ */
 
@@ -205,8 +205,8 @@ static void add_repeats(struct text *t, const struct why_not *w, const struct wh
 {
     const uint64_t limit = tree_number(w->lab, q->path, LEAF_qp_rnr_retry);
 
-    if (limit == RNR_FOREVER)
-        text_addf(t, "%s repeats without end (rnr_retry=7)", q->path);
+    if (limit == RETRY_FOREVER)
+        text_addf(t, "%s repeats without end (rnr_retry=%u)", q->path, RETRY_FOREVER);
     else
         text_addf(t, "%s repeats at most %llu times (rnr_retry=%llu)", q->path,
                   (unsigned long long)limit, (unsigned long long)limit);

@@ -41,6 +41,11 @@
 #define SERVICE_LEVEL_MAX 15u
 #define QPN_MAX           0xffffffu
 
+/* Value of rnr_retry for unlimited retries.  [IBTA1 9.7.5.2.8]  As a value of retry_cnt it is
+ * unlimited only if the profile does not have TRAIT_RETRY_7_ENDS.
+ */
+#define RETRY_FOREVER 7u
+
 /* Destination QPN of packets to a multicast group. */
 #define QPN_MULTICAST 0xffffffu
 

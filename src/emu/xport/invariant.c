@@ -4,6 +4,7 @@
 #include "emu/base/assert.h"
 #include "emu/base/log2.h"
 #include "emu/facts/enum/qp_state.h"
+#include "emu/facts/roce.h"
 #include "emu/xport/internal.h"
 #include "emu/xport/retry.h"
 
@@ -45,7 +46,7 @@ static bool counters_are_within_limits(const struct xport_qp *xqp)
 
     return (xqp->req.retries <= a->retry_cnt ||
             retry_is_endless(a->retry_cnt, xqp->qp.hca->profile)) &&
-           (a->rnr_retry == REQ_RETRY_FOREVER || xqp->req.rnr_naks <= a->rnr_retry);
+           (a->rnr_retry == RETRY_FOREVER || xqp->req.rnr_naks <= a->rnr_retry);
 }
 
 /* The ACK timer runs exactly while an answer was requested, unless timeout is 0. */

@@ -8,12 +8,13 @@
 
 #include "emu/facts/enum/profile.h"
 #include "emu/facts/profile.h"
+#include "emu/facts/roce.h"
 #include "emu/xport/xport_qp.h"
 
 /* Returns true if @retry_cnt allows unlimited retries on a host of profile @p. */
 static inline bool retry_is_endless(uint32_t retry_cnt, enum profile p)
 {
-    return retry_cnt == REQ_RETRY_FOREVER && !profile_has(p, TRAIT_RETRY_7_ENDS);
+    return retry_cnt == RETRY_FOREVER && !profile_has(p, TRAIT_RETRY_7_ENDS);
 }
 
 /* Returns true if another retry is allowed after @used retries without progress, on a host of
@@ -27,7 +28,7 @@ static inline bool retry_allowed(uint32_t used, uint32_t retry_cnt, enum profile
 /* Like retry_allowed() for RNR NAKs, where 7 means unlimited.  [IBTA1 9.7.5.2.8] */
 static inline bool rnr_retry_allowed(uint32_t used, uint32_t rnr_retry)
 {
-    return rnr_retry == REQ_RETRY_FOREVER || used < rnr_retry;
+    return rnr_retry == RETRY_FOREVER || used < rnr_retry;
 }
 
 /* Return the retry limits as shown in events.  "Unlimited" is shown as 0, and so is a limit of 0.
@@ -39,7 +40,7 @@ static inline uint32_t retry_limit(uint32_t retry_cnt, enum profile p)
 
 static inline uint32_t rnr_limit(uint32_t rnr_retry)
 {
-    return rnr_retry == REQ_RETRY_FOREVER ? 0 : rnr_retry;
+    return rnr_retry == RETRY_FOREVER ? 0 : rnr_retry;
 }
 
 #endif

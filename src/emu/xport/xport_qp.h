@@ -71,11 +71,6 @@
 
 #define RESP_MSN_MASK 0xffffffu
 
-/* Value of rnr_retry for unlimited retries.  [IBTA1 9.7.5.2.8]  As a value of retry_cnt it is
- * unlimited only if the profile does not have TRAIT_RETRY_7_ENDS.
- */
-#define REQ_RETRY_FOREVER 7u
-
 /* A work request of the send queue. */
 struct req_wqe {
     struct send_wqe w;
