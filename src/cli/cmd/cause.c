@@ -149,8 +149,9 @@ static void end_not(struct told_answer *a, struct why_not *w)
     end(a);
 }
 
-static void count_wait(void *ctx, const char *sentence)
+static void count_wait(void *ctx, const char *path, const char *sentence)
 {
+    (void)path;
     (void)sentence;
     ++*(size_t *)ctx;
 }

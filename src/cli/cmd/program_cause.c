@@ -267,8 +267,9 @@ static void tell_program(struct program_cause *c)
     free(c->qps);
 }
 
-static void count_wait(void *ctx, const char *sentence)
+static void count_wait(void *ctx, const char *path, const char *sentence)
 {
+    (void)path;
     (void)sentence;
     ++*(size_t *)ctx;
 }

@@ -68,8 +68,9 @@ static enum rdl_status call(struct session *s, const struct move *m, struct rdl_
     return RDL_ERR_INVAL;
 }
 
-static void note_wait(void *ctx, const char *sentence)
+static void note_wait(void *ctx, const char *path, const char *sentence)
 {
+    (void)path;
     diag_note(ctx, "  %s", sentence);
 }
 
@@ -98,14 +99,12 @@ static void offer(void *ctx, const char *command)
     o->n++;
 }
 
-/* Adds what `why not` offers for the queue pair with which @sentence of rdl_waits() begins. */
-static void offer_for(void *ctx, const char *sentence)
+/* Adds what `why not` offers for the queue pair @path, which waits. */
+static void offer_for(void *ctx, const char *path, const char *sentence)
 {
     struct offers *o = ctx;
-    char path[TREE_PATH_BYTES];
-    struct text t = text_on(path, sizeof(path));
 
-    text_addn(&t, sentence, strcspn(sentence, ":"));
+    (void)sentence;
     if (tree_is(o->s->lab, path, NODE_qp))
         why_not_each_try(o->s->lab, &o->past, path, offer, o);
 }

@@ -95,12 +95,13 @@ static struct summary_sentence *append(struct sentences *s)
     return &s->v[s->n++];
 }
 
-static void add_wait(void *ctx, const char *sentence)
+static void add_wait(void *ctx, const char *path, const char *sentence)
 {
     struct summary *s = ctx;
     struct summary_sentence *w = append(&s->waits);
     struct text t = text_on(w->text, sizeof(w->text));
 
+    (void)path;
     text_add(&t, sentence);
 }
 

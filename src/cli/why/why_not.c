@@ -314,12 +314,12 @@ struct waits {
     size_t n;
 };
 
-static void say_wait(void *ctx, const char *sentence)
+static void say_wait(void *ctx, const char *path, const char *sentence)
 {
     struct waits *of = ctx;
     const size_t n = strlen(of->host);
 
-    if (n && (strncmp(sentence, of->host, n) != 0 || !strchr(".:", sentence[n])))
+    if (n && (strncmp(path, of->host, n) != 0 || (path[n] && path[n] != '.')))
         return;
     if (of->n++ == 0)
         why_not_say(of->w, "What is waited for%s%s:", n ? " at " : "", of->host);

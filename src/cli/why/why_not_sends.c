@@ -259,12 +259,11 @@ struct held_sends {
 /* Prints those sentences of rdl_waits() that say that a request of held.qp waits for READs or
  * atomics.
  */
-static void say_held(void *ctx, const char *sentence)
+static void say_held(void *ctx, const char *path, const char *sentence)
 {
     struct held_sends *h = ctx;
-    const size_t n = strlen(h->qp);
 
-    if (strncmp(sentence, h->qp, n) != 0 || sentence[n] != ':' || !strstr(sentence, "waits behind"))
+    if (strcmp(path, h->qp) != 0 || !strstr(sentence, "waits behind"))
         return;
     h->n++;
     why_not_say(h->w, "%s.", sentence);

@@ -294,10 +294,11 @@ static void each_host(void *ctx, const char *key, const struct rdl_value *v)
         a->host = "";
 }
 
-static void count_wait(void *ctx, const char *sentence)
+static void count_wait(void *ctx, const char *path, const char *sentence)
 {
     struct all *a = ctx;
 
+    (void)path;
     a->n++;
     why_not_say(a->w, "%s", sentence);
 }

@@ -16,13 +16,27 @@
 #define SENTENCE_BYTES 240u
 
 struct out {
-    void (*each)(void *ctx, const char *sentence);
+    void (*each)(void *ctx, const char *path, const char *sentence);
     void *ctx;
 };
 
 static void add_path(struct text *t, const struct guest_object *o, const struct host *h)
 {
     text_addf(t, "%s.%s", h->name, o->name);
+}
+
+/* Reports that @o, or the host itself if it is NULL, waits as @sentence says. */
+static void report(const struct out *out, const struct host *h, const struct guest_object *o,
+                   const char *sentence)
+{
+    char path[RDL_PATH_BYTES];
+    struct text t = text_on(path, sizeof(path));
+
+    if (o)
+        add_path(&t, o, h);
+    else
+        text_add(&t, h->name);
+    out->each(out->ctx, path, sentence);
 }
 
 /* The peer queue pair as the lab knows it: "h2.qp". */
@@ -96,7 +110,7 @@ static void report_held_back(const struct host *h, const struct guest_qp *g,
         text_add(&t, "it has a fence");
     else
         text_addf(&t, "max_rd_atomic is %u", xqp->qp.attr.max_rd_atomic);
-    out->each(out->ctx, buf);
+    report(out, h, &g->o, buf);
 }
 
 static void report_sends(const struct lab_state *w, const struct host *h, const struct guest_qp *g,
@@ -126,7 +140,7 @@ static void report_sends(const struct lab_state *w, const struct host *h, const 
                   q->kicked ? "told to the device"
                             : "not seen by the device: no kick has arrived yet");
     }
-    out->each(out->ctx, buf);
+    report(out, h, &g->o, buf);
     report_held_back(h, g, xqp, out);
 }
 
@@ -143,7 +157,7 @@ static void report_receives(const struct host *h, const struct guest_object *o,
     add_path(&t, o, h);
     text_addf(&t, ": %u posted receive%s wait%s for a message", n, n == 1 ? "" : "s",
               n == 1 ? "s" : "");
-    out->each(out->ctx, buf);
+    report(out, h, o, buf);
 }
 
 static void report_control(const struct host *h, const struct out *out)
@@ -159,7 +173,7 @@ static void report_control(const struct host *h, const struct out *out)
     else
         text_addf(&t, "%s: the driver waits for the answer to %s", h->name,
                   v->ops->request_name(v));
-    out->each(out->ctx, buf);
+    report(out, h, NULL, buf);
 }
 
 static void report_pings(const struct host *h, const struct out *out)
@@ -173,7 +187,7 @@ static void report_pings(const struct host *h, const struct out *out)
             continue;
         text_addf(&t, "%s: ping seq=%u waits for an answer from %s", h->name, p->seq,
                   addr_text(p->dst, addr));
-        out->each(out->ctx, buf);
+        report(out, h, NULL, buf);
     }
 }
 
@@ -198,7 +212,7 @@ static void report_id(const struct host *h, const struct cma_id *id, const struc
             quantity_add_time_short(&t, id->ib->due_ns);
         }
     }
-    out->each(out->ctx, buf);
+    report(out, h, &o->o, buf);
 }
 
 /* Reports the IDs in the order of their creation. */
@@ -212,7 +226,8 @@ static void report_ids(const struct host *h, const struct out *out)
         report_id(h, id, out);
 }
 
-void rdl_waits(const struct rdl_lab *lab, void (*each)(void *ctx, const char *sentence), void *ctx)
+void rdl_waits(const struct rdl_lab *lab,
+               void (*each)(void *ctx, const char *path, const char *sentence), void *ctx)
 {
     const struct lab_state *w = lab->state;
     const struct out out = {each, ctx};

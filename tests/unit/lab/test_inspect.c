@@ -217,12 +217,11 @@ static void a_wait_for_a_receive_is_told_until_it_ends(void **state)
     testbed_done(&r);
 }
 
-static void collect(void *ctx, const char *sentence)
+static void collect(void *ctx, const char *path, const char *sentence)
 {
     struct text *t = ctx;
 
-    text_add(t, sentence);
-    text_add(t, "\n");
+    text_addf(t, "[%s] %s\n", path, sentence);
 }
 
 static void waiting_is_told_in_words(void **state)
@@ -238,7 +237,7 @@ static void waiting_is_told_in_words(void **state)
     assert_string_equal(buf, "");
     assert_int_equal(testbed_recv(&r, 1, 8, 0, 1024), RDL_OK);
     rdl_waits(r.lab, collect, &t);
-    assert_string_equal(buf, "h2.qp: 1 posted receive waits for a message\n");
+    assert_string_equal(buf, "[h2.qp] h2.qp: 1 posted receive waits for a message\n");
 
     /* What has had its message waits no more, although the driver has not looked. */
     assert_int_equal(testbed_recv(&r, 1, 9, 0, 1024), RDL_OK);
@@ -247,7 +246,7 @@ static void waiting_is_told_in_words(void **state)
     assert_int_equal(rdl_run(r.lab, RDL_NEVER, none), RDL_OK);
     t = text_on(buf, sizeof(buf));
     rdl_waits(r.lab, collect, &t);
-    assert_string_equal(buf, "h2.qp: 2 posted receives wait for a message\n");
+    assert_string_equal(buf, "[h2.qp] h2.qp: 2 posted receives wait for a message\n");
     testbed_done(&r);
 }
 
