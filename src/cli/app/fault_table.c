@@ -7,6 +7,7 @@
 
 #include "cli/app/test_run.h"
 #include "emu/facts/enum/object.h"
+#include "print/answer.h"
 #include "print/print_json.h"
 #include "print/shell.h"
 #include "print/show_text.h"
@@ -124,17 +125,6 @@ static const struct variant *first_with(const struct matrix *m, size_t note)
     return v;
 }
 
-/* Prints @why, lines that `why` has printed, with a margin. */
-static void print_why(FILE *out, const char *why)
-{
-    while (*why) {
-        const size_t n = strcspn(why, "\n");
-
-        fprintf(out, "    %.*s\n", (int)n, why);
-        why += n + (why[n] == '\n');
-    }
-}
-
 /* Prints the note with index @note, its cause in the first of its runs, how to repeat each run that
  * has it, and how to look around in the first of them.
  */
@@ -145,7 +135,7 @@ static void print_note(const struct matrix *m, size_t note)
 
     snprintf(lead, sizeof(lead), "[%zu] ", note + 1);
     show_wrap_behind(stdout, lead, 4, m->notes[note]);
-    print_why(stdout, first->c->result.why);
+    answer_print(stdout, NULL, first->c->result.why);
     for (size_t i = 0; i < m->was.n_kept * N_HAPPENINGS; i++) {
         char line[SHELL_LINE_BYTES];
         struct text again = text_on(line, sizeof(line));

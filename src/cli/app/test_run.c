@@ -22,6 +22,7 @@
 
 #include "emu/base/text.h"
 #include "emu/trace/render.h"
+#include "print/answer.h"
 #include "print/shell.h"
 #include "print/utf8.h"
 #include "process/out_file.h"
@@ -354,17 +355,17 @@ struct session *test_run_here(const struct test_case *c, const struct test_optio
                     observer_of(c, o, NULL), ret_status);
 }
 
+static void add_line(void *ctx, const char *margin, const char *s, size_t bytes)
+{
+    text_addf(ctx, "%s%.*s\n", margin, (int)bytes, s);
+}
+
 void test_tell_seen(struct test_result *r)
 {
     struct text t = text_on(r->message, sizeof(r->message));
 
     text_addf(&t, "%s\n", r->seen);
-    for (const char *why = r->why; *why;) {
-        const size_t n = strcspn(why, "\n");
-
-        text_addf(&t, "    %.*s\n", (int)n, why);
-        why += n + (why[n] == '\n');
-    }
+    answer_lines(NULL, r->why, add_line, &t);
 }
 
 /* Leaves the artifacts of a failed case.  The report comes first: the process may be killed while

@@ -14,13 +14,13 @@
 #include "cli/why/why_not.h"
 #include "emu/facts/enum/qp_state.h"
 #include "emu/trace/event.h"
+#include "print/answer.h"
 #include "process/must.h"
 #include "rdmalab/trace.h"
 #include "tree/lab_past.h"
 #include "tree/tree.h"
 
-#define CAUSES_MAX 2u  /* most answers about the subjects of one expectation */
-#define LINES_MAX  24u /* most lines of one answer */
+#define CAUSES_MAX 2u /* most answers about the subjects of one expectation */
 
 #define HEADING_BYTES (SESSION_PATH_BYTES + 32u)
 
@@ -76,24 +76,20 @@ static bool begin(struct told_answer *a, struct causes *c, const char *heading)
     return true;
 }
 
+static void note_line(void *ctx, const char *margin, const char *s, size_t bytes)
+{
+    diag_note(ctx, "%s%.*s", margin, (int)bytes, s);
+}
+
 static void end(struct told_answer *a)
 {
     struct causes *c = a->c;
     struct diag *d = &c->s->diag;
-    const char *line;
-    size_t n = 0;
 
     must_memstream_end(a->out, &a->text);
     if (a->bytes > 0)
         diag_note(d, "  %s:", c->headings[c->n]);
-    for (line = a->text; *line && n < LINES_MAX; n++) {
-        const size_t bytes = strcspn(line, "\n");
-
-        diag_note(d, "    %.*s", (int)bytes, line);
-        line += bytes + (line[bytes] != '\0');
-    }
-    if (*line)
-        diag_note(d, "    ... \"%s\" tells the rest", c->headings[c->n]);
+    answer_lines(c->headings[c->n], a->text, note_line, d);
     c->n += a->bytes > 0;
     free(a->text);
 }

@@ -18,6 +18,7 @@
 #include "emu/facts/enum/object.h"
 #include "emu/facts/rules.h"
 #include "emu/trace/event.h"
+#include "print/answer.h"
 #include "print/shell.h"
 #include "print/show_text.h"
 #include "print/utf8.h"
@@ -25,9 +26,7 @@
 #include "rdmalab/trace.h"
 #include "tree/lab_past.h"
 
-#define TOLD_MAX  4u  /* queue pairs of a program that are named; the first one is explained */
-#define LINES_MAX 24u /* most lines of one answer */
-#define INDENT    4
+#define TOLD_MAX 4u /* queue pairs of a program that are named; the first one is explained */
 
 /* A queue pair of a program, and the first error of it that is recorded. */
 struct failed_qp {
@@ -119,20 +118,11 @@ static struct failed_qp *next_failed(struct program_cause *c, ev_id behind)
 
 /* --- Telling ---------------------------------------------------------------------------------- */
 
-/* Prints @text, the answer of the command @heading, with a margin. */
+/* Prints @text, the answer of the command @heading, below it. */
 static void print_answer(FILE *out, const char *heading, const char *text)
 {
-    unsigned n = 0;
-
     fprintf(out, "  %s:\n", heading);
-    for (; *text && n < LINES_MAX; n++) {
-        const size_t bytes = strcspn(text, "\n");
-
-        fprintf(out, "%*s%.*s\n", INDENT, "", (int)bytes, text);
-        text += bytes + (text[bytes] != '\0');
-    }
-    if (*text)
-        fprintf(out, "%*s... \"%s\" tells the rest\n", INDENT, "", heading);
+    answer_print(out, heading, text);
 }
 
 /* Appends the place at which the region was made whose key was refused in packet @rx, if a program
