@@ -193,14 +193,21 @@ static uint64_t unpolled(const struct why_not *w, const char *cq)
     return tree_number(w->lab, cq, LEAF_cq_count) - tree_number(w->lab, cq, LEAF_cq_polled);
 }
 
+/* Appends "h2.cq has 1 completion that nobody has polled". */
+static void add_unpolled(struct text *t, const char *cq, uint64_t n)
+{
+    text_addf(t, "%s has %llu completion%s that nobody has polled", cq, (unsigned long long)n,
+              n == 1 ? "" : "s");
+}
+
 /* Reports completions in @cq of which no event has told or will tell, as it has a channel and is
  * not armed.  Returns false if there are none.
  */
 static bool say_unarmed(struct why_not *w, const char *cq)
 {
     const uint64_t n = unpolled(w, cq);
-    char host[RDL_NAME_BYTES], channel[TREE_PATH_BYTES];
-    struct text t = text_on(channel, sizeof(channel));
+    char host[RDL_NAME_BYTES], channel[TREE_PATH_BYTES], buf[SHOW_LINE_BYTES];
+    struct text t = text_on(channel, sizeof(channel)), b = text_on(buf, sizeof(buf));
     struct rdl_value v, armed;
 
     tree_host_of(cq, host);
@@ -210,10 +217,11 @@ static bool say_unarmed(struct why_not *w, const char *cq)
     tree_join(&t, host, v.text);
     if (tree_number(w->lab, channel, LEAF_channel_pending) > 0)
         return false;
+    add_unpolled(&b, cq, n);
     why_not_say(w,
-                "%s has %llu completion%s that nobody has polled, and it is not armed: %s gets no "
-                "event. Arming looks forward only: arm, and then poll once more.",
-                cq, (unsigned long long)n, n == 1 ? "" : "s", channel);
+                "%s, and it is not armed: %s gets no event. Arming looks forward only: arm, and "
+                "then poll once more.",
+                buf, channel);
     why_not_try(w, "req_notify_cq %s", cq);
     return true;
 }
@@ -253,8 +261,8 @@ static void each_channel(void *ctx, const char *key, const struct rdl_value *v)
 static void each_unpolled_cq(void *ctx, const char *key, const struct rdl_value *v)
 {
     struct all *a = ctx;
-    char path[TREE_PATH_BYTES];
-    struct text t = text_on(path, sizeof(path));
+    char path[TREE_PATH_BYTES], buf[SHOW_LINE_BYTES];
+    struct text t = text_on(path, sizeof(path)), b = text_on(buf, sizeof(buf));
     uint64_t n;
 
     if (!tree_value_is(v, NODE_cq))
@@ -264,8 +272,8 @@ static void each_unpolled_cq(void *ctx, const char *key, const struct rdl_value 
     if (n == 0)
         return;
     a->n++;
-    why_not_say(a->w, "%s has %llu completion%s that nobody has polled.", path,
-                (unsigned long long)n, n == 1 ? "" : "s");
+    add_unpolled(&b, path, n);
+    why_not_say(a->w, "%s.", buf);
     why_not_try(a->w, "poll_cq %s", path);
 }
 
