@@ -92,8 +92,8 @@ static uint32_t psn_before(uint32_t psn, uint32_t n)
     return psn_add((struct psn){psn}, PSN_MASK + 1u - n).v;
 }
 
-/* *@ret is the number of bytes of the message of @work that packets before @tx have carried.  Returns
- * false if one of them may be missing in the record.
+/* *@ret is the number of bytes of the message of @work that packets before @tx have carried.
+ * Returns false if one of them may be missing in the record.
  */
 static bool offset_in_message(const struct past_index *x, const struct ev *tx,
                               const struct ev *work, uint64_t *ret)

@@ -75,6 +75,10 @@ void why_not_try_receive(struct why_not *w, const char *queue);
 /* Appends such a receive: "post_recv h2.qp sge=mr[0:1k]". */
 void why_not_add_receive(struct text *t, const struct why_not *w, const char *queue);
 
+/* Says which fault lost the last interrupt of the completion queue @cq.  Returns false if none did.
+ */
+bool why_not_say_lost_interrupt(struct why_not *w, const char *cq);
+
 /* Returns true if events since @since (0: since the beginning) may be missing from the record. */
 bool why_not_forgot(const struct why_not *w, ev_id since);
 

@@ -111,6 +111,25 @@ static void say_conditions(struct why_not *w, const struct ev_filter *f, const s
     say_line(w, near->near);
 }
 
+bool why_not_say_lost_interrupt(struct why_not *w, const char *cq)
+{
+    char host[RDL_NAME_BYTES], id[64];
+    struct text t = text_on(id, sizeof(id));
+    const struct ev *lost;
+
+    tree_host_of(cq, host);
+    lost = past_lost_interrupt(w->past, ev_names_find_host(w->past->names, host),
+                               (uint32_t)tree_number(w->lab, cq, LEAF_cq_cqn));
+    if (!lost)
+        return false;
+    ev_add_id(&t, lost->id);
+    why_not_say(w,
+                "%s was armed and has raised an interrupt, but %s lost that in %s: the driver was "
+                "not told.",
+                cq, lost->u.device_fault.name.s, id);
+    return true;
+}
+
 /* Explains why a completion queue has not raised an interrupt. */
 static void say_cq(struct why_not *w, const char *cq)
 {
@@ -121,8 +140,11 @@ static void say_cq(struct why_not *w, const char *cq)
     if (!tree_leaf(w->lab, cq, LEAF_cq_armed, &armed))
         return;
     if (strcmp(armed.text, "no") == 0) {
-        why_not_say(w, "%s is not armed: its completions, %llu so far, interrupt nobody.", cq,
-                    (unsigned long long)count);
+        if (why_not_say_lost_interrupt(w, cq))
+            why_not_say(w, "It is not armed any more: later completions interrupt nobody.");
+        else
+            why_not_say(w, "%s is not armed: its completions, %llu so far, interrupt nobody.", cq,
+                        (unsigned long long)count);
         if (count > tree_number(w->lab, cq, LEAF_cq_polled)) {
             why_not_say(w, "Arming looks forward only: arm it, then poll what is there already.");
             why_not_try(w, "req_notify_cq %s; poll_cq %s", cq, cq);

@@ -217,6 +217,7 @@ static bool say_unarmed(struct why_not *w, const char *cq)
     tree_join(&t, host, v.text);
     if (tree_number(w->lab, channel, LEAF_channel_pending) > 0)
         return false;
+    why_not_say_lost_interrupt(w, cq);
     add_unpolled(&b, cq, n);
     why_not_say(w,
                 "%s, and it is not armed: %s gets no event. Arming looks forward only: arm, and "

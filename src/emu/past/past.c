@@ -3,6 +3,7 @@
 
 #include "emu/base/quantity.h"
 #include "emu/facts/enum/fault.h"
+#include "emu/facts/enum/object.h"
 #include "emu/facts/enum/pci_function.h"
 #include "emu/trace/event.h"
 #include "rdmalab/trace.h"
@@ -179,6 +180,22 @@ const struct ev *past_queue_fault(const struct past *p, uint32_t host, uint32_t 
             return e;
         if (e->kind == EV_queue_goes_on && e->u.queue_goes_on.function == FN_RDMA &&
             e->u.queue_goes_on.host == host && e->u.queue_goes_on.queue == queue)
+            break;
+    }
+    return NULL;
+}
+
+const struct ev *past_lost_interrupt(const struct past *p, uint32_t host, uint32_t cqn)
+{
+    for (size_t i = p->n; i > 0; i--) {
+        const struct ev *e = past_at(p, i - 1);
+
+        if (e->kind == EV_device_fault && e->u.device_fault.by == FLT_LOST_INTERRUPT &&
+            e->u.device_fault.host == host && e->u.device_fault.cqn == cqn)
+            return e;
+        if ((e->kind == EV_cq_event && e->u.cq_event.host == host && e->u.cq_event.cqn == cqn) ||
+            (e->kind == EV_gone && e->u.gone.host == host && e->u.gone.object == OBJ_CQ &&
+             e->u.gone.number == cqn))
             break;
     }
     return NULL;

@@ -109,6 +109,11 @@ size_t past_lower_bound(const struct past *p, ev_id id);
  */
 size_t past_lower_bound_near(const struct past *p, ev_id id, size_t near);
 
+/* Returns the device_fault that lost the last interrupt of the completion queue @cqn of @host.
+ * Returns NULL if there was none, or an event of the queue has come since.
+ */
+const struct ev *past_lost_interrupt(const struct past *p, uint32_t host, uint32_t cqn);
+
 /* Returns event @id, or NULL if it is not recorded.  Row 0 gives the first event of the tick. */
 const struct ev *past_find(const struct past *p, ev_id id);
 

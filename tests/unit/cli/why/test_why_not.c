@@ -36,6 +36,13 @@
     "connect h1.q2 h2.q2\n"
 #define EVENT_MESSAGE "post_recv h2.q2 sge=mr[0:64]; post_send h1.q2 sge=mr[0:20]; run\n"
 
+/* The first message has its interrupt lost. */
+#define LOST_MESSAGE "post_recv h2.qp sge=mr[0:64]; post_send h1.qp sge=mr[0:20] signaled; run\n"
+#define LOST_INTERRUPT                                                                             \
+    "link h1 h2\non h1,h2 { alloc_pd as pd; reg_mr pd len=4k as mr; create_comp_channel as ch\n"   \
+    "  create_cq channel=ch as cq; create_qp pd send_cq=cq recv_cq=cq as qp }\n"                   \
+    "connect h1.qp h2.qp\nlose the next interrupt of h2.cq\nreq_notify_cq h2.cq\n" LOST_MESSAGE
+
 struct row {
     const char *lines, *asked;
     const char *name, *words; /* name of the golden section, and what it must contain */
@@ -218,6 +225,50 @@ static void completions_that_nobody_sees_are_said(void **state)
 
     (void)state;
     tell_all(rows, ARRAY_LEN(rows));
+}
+
+/* The answer names the fault and its event until an event of the queue arrives, or another queue
+ * has its number.
+ */
+static void a_lost_interrupt_is_named(void **state)
+{
+    static const char lost[] = "has raised an interrupt, but f1 lost that in #";
+    static const struct {
+        const char *lines, *line;
+        bool is_lost;
+    } rows[] = {
+        {"", "why not h2.ch", true},
+        {"", "why not", true},
+        {"", "why not irq(host==h2)", true},
+        {"", "why not h1.ch", false},
+        {"poll_cq h2.cq\n", "why not h2.ch", true},
+        {"req_notify_cq h2.cq\n", "why not h2.ch", false},
+        {"poll_cq h2.cq\nreq_notify_cq h2.cq\n" LOST_MESSAGE, "why not h2.ch", false},
+        {"poll_cq h2.cq\nreq_notify_cq h2.cq\n" LOST_MESSAGE "get_cq_event h2.ch\n",
+         "why not h2.ch", false},
+        {"destroy_qp h2.qp\ndestroy_cq h2.cq\ncreate_cq h2 channel=ch as cq\n", "why not h2.ch",
+         false},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < 2 * ARRAY_LEN(rows); i++) {
+        size_t before;
+        struct lab l;
+
+        lab_open(&l, false);
+        lab_run(&l, i % 2 ? "host h1 h2 device=pvrdma\n" : "host h1 h2\n");
+        lab_run(&l, LOST_INTERRUPT);
+        lab_run(&l, rows[i / 2].lines);
+        fflush(l.f);
+        before = l.n;
+        lab_run(&l, rows[i / 2].line);
+        fflush(l.f);
+        if ((strstr(l.out + before, lost) != NULL) != rows[i / 2].is_lost)
+            fail_msg("%zu, %s: %s", i, rows[i / 2].line, l.out + before);
+        if (rows[i / 2].is_lost)
+            assert_null(strstr(l.out + before, "so far, interrupt nobody"));
+        lab_close(&l);
+    }
 }
 
 static void a_program_without_an_event_is_told_how_to_go_on(void **state)
@@ -488,6 +539,7 @@ int main(void)
         cmocka_unit_test(older_datagrams_are_counted),
         cmocka_unit_test(a_receive_that_is_missing_for_ever_is_said),
         cmocka_unit_test(completions_that_nobody_sees_are_said),
+        cmocka_unit_test(a_lost_interrupt_is_named),
         cmocka_unit_test(a_program_without_an_event_is_told_how_to_go_on),
         cmocka_unit_test(the_key_of_a_receive_is_an_lkey),
         cmocka_unit_test(a_device_that_needs_a_reset_is_said),
