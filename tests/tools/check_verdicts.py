@@ -36,6 +36,7 @@ def read_into(before, remote):
 FILES = {
     "reliable.lab": ONE_SEND,
     "counts.lab": ONE_SEND + "expect count(tx) == 2\n",
+    "stops.lab": ONE_SEND + "expect count(tx) == 2\nif count(tx) > 2 { destroy_qp h1.nothing }\n",
     "to.json": '{"title": "x", "steps": [{"do": "setup"}, {"do": "write", "to": "h1.mr[0]", "text": "x"}]}',
     "order.lab": BOTH_WAYS,
     "by-order.lab": BOTH_WAYS + "expect h1.cq.wc[0].opcode == SEND\n",
@@ -224,6 +225,9 @@ CASES = [  # arguments, standard input, exit status, what the output must match
     (["test", "counts.lab", "--fault-matrix"], "", 1,
      r"RC_SEND_ONLY .* expect \[1\] +expect \[1\] +- .*(.|\n)*^\[1\] line \d+: expect count\(tx\) == 2: it is 3(.|\n)*"
      r"^expect: the same, but an expectation(.|\n)*^6 runs: 1 came to the same, 0 did not; in 5 an expectation does not hold$"),
+    (["test", "stops.lab", "--fault-matrix"], "", 1, # the command that failed is told, not the expectation before it
+     r"RC_SEND_ONLY .* \[1\] +\[1\] +- .*(.|\n)*^\[1\] .*nothing is called \"h1\.nothing\"(.|\n)* because (.|\n)*"
+     r"^6 runs: 1 came to the same, 5 did not$"),
     (["test", "order.lab", "--fault-matrix"], "", 0,
      r"RC_ACKNOWLEDGE .* order \+2 (.|\n)*^order: the same, but completions(.|\n)*; in \d only the order differs$"),
     (["test", "by-order.lab", "--fault-matrix"], "", 1, r"RC_ACKNOWLEDGE .* expect \[\d\] (.|\n)*expect h1\.cq\.wc\[0\]\.opcode == SEND: it is RECV"),
@@ -435,6 +439,9 @@ def check_cells_as_tests(program):
     lines = {case.get("line") for case in cases if case.find("failure") is not None}
     where = [i for i, line in enumerate(FILES["counts.lab"].splitlines(), 1) if line.startswith("expect count(tx) == 2")]
     ensure(lines == set(map(str, where)), f"{lines}: the line of the expectation")
+    program.run("test", "stops.lab", "--fault-matrix", "--junit", "cells.xml")
+    cases = xml.etree.ElementTree.parse(program.file("cells.xml")).findall(".//testcase/failure")
+    ensure(len(cases) == 5 and all("nothing is called" in case.text for case in cases), "the command that failed, in each")
 
 
 def check_action(program):

@@ -109,12 +109,13 @@ static void end_faulty(void *ctx, struct session *s, struct test_result *ret)
     ret->is_hit = v->outcome.n_hit > 0;
     ret->differs = outcome_add_difference(&t, &v->m->was, &v->outcome, rdl_names(s->lab), &about);
     ret->other_order = !ret->differs && outcome_order_differs(&v->m->was, &v->outcome);
-    ret->unmet = !ret->differs && !v->m->outcomes_only && s->run.not_held[0];
+    ret->unmet = ret->status == EXIT_PASSED && !ret->differs && !v->m->outcomes_only &&
+                 s->run.not_held[0];
     if (ret->unmet) {
         text_add(&t, s->run.not_held);
         ret->line = s->run.not_held_line;
     }
-    if (ret->differs || ret->unmet)
+    if (ret->differs || ret->unmet || ret->status != EXIT_PASSED)
         fault_why_add(&cause, s, about, fault_name);
 }
 
@@ -358,9 +359,9 @@ static void add_cells(struct fault_cells *cells, const struct matrix *m)
         *c = *run;
         c->witness = NULL;
         c->fault = cells->names[cells->n++];
-        c->result.status = fault_status_of(v);
-        if (c->result.differs || c->result.unmet)
+        if (run->result.status == EXIT_PASSED && (run->result.differs || run->result.unmet))
             test_tell_seen(&c->result);
+        c->result.status = fault_status_of(v);
     }
 }
 
