@@ -177,8 +177,8 @@ static void print_key(const char *format, const struct problem *problem, const c
     const struct tour_screen *sc = &problem->tour.screens[0];
     const bool is_choice = !sc->number.text;
     const char letter[] = {answer_letter(right->choice), '\0'};
-    const char *answer = is_choice ? letter : right->value;
-    const char *text = is_choice ? sc->choices[right->choice].text : "";
+    const char *answer = is_choice ? letter : SHOWN_NAME(right->value);
+    const char *text = is_choice ? SHOWN_NAME(sc->choices[right->choice].text) : "";
 
     if (strcmp(format, "csv") == 0) {
         print_csv_text(stdout, SHOWN_NAME(topic));
