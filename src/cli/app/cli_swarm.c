@@ -191,7 +191,9 @@ static bool read_values(const struct swarm_asked *a, struct swarm_options *o)
         return false;
     }
     if (o->drill && swarm_drills_asked(o) == 0) {
-        fprintf(stderr, "rdmalab: --drill %s: it needs what PVRDMA does not have\n", o->drill);
+        fprintf(stderr,
+                "rdmalab: --drill %s: it needs what PVRDMA does not have: leave out --devices\n",
+                o->drill);
         return false;
     }
     if (o->is_matrix && a->seed && !a->one_in) {
