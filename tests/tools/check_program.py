@@ -152,6 +152,7 @@ CASES = [  # arguments, standard input, exit status, what the output must match
     (["help", "faults"], "", 0, r"^ +duplicate "),
     (["help", "post_send", "sge"], "", 0, r"sge"),
     (["help", "post_sned"], "", 1, r'^error: no help for "post_sned"(.|\n)*did you mean "post_send"\?$'),
+    (["help", "x" * 20000], "", 1, r'^error: no help for "xx'),
     (["help", "a", "b", "c"], "", 2, r"^usage: rdmalab help"),
     # captures of others
     (["check"], "", 2, r"^usage: rdmalab check FILE"),

@@ -266,8 +266,8 @@ static const struct mode modes[] = {
      "  130 ^C, 143 SIGTERM, 129 SIGHUP: the files tell what happened until then",
      MODE_FILES " json lab"},
     {"open", open_main,
-     "open FILE [-c \"LINE; LINE\"]... [--seed S] [--fault HOW:PACKET] [--virtual] [--prompt] "
-     "[--allow ...]",
+     "open FILE [-c \"LINE; LINE\"]... [--seed S] [--fault HOW:PACKET] [--device D] [--virtual] "
+     "[--prompt] [--allow ...]",
      "the prompt, where it was when \"save world FILE\" wrote FILE: place in time, futures and "
      "all;\n"
      "      or where the scenario FILE fails, or ends; -c runs lines there instead",
@@ -571,9 +571,10 @@ out:
 static int help_main(int argc, char **argv)
 {
     const struct session_config config = modes_session();
-    char line[SHELL_LINE_BYTES];
-    struct text t = text_on(line, sizeof(line));
-    struct command_line a = {.lines = line};
+    struct command_line a = {.lines = NULL};
+    size_t bytes;
+    FILE *f;
+    int status;
 
     if (!options_take(NULL, 0, &argc, argv))
         return EXIT_USAGE;
@@ -583,18 +584,16 @@ static int help_main(int argc, char **argv)
     }
     if (argc > 3)
         return EXIT_ASK;
-    text_add(&t, "help");
+    f = must_memstream(&a.lines, &bytes);
+    fputs("help", f);
     for (int i = 1; i < argc; i++) {
-        char *word = NULL;
-        size_t bytes;
-        FILE *f = must_memstream(&word, &bytes);
-
+        fputc(' ', f);
         lex_write_quoted(f, argv[i]);
-        must_memstream_end(f, &word);
-        text_addf(&t, " %s", word);
-        free(word);
     }
-    return t.cut ? EXIT_USAGE : do_asked(&config, &a, 0, NULL);
+    must_memstream_end(f, &a.lines);
+    status = do_asked(&config, &a, 0, NULL);
+    free(a.lines);
+    return status;
 }
 
 static int complete_main(int argc, char **argv)
