@@ -153,7 +153,7 @@ static bool walk(const struct tour *t, const struct session_config *config, size
     else
         w.ok = false; /* the error was printed */
     play_done(&w.play);
-    fclose(w.out);
+    must_memstream_end(w.out, &w.page);
     free(w.page);
     return w.ok;
 }
