@@ -82,7 +82,7 @@ void graph_init(struct graph *g, const char *form, const char *title);
 void graph_done(struct graph *g);
 
 /* Add an element and return its index, or an edge until the next one is added.  The texts are
- * copied. After a failure of an allocation they do nothing and return 0 or NULL, and graph_dot()
+ * copied.  After a failure of an allocation they do nothing and return 0 or NULL, and graph_dot()
  * and graph_svg() return RDL_ERR_NOMEM.
  */
 uint32_t graph_add_cluster(struct graph *g, const char *id, const char *label);

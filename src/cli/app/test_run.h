@@ -25,13 +25,13 @@ struct test_options {
     struct session_devices devices;
 };
 
-/* A running process. */
 /* The result of a case before its artifacts are written, in memory that its process shares. */
 struct test_early {
     bool is_set;
     struct test_result r;
 };
 
+/* A running process. */
 struct test_process {
     pid_t pid; /* 0: none */
     int pipe;  /* readable when the result is available or the process has ended */

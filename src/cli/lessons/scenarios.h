@@ -15,8 +15,7 @@ struct scenarios_error {
 /* Prints the first course if @word is NULL, the course called @word, all scenarios if it is "all",
  * otherwise the scenarios that are about it (lesson_is_about()): the first ones, those with it in
  * their name or tags in front, or each of them if the word "all" is behind it.  Returns false, with
- * the error in
- * @ret_error, if there is no collection or no such scenario.
+ * the error in @ret_error, if there is no collection or no such scenario.
  */
 bool scenarios_list(FILE *out, const char *word, struct scenarios_error *ret_error);
 
