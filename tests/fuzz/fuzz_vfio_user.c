@@ -282,7 +282,7 @@ static void end(void)
 
 static void open_files(void)
 {
-    bed.file = memfd_create("guest", MFD_CLOEXEC);
+    bed.file = memfd_create("guest", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     bed.event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     bed.null = open("/dev/null", O_RDWR | O_CLOEXEC);
     FUZZ_CHECK(bed.file >= 0 && bed.event >= 0 && bed.null >= 0);

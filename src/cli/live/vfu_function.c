@@ -416,9 +416,12 @@ static int map(struct vfu_function *f, const struct vfu_request *r, const int *f
                                      .offset = r->offset,
                                      .fd = n_fds > 0 ? fds[0] : -1,
                                      .writable = (r->flags & VFU_MAP_WRITE) != 0};
+    const int error = vfu_memory_map(f->memory, f->number, &m);
 
     f->maps++;
-    return vfu_memory_map(f->memory, f->number, &m);
+    if (error == EPERM)
+        f->wrong = vm_memory_shrinks;
+    return error;
 }
 
 static int unmap(struct vfu_function *f, const struct vfu_request *r)

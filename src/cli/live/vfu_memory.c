@@ -87,7 +87,7 @@ int vfu_memory_map(struct vfu_memory *m, uint32_t function, const struct vfu_reg
     }
     f = vm_memory_file(&m->files, map->fd);
     if (!f)
-        return EACCES;
+        return errno;
     if (map->bytes > f->bytes || map->offset > f->bytes - map->bytes) {
         forget_files(m);
         return EINVAL;

@@ -41,7 +41,7 @@ struct vfu_region_map {
 
 /* Maps a region for @function.  Returns 0, or an errno, and then nothing has changed: EINVAL if the
  * region is out of range or longer than its file, EEXIST if it overlaps another one, ENOSPC if
- * there are too many, EACCES if the file cannot be mapped.
+ * there are too many, EPERM or EACCES as vm_memory_file() says.
  */
 int vfu_memory_map(struct vfu_memory *m, uint32_t function, const struct vfu_region_map *map);
 

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE /* F_ADD_SEALS */ /* NOLINT(bugprone-reserved-identifier): glibc's own name */
 #include "cli/live/vm_memory.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 
@@ -10,12 +13,32 @@ _Static_assert(VM_PARTS_MAX <= RDL_VM_REGIONS_MAX, "a lab has room for every par
 
 _Static_assert(2 * VM_PARTS_MAX <= VM_FILES_MAX, "there is room for the old and the new map");
 
+const char vm_memory_shrinks[] = "its memory is in a file that can be shortened, which would end "
+                                 "the lab: QEMU needs memory-backend-memfd, without seal=off";
+
+/* Makes sure that the file never becomes shorter: an access behind its end would end the lab.
+ * QEMU's memory-backend-memfd has the seal, too.
+ */
+static bool seal(int fd)
+{
+    int seals;
+
+    (void)fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK); /* fails for a file that takes no more seals */
+    seals = fcntl(fd, F_GET_SEALS);
+    return seals >= 0 && (seals & F_SEAL_SHRINK);
+}
+
 struct vm_file *vm_memory_file(struct vm_memory *m, int fd)
 {
+    const bool sealed = seal(fd);
     struct stat st;
     struct vm_file *f;
 
+    errno = EACCES;
     if (fstat(fd, &st) != 0 || st.st_size <= 0)
+        return NULL;
+    errno = EPERM;
+    if (!sealed)
         return NULL;
     for (size_t i = 0; i < m->n_files; i++) {
         f = &m->files[i];
@@ -26,8 +49,10 @@ struct vm_file *vm_memory_file(struct vm_memory *m, int fd)
     f = &m->files[m->n_files];
     *f = (struct vm_file){.dev = st.st_dev, .ino = st.st_ino, .bytes = (size_t)st.st_size};
     f->at = mmap(NULL, f->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    if (f->at == MAP_FAILED)
+    if (f->at == MAP_FAILED) {
+        errno = EACCES;
         return NULL;
+    }
     m->n_files++;
     return f;
 }
@@ -54,7 +79,7 @@ static const char *find_regions(struct vm_memory *m, const struct vm_part *parts
         const struct vm_part *p = &parts[i];
 
         if (!f)
-            return "its memory cannot be mapped";
+            return errno == EPERM ? vm_memory_shrinks : "its memory cannot be mapped";
         if (p->bytes > f->bytes || p->offset > f->bytes - p->bytes)
             return "a part of its memory is longer than the file that it is in";
         f->used = true;

@@ -29,8 +29,13 @@ struct vm_memory {
     size_t n_files;
 };
 
-/* Returns the mapping of the file behind @fd, which the caller keeps.  Returns NULL if it cannot be
- * mapped.  The mapping stays until a vm_memory_unmap_unused() at which it is not `used`.
+/* The error that a file can be shortened. */
+extern const char vm_memory_shrinks[];
+
+/* Returns the mapping of the file behind @fd, which the caller keeps.  The file is sealed, so that
+ * nobody can shorten it.  Returns NULL on failure, with errno EPERM if the file cannot be sealed,
+ * or EACCES if it cannot be mapped.  The mapping stays until a vm_memory_unmap_unused() at which it
+ * is not `used`.
  */
 struct vm_file *vm_memory_file(struct vm_memory *m, int fd);
 void vm_memory_unmap_unused(struct vm_memory *m);

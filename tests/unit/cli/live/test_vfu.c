@@ -177,7 +177,7 @@ static void resets(int fd)
 /* Memory of which the firmware has written something. */
 static int makes_memory(void)
 {
-    const int file = memfd_create("guest", MFD_CLOEXEC);
+    const int file = memfd_create("guest", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 
     must(file >= 0 && ftruncate(file, MEMORY) == 0 && pwrite(file, "IVT", 3, 0x400) == 3, "memory");
     return file;
@@ -436,13 +436,17 @@ static void comes_back(int argc, char **argv)
     boots();
 }
 
-static void forgets_firmware(int with_file)
+/* Maps memory that is not the guest's, or that it could shorten. */
+static void maps_in_vain(const char *what)
 {
-    const int file = memfd_create("guest", MFD_CLOEXEC);
+    const bool takes_seals = strcmp(what, "has open memory") != 0;
+    const int file = memfd_create("guest", takes_seals ? MFD_ALLOW_SEALING : 0);
+    const int mapped = strcmp(what, "has no file") == 0 ? -1 : file;
 
     must(ftruncate(file, MEMORY) == 0, "memory");
-    must(maps(sockets[0], with_file ? file : -1, 0, MEMORY, 0) == 0, "memory");
-    writes(sockets[0], CONFIG, 0x04, 2, PCI_CMD_MEMORY | PCI_CMD_MASTER);
+    must(maps(sockets[0], mapped, 0, MEMORY, 0) == (takes_seals ? 0 : EPERM), "memory");
+    if (takes_seals)
+        writes(sockets[0], CONFIG, 0x04, 2, PCI_CMD_MEMORY | PCI_CMD_MASTER);
     pause();
 }
 
@@ -453,8 +457,8 @@ static int machine(int argc, char **argv)
     if (strcmp(what, "fails") == 0)
         return 3;
     connects_to_all(argc, argv);
-    if (strcmp(what, "has other memory") == 0 || strcmp(what, "has no file") == 0)
-        forgets_firmware(what[4] == 'o');
+    if (strncmp(what, "has ", 4) == 0 && strcmp(what, "has a line") != 0)
+        maps_in_vain(what);
     boots();
     if (strcmp(what, "is interrupted") == 0) {
         is_interrupted();
@@ -601,6 +605,9 @@ static void memory_that_is_not_the_guests_is_noticed(void **state)
     start(f, "has no file");
     run(f);
     expect_failure(f, "in no file");
+    start(f, "has open memory");
+    run(f);
+    expect_failure(f, "can be shortened");
 }
 
 static void a_machine_that_never_came_is_told_of(void **state)

@@ -113,7 +113,7 @@ static void never_stops(int fd)
 /* Does what a kernel does first, up to a device that may raise interrupts. */
 static void machine_boots(int fd)
 {
-    const int file = memfd_create("guest", 0);
+    const int file = memfd_create("guest", MFD_ALLOW_SEALING);
 
     must(file >= 0 && ftruncate(file, MEMORY) == 0, "memory");
     sync_memory(fd, file);

@@ -5,6 +5,7 @@
                                           */
 #include "testing.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -264,7 +265,7 @@ static void who_never_stops_answering_is_not_read_to_the_end(void **state)
 
 static int a_file(uint64_t bytes)
 {
-    const int fd = memfd_create("guest", MFD_CLOEXEC);
+    const int fd = memfd_create("guest", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 
     assert_true(fd >= 0);
     assert_int_equal(ftruncate(fd, (off_t)bytes), 0);
@@ -312,6 +313,31 @@ static void the_same_file_stays_mapped(void **state)
     close(empty);
 }
 
+/* If a machine could shorten its memory, the lab's next access of it would end the lab. */
+static void memory_never_becomes_shorter(void **state)
+{
+    const int open_one = a_file(2 * 4096), closed = memfd_create("guest", MFD_CLOEXEC),
+              qemus = a_file(4096);
+    struct vm_memory m = {.n_files = 0};
+
+    (void)state;
+    assert_non_null(vm_memory_file(&m, open_one));
+    assert_int_equal(ftruncate(open_one, 4096), -1);
+    assert_int_equal(errno, EPERM);
+    /* QEMU seals its memory, and takes no more seals. */
+    assert_int_equal(fcntl(qemus, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL), 0);
+    assert_non_null(vm_memory_file(&m, qemus));
+    assert_int_equal(ftruncate(closed, 4096), 0);
+    assert_null(vm_memory_file(&m, closed)); /* without MFD_ALLOW_SEALING */
+    assert_int_equal(errno, EPERM);
+    assert_int_equal(m.n_files, 2);
+    vm_memory_unmap_unused(&m);
+    assert_int_equal(m.n_files, 0);
+    close(open_one);
+    close(closed);
+    close(qemus);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -325,6 +351,7 @@ int main(void)
         cmocka_unit_test(interrupts_for_which_there_is_no_room_are_missed),
         cmocka_unit_test(who_never_stops_answering_is_not_read_to_the_end),
         cmocka_unit_test(the_same_file_stays_mapped),
+        cmocka_unit_test(memory_never_becomes_shorter),
     };
 
     return cmocka_run_group_tests_name("vm_wire", tests, NULL, NULL);
