@@ -13,7 +13,7 @@
 #include "cli/live/live_internal.h"
 
 #define QEMU         "qemu-system-x86_64"
-#define ANSWER_BYTES 512u
+#define ANSWER_BYTES 4096u /* warnings may come first */
 #define ANSWER_MS    10000 /* from a busy machine */
 #define VFIO_USER    "vfio-user-pci"
 
@@ -55,8 +55,13 @@ bool vm_find_decide(enum live_vm_transport wanted, const char *version, const ch
         return false;
     }
     version_of(version, number);
-    can_vfio_user = strncmp(help, VFIO_USER " options", sizeof(VFIO_USER " options") - 1) == 0;
-    can_proxy = strncmp(number, "7.2.", 4) == 0; /* that of later ones crashes */
+    if (!number[0]) {
+        live_error_set(reterr, QEMU, "it does not tell its version",
+                       "see what \"" QEMU " -version\" prints, or say transport= with command=");
+        return false;
+    }
+    can_vfio_user = strstr(help, VFIO_USER " options") != NULL; /* maybe behind a warning */
+    can_proxy = strncmp(number, "7.2.", 4) == 0;                /* that of later ones crashes */
     if (wanted != LIVE_VM_PROXY && can_vfio_user) {
         set_choice(ret, LIVE_VM_VFIO_USER, number, "");
     } else if (wanted != LIVE_VM_VFIO_USER && can_proxy) {
@@ -81,9 +86,12 @@ static void read_answer(int fd, char *ret, size_t size)
     for (;;) {
         struct pollfd p = {.fd = fd, .events = POLLIN};
         char rest[256];
+        const int ready = poll(&p, 1, ANSWER_MS);
         ssize_t got;
 
-        if (poll(&p, 1, ANSWER_MS) <= 0)
+        if (ready < 0 && errno == EINTR)
+            continue;
+        if (ready <= 0)
             break;
         if (n + 1 < size)
             got = read(fd, ret + n, size - 1 - n);
@@ -144,8 +152,8 @@ bool live_vm_find(enum live_vm_transport wanted, struct live_vm_choice *ret,
     /* Not "-device help": a QEMU that is not where it was installed may abort at it. */
     static const char *const help_words[] = {QEMU, "-device", VFIO_USER ",help", NULL};
     char version[ANSWER_BYTES] = "", help[ANSWER_BYTES] = "";
-    const bool found = ask(version_words, version, sizeof(version)) &&
-                       strstr(version, "QEMU") != NULL && ask(help_words, help, sizeof(help));
+    const bool found =
+        ask(version_words, version, sizeof(version)) && ask(help_words, help, sizeof(help));
 
     return vm_find_decide(wanted, found ? version : NULL, help, ret, reterr);
 }

@@ -296,12 +296,14 @@ static void nothing_is_said_to_who_wants_no_reply(void **state)
 static void qemu_is_taken_by_what_it_can(void **state)
 {
     static const char has[] = "vfio-user-pci options:\n  acpi-index=...\n",
-                      lacks[] = "qemu: -device vfio-user-pci,help: Device not found\n";
+                      warns[] = "qemu: warning: x\nvfio-user-pci options:\n  acpi-index=...\n",
+                      lacks[] = "qemu: -device vfio-user-pci,help: Device not found\n",
+                      no_device[] = "it has no device vfio-user-pci";
     static const struct {
         const char *version, *help;
         enum live_vm_transport wanted;
-        const char *text; /* NULL: refused */
-        enum live_vm_transport taken;
+        const char *text;             /* of the choice, or of the error */
+        enum live_vm_transport taken; /* LIVE_VM_EITHER: refused */
     } rows[] = {
         {"QEMU emulator version 11.1.3 (Debian 1:11.1.3)\n", has, LIVE_VM_EITHER,
          "QEMU 11.1.3 by vfio-user", LIVE_VM_VFIO_USER},
@@ -309,12 +311,16 @@ static void qemu_is_taken_by_what_it_can(void **state)
          "QEMU 7.2.22 by x-pci-proxy, for it has no device vfio-user-pci", LIVE_VM_PROXY},
         {"QEMU emulator version 7.2.22\n", lacks, LIVE_VM_PROXY,
          "QEMU 7.2.22 by x-pci-proxy, for it has no device vfio-user-pci", LIVE_VM_PROXY},
-        {"QEMU emulator version 7.2.22\n", lacks, LIVE_VM_VFIO_USER, NULL, LIVE_VM_EITHER},
-        {"QEMU emulator version 10.0.13\n", lacks, LIVE_VM_EITHER, NULL, LIVE_VM_EITHER},
-        {"QEMU emulator version 11.1.3\n", has, LIVE_VM_PROXY, NULL, LIVE_VM_EITHER},
-        {"QEMU emulator version 17.2.1\n", lacks, LIVE_VM_EITHER, NULL, LIVE_VM_EITHER},
-        {"no version", lacks, LIVE_VM_EITHER, NULL, LIVE_VM_EITHER},
-        {NULL, "", LIVE_VM_EITHER, NULL, LIVE_VM_EITHER},
+        {"qemu: warning: x\nQEMU emulator version 11.1.3\n", warns, LIVE_VM_EITHER,
+         "QEMU 11.1.3 by vfio-user", LIVE_VM_VFIO_USER},
+        {"QEMU emulator version 7.2.22\n", lacks, LIVE_VM_VFIO_USER, no_device, LIVE_VM_EITHER},
+        {"QEMU emulator version 10.0.13\n", lacks, LIVE_VM_EITHER, no_device, LIVE_VM_EITHER},
+        {"QEMU emulator version 11.1.3\n", has, LIVE_VM_PROXY,
+         "only that of QEMU 7.2 works with x-pci-proxy", LIVE_VM_EITHER},
+        {"QEMU emulator version 17.2.1\n", lacks, LIVE_VM_EITHER, no_device, LIVE_VM_EITHER},
+        {"no version", lacks, LIVE_VM_EITHER, "it does not tell its version", LIVE_VM_EITHER},
+        {"", "", LIVE_VM_EITHER, "it does not tell its version", LIVE_VM_EITHER},
+        {NULL, "", LIVE_VM_EITHER, "there is no such program", LIVE_VM_EITHER},
     };
 
     (void)state;
@@ -324,12 +330,13 @@ static void qemu_is_taken_by_what_it_can(void **state)
         const bool good_one =
             vm_find_decide(rows[i].wanted, rows[i].version, rows[i].help, &choice, &error);
 
-        assert_int_equal(good_one, rows[i].text != NULL);
+        assert_int_equal(good_one, rows[i].taken != LIVE_VM_EITHER);
         if (good_one) {
             assert_string_equal(choice.text, rows[i].text);
             assert_int_equal(choice.transport, rows[i].taken);
         } else {
-            assert_true(error.message[0] != '\0' && error.remedy[0] != '\0');
+            assert_non_null(strstr(error.message, rows[i].text));
+            assert_true(error.remedy[0] != '\0');
         }
     }
 }
