@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a command has printed, as a part of something else: its lines stand behind a margin. */
+/* The output of a command as a part of something else: its lines stand behind a margin. */
 #ifndef PRINT_ANSWER_H
 #define PRINT_ANSWER_H
 
