@@ -21,7 +21,7 @@ class Machine:
         self.environment = dict(os.environ, PATH=f"{QEMU_11}:{path}" if self.transport == "vfio_user" else path)
 
     def build(self, command):
-        """Brings a part up to date.  Why that cannot be; None: it can."""
+        """Brings a part up to date.  Returns the reason if that cannot be, or None."""
         more = {} if self.linux == "6.1" else {"LINUX": self.linux}
         done = subprocess.run(command, env=dict(os.environ, **more), stdout=subprocess.PIPE, text=True, check=False)
         if done.returncode:
@@ -29,13 +29,19 @@ class Machine:
         return None
 
     def obstacle(self):
-        """Why it cannot be had; None: it can."""
+        """Returns the reason if it cannot be had, or None."""
         if why := self.build([HERE / "vm-build"]):
             return why
         if self.transport == "vfio_user":
             return self.build([HERE / "qemu-build"])
         devices = subprocess.run(["qemu-system-x86_64", "-device", "help"], capture_output=True, text=True, check=False)
         return None if "x-pci-proxy-dev" in devices.stdout else "skipped: this QEMU has no device x-pci-proxy-dev"
+
+
+def archive_of(directory):
+    """The directory as the kernel unpacks it."""
+    return subprocess.run("find . | cpio -o -H newc -R 0:0 --quiet | gzip -1", shell=True, check=True, cwd=directory,
+                          capture_output=True).stdout
 
 
 def initramfs(machine, directory, variables, script, files=(), archives=()):
@@ -47,9 +53,7 @@ def initramfs(machine, directory, variables, script, files=(), archives=()):
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         (root / path).write_bytes(data)
         (root / path).chmod(0o755)
-    archive = subprocess.run("find . | cpio -o -H newc -R 0:0 --quiet | gzip -1", shell=True, check=True, cwd=root,
-                             capture_output=True).stdout
-    parts = [(machine.cache / "initramfs.gz").read_bytes(), archive, *archives]
+    parts = [(machine.cache / "initramfs.gz").read_bytes(), archive_of(root), *archives]
     (directory / "initramfs").write_bytes(b"".join(parts))
 
 
@@ -59,7 +63,7 @@ def port_vm(machine, host, directory):
 
 
 def run(options, machine, directory, lines, seconds):
-    """What the lab printed, and its exit status."""
+    """Returns the output of the lab, and its exit status."""
     (directory / "guest.lab").write_text("".join(line + "\n" for line in lines))
     try:
         done = subprocess.run([options.rdmalab, "run", directory / "guest.lab", "--no-sandbox"], capture_output=True, text=True,
@@ -70,14 +74,14 @@ def run(options, machine, directory, lines, seconds):
 
 
 def console_of(directory):
-    """What a guest has printed, and the lines of it that are for the test."""
+    """Returns the output of a guest, and the lines of it that are for the test."""
     console = directory / "console"
     text = console.read_text(errors="replace") if console.exists() else ""
     return text, [line.strip("\r") for line in text.splitlines() if line.startswith("= ")]
 
 
 def tell(name, found, printed, *texts):
-    """Prints what was found, and if not all of it is right what was printed.  How much was wrong?"""
+    """Prints what was found, and if not all of it is right what was printed.  Returns how much was wrong."""
     for passed, what in found:
         print(f"{'ok' if passed else 'FAILED'}: {name}: {what}", flush=True)
     n_failed = sum(not passed for passed, _ in found)

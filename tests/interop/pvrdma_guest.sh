@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# What a machine with PVRDMA does (see pvrdma).  Before this: ADDRESS, and PAUSE, seconds for the lab to look.
+# The script of a machine with PVRDMA (see pvrdma).  Before this: ADDRESS, and PAUSE, seconds for the lab to look.
 # After it: the script of the case.
 
 load() {

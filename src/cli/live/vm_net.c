@@ -52,7 +52,8 @@ bool vm_net_open(struct vm_net *n, struct rdl_lab *lab, rdl_host host, struct vm
     if (st != RDL_OK || socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, pair) != 0) {
         live_error_set(reterr, "no socket for the machine's Ethernet frames",
                        st != RDL_OK ? rdl_status_str(st) : strerror(errno),
-                       "\"ulimit -n\" tells how many files there may be");
+                       st != RDL_OK ? rdl_status_remedy(st)
+                                    : "\"ulimit -n\" tells how many files there may be");
         return false;
     }
     n->fd = pair[0];

@@ -15,6 +15,8 @@
 #include "cli/live/vm_wire.h"
 #include "rdmalab/vm.h"
 
+#define PROTOCOL "the protocol of QEMU 7.2's x-pci-proxy-dev"
+
 /* Value of $LAB: descriptors 3 and 4 are the functions, 5 is qtest. */
 static const char lab_options[] =
     "-device x-pci-proxy-dev,id=lab0,fd=3,bus=pcie.0,addr=5.0,multifunction=on "
@@ -149,7 +151,7 @@ static const char *proxy_execute(struct vm_transport *t, uint32_t function)
     uint64_t value = 0;
 
     if (!vm_request_read(s->in, &r))
-        return "it does not speak the protocol of QEMU 7.2's x-pci-proxy-dev";
+        return "it does not speak " PROTOCOL;
     wrong = carry_out(p, function, &r, &value);
     if (wrong || !vm_wants_answer(r.cmd))
         return wrong;
@@ -195,7 +197,7 @@ static void proxy_count(const struct vm_transport *t, struct vm_counts *ret)
 }
 
 const struct vm_transport_ops vm_proxy_ops = {
-    .speaks = "the protocol of QEMU 7.2's x-pci-proxy-dev",
+    .speaks = PROTOCOL,
     .prepare = proxy_prepare,
     .close = proxy_close,
     .receive = proxy_receive,
