@@ -191,7 +191,7 @@ void session_place(const struct session *s, struct span at, char ret[SESSION_PLA
     if (!src || !src->name)
         return;
     source_place(src, at.at, &line, &column);
-    text_addf(&t, "%s:%zu", src->name, line);
+    text_addf(&t, "%s:%zu", source_shown_name(src), line);
 }
 
 bool session_interrupted(struct session *s, struct span at)

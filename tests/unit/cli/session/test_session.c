@@ -587,6 +587,7 @@ static void a_text_at_the_address_of_another_one_has_places_of_its_own(void **st
         {"a.lab", "\n \nwrite a.mr[0] \"x\"", "a.lab:3"},
         {"b.lab", "  \nwrite a.mr[0] \"x\"", "b.lab:2"},
         {"c.lab", "   write a.mr[0] \"x\"", "c.lab:1"},
+        {SOURCE_STANDARD, "\n  write a.mr[0] \"x\"", "standard input:2"},
     };
     char text[64];
     struct source src;
