@@ -109,8 +109,8 @@ static void end_faulty(void *ctx, struct session *s, struct test_result *ret)
     ret->is_hit = v->outcome.n_hit > 0;
     ret->differs = outcome_add_difference(&t, &v->m->was, &v->outcome, rdl_names(s->lab), &about);
     ret->other_order = !ret->differs && outcome_order_differs(&v->m->was, &v->outcome);
-    ret->unmet = ret->status == EXIT_PASSED && !ret->differs && !v->m->outcomes_only &&
-                 s->run.not_held[0];
+    ret->unmet =
+        ret->status == EXIT_PASSED && !ret->differs && !v->m->outcomes_only && s->run.not_held[0];
     if (ret->unmet) {
         text_add(&t, s->run.not_held);
         ret->line = s->run.not_held_line;
