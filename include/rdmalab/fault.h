@@ -103,8 +103,11 @@ RDL_MUST_CHECK enum rdl_status rdl_fault_remove(struct rdl_lab *lab, rdl_fault f
  *	FLT_STUCK_QUEUE		the device is about to take a buffer
  *	FLT_SPURIOUS		the device has returned a buffer
  *	FLT_LOST_CQE		the device is about to write a completion (PVRDMA alone)
+ *	FLT_FALSE_DATA		the device is about to return a buffer with data
+ *	FLT_FALSE_LENGTH	the device is about to return a buffer
+ *	FLT_FALSE_READ		the driver reads a register
  *
- * PVRDMA has no FLT_STUCK_QUEUE and no FLT_SPURIOUS; its FLT_LATE_DATA delays answers to commands.
+ * PVRDMA has no FLT_STUCK_QUEUE, no FLT_SPURIOUS and no FLT_FALSE_*; its FLT_LATE_DATA delays answers to commands.
  */
 struct rdl_device_fault_config {
     const char *name; /* as in struct rdl_fault_config */
@@ -120,6 +123,14 @@ struct rdl_device_fault_config {
      */
     uint64_t time_ns;
     uint32_t id; /* FLT_SPURIOUS: id of the chain; RDL_ANY: the ring size, an invalid id */
+    /* FLT_FALSE_DATA: offset of the wrong byte in what the device writes at once; if it writes
+     * less, the last byte is wrong.  RDL_ANY: drawn from the seed.
+     */
+    uint32_t at;
+    /* FLT_FALSE_*: bits that are inverted in the byte, in the length or in what is read, not 0;
+     * RDL_ANY: drawn from the seed.  If none of them is in the value, its lowest bit is inverted.
+     */
+    uint32_t flip;
     /* Condition on the event device_fault that would report the hit.  Occasions for which it is
      * false are not counted.  The rules are those of rdl_fault_config.where.
      */
@@ -129,9 +140,10 @@ struct rdl_device_fault_config {
     uint32_t every;    /* as in struct rdl_fault_config, of occasions */
 };
 
-/* Adds a fault of a device.  FLT_LATE_DATA needs a queue whose buffers the device writes.
- * FLT_STUCK_QUEUE cannot hit a completion queue, which would overflow.  Once a FLT_SPURIOUS was
- * added, the lab ignores broken invariants of the host.
+/* Adds a fault of a device.  FLT_LATE_DATA needs a queue whose buffers the device writes, and so
+ * does FLT_FALSE_DATA, which the network device does not have.  FLT_FALSE_READ is about a whole
+ * device.  FLT_STUCK_QUEUE cannot hit a completion queue, which would overflow.  Once a
+ * FLT_SPURIOUS or FLT_FALSE_* was added, the lab ignores broken invariants of the host.
  *
  * Return: RDL_OK, RDL_ERR_INVAL, RDL_ERR_EXISTS (the name), RDL_ERR_LIMIT, RDL_ERR_STALE (@host),
  *	   RDL_ERR_NOT_FOUND (@queue), RDL_ERR_NO_DEVICE (@host has no RDMA device),

@@ -285,6 +285,9 @@ static enum ladder_tone say_device_fault(struct text *t, const struct ev *e)
         [FLT_STUCK_QUEUE] = "queue stands still",
         [FLT_SPURIOUS] = "completion invented",
         [FLT_LOST_CQE] = "completion lost",
+        [FLT_FALSE_DATA] = "a wrong byte written",
+        [FLT_FALSE_LENGTH] = "given back with a wrong length",
+        [FLT_FALSE_READ] = "read of a register answered wrongly",
     };
 
     switch (e->kind) {

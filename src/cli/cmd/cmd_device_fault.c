@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Faults of devices at their queues: lose, postpone, stall, invent. */
+/* Faults of devices at their queues: lose, postpone, stall, invent, falsify. */
 #include <string.h>
 
 #include "cli/cmd/commands.h"
@@ -27,6 +27,8 @@ static const char *noun_of(uint32_t kind, bool pvrdma)
         [FLT_LOST_KICK] = "kick",      [FLT_LOST_INTERRUPT] = "interrupt",
         [FLT_LATE_DATA] = "buffer",    [FLT_STUCK_QUEUE] = "buffer",
         [FLT_SPURIOUS] = "completion", [FLT_LOST_CQE] = "completion",
+        [FLT_FALSE_DATA] = "buffer",   [FLT_FALSE_LENGTH] = "buffer",
+        [FLT_FALSE_READ] = "read",
     };
 
     if (pvrdma && kind == FLT_LOST_KICK)
@@ -58,6 +60,9 @@ static void add_about(struct text *t, const struct step *st,
         [FLT_STUCK_QUEUE] = "stops at ",
         [FLT_SPURIOUS] = "invents a completion behind ",
         [FLT_LOST_CQE] = "loses ",
+        [FLT_FALSE_DATA] = "writes something wrong to ",
+        [FLT_FALSE_LENGTH] = "tells a wrong length of ",
+        [FLT_FALSE_READ] = "answers wrongly ",
     };
 
     text_add(t, pvrdma && f->kind == FLT_LATE_DATA ? "delays " : does[f->kind]);
@@ -72,6 +77,10 @@ static void add_about(struct text *t, const struct step *st,
         text_add(t, " later");
     if (f->kind == FLT_SPURIOUS && f->id != RDL_ANY)
         text_addf(t, ", desc %u", f->id);
+    if (f->kind == FLT_FALSE_DATA && f->at != RDL_ANY)
+        text_addf(t, ", byte %u", f->at);
+    if (f->kind >= FLT_FALSE_DATA && f->flip != RDL_ANY)
+        text_addf(t, ", bits 0x%x", f->flip);
     if (f->chance_ppm) {
         text_add(t, ", by chance: ");
         quantity_add(t, QUANTITY_CHANCE, f->chance_ppm);
@@ -149,15 +158,17 @@ static bool resolve_where(struct session *s, const struct step *st,
 }
 
 /* Fails because the lab refused the fault. */
-static bool refused(struct session *s, const struct step *st, const char *path,
+static bool refused(struct session *s, const struct step *st,
+                    const struct rdl_device_fault_config *f, const char *path,
                     enum rdl_status status)
 {
     if (status == RDL_ERR_EXISTS)
         return session_fail(s, st->as.at, "something is called \"%s\" already", st->as.text);
     if (status == RDL_ERR_UNSUPPORTED) {
         session_fail(s, step_span(st, "queue", 0), "the device of %s has no such faults", path);
-        return diag_remedy(&s->diag, "virtio has lose kick and interrupt, postpone, stall and "
-                                     "invent; PVRDMA has lose doorbell, irq and cqe, and postpone");
+        return diag_remedy(&s->diag, "virtio has lose kick and interrupt, postpone, stall, invent "
+                                     "and falsify; PVRDMA has lose doorbell, irq and cqe, and "
+                                     "postpone");
     }
     if (status == RDL_ERR_INVAL && tree_has_pvrdma(s->lab, path)) {
         session_fail(s, step_span(st, "queue", 0), "nothing of that kind happens at %s", path);
@@ -171,10 +182,19 @@ static bool refused(struct session *s, const struct step *st, const char *path,
         return diag_remedy(&s->diag, "a device that finds no buffer there has no place for a "
                                      "completion: the queue overflows at once");
     }
+    if (status == RDL_ERR_INVAL && f->kind == FLT_FALSE_READ) {
+        session_fail(s, step_span(st, "queue", 0), "registers are those of a device, not of %s",
+                     path);
+        return diag_remedy(&s->diag, "say the host, or its virtio-net device: h1, h1.net");
+    }
     if (status == RDL_ERR_INVAL) {
         session_fail(s, step_span(st, "queue", 0), "a device only reads the buffers of %s", path);
-        return diag_remedy(&s->diag, "it writes to those of completion queues, of h1.ctrl, "
-                                     "h1.async.queue and h1.net.rx");
+        return diag_remedy(&s->diag,
+                           "it writes to those of completion queues, of h1.ctrl, "
+                           "h1.async.queue and h1.net.rx%s",
+                           f->kind == FLT_FALSE_DATA ? "; frames in h1.net.rx are changed by "
+                                                       "corrupt and forge"
+                                                     : "");
     }
     return limit_fail(s, st->at, LIMIT_FAULTS, st->cmd->name, status);
 }
@@ -198,7 +218,7 @@ static bool add_fault(struct session *s, const struct step *st, struct rdl_devic
     f->about = about;
     status = rdl_device_fault_add(s->lab, f, &made);
     if (status != RDL_OK)
-        return refused(s, st, path, status);
+        return refused(s, st, f, path, status);
     unmet_made(s, st, made);
     rdl_path_of(s->lab, OBJ_FAULT, made.raw, name);
     session_say(s, "%s: %s\n", name, about);
@@ -232,6 +252,17 @@ bool run_invent(struct session *s, const struct step *st)
 {
     struct rdl_device_fault_config f = {.kind = FLT_SPURIOUS,
                                         .id = (uint32_t)step_number_or(st, "id", RDL_ANY)};
+
+    return add_fault(s, st, &f);
+}
+
+bool run_falsify(struct session *s, const struct step *st)
+{
+    struct rdl_device_fault_config f = {.kind =
+                                            (uint32_t)step_number_or(st, "what", FLT_FALSE_DATA),
+                                        .at = (uint32_t)step_number_or(st, "byte", RDL_ANY),
+                                        .flip = (uint32_t)step_number_or(st, "flip", RDL_ANY),
+                                        .id = RDL_ANY};
 
     return add_fault(s, st, &f);
 }

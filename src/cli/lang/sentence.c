@@ -88,8 +88,8 @@ static const struct {
 static const struct {
     const char *word, *param;
 } queue_leads[] = {
-    {"of", "queue"}, {"in", "queue"}, {"at", "queue"},      {"to", "queue"},
-    {"by", "by"},    {"for", "for"},  {"chance", "chance"}, {"id", "id"},
+    {"of", "queue"}, {"in", "queue"},      {"at", "queue"}, {"to", "queue"},  {"by", "by"},
+    {"for", "for"},  {"chance", "chance"}, {"id", "id"},    {"byte", "byte"}, {"flip", "flip"},
 };
 
 /* Nouns that a virtqueue fault can count, and the value of `what` for `lose`; NULL: none. */
@@ -100,7 +100,8 @@ static const struct {
     {"doorbell", "kick"}, {"interrupt", "interrupt"},
     {"irq", "interrupt"}, {"buffer", NULL},
     {"cqe", "cqe"},       {"completion", NULL},
-    {"write", NULL},
+    {"write", NULL},      {"answer", NULL},
+    {"event", NULL},      {"read", "read"},
 };
 
 static const struct {

@@ -100,6 +100,11 @@
     X(LOST, irq, FLT_LOST_INTERRUPT, "the same")                                                   \
     X(LOST, cqe, FLT_LOST_CQE, "a completion of PVRDMA: the device does not write it")
 
+#define ENUM_FALSE(X)                                                                              \
+    X(FALSE, data, FLT_FALSE_DATA, "a byte that the device writes to a buffer")                    \
+    X(FALSE, length, FLT_FALSE_LENGTH, "how much of a buffer the device says that it has written") \
+    X(FALSE, read, FLT_FALSE_READ, "a register of the device, when its driver reads it")
+
 #define ENUM_ICRC(X)                                                                               \
     X(ICRC, RIGHT, 0, "the receiver finds nothing wrong with it")                                  \
     X(ICRC, WRONG, 1, "the receiver throws the packet away")
@@ -166,6 +171,6 @@ extern const struct enum_table words_reason;
 extern const struct enum_table words_grain, words_by, words_export, words_session_action,
     words_setting, words_changes, words_hints, words_events, words_show_form, words_show_layout,
     words_port, words_transport, words_program, words_role, words_icrc, words_record, words_save,
-    words_irq, words_place, words_lost;
+    words_irq, words_place, words_lost, words_false;
 
 #endif

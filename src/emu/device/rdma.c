@@ -244,6 +244,8 @@ void rdma_push(struct rdma *d, uint32_t queue, uint16_t head, uint32_t len)
 
     if (!vq->enabled || vq->broken != VQE_NONE || !d->pci.bus_master)
         return; /* queue reset, broken or without memory access */
+    if (d->pci.is_faulty)
+        len = virtio_length(&d->pci, queue, head, len);
     if (!vq_push(vq, d->nic.ram, head, len)) {
         rdma_queue_broken(d, queue);
         return;

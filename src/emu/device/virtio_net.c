@@ -155,12 +155,14 @@ static bool pop(struct vnet *v, uint32_t queue)
 }
 
 /* Completes @n chains at once, and interrupts the driver if it requests that. */
-static void push(struct vnet *v, uint32_t queue, const struct vq_used *used, uint32_t n)
+static void push(struct vnet *v, uint32_t queue, struct vq_used *used, uint32_t n)
 {
     struct vq *vq = &v->pci.queues[queue];
 
     if (n == 0)
         return;
+    for (uint32_t i = 0; i < n && v->pci.is_faulty; i++)
+        used[i].len = virtio_length(&v->pci, queue, used[i].head, used[i].len);
     if (!vq_push_all(vq, v->ram, used, n)) {
         virtio_queue_broken(&v->pci, queue);
         return;

@@ -59,6 +59,15 @@ static enum rdl_status check_virtio(const struct host *h, const struct rdl_devic
     case FLT_SPURIOUS:
         fits = c->time_ns == 0 && (c->id == RDL_ANY || c->id <= UINT16_MAX);
         break;
+    case FLT_FALSE_DATA:
+        fits = c->time_ns == 0 && c->flip != 0 && !c->net && is_written(h, c);
+        break;
+    case FLT_FALSE_LENGTH:
+        fits = c->time_ns == 0 && c->flip != 0;
+        break;
+    case FLT_FALSE_READ:
+        fits = c->time_ns == 0 && c->flip != 0 && c->queue == RDL_ANY;
+        break;
     case FLT_LOST_CQE:
         return RDL_ERR_UNSUPPORTED;
     default:
@@ -93,6 +102,9 @@ static enum rdl_status check_pvrdma(const struct host *h, const struct rdl_devic
         break;
     case FLT_STUCK_QUEUE: /* the rings of PVRDMA have no descriptors to hold back or to invent */
     case FLT_SPURIOUS:
+    case FLT_FALSE_DATA:
+    case FLT_FALSE_LENGTH:
+    case FLT_FALSE_READ:
         return RDL_ERR_UNSUPPORTED;
     default:
         break;
@@ -180,6 +192,8 @@ static struct device_fault device_part(const struct lab_state *w, const struct h
         .rng = prng_stream(w->seed, STREAM_FAULTS + w->net.faults_made),
         .time_ns = c->time_ns,
         .id = c->id == RDL_ANY ? FAULT_ID_BEHIND : c->id,
+        .at = c->at == RDL_ANY ? FAULT_DRAWN : c->at,
+        .flip = c->flip == RDL_ANY ? FAULT_DRAWN : c->flip,
         .where = c->where,
         .where_ctx = c->where_ctx,
     };
@@ -226,7 +240,7 @@ enum rdl_status rdl_device_fault_add(struct rdl_lab *lab,
         arena_release(w->arena, f.device, sizeof(*f.device));
         return st;
     }
-    if (f.kind == FLT_SPURIOUS || f.kind == FLT_LOST_CQE)
+    if (f.kind == FLT_SPURIOUS || f.kind >= FLT_LOST_CQE)
         h->has_stranger = true; /* the driver may find other completions than there were */
     if (pvrdma_at(h, config->net))
         device_fault_add(&pvrdma_at(h, false)->faults, f.device);

@@ -42,6 +42,9 @@ static bool check_kind(const struct rdl_fault_config *c)
     case FLT_STUCK_QUEUE:
     case FLT_SPURIOUS:
     case FLT_LOST_CQE:
+    case FLT_FALSE_DATA:
+    case FLT_FALSE_LENGTH:
+    case FLT_FALSE_READ:
         break;
     }
     return false;

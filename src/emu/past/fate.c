@@ -105,6 +105,9 @@ static struct fault_words words_of(uint32_t kind)
     case FLT_STUCK_QUEUE:
     case FLT_SPURIOUS:
     case FLT_LOST_CQE:
+    case FLT_FALSE_DATA:
+    case FLT_FALSE_LENGTH:
+    case FLT_FALSE_READ:
     case FLT_NONE:
         break;
     }

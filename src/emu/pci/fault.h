@@ -21,6 +21,7 @@
 #define FAULT_QUEUE_ANY UINT32_MAX
 #define FAULT_COUNT_ALL UINT32_MAX /* count: hit every occasion */
 #define FAULT_ID_BEHIND UINT32_MAX /* id of SPURIOUS: the first invalid id */
+#define FAULT_DRAWN     UINT32_MAX /* at, flip: drawn from the stream of the fault at each hit */
 #define FAULT_PPM       1000000u
 
 struct device_fault {
@@ -36,6 +37,8 @@ struct device_fault {
     struct prng rng;
     uint64_t time_ns; /* LATE_DATA: delay; STUCK_QUEUE: duration, 0: until removed */
     uint32_t id;      /* SPURIOUS: id of the invented chain, or FAULT_ID_BEHIND */
+    uint32_t at;      /* FALSE_DATA: offset of the wrong byte, or FAULT_DRAWN */
+    uint32_t flip;    /* FALSE_*: bits that are inverted, not 0, or FAULT_DRAWN */
     bool (*where)(void *ctx, const struct ev *hit); /* condition; NULL: always true */
     void *where_ctx;
     /* seen: number of occasions counted so far.  hits: number of those that it hit. */

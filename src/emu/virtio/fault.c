@@ -32,7 +32,8 @@ void virtio_fault_add(struct virtio_dev *d, struct device_fault *f)
 
 struct device_fault *virtio_fault_hits(struct virtio_dev *d, uint32_t kind, uint32_t queue)
 {
-    const struct vq *vq = &d->queues[queue];
+    static const struct vq none;
+    const struct vq *vq = queue == FAULT_QUEUE_ANY ? &none : &d->queues[queue];
     const struct fault_place place = {.sim = d->sim,
                                       .host = d->config.host,
                                       .function = d->config.function,
@@ -196,4 +197,87 @@ void virtio_may_invent(struct virtio_dev *d, uint32_t queue, struct ram *ram, ui
 
     if (f)
         vq_invent(vq, ram, f->id == FAULT_ID_BEHIND ? vq->ring.size : f->id, len);
+}
+
+/* --- What is told wrongly --------------------------------------------------------------------- */
+
+/* What of a write, a used entry or a read a fault changes. */
+struct untruth {
+    uint32_t queue, desc;
+    uint32_t at; /* offset in the buffer, or in the BAR */
+    uint64_t right, wrong;
+};
+
+static void tell_falsified(struct virtio_dev *d, const struct device_fault *f,
+                           const struct untruth *u)
+{
+    const ev_id cause = trace_because(d->sim->trace, f->hit);
+
+    TRACE(d->sim->trace, falsified, .host = d->config.host, .qpn = f->qpn, .cqn = f->cqn,
+          .function = d->config.function, .queue = u->queue, .desc = u->desc, .at = u->at,
+          .right = u->right, .wrong = u->wrong, .fault = f->number, .name = f->name);
+    trace_because(d->sim->trace, cause);
+}
+
+/* Returns the bits of @f to invert in a value of @width bytes, at least one. */
+static uint64_t flip_of(struct device_fault *f, uint32_t width)
+{
+    const uint64_t all = width < 8 ? ((uint64_t)1 << 8 * width) - 1 : UINT64_MAX;
+    uint64_t flip = f->flip;
+
+    if (flip == FAULT_DRAWN)
+        flip = prng_next(&f->rng);
+    return flip & all ? flip & all : 1;
+}
+
+size_t virtio_write_false(struct virtio_dev *d, struct device_fault *fault,
+                          const struct virtio_write *w)
+{
+    const size_t done = vq_chain_write(w->ram, w->chain, w->offset, w->in, w->n);
+    const uint8_t *right = w->in;
+    uint32_t at = fault->at;
+    uint8_t wrong;
+
+    if (done == 0)
+        return done;
+    if (at == FAULT_DRAWN)
+        at = (uint32_t)prng_below(&fault->rng, done);
+    else if (at >= done)
+        at = (uint32_t)done - 1;
+    wrong = (uint8_t)(right[at] ^ flip_of(fault, 1));
+    (void)vq_chain_write(w->ram, w->chain, w->offset + at, &wrong, 1);
+    tell_falsified(d, fault,
+                   &(struct untruth){.queue = w->queue,
+                                     .desc = w->chain->head,
+                                     .at = (uint32_t)w->offset + at,
+                                     .right = right[at],
+                                     .wrong = wrong});
+    return done;
+}
+
+uint32_t virtio_length(struct virtio_dev *d, uint32_t queue, uint32_t head, uint32_t len)
+{
+    struct device_fault *f = virtio_fault_hits(d, FLT_FALSE_LENGTH, queue);
+    uint32_t wrong;
+
+    if (!f)
+        return len;
+    wrong = len ^ (uint32_t)flip_of(f, 4);
+    tell_falsified(d, f,
+                   &(struct untruth){.queue = queue, .desc = head, .right = len, .wrong = wrong});
+    return wrong;
+}
+
+uint64_t virtio_false_read(struct virtio_dev *d, uint32_t offset, uint32_t width, uint64_t value)
+{
+    struct device_fault *f = virtio_fault_hits(d, FLT_FALSE_READ, FAULT_QUEUE_ANY);
+    uint64_t wrong;
+
+    if (!f)
+        return value;
+    wrong = value ^ flip_of(f, width);
+    tell_falsified(
+        d, f,
+        &(struct untruth){.queue = FAULT_QUEUE_ANY, .at = offset, .right = value, .wrong = wrong});
+    return wrong;
 }

@@ -6,6 +6,9 @@
  *   LATE_DATA       a buffer is completed before the device has written its bytes
  *   STUCK_QUEUE     the device takes nothing from a queue, for a time or until the fault is removed
  *   SPURIOUS        after a completed chain the driver finds one more that it did not offer
+ *   FALSE_DATA      a byte that the device writes to a buffer is wrong
+ *   FALSE_LENGTH    the used entry of a chain has a wrong length
+ *   FALSE_READ      the driver reads something wrong from a register
  *
  * emu/pci/fault.h decides which occasions are hit.  While d->is_faulty, the code at an occasion
  * calls virtio_fault_hits().  The other functions here carry out the consequences.
@@ -17,6 +20,7 @@
 #define EMU_VIRTIO_FAULT_H
 
 #include "emu/base/cold.h"
+#include "emu/facts/enum/fault.h"
 #include "emu/pci/fault.h"
 #include "emu/virtio/pci.h"
 
@@ -87,19 +91,40 @@ RDL_COLD void virtio_write_late(struct virtio_dev *d, const struct device_fault 
  */
 void virtio_late_arrives(struct virtio_late *late);
 
-/* Writes to a chain that the caller is about to complete, like vq_chain_write(), or schedules a
- * late write if a fault hits.  Returns the number of bytes that the caller reports to the driver.
+/* Does the write @w, of which @fault of kind FALSE_DATA makes a byte wrong; emits falsified. */
+RDL_COLD size_t virtio_write_false(struct virtio_dev *d, struct device_fault *fault,
+                                   const struct virtio_write *w);
+
+/* Writes to a chain that the caller is about to complete, like vq_chain_write().  If a fault hits,
+ * schedules a late write, or writes something wrong.  Returns the number of bytes that the caller
+ * reports to the driver.
  */
 static inline size_t virtio_chain_write(struct virtio_dev *d, const struct virtio_write *w)
 {
     const struct device_fault *late = d->is_faulty ? virtio_fault_late(d, w->queue) : NULL;
+    struct device_fault *wrong =
+        d->is_faulty ? virtio_fault_hits(d, FLT_FALSE_DATA, w->queue) : NULL;
     const size_t room = w->chain->writable_bytes;
 
+    if (wrong)
+        return virtio_write_false(d, wrong, w);
     if (!late)
         return vq_chain_write(w->ram, w->chain, w->offset, w->in, w->n);
     virtio_write_late(d, late, w);
     return w->n < room ? w->n : room;
 }
+
+/* Returns the length that the used entry of chain @head of @queue gets: @len, or another one if a
+ * fault of kind FALSE_LENGTH hits, which emits falsified.  Callers may omit the call while
+ * d->is_faulty is false.
+ */
+RDL_COLD uint32_t virtio_length(struct virtio_dev *d, uint32_t queue, uint32_t head, uint32_t len);
+
+/* Returns what a read of @width bytes at @offset of the device's BAR gives: @value, or something
+ * else if a fault of kind FALSE_READ hits, which emits falsified.
+ */
+RDL_COLD uint64_t virtio_false_read(struct virtio_dev *d, uint32_t offset, uint32_t width,
+                                    uint64_t value);
 
 /* Writes one more used entry with @len bytes (vq_invent()) if a fault of kind SPURIOUS hits.  The
  * driver then finds a completed chain that it did not offer.  Call it while d->is_faulty, after

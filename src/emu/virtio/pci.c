@@ -470,12 +470,10 @@ uint32_t virtio_reg_bytes(uint32_t reg)
     return reg == REG_ISR ? 1 : reg == REG_DEVICE_CONFIG ? 4 : reg == REG_NOTIFY ? 2 : 0;
 }
 
-uint64_t virtio_read(struct virtio_dev *d, uint32_t offset, uint32_t width)
+static uint64_t read_at(struct virtio_dev *d, uint32_t offset, uint32_t width)
 {
     uint32_t queue;
 
-    if (!is_width(width))
-        return 0;
     if (offset < REG_COMMON_BYTES)
         return read_common(d, offset, width);
     if (offset == BAR_ISR)
@@ -485,6 +483,13 @@ uint64_t virtio_read(struct virtio_dev *d, uint32_t offset, uint32_t width)
     if (notified_queue(d, offset, &queue))
         trace_access(d, false, REG_NOTIFY, queue, 0);
     return 0;
+}
+
+uint64_t virtio_read(struct virtio_dev *d, uint32_t offset, uint32_t width)
+{
+    const uint64_t value = is_width(width) ? read_at(d, offset, width) : 0;
+
+    return d->is_faulty && is_width(width) ? virtio_false_read(d, offset, width, value) : value;
 }
 
 void virtio_write(struct virtio_dev *d, uint32_t offset, uint32_t width, uint64_t value)

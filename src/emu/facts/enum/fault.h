@@ -22,7 +22,10 @@
     X(FLT, LATE_DATA, 13, "the device gives a buffer back before its bytes are there")             \
     X(FLT, STUCK_QUEUE, 14, "the device takes no buffers out of a queue")                          \
     X(FLT, SPURIOUS, 15, "the device gives a buffer back that nobody gave it")                     \
-    X(FLT, LOST_CQE, 16, "the device does not write a completion into its queue")
+    X(FLT, LOST_CQE, 16, "the device does not write a completion into its queue")                  \
+    X(FLT, FALSE_DATA, 17, "a byte that the device writes to a buffer is wrong")                   \
+    X(FLT, FALSE_LENGTH, 18, "the device gives a buffer back with a wrong length")                 \
+    X(FLT, FALSE_READ, 19, "the device answers a read of its registers wrongly")
 
 enum fault_kind { ENUM_FAULT(ENUM_MEMBER) };
 

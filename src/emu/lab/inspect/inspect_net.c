@@ -329,6 +329,8 @@ static void visit_device_fault(const struct lab_state *w, const struct net_fault
     inspect_text(v, LEAF_fault_queue, buf);
     inspect_leaf(v, LEAF_fault_chance_ppm, d->chance_ppm);
     criterion(v, LEAF_fault_desc, d->id);
+    criterion(v, LEAF_fault_byte, d->at);
+    criterion(v, LEAF_fault_flip, d->flip);
 }
 
 void visit_fault(const struct inode *n, struct visit *v)
