@@ -64,6 +64,9 @@ const struct sentence_word sentence_words[] = {
     {"data", "what the device writes to a buffer: data of the 2nd completion"},
     {"buffer", "what a device takes out of a queue"},
     {"completion", "what a device gives back"},
+    {"length", "how much of a buffer a device says that it has written"},
+    {"byte", "the byte of a buffer that is wrong: byte 8"},
+    {"flip", "the bits of it that are inverted: flip 1"},
     {"for", "how long a queue stands still: for 20us"},
     {"in", "the queue where it happens: in h1.cq"},
     {"where", "a condition: where bytes > 100"},
@@ -102,6 +105,7 @@ static const struct {
     {"cqe", "cqe"},       {"completion", NULL},
     {"write", NULL},      {"answer", NULL},
     {"event", NULL},      {"read", "read"},
+    {"length", "length"},
 };
 
 static const struct {

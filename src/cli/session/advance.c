@@ -608,6 +608,11 @@ bool advance_refused(struct session *s, rdl_host host, struct span at,
     char compared[160] = "";
     struct text t = text_on(compared, sizeof(compared));
 
+    if (!known && !rsp->text[0]) {
+        session_fail(s, at, "the device answered with status %u, which is none", rsp->code);
+        return diag_remedy(&s->diag, "whether it has executed the request is not known; \"why\" "
+                                     "shows what it did");
+    }
     if (!known) {
         session_fail(s, at, "the device refused: %s", rsp->name);
         return diag_remedy(&s->diag, "%s; \"why\" shows the request", rsp->text);
