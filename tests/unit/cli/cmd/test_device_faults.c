@@ -51,6 +51,15 @@ static void faults_say_what_they_will_do(void **state)
         assert_line_prints(PAIR, rows[i].line, rows[i].says);
 }
 
+static void a_register_is_read_wrongly_once(void **state)
+{
+    (void)state;
+    assert_line_prints("host h1\nfalsify the next read of h1 flip 0xf0", "reg_read h1 NUM_QUEUES",
+                       "h1: NUM_QUEUES 0xc8\n");
+    assert_line_prints("host h1\nfalsify the next read of h1 flip 0xf0\nreg_read h1 NUM_QUEUES",
+                       "reg_read h1 NUM_QUEUES", "h1: NUM_QUEUES 0x38\n");
+}
+
 static void what_cannot_be_is_refused(void **state)
 {
     static const struct {
@@ -211,6 +220,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(faults_say_what_they_will_do),
+        cmocka_unit_test(a_register_is_read_wrongly_once),
         cmocka_unit_test(what_cannot_be_is_refused),
         cmocka_unit_test(a_driver_notices_in_both_formats),
         cmocka_unit_test(faults_come_back_with_their_time),
