@@ -192,7 +192,8 @@ static bool read_values(const struct swarm_asked *a, struct swarm_options *o)
     }
     if (o->drill && swarm_drills_asked(o) == 0) {
         fprintf(stderr,
-                "rdmalab: --drill %s: it needs what PVRDMA does not have: leave out --devices\n",
+                "rdmalab: --drill %s: it needs what PVRDMA does not have: leave out --devices, or "
+                "give --drill pvrdma\n",
                 o->drill);
         return false;
     }

@@ -53,7 +53,8 @@ struct drill_kind {
     X(shared)                                                                                      \
     X(machine)                                                                                     \
     X(programs)                                                                                    \
-    X(connections)
+    X(connections)                                                                                 \
+    X(pvrdma)
 
 #define DRILL_COUNT(name) +1u
 #define DRILL_KINDS       (0u DRILLS(DRILL_COUNT))

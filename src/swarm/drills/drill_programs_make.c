@@ -8,7 +8,6 @@
 #include "emu/facts/enum/access.h"
 #include "emu/facts/enum/key_kind.h"
 #include "emu/facts/enum/profile.h"
-#include "emu/facts/enum/qp_state.h"
 #include "emu/facts/enum/qp_type.h"
 #include "rdmalab/inspect.h"
 #include "swarm/drills/drill_programs.h"

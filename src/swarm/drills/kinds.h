@@ -54,4 +54,7 @@ extern const struct drill_kind drill_of_shared;
  */
 extern const struct drill_kind drill_of_connections;
 
+/* A hostile driver of a PVRDMA device (drill_pvrdma.c). */
+extern const struct drill_kind drill_of_pvrdma;
+
 #endif
