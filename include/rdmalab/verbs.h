@@ -277,6 +277,7 @@ struct rdl_wc {
     uint8_t imm[4];
     uint32_t invalidated_rkey; /* with WCF_WITH_INV, instead of imm */
     uint8_t sl;                /* service level of a datagram: the kind of its IP header */
+    uint16_t pkey_index;       /* QPN 1: entry of the P_Key that a datagram came with */
 };
 
 /* Takes up to @max completions from @cq, oldest first.  *@ret_n is their number, and may be 0. */

@@ -293,6 +293,7 @@ static void put_cqe(struct raw_cqe *raw, const struct completion *wc)
         .qp_num = wc->qpn,
         .src_qp = wc->src_qpn,
         .wc_flags = wc->flags,
+        .pkey_index = wc->pkey_index,
         .sl = wc->sl,
         .port_num = HCA_PORT,
     };

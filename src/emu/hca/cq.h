@@ -33,6 +33,7 @@ struct completion {
     uint32_t invalidated_rkey; /* valid with WCF_WITH_INV */
     uint8_t imm[4];            /* immediate data as on the wire, valid with WCF_WITH_IMM */
     uint32_t rule;       /* enum rule that failed the request, or RULE_NONE; the CQE's vendor_err */
+    uint16_t pkey_index; /* QPN 1: entry of the P_Key that a datagram came with; otherwise 0 */
     unsigned status : 8; /* enum wc_status */
     unsigned opcode : 8; /* enum wc_opcode */
     unsigned flags : 8;  /* set of enum wc_flag_bit */

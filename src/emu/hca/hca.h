@@ -89,6 +89,10 @@ struct hca {
     uint32_t res_rd_atom;              /* sum of max_dest_rd_atomic over all queue pairs */
     struct refused refused;            /* reason of the last refused request */
     bool ram_is_open; /* a DMA region with local write access was created: it covers the rings */
+    /* Datagrams have the GRH of RoCE version 1 in front, whatever header they came with.  Their
+     * driver knows no other RoCE, and looks for the version of an IP header there.
+     */
+    bool grh_is_global;
     struct hca_gid gids[HCA_GIDS];
     struct mcast mcast;
     struct hca_pkeys pkeys; /* constant: no control request changes it */

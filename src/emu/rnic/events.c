@@ -74,6 +74,8 @@ void rnic_events_forget(struct rnic *n, uint32_t kind, uint32_t number)
 
 void rnic_link_changed(struct rnic *n, bool up)
 {
+    if (n->ops->has_interface && !n->ops->has_interface(n->ctx))
+        return; /* the port is down with or without a link */
     rnic_event(n, up ? ASE_PORT_ACTIVE : ASE_PORT_ERR, HCA_PORT);
 }
 

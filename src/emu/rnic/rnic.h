@@ -57,6 +57,11 @@ struct rnic_ops {
     bool (*is_driven)(const void *ctx);
     bool (*is_running)(const void *ctx);
 
+    /* Returns true if the driver is to see the link of the port: its network interface is up. NULL:
+     * it always is.
+     */
+    bool (*has_interface)(const void *ctx);
+
     /* As in struct xport_ops.  After receives(), the next receive that is posted must lead to
      * rnic_kick(): the peer is told the number, and must be told of changes.
      */

@@ -17,6 +17,7 @@
 #define IPV6_HOPS_AT 7u
 #define IPV6_SRC_AT  8u
 #define IPV6_DST_AT  24u
+#define NEXT_IS_BTH  0x1bu /* next header of a GRH: InfiniBand's transport follows */
 
 _Static_assert(GRH_BYTES == IPV6_BYTES, "a global route header has the form of an IPv6 header");
 
@@ -36,6 +37,19 @@ void grh_from_packet(uint8_t out[GRH_BYTES], const struct packet *p)
 
     memset(out, 0, GRH_BYTES - n);
     memcpy(out + GRH_BYTES - n, ip_of(p), n);
+}
+
+void grh_global_from_packet(uint8_t out[GRH_BYTES], const struct packet *p)
+{
+    const uint32_t behind = BTH_BYTES + (uint32_t)op_headers_bytes(p->op->headers) +
+                            p->payload_bytes + packet_pad_bytes(p->payload_bytes) + ICRC_BYTES;
+
+    st_be32(out, SIX << 28 | (uint32_t)p->ip.tclass << FLOW_BITS | p->ip.flow_label);
+    st_be16(out + 4, (uint16_t)behind);
+    out[6] = NEXT_IS_BTH;
+    out[IPV6_HOPS_AT] = p->ip.ttl;
+    memcpy(out + IPV6_SRC_AT, p->ip.src, GID_BYTES);
+    memcpy(out + IPV6_DST_AT, p->ip.dst, GID_BYTES);
 }
 
 static bool is_sound_ipv4(const uint8_t *ip)

@@ -20,6 +20,11 @@
  */
 void grh_from_packet(uint8_t out[GRH_BYTES], const struct packet *p);
 
+/* Writes the area for @p as a device of RoCE version 1 fills it: a global route header with the
+ * GIDs, also if the packet came with an IPv4 header.  It needs no frame.
+ */
+void grh_global_from_packet(uint8_t out[GRH_BYTES], const struct packet *p);
+
 /* The decoded area. */
 struct grh {
     unsigned version; /* IP version */

@@ -59,10 +59,7 @@ static struct compared source_compared(const struct qp *qp, const struct packet 
     return compared_one(ld_be32(want + GID_IPV4_AT), ld_be32(have + GID_IPV4_AT));
 }
 
-/* Returns true if @pkey is that of @qp.  The queue pair of type GSI is in all partitions of the
- * port.  [Linux, check_keys() of rxe]
- */
-static bool is_in_partition(const struct qp *qp, uint16_t pkey)
+bool admit_partition(const struct qp *qp, uint16_t pkey, uint16_t *ret_index)
 {
     const uint32_t n = qp->qpn == QPN_GSI ? qp->hca->pkeys.n : qp->attr.pkey_index + 1;
     uint16_t own = 0;
@@ -71,8 +68,10 @@ static bool is_in_partition(const struct qp *qp, uint16_t pkey)
         const enum refusal_reason found = hca_pkey(qp->hca, i, &own);
 
         RDL_ASSERT(found == REF_NONE); /* the index was checked by MODIFY_QP */
-        if (hca_pkey_match(pkey, own))
+        if (hca_pkey_match(pkey, own)) {
+            *ret_index = (uint16_t)i;
             return true;
+        }
     }
     return false;
 }
@@ -104,12 +103,13 @@ struct compared admit_compared(const struct hca *h, const struct qp *qp, const s
 enum drop_reason admit_to(const struct qp *qp, const struct packet *p)
 {
     const struct service *service = xport_of_const(qp)->service;
+    uint16_t index;
 
     if (!is_of_service(p, service->packets) || (!p->op->name && !answers_reserved(qp)))
         return p->op->name ? DROP_WRONG_SERVICE : DROP_BAD_OPCODE;
     if (!state_takes(qp->state, p) || xport_of_const(qp)->resp.closing)
         return DROP_QP_NOT_READY;
-    if (!is_in_partition(qp, p->bth.pkey))
+    if (!admit_partition(qp, p->bth.pkey, &index))
         return DROP_BAD_PKEY;
     if (service->connected && !is_from_peer(qp, p))
         return DROP_WRONG_SOURCE;

@@ -30,6 +30,11 @@ enum drop_reason admit(const struct hca *h, const struct packet *p, struct qp **
  */
 enum drop_reason admit_to(const struct qp *qp, const struct packet *p);
 
+/* Returns true if @pkey is that of @qp, and sets *@ret_index to its entry of the P_Key table.  The
+ * queue pair of type GSI is in all partitions of the port.  [Linux, check_keys() of rxe]
+ */
+bool admit_partition(const struct qp *qp, uint16_t pkey, uint16_t *ret_index);
+
 /* Returns the values that a check of admit() compared when it failed with @reason.  All are 0
  * if the check compared no values.  @qp is NULL if no queue pair was found.
  */

@@ -12,6 +12,7 @@
 #include "emu/trace/emit.h"
 #include "emu/trace/events/frames.h"
 #include "emu/wire/grh.h"
+#include "emu/xport/admit.h"
 #include "emu/xport/internal.h"
 #include "emu/xport/resp.h"
 #include "emu/xport/wqe.h"
@@ -42,6 +43,8 @@ static bool finish_message(struct xport_qp *xqp, const struct packet *p)
         wc.src_qpn = p->deth.src_qpn;
         wc.ip = p->ip.version & 7u;
     }
+    if (xqp->qp.qpn == QPN_GSI) /* the index of another queue pair is one of its attributes */
+        (void)admit_partition(&xqp->qp, p->bth.pkey, &wc.pkey_index);
     if (!xqp->service->connected && profile_has(xqp->qp.hca->profile, TRAIT_SL_SAYS_IP_VERSION))
         wc.sl = p->ip.version == 4 ? CQE_SL_IPV4 : CQE_SL_IPV6;
     if (!xqp->service->connected || !profile_has(xqp->qp.hca->profile, TRAIT_GRH_OF_DATAGRAMS_ONLY))
@@ -84,7 +87,10 @@ static void write_grh(struct xport_qp *xqp, const struct packet *p)
     struct responder *r = &xqp->resp;
     uint8_t grh[GRH_BYTES];
 
-    grh_from_packet(grh, p);
+    if (xqp->qp.hca->grh_is_global)
+        grh_global_from_packet(grh, p);
+    else
+        grh_from_packet(grh, p);
     sge_copy_in(&xqp->qp, r->wqe.wr_id, r->wqe.sge, &r->sge, grh, sizeof(grh));
     r->received = sizeof(grh);
 }

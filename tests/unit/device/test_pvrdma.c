@@ -356,6 +356,7 @@ static void rings_are_as_long_as_the_region_says(void **state)
         pvrig_out(g, PVR_DSRLOW, DSR_AT);
         pvrig_out(g, PVR_DSRHIGH, 0);
         pvrig_out(g, PVR_CTL, PV_CTL_ACTIVATE);
+        pvrig_out(g, PVR_CTL, PV_CTL_UNQUIESCE);
         assert_int_equal(pvrig_in(g, PVR_ERR), 0);
         for (uint32_t i = 0; i < 2 * rows[r].used + 3; i++) {
             const uint32_t at = pvrig_peek32(g, tail);
@@ -390,9 +391,19 @@ static void a_port_is_down_until_it_is_unquiesced(void **state)
     assert_int_equal(a.port_cap_flags, 1u << 26);
     assert_int_equal(a.active_mtu, 3);
     assert_int_equal(a.max_vl_num, 1); /* as a code: 0 is reserved */
+    rnic_link_changed(&g->d->nic, false);
+    assert_int_equal(pvrig_peek32(g, g->async.pages + PV_RING_RX), 1); /* an event */
+    /* The interface is down: links come and go without an event.  It is up again: there are some.
+     */
     g->d->unquiesced = false;
     assert_int_equal(pvrig_ask(g, QUERY_PORT, query_port, .port = 1), 0);
     assert_int_equal(pvrig_handle(g), 1);
+    rnic_link_changed(&g->d->nic, true);
+    assert_int_equal(pvrig_peek32(g, g->async.pages + PV_RING_RX), 1);
+    pvrig_out(g, PVR_CTL, PV_CTL_UNQUIESCE);
+    assert_int_equal(pvrig_peek32(g, g->async.pages + PV_RING_RX), 1); /* the driver tells its users */
+    rnic_link_changed(&g->d->nic, false);
+    assert_int_equal(pvrig_peek32(g, g->async.pages + PV_RING_RX), 2);
     assert_int_equal(pvrig_ask(g, QUERY_PKEY, query_pkey, .port = 1), 0);
     assert_int_equal(ld_le16(g->rsp + PV_HEADER_BYTES), HCA_PKEY);
     pvrig_tear_down(state);

@@ -6,6 +6,7 @@
 
 #include "emu/facts/enum/access.h"
 #include "emu/facts/enum/pci_field.h"
+#include "emu/facts/enum/wc_opcode.h"
 #include "emu/facts/enum/wc_status.h"
 #include "emu/facts/pvrdma/opcode.h"
 #include "emu/hca/cq.h"
@@ -184,8 +185,10 @@ static void too_many_elements_and_inline_data_are_refused(void **state)
     }
 }
 
-/* Sends a datagram from one queue pair to the other.  Returns the completion of the receive. */
-static struct pv_cqe datagram(struct pv_rig *g)
+/* Sends a datagram from one queue pair to the other.  Returns the completion of the receive, whose
+ * buffer is at *@ret_at.
+ */
+static struct pv_cqe datagram(struct pv_rig *g, uint64_t *ret_at)
 {
     struct pv_pair p = pvrig_pair(g, QPT_UD, false);
     struct pv_wr_ud ud = {.qpn = p.qp[1],
@@ -200,6 +203,7 @@ static struct pv_cqe datagram(struct pv_rig *g)
     memcpy(ud.dmac, pvrig_mac, MAC_BYTES);
     pv_wr_ud_put(&raw, &ud);
     put_wr(&w, &raw, sizeof(raw));
+    *ret_at = p.mem + PV_PAGE_BYTES;
     pvrig_post_recv(g, &p, 1, 1, sge(&p, PV_PAGE_BYTES, 256));
     send_one(g, &p, w, 100);
     c = next(g, &p);
@@ -212,7 +216,8 @@ static struct pv_cqe datagram(struct pv_rig *g)
 
 static void datagrams_say_their_network_type(void **state)
 {
-    const struct pv_cqe c = datagram(*state);
+    uint64_t at;
+    const struct pv_cqe c = datagram(*state, &at);
 
     assert_int_equal(c.wc_flags, 1 | PV_WC_NETWORK_HDR_TYPE);
     assert_int_equal(c.network_hdr_type, PV_NETWORK_IPV4);
@@ -225,17 +230,39 @@ static void network_types_came_with_version_18(void **state)
         struct pv_rig *g = pvrig_new(0, 0);
         struct pv_create_bind bind = {.type = version < PV_VERSION_ROCE_V2 ? PV_GID_ROCE_V1
                                                                            : PV_GID_ROCE_V2};
+        uint64_t received_at;
+        uint8_t area[40];
         struct pv_cqe c;
 
         *state = g;
         pvrig_start(g, version);
         memcpy(bind.gid, pvrig_gid, sizeof(bind.gid));
         assert_int_equal(pvrig_ask_create_bind(g, PV_CMD_CREATE_BIND, &bind), 0);
-        c = datagram(g);
+        c = datagram(g, &received_at);
         assert_int_equal(c.wc_flags, version < 18 ? 1 : 1 | PV_WC_NETWORK_HDR_TYPE);
         assert_int_equal(c.network_hdr_type, version < 18 ? 0 : PV_NETWORK_IPV4);
+        /* Linux finds the kind of RoCE in the area: a GRH, or an IPv4 header at its end. */
+        for (uint32_t i = 0; i < sizeof(area) / 4; i++)
+            st_le32(area + 4 * (size_t)i, pvrig_peek32(g, received_at + 4 * (uint64_t)i));
+        assert_int_equal(area[0] >> 4, version < 18 ? 6 : 0);
+        assert_int_equal(area[6], version < 18 ? 0x1b : 0);
+        assert_int_equal(area[20] >> 4, version < 18 ? 0 : 4);
+        assert_memory_equal(area + (version < 18 ? 24 : 36), pvrig_gid + (version < 18 ? 0 : 12),
+                            version < 18 ? GID_BYTES : 4);
         pvrig_tear_down(state);
     }
+}
+
+/* Only completions of QPN 1 have an index: that of another queue pair is one of its attributes. */
+static void completions_tell_the_partition_of_a_mad(void **state)
+{
+    struct pv_rig *g = *state;
+    struct pv_pair p = pvrig_pair(g, QPT_UD, false);
+    const struct completion wc = {
+        .wr_id = 5, .status = WCS_SUCCESS, .opcode = WC_RECV, .qpn = QPN_GSI, .pkey_index = 3};
+
+    assert_true(g->d->nic.ops->complete(g->d, hca_cq(&g->d->nic.hca, p.cq + 1), &wc));
+    assert_int_equal(next(g, &p).pkey_index, 3);
 }
 
 static void shared_receives_are_free_when_they_are_taken(void **state)
@@ -468,6 +495,7 @@ int main(void)
         cmocka_unit_test(other_opcodes_complete_in_error),
         cmocka_unit_test(too_many_elements_and_inline_data_are_refused),
         WITH_RIG(datagrams_say_their_network_type),
+        WITH_RIG(completions_tell_the_partition_of_a_mad),
         cmocka_unit_test(network_types_came_with_version_18),
         WITH_RIG(shared_receives_are_free_when_they_are_taken),
         WITH_RIG(a_fast_region_is_registered_used_and_invalidated),

@@ -39,6 +39,31 @@ static void the_area_is_the_ip_header_and_zeros_before_it(void **state)
     }
 }
 
+/* A driver of RoCE version 1 finds GIDs and the next header of InfiniBand, also for IPv4. */
+static void a_global_route_header_has_the_gids_of_any_packet(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(vectors); i++) {
+        uint8_t frame[FRAME_MAX], area[GRH_BYTES];
+        const size_t ip = ip_header_bytes(vectors[i].bytes[0] >> 4);
+        struct packet p;
+        struct grh g;
+
+        parse(&p, vectors[i].bytes, vectors[i].n, frame);
+        memset(area, 0xaa, sizeof(area));
+        grh_global_from_packet(area, &p);
+        assert_int_equal(area[6], 0x1b);
+        assert_int_equal(ld_be16(area + 4), vectors[i].n - ip - UDP_BYTES);
+        assert_true(grh_parse(&g, area));
+        assert_int_equal(g.version, 6);
+        assert_int_equal(g.tclass, p.ip.tclass);
+        assert_int_equal(g.hop_limit, p.ip.ttl);
+        assert_int_equal(g.flow_label, p.ip.flow_label);
+        assert_memory_equal(g.src, p.ip.src, GID_BYTES);
+        assert_memory_equal(g.dst, p.ip.dst, GID_BYTES);
+    }
+}
+
 static void the_area_says_what_the_packet_said(void **state)
 {
     (void)state;
@@ -92,6 +117,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_area_is_the_ip_header_and_zeros_before_it),
+        cmocka_unit_test(a_global_route_header_has_the_gids_of_any_packet),
         cmocka_unit_test(the_area_says_what_the_packet_said),
         cmocka_unit_test(a_sound_ipv4_header_is_believed_whatever_is_before_it),
         cmocka_unit_test(what_is_no_ip_header_is_refused_and_leaves_out_alone),

@@ -119,6 +119,8 @@ static void what_a_mad_is_dropped_for(void **state)
         rig_expect(r, 0, WQ_SEND, 0, 1, WCS_SUCCESS); /* the sender is not told */
         assert_int_equal(r->host[1].n_wc[WQ_RECV], arrives);
         assert_int_equal(rig_count(r, EV_drop, 1, NULL, 0), !arrives);
+        if (arrives) /* the completion tells the entry of the P_Key table */
+            assert_int_equal(r->host[1].wc[WQ_RECV][0].pkey_index, rows[i].pkeys[0] == 0x8001);
         if (!arrives) {
             const struct ev_drop *drop = &rig_event(r, EV_drop, 1, 0)->u.drop;
 

@@ -63,6 +63,7 @@ static void reset(struct pvrdma *d)
     d->region = d->command_slot = d->response_slot = 0;
     d->count = (struct pv_counters){0};
     d->late.due = false;
+    d->nic.hca.grh_is_global = false;
     fn_forget_pending(&d->fn);
 }
 
@@ -337,8 +338,17 @@ static bool is_running(const void *ctx)
     return pv_is_running(ctx);
 }
 
+/* Without its network interface the port is down, whatever the link does: nothing changes. */
+static bool has_interface(const void *ctx)
+{
+    const struct pvrdma *d = ctx;
+
+    return d->unquiesced;
+}
+
 static const struct rnic_ops rnic_ops = {
     .is_driven = is_driven,
+    .has_interface = has_interface,
     .is_running = is_running,
     .fetch_send = pv_fetch_send,
     .fetch_recv = pv_fetch_recv,

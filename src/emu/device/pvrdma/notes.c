@@ -23,6 +23,7 @@ static void put_cqe(struct pv_raw_cqe *raw, const struct completion *wc, uint32_
         .src_qp = wc->src_qpn,
         .wc_flags = pv_wc_flag_bits(wc->flags),
         .vendor_err = wc->rule,
+        .pkey_index = wc->pkey_index,
         .sl = wc->sl,
         .port = HCA_PORT,
     };

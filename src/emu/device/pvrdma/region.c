@@ -138,6 +138,7 @@ static enum refusal_reason read_region(struct pvrdma *d, uint64_t gpa, struct pv
     d->version =
         min_u32(d->config.pvrdma.version,
                 ret->driver_version < PV_VERSION_LEAST ? PV_VERSION_LEAST : ret->driver_version);
+    d->nic.hca.grh_is_global = d->version < PV_VERSION_ROCE_V2;
     return REF_NONE;
 }
 

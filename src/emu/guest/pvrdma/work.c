@@ -175,6 +175,7 @@ static void decode_cqe(const struct pv_raw_cqe *raw, struct rdl_wc *ret)
         .src_qp = cqe.src_qp,
         .wc_flags = pv_wc_flags(cqe.wc_flags),
         .sl = cqe.sl,
+        .pkey_index = cqe.pkey_index,
         .vendor_err = cqe.vendor_err,
     };
     if (ret->wc_flags & WCF_WITH_INV)
