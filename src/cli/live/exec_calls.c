@@ -41,6 +41,7 @@ int exec_error(enum rdl_status st, const struct rdl_response *rsp)
     case RDL_ERR_NO_GUEST:
         return ENODEV;
     case RDL_ERR_BROKEN:
+    case RDL_ERR_RING:
         return EIO;
     default:
         return EINVAL;

@@ -31,7 +31,9 @@ static void poll_async(struct pvrdma_guest *d)
 }
 
 /* Each notification is an event, also one of an earlier arming that comes after the CQ was armed
- * again.
+ * again.  It stays in the ring until it is taken here.  After a lost interrupt the next one
+ * therefore finds two, perhaps of the same CQ, and gives two events, as Linux's handler does.  A
+ * program must expect an event without a completion.
  */
 static void poll_notes(struct pvrdma_guest *d)
 {

@@ -63,7 +63,7 @@ void pvd_ring_restart(const struct pvrdma_guest *d, const struct pvd_ring *r);
 uint32_t pvd_ring_used(const struct pvrdma_guest *d, const struct pvd_ring *r);
 
 /* memory.c: writes the entry @in of @bytes and gives it to the device.  Returns RDL_OK with its
- * slot, RDL_ERR_QUEUE_FULL if @most entries are there, RDL_ERR_BROKEN or RDL_ERR_NOMEM.
+ * slot, RDL_ERR_QUEUE_FULL if @most entries are there, RDL_ERR_RING or RDL_ERR_NOMEM.
  */
 enum rdl_status pvd_ring_put(const struct pvrdma_guest *d, const struct pvd_ring *r, uint32_t most,
                              const void *in, uint32_t bytes, uint32_t *ret_slot);

@@ -162,7 +162,7 @@ enum rdl_status pvd_ring_put(const struct pvrdma_guest *d, const struct pvd_ring
     uint32_t tail;
 
     if (used == UINT32_MAX)
-        return RDL_ERR_BROKEN;
+        return RDL_ERR_RING;
     if (!r->pages || used >= most)
         return RDL_ERR_QUEUE_FULL;
     RDL_ASSERT(bytes <= r->slot_bytes);

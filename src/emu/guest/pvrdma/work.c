@@ -195,7 +195,7 @@ enum rdl_status pvd_poll_cq(struct guest_cq *cq, size_t max, struct rdl_wc *ret,
     if (max > 0 && pvd_ring_used(d, r) == 0)
         pvd_doorbell(d, PV_UAR_AT_CQ, pv_handle_of(OBJ_CQ, cq->cqn) | PV_UAR_POLL);
     if (pvd_ring_used(d, r) == UINT32_MAX)
-        return RDL_ERR_BROKEN;
+        return RDL_ERR_RING;
     for (; n < max && pvd_ring_take(d, r, &raw); n++) {
         decode_cqe(&raw, &ret[n]);
         verbs_polled(cq, &ret[n]);

@@ -112,7 +112,7 @@ static void an_index_that_is_none_breaks_the_ring(void **state)
         if (rows[i].used != UINT32_MAX)
             continue;
         assert_int_equal(pvd_ring_put(&f->driver, &r, 4, entry, sizeof(entry), &slot),
-                         RDL_ERR_BROKEN);
+                         RDL_ERR_RING);
         assert_false(pvd_ring_take(&f->driver, &r, entry));
     }
 }
