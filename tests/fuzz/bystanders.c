@@ -3,6 +3,25 @@
 
 #include "emu/facts/enum/wc_status.h"
 
+void bystanders_add_hosts(struct rdl_lab *lab, const struct rdl_host_config *h1,
+                          rdl_host ret[BYSTANDER_HOSTS])
+{
+    const struct rdl_host_config hosts[BYSTANDER_HOSTS] = {
+        *h1,
+        {.name = "h2", .ram_bytes = h1->ram_bytes},
+        {.name = "h3", .ram_bytes = h1->ram_bytes}};
+    struct rdl_link_config link = {.b = "sw", .latency_ns = 1000};
+    rdl_switch sw;
+    rdl_link made;
+
+    must(rdl_switch_add(lab, "sw", &sw));
+    for (unsigned i = 0; i < BYSTANDER_HOSTS; i++) {
+        must(rdl_host_add(lab, &hosts[i], &ret[i]));
+        link.a = hosts[i].name;
+        must(rdl_link_add(lab, &link, &made));
+    }
+}
+
 #define END_NS 20000000u
 
 static bool messages_are_done(struct rdl_lab *lab, const struct testbed_side sides[2],

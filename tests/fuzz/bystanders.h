@@ -10,11 +10,11 @@
 #include "testbed/testbed.h"
 
 #define BYSTANDER_TICKS 400000u /* more than their messages need */
+#define BYSTANDER_HOSTS 3u      /* with h1 */
 
-static inline void must(enum rdl_status st)
-{
-    FUZZ_CHECK(st == RDL_OK);
-}
+/* Adds h1, which is as @h1 says, h2 and h3, each with a link to a switch.  @ret gets the hosts. */
+void bystanders_add_hosts(struct rdl_lab *lab, const struct rdl_host_config *h1,
+                          rdl_host ret[BYSTANDER_HOSTS]);
 
 /* Has h2 and h3, the @sides of @lab, get done with @messages each way.  However busy h1 keeps its
  * device, they succeed within the time that they need.  @tick advances @h, the lab of the target,

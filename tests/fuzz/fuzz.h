@@ -14,9 +14,16 @@
 #include <stdlib.h>
 
 #include "emu/base/assert.h"
+#include "rdmalab/status.h"
 
 /* Aborts unless a property that the target guarantees holds. */
 #define FUZZ_CHECK(promise) RDL_ASSERT(promise)
+
+/* Aborts unless a call of the API that the target relies on succeeded. */
+static inline void must(enum rdl_status st)
+{
+    FUZZ_CHECK(st == RDL_OK);
+}
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);

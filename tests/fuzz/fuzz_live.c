@@ -68,11 +68,6 @@ static struct bed {
 
 static struct outside *const o = &bed.o;
 
-static void must(enum rdl_status st)
-{
-    FUZZ_CHECK(st == RDL_OK);
-}
-
 /* --- The lab ---------------------------------------------------------------------------------- */
 
 static void open_memory(void)

@@ -64,31 +64,21 @@ static void wait_for(const struct hostile_lab *h, rdl_host host)
 
 static void add_hosts(struct hostile_lab *h, unsigned bits)
 {
-    struct rdl_host_config c[] = {{.name = "h1",
-                                   .ram_bytes = H1_RAM_BYTES,
-                                   .max_cq = H1_CQS,
-                                   .max_qp = H1_QPS,
-                                   .max_srq = 2,
-                                   .ring = bits & HOSTILE_PACKED ? VRING_packed : VRING_split,
-                                   .limits.max_qp_wr = 64,
-                                   .limits.max_cqe = 64},
-                                  {.name = "h2", .ram_bytes = H1_RAM_BYTES},
-                                  {.name = "h3", .ram_bytes = H1_RAM_BYTES}};
-    struct rdl_link_config link = {.b = "sw", .latency_ns = 1000};
-    rdl_host hosts[ARRAY_LEN(c)];
-    rdl_switch sw;
-    rdl_link made;
+    struct rdl_host_config c = {.name = "h1",
+                                .ram_bytes = H1_RAM_BYTES,
+                                .max_cq = H1_CQS,
+                                .max_qp = H1_QPS,
+                                .max_srq = 2,
+                                .ring = bits & HOSTILE_PACKED ? VRING_packed : VRING_split,
+                                .limits.max_qp_wr = 64,
+                                .limits.max_cqe = 64};
+    rdl_host hosts[BYSTANDER_HOSTS];
 
     if (bits & HOSTILE_PLAIN)
-        c[0].features_off |= VIRTIO_FEATURE(VF_EVENT_IDX) | VIRTIO_FEATURE(VF_INDIRECT_DESC);
+        c.features_off |= VIRTIO_FEATURE(VF_EVENT_IDX) | VIRTIO_FEATURE(VF_INDIRECT_DESC);
     if (bits & HOSTILE_MINIMAL)
-        c[0].features_off |= RDMA_FEATURES_OWN;
-    must(rdl_switch_add(h->lab, "sw", &sw));
-    for (unsigned i = 0; i < ARRAY_LEN(c); i++) {
-        must(rdl_host_add(h->lab, &c[i], &hosts[i]));
-        link.a = c[i].name;
-        must(rdl_link_add(h->lab, &link, &made));
-    }
+        c.features_off |= RDMA_FEATURES_OWN;
+    bystanders_add_hosts(h->lab, &c, hosts);
     h->host = hosts[0];
     h->h1 = h->lab->state->hosts[0];
     h->other[0].host = hosts[1];

@@ -43,28 +43,18 @@ static const struct testbed_config small = {
 
 static void add_hosts(struct pv_lab *h, unsigned version)
 {
-    const struct rdl_host_config c[] = {{.name = "h1",
-                                         .device = DEVICE_pvrdma,
-                                         .version = version,
-                                         .ram_bytes = H1_RAM_BYTES,
-                                         .max_cq = 6,
-                                         .max_qp = 6,
-                                         .max_srq = 2,
-                                         .limits.max_qp_wr = 64,
-                                         .limits.max_cqe = 64},
-                                        {.name = "h2", .ram_bytes = H1_RAM_BYTES},
-                                        {.name = "h3", .ram_bytes = H1_RAM_BYTES}};
-    struct rdl_link_config link = {.b = "sw", .latency_ns = 1000};
-    rdl_host hosts[ARRAY_LEN(c)];
-    rdl_switch sw;
-    rdl_link made;
+    const struct rdl_host_config c = {.name = "h1",
+                                      .device = DEVICE_pvrdma,
+                                      .version = version,
+                                      .ram_bytes = H1_RAM_BYTES,
+                                      .max_cq = 6,
+                                      .max_qp = 6,
+                                      .max_srq = 2,
+                                      .limits.max_qp_wr = 64,
+                                      .limits.max_cqe = 64};
+    rdl_host hosts[BYSTANDER_HOSTS];
 
-    must(rdl_switch_add(h->lab, "sw", &sw));
-    for (unsigned i = 0; i < ARRAY_LEN(c); i++) {
-        must(rdl_host_add(h->lab, &c[i], &hosts[i]));
-        link.a = c[i].name;
-        must(rdl_link_add(h->lab, &link, &made));
-    }
+    bystanders_add_hosts(h->lab, &c, hosts);
     h->host = hosts[0];
     h->h1 = h->lab->state->hosts[0];
     h->d = pvrdma_of(&h->h1->device);

@@ -7,6 +7,7 @@
 #include "cli/cmd/verb.h"
 #include "cli/explain/rfc_dump.h"
 #include "cli/session/advance.h"
+#include "emu/base/assert.h"
 #include "emu/base/quantity.h"
 #include "emu/facts/pvrdma/command.h"
 #include "emu/facts/pvrdma/structs.h"
@@ -17,6 +18,8 @@
 #include "print/show_text.h"
 #include "rdmalab/control.h"
 #include "tree/tree.h"
+
+#define PV_FIELDS_BYTES 4096u /* more than all fields of the longest response of PVRDMA */
 
 /* The words of the command, read. */
 struct control_words {
@@ -210,18 +213,19 @@ static bool judge_pvrdma(struct session *s, const struct step *st, const struct 
         "the register ERR, or the response, has the errno of a refused command"};
     const char *name = enum_name(&enum_pv_cmd, a->c.command);
     const struct row_struct *r = a->response;
-    char line[SHOW_LINE_BYTES];
+    char line[PV_FIELDS_BYTES];
     struct text t = text_on(line, sizeof(line));
 
     text_addf(&e, "errno %u", error);
     if (error)
         return advance_refused(s, home->host, st->at, &rsp);
-    for (size_t i = 0; r && i < r->n_fields && t.len + 40 < sizeof(line); i++) {
+    for (size_t i = 0; r && i < r->n_fields; i++) {
         if (r->fields[i].type == 'b')
             continue;
         text_addf(&t, "%s%s=", t.len ? " " : ": ", r->fields[i].name);
         rfc_field_add(&t, r, &r->fields[i], answer->response + PV_HEADER_BYTES);
     }
+    RDL_ASSERT(!t.cut);
     session_say(s, "%s %s: ERR 0%s\n", home->name, name, line);
     return true;
 }

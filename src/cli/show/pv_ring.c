@@ -50,6 +50,22 @@ static uint32_t count_pages(const struct pv_ring_view *v)
     return n;
 }
 
+/* Returns the kind of entries that are structures called @name. */
+static enum pv_entry kind_of(const char *name)
+{
+    static const char *const names[] = {[PV_ENTRY_SEND] = "pv_sq_wqe",
+                                        [PV_ENTRY_RECV] = "pv_rq_wqe",
+                                        [PV_ENTRY_CQE] = "pv_cqe",
+                                        [PV_ENTRY_EVENT] = "pv_async_event",
+                                        [PV_ENTRY_NOTE] = "pv_cq_note"};
+    size_t kind = 0;
+
+    while (kind < ARRAY_LEN(names) && strcmp(names[kind], name) != 0)
+        kind++;
+    RDL_ASSERT(kind < ARRAY_LEN(names));
+    return (enum pv_entry)kind;
+}
+
 enum rdl_status pv_ring_view(const struct rdl_lab *lab, const char *path, struct pv_ring_view *ret,
                              size_t *reterr_at)
 {
@@ -67,6 +83,7 @@ enum rdl_status pv_ring_view(const struct rdl_lab *lab, const char *path, struct
     (void)tree_leaf(lab, v.path, LEAF_ring_entry, &entry);
     v.entry = pv_struct_find(entry.text);
     RDL_ASSERT(v.entry);
+    v.kind = kind_of(entry.text);
     v.slots = number(&v, LEAF_ring_slots);
     v.slot_bytes = number(&v, LEAF_ring_slot_bytes);
     v.first_page = number(&v, LEAF_ring_first_page);
@@ -220,17 +237,25 @@ void pv_slot_add_text(struct text *t, const struct pv_ring_view *v, uint32_t slo
 
     if (!read_slot(v, slot, buf)) {
         text_add(t, "not in guest RAM");
-    } else if (v->entry == pv_struct_find("pv_sq_wqe")) {
+        return;
+    }
+    switch (v->kind) {
+    case PV_ENTRY_SEND:
         add_send(t, v, buf);
-    } else if (v->entry == pv_struct_find("pv_rq_wqe")) {
+        break;
+    case PV_ENTRY_RECV:
         add_recv(t, v, buf);
-    } else if (v->entry == pv_struct_find("pv_cqe")) {
+        break;
+    case PV_ENTRY_CQE:
         add_completion(t, buf);
-    } else if (v->entry == pv_struct_find("pv_async_event")) {
+        break;
+    case PV_ENTRY_EVENT:
         pv_async_event_get(&e, (const struct pv_raw_async_event *)buf);
         text_addf(t, "%s, handle %u", enum_name(&enum_async_event, e.type), e.info);
-    } else {
+        break;
+    case PV_ENTRY_NOTE:
         text_addf(t, "CQ handle %u", ld_le32(buf));
+        break;
     }
 }
 
@@ -295,12 +320,12 @@ bool pv_slot_dump(const struct rfc_sink *to, const struct pv_ring_view *v, uint3
 {
     if (slot >= v->slots || !read_slot(v, slot, buf))
         return false;
-    if (v->entry == pv_struct_find("pv_sq_wqe")) {
+    if (v->kind == PV_ENTRY_SEND) {
         dump_send(to, v, buf);
         return true;
     }
     (void)rfc_dump(to, v->entry, "", buf, v->slot_bytes, 0);
-    if (v->entry == pv_struct_find("pv_rq_wqe"))
+    if (v->kind == PV_ENTRY_RECV)
         dump_sges(to, v, buf, sizeof(struct pv_raw_rq_wqe));
     return true;
 }

@@ -21,11 +21,15 @@
  */
 enum pv_slot_state { PV_SLOT_FREE, PV_SLOT_POSTED, PV_SLOT_TAKEN, PV_SLOT_WRITTEN };
 
+/* The kinds of entries. */
+enum pv_entry { PV_ENTRY_SEND, PV_ENTRY_RECV, PV_ENTRY_CQE, PV_ENTRY_EVENT, PV_ENTRY_NOTE };
+
 struct pv_ring_view {
     const struct rdl_lab *lab;
     char path[TREE_PATH_BYTES]; /* of the node of the ring */
     struct wqe_reader reader;
     const struct row_struct *entry;
+    enum pv_entry kind; /* that of @entry */
     uint32_t slots, slot_bytes, first_page, n_pages;
     uint32_t tail, head, next; /* indices: of the producer, of the consumer, the device's own */
     uint32_t waiting, held;    /* slots that the other side has not taken; taken ones in use */

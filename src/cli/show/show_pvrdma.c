@@ -22,6 +22,8 @@
 
 enum { COLUMN_VALUE = 23, COLUMN_NOTE = 32 };
 
+static const char no_index[] = "no index of this ring: too large";
+
 /* --- Rings ------------------------------------------------------------------------------------ */
 
 static void print_pages(FILE *out, const struct pv_ring_view *v)
@@ -60,11 +62,11 @@ static void print_indices(FILE *out, const struct pv_ring_view *v)
 
     text_addf(&t, "the %s's, modulo %u: slot %u", v->of_device ? "device" : "driver", 2 * v->slots,
               pv_idx_slot(v->tail, v->slots));
-    print_index(out, "producer tail", v->tail, odd && !v->of_device ? "NO INDEX" : note);
+    print_index(out, "producer tail", v->tail, odd && !v->of_device ? no_index : note);
     t = text_on(note, sizeof(note));
     text_addf(&t, "the %s's: slot %u", v->of_device ? "driver" : "device",
               pv_idx_slot(v->head, v->slots));
-    print_index(out, "consumer head", v->head, odd && v->of_device ? "NO INDEX" : note);
+    print_index(out, "consumer head", v->head, odd && v->of_device ? no_index : note);
     if (!v->of_device)
         print_index(out, "device has taken to", v->next, "the device's own index");
     if (v->broken)

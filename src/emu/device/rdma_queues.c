@@ -15,6 +15,7 @@
 #include "emu/facts/enum/send_flag.h"
 #include "emu/facts/enum/wc_flag.h"
 #include "emu/facts/enum/wr_opcode.h"
+#include "emu/facts/path_word.h"
 #include "emu/facts/rfc.h"
 #include "emu/facts/wr.h"
 #include "emu/trace/emit.h"
@@ -101,9 +102,9 @@ static struct datagram_to datagram_of(const struct raw_wr_ud *raw)
         .av = {.sgid_index = w.av_gid_index,
                .hop_limit = w.av_hop_limit,
                .static_rate = w.av_static_rate,
-               .tclass = (uint8_t)(w.av_sl_tclass_flowlabel >> 20),
-               .sl = (uint8_t)(w.av_sl_tclass_flowlabel >> 28),
-               .flow_label = w.av_sl_tclass_flowlabel & FLOW_LABEL_MAX,
+               .tclass = path_word_tclass(w.av_sl_tclass_flowlabel),
+               .sl = path_word_sl(w.av_sl_tclass_flowlabel),
+               .flow_label = path_word_flow_label(w.av_sl_tclass_flowlabel),
                .port = w.av_port <= UINT8_MAX ? (uint8_t)w.av_port : 0,
                .flags = AH_FLAG_GRH},
         .av_pdn = w.av_pdn,

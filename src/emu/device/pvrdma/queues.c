@@ -8,6 +8,7 @@
 #include "emu/facts/enum/qp_type.h"
 #include "emu/facts/enum/send_flag.h"
 #include "emu/facts/enum/wr_opcode.h"
+#include "emu/facts/path_word.h"
 #include "emu/facts/pvrdma/handle.h"
 #include "emu/facts/pvrdma/opcode.h"
 #include "emu/facts/wr.h"
@@ -234,9 +235,9 @@ static struct datagram_to datagram_of(const uint8_t wr[])
         .av = {.sgid_index = w.sgid_index,
                .hop_limit = w.hop_limit,
                .static_rate = w.static_rate,
-               .tclass = (uint8_t)(w.sl_tclass_flow >> 20),
-               .sl = (uint8_t)(w.sl_tclass_flow >> 28),
-               .flow_label = w.sl_tclass_flow & FLOW_LABEL_MAX,
+               .tclass = path_word_tclass(w.sl_tclass_flow),
+               .sl = path_word_sl(w.sl_tclass_flow),
+               .flow_label = path_word_flow_label(w.sl_tclass_flow),
                .port = (uint8_t)(w.port_pd >> PV_PORT_SHIFT),
                .flags = AH_FLAG_GRH},
         .av_pdn = w.port_pd & ((1u << PV_PORT_SHIFT) - 1),

@@ -5,6 +5,7 @@
 #include "emu/facts/enum/object.h"
 #include "emu/facts/enum/send_flag.h"
 #include "emu/facts/enum/wc_flag.h"
+#include "emu/facts/path_word.h"
 #include "emu/facts/pvrdma/handle.h"
 #include "emu/facts/pvrdma/opcode.h"
 #include "emu/facts/wr.h"
@@ -40,8 +41,7 @@ static void put_ud(uint8_t out[], const struct verbs_send *send)
         .qpn = send->wr->ud.remote_qpn,
         .qkey = send->wr->ud.remote_qkey,
         .port_pd = (uint32_t)av->port << PV_PORT_SHIFT | send->ah->pd->pdn,
-        .sl_tclass_flow =
-            (uint32_t)av->sl << 28 | (uint32_t)av->traffic_class << 20 | av->flow_label,
+        .sl_tclass_flow = path_word(av->sl, av->traffic_class, av->flow_label),
         .src_path_bits = HAS_GRH,
         .sgid_index = av->sgid_index,
         .static_rate = av->static_rate,

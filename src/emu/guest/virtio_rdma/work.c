@@ -13,6 +13,7 @@
 #include "emu/facts/enum/qp_type.h"
 #include "emu/facts/enum/send_flag.h"
 #include "emu/facts/enum/wc_flag.h"
+#include "emu/facts/path_word.h"
 #include "emu/facts/wr.h"
 #include "emu/guest/virtio_rdma/internal.h"
 
@@ -75,12 +76,6 @@ static enum rdl_status put_wqe(struct virtio_rdma *d, uint32_t queue,
     return RDL_OK;
 }
 
-/* Packs the service level, traffic class and flow label of @av. */
-static uint32_t path_word(const struct rdl_ah_attr *av)
-{
-    return (uint32_t)av->sl << 28 | (uint32_t)av->traffic_class << 20 | av->flow_label;
-}
-
 static void put_ud(struct rfc_sq_wqe *head, const struct verbs_send *send)
 {
     const struct rdl_ah_attr *av = &send->ah->attr;
@@ -89,7 +84,7 @@ static void put_ud(struct rfc_sq_wqe *head, const struct verbs_send *send)
         .remote_qkey = send->wr->ud.remote_qkey,
         .av_port = av->port,
         .av_pdn = send->ah->pd->pdn,
-        .av_sl_tclass_flowlabel = path_word(av),
+        .av_sl_tclass_flowlabel = path_word(av->sl, av->traffic_class, av->flow_label),
         .av_gid_index = av->sgid_index,
         .av_static_rate = av->static_rate,
         .av_hop_limit = av->hop_limit,
