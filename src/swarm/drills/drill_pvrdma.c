@@ -59,7 +59,12 @@ void hostile_out(struct drill *d, enum pv_reg reg, uint32_t value)
 
 void hostile_doorbell(struct drill *d, uint32_t page, uint32_t at, uint32_t value)
 {
-    write_bar(d, PV_BAR_UAR, page * PV_UAR_BYTES + at, value);
+    struct rdl_pci_place place = place_of(PV_BAR_UAR, page * PV_UAR_BYTES + at);
+
+    if (at <= PV_UAR_AT_SRQ && at % 4 == 0)
+        place.width = 0; /* that of the doorbell there */
+    (void)drill_works(d, rdl_pci_write(d->lab, hostile_of(d)->host, &place, value),
+                      "a doorbell can be written");
 }
 
 uint32_t hostile_in(struct drill *d, enum pv_reg reg)

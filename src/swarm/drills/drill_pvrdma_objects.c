@@ -354,6 +354,7 @@ static uint32_t spoil_qp(struct drill *d, uint32_t wrong, struct pv_create_qp *r
         return REF_QP_TYPE;
     case 1:
         r->send_pages = drill_one_in(d, 2) ? 0 : (uint16_t)(r->send_pages + 2);
+        r->total_pages = (uint16_t)(r->total_pages + 2); /* enough for all */
         return REF_PAGE_LIST_LENGTH;
     case 2:
         r->total_pages = (uint16_t)(r->send_pages + drill_below(d, 2));

@@ -326,7 +326,10 @@ static bool flush(struct drill *d, struct hostile_object *o, uint32_t w, bool li
         return false;
     if (o->state == QPS_INIT && !modify(d, o, &to_err, QPS_ERR, 0))
         return false;
-    hostile_doorbell(d, 0, PV_UAR_AT_QP, o->handle | (w ? PV_UAR_RECV : PV_UAR_SEND));
+    hostile_doorbell(d, 0, PV_UAR_AT_QP,
+                     o->handle | (drill_one_in(d, 2) ? PV_UAR_SEND | PV_UAR_RECV
+                                  : w                ? PV_UAR_RECV
+                                                     : PV_UAR_SEND));
     if (!drill_settle(d))
         return false;
     for (uint32_t i = 0; i < n && !lie; i++) {
@@ -428,7 +431,8 @@ static bool post_send(struct drill *d, struct hostile_object *o, struct self_sen
     if (lie == 1) {
         w.opcode = unknown[drill_below(d, ARRAY_LEN(unknown))];
     } else if (lie == 2) {
-        w.num_sge = o->max_send_sge + 1 + (drill_below(d, 2) << drill_below(d, 31));
+        w.num_sge = o->max_send_sge + 1 + drill_below(d, UINT32_MAX - o->max_send_sge);
+        w.send_flags |= drill_one_in(d, 2) ? SF_INLINE : 0;
     } else if (lie == 3 && m->lkey && m->bytes) {
         lkey ^= 1u << drill_below(d, 8); /* the index is right, the key is not */
         m->status = WCS_LOC_PROT_ERR;
@@ -520,6 +524,8 @@ void hostile_step_doorbell(struct drill *d)
 
         hostile_doorbell(d, drill_below(d, PV_UAR_PAGES), at_offset, handle | all);
         s->n_bad++;
+        /* At an odd address there is not even a doorbell. */
+        hostile_doorbell(d, 0, at_offset + 1 + drill_below(d, 3), handle | all);
     }
     if (drill_settle(d))
         (void)drill_number_is(d, "h1.device.info.uar_bad", s->n_bad,

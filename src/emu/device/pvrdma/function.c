@@ -63,7 +63,6 @@ static void reset(struct pvrdma *d)
     d->region = d->command_slot = d->response_slot = 0;
     d->count = (struct pv_counters){0};
     d->late.due = false;
-    d->nic.hca.grh_is_global = false;
     fn_forget_pending(&d->fn);
 }
 
