@@ -38,14 +38,12 @@ struct asked *half_entry(struct half *h, uint64_t at)
 
 bool half_is_rd(const struct half *h, uint32_t seen)
 {
-    const enum op_kind kind = seen_op(&h->r->v[seen])->kind;
-
-    return kind == OPK_READ || kind == OPK_ATOMIC;
+    return op_has_response(seen_op(&h->r->v[seen]));
 }
 
 bool half_is_answered(const struct half *h, const struct asked *e)
 {
-    if (seen_op(&h->r->v[e->first_seen])->kind == OPK_READ)
+    if (op_answer(seen_op(&h->r->v[e->first_seen])) == OPK_READ_RESPONSE)
         return e->got == e->at + e->psns;
     return e->answer != SEEN_NONE;
 }

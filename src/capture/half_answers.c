@@ -127,6 +127,10 @@ static const char *what_it_is(enum op_kind asked)
         return "a READ";
     case OPK_ATOMIC:
         return "an atomic";
+    case OPK_FLUSH:
+        return "a FLUSH";
+    case OPK_ATOMIC_WRITE:
+        return "an ATOMIC WRITE";
     case OPK_WRITE:
         return "of a WRITE";
     default:
@@ -260,6 +264,11 @@ static void report_cause(struct half *h, const struct asked *e, uint32_t seen)
         f.why = "the address of the atomic is no multiple of 8";
     else if (asked->dma_bytes > MESSAGE_BYTES_MAX)
         f.why = "a message has at most 2^31 bytes";
+    else if (seen_op(asked)->kind == OPK_ATOMIC_WRITE && asked->payload_bytes != ATOMIC_WORD_BYTES)
+        f.why = "an ATOMIC WRITE carries exactly 8 bytes";
+    else if (op_is_placement(seen_op(asked)) && f.n == 1 && f.value == 0)
+        f.why = "most likely the responder does not have the memory placement extensions, or its "
+                "queue pair does not allow them";
     else if (is_rd && f.n == 1 && f.value == 0)
         f.why = "the responder takes no READs and atomics: its max_dest_rd_atomic is 0, or its "
                 "queue pair does not allow them";
@@ -350,13 +359,20 @@ static void take_nak(struct half *h, struct asked *e, uint64_t at, uint32_t seen
 
 /* --- READ and atomic responses ---------------------------------------------------------------- */
 
+/* Returns the number of bytes that the responses to @e bring: of a FLUSH or an ATOMIC WRITE none.
+ */
+static uint32_t brings(const struct half *h, const struct asked *e)
+{
+    return kind_of(h, e) == OPK_READ ? h->r->v[e->first_seen].dma_bytes : 0;
+}
+
 /* Checks response @seen to READ @e as far as that is possible without the path MTU: a single
  * response has all bytes.
  */
 static void judge_without_mtu(struct half *h, const struct asked *e, uint64_t at, uint32_t seen)
 {
     const struct seen *s = &h->r->v[seen];
-    const uint32_t dma_bytes = h->r->v[e->first_seen].dma_bytes;
+    const uint32_t dma_bytes = brings(h, e);
 
     if (record_fits_no_mtu(s))
         half_find(h, FIND_BAD_SIZE_AT_ANY_MTU, seen, (struct found){.n = s->payload_bytes});
@@ -369,8 +385,8 @@ static void judge_without_mtu(struct half *h, const struct asked *e, uint64_t at
 static void judge_response(struct half *h, const struct asked *e, uint64_t at, uint32_t seen)
 {
     const struct seen *s = &h->r->v[seen];
-    const uint64_t left = e->at + e->psns - at, dma_bytes = h->r->v[e->first_seen].dma_bytes;
-    const uint64_t rest = dma_bytes - (e->psns - 1) * h->mtu;
+    const uint64_t left = e->at + e->psns - at;
+    const uint64_t rest = brings(h, e) - (e->psns - 1) * h->mtu;
     const enum op_position pos = seen_op(s)->pos;
     const bool ends = pos == OPP_LAST || pos == OPP_ONLY;
     const bool starts = pos == OPP_FIRST || pos == OPP_ONLY;
@@ -505,7 +521,7 @@ static void take(struct half *h, struct asked *e, uint64_t at, uint32_t seen)
             take_up_to(h, at + 1, seen);
     } else if (is_ack) {
         take_ack(h, e, at, seen);
-    } else if (kind_of(h, e) != (kind == OPK_READ_RESPONSE ? OPK_READ : OPK_ATOMIC)) {
+    } else if (op_answer(seen_op(&h->r->v[e->first_seen])) != kind) {
         half_find(h, FIND_ANSWER_OF_OTHERS, seen,
                   (struct found){.psn = s->psn, .why = what_it_is(kind_of(h, e))});
     } else if (kind == OPK_READ_RESPONSE) {

@@ -47,13 +47,12 @@ static void judge_length(struct half *h, uint32_t seen)
     const struct op_info *op = seen_op(s);
 
     if (op_starts(op)) {
-        h->is_length_known = op->kind == OPK_WRITE;
+        h->is_length_known = op->kind == OPK_WRITE || op->kind == OPK_ATOMIC_WRITE;
         h->open_dma_bytes = s->dma_bytes;
         h->open_bytes = 0;
     }
     h->open_bytes += s->payload_bytes;
-    if (op_ends(op) && op->kind == OPK_WRITE && h->is_length_known &&
-        h->open_bytes != h->open_dma_bytes)
+    if (op_ends(op) && h->is_length_known && h->open_bytes != h->open_dma_bytes)
         half_find(h, FIND_BAD_DMA_LENGTH, seen,
                   (struct found){.n = (uint32_t)h->open_bytes, .value = h->open_dma_bytes});
     if (op_ends(op))

@@ -83,10 +83,7 @@ static void bring_forward(struct pairing *p, uint32_t i)
 
 static void want(struct asker *a, const struct seen *s, uint32_t psns)
 {
-    const enum op_kind kind = seen_op(s)->kind;
-    const enum op_kind answer = kind == OPK_READ     ? OPK_READ_RESPONSE
-                                : kind == OPK_ATOMIC ? OPK_ATOMIC_ACK
-                                                     : OPK_ACK;
+    const enum op_kind answer = op_answer(seen_op(s));
 
     if (answer != OPK_ACK || s->flags & SEEN_ACK_REQ)
         a->wanted[a->n_wanted++ % WANTED] = (struct answer_wanted){seen_psn(s), psns, answer};

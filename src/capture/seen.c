@@ -11,7 +11,6 @@
 #include "emu/wire/icrc.h"
 #include "emu/wire/parse.h"
 
-#define ATOMIC_BYTES    8u
 #define ECN_CE          3u
 #define FRAME_BYTES_MAX (ETH_BYTES + 65535u + IPV6_BYTES)
 
@@ -81,6 +80,10 @@ static uint64_t sum_of_headers(const struct packet *p)
 {
     uint64_t h = FNV64_OF_NOTHING;
 
+    if (p->op->headers & H_FETH) {
+        h = fnv1a_64(h, &p->feth.placement, sizeof(p->feth.placement));
+        h = fnv1a_64(h, &p->feth.level, sizeof(p->feth.level));
+    }
     h = fnv1a_64(h, &p->reth.va, sizeof(p->reth.va));
     h = fnv1a_64(h, &p->reth.rkey, sizeof(p->reth.rkey));
     h = fnv1a_64(h, &p->reth.dma_bytes, sizeof(p->reth.dma_bytes));
@@ -101,6 +104,14 @@ static void judge_pad(const struct packet *p, struct seen_faults *faults)
                         .finding = FIND_BAD_PAD, .n = p->bth.pad_bytes, .value = p->payload_bytes});
 }
 
+/* Returns true if @p is an atomic or an ATOMIC WRITE whose address is no multiple of 8. */
+static bool is_unaligned(const struct packet *p)
+{
+    const uint64_t va = p->op->kind == OPK_ATOMIC_WRITE ? p->reth.va : p->atomic.va;
+
+    return va % ATOMIC_WORD_BYTES != 0;
+}
+
 static void fill(struct seen *ret, const struct packet *p)
 {
     ret->value = p->atomic_ack;
@@ -119,7 +130,7 @@ static void fill(struct seen *ret, const struct packet *p)
     ret->flags |=
         (uint16_t)((p->bth.ack_req ? SEEN_ACK_REQ : 0) | (p->bth.solicited ? SEEN_SOLICITED : 0) |
                    ((p->ip.tclass & 3u) == ECN_CE ? SEEN_CE : 0) |
-                   (p->atomic.va % ATOMIC_BYTES != 0 ? SEEN_UNALIGNED : 0));
+                   (is_unaligned(p) ? SEEN_UNALIGNED : 0));
 }
 
 /* Decodes the management datagram in @p, if it is one for the connection manager. */
@@ -156,11 +167,10 @@ static const char *what_is_not_followed(uint8_t opcode)
         uint8_t first, last;
         const char *is;
     } rows[] = {
-        {0x1c, 0x1d, "one of the memory placement extensions"},
         {0x40, 0x55, "of the service RD"},
         {0xa0, 0xb4, "of the service XRC"},
         {0xb6, 0xb7, "of the service XRC"},
-        {0xbc, 0xbd, "one of the memory placement extensions"},
+        {0xbc, 0xbd, "one of the memory placement extensions of the service XRC"},
         {0xc0, 0xff, "left to manufacturers"},
     };
 

@@ -31,7 +31,7 @@ void wire_end_init(struct wire_end *e, const struct wire_rules *rules)
 
 static bool is_rd(const struct packet *p)
 {
-    return p->op->kind == OPK_READ || p->op->kind == OPK_ATOMIC;
+    return op_has_response(p->op);
 }
 
 /* Number of PSNs that request packet @p takes: of a READ one for each response. */

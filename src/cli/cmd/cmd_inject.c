@@ -111,6 +111,8 @@ static bool read_extensions(struct session *s, const struct step *st, struct pac
         p->deth.src_qpn = QPN_GSI;
     p->deth.qkey =
         step_has(st, "cm") && !step_has(st, "qkey") ? QKEY_GSI : (uint32_t)step_number(st, "qkey");
+    p->feth = (struct feth){(uint8_t)step_number(st, "placement"),
+                            (uint8_t)step_number(st, "selectivity")};
     p->reth = (struct reth){step_number(st, "va"), rkey,
                             (uint32_t)step_number_or(st, "len", p->payload_bytes)};
     p->atomic = (struct atomic_eth){step_number(st, "va"), rkey, step_number(st, "swap_add"),

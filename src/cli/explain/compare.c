@@ -185,12 +185,8 @@ static void wr_receive(struct text *t, uint32_t opcode)
 static void wr_answer(struct text *t, uint32_t opcode)
 {
     const struct op_info *op = wr_packet(opcode);
-    enum op_kind kind = OPK_ACK;
+    const enum op_kind kind = op ? op_answer(op) : OPK_ACK;
 
-    if (op && op->kind == OPK_READ)
-        kind = OPK_READ_RESPONSE;
-    if (op && op->kind == OPK_ATOMIC)
-        kind = OPK_ATOMIC_ACK;
     for (unsigned code = 0; op && code < OPCODES; code++) {
         const struct op_info *answer = op_info((uint8_t)code);
 

@@ -52,10 +52,9 @@ static void put(void *ctx, const void *bytes, size_t n)
 /* Adds the request of the packet and the number of its transmission: "h1.qp wr_id=1 SEND". */
 static void add_work(struct comments *cs, const struct past *p, const struct ev *tx)
 {
-    static const char *const kinds[] = {[OPK_SEND] = "SEND",
-                                        [OPK_WRITE] = "RDMA_WRITE",
-                                        [OPK_READ] = "RDMA_READ",
-                                        [OPK_ATOMIC] = "ATOMIC"};
+    static const char *const kinds[] = {
+        [OPK_SEND] = "SEND",     [OPK_WRITE] = "RDMA_WRITE", [OPK_READ] = "RDMA_READ",
+        [OPK_ATOMIC] = "ATOMIC", [OPK_FLUSH] = "FLUSH",      [OPK_ATOMIC_WRITE] = "ATOMIC_WRITE"};
     const struct op_info *op = op_info((uint8_t)tx->u.tx.opcode);
     const char *kind = op->kind < sizeof(kinds) / sizeof(kinds[0]) ? kinds[op->kind] : NULL;
     struct text t = comment(cs);

@@ -68,6 +68,13 @@ static const struct wire_field f_deth[] = {
     {"source QPN", 5, 3, 0, HOW_DEC},
 };
 
+static const struct wire_field f_feth[] = {
+    {"reserved", 0, 3, 0, HOW_DEC},
+    {"reserved", 3, 1, 0xc0, HOW_DEC},
+    {"selectivity level", 3, 1, 0x30, HOW_SELECTIVITY},
+    {"placement type", 3, 1, 0x0f, HOW_PLACEMENT},
+};
+
 static const struct wire_field f_reth[] = {
     {"virtual address", 0, 8, 0, HOW_HEX},
     {"R_Key", 8, 4, 0, HOW_HEX},
@@ -108,13 +115,10 @@ static const struct {
     const struct wire_field *fields;
     size_t n_fields;
 } extensions[] = {
-    {H_DETH, f_deth, ARRAY_LEN(f_deth)},
-    {H_RETH, f_reth, ARRAY_LEN(f_reth)},
-    {H_ATOMIC, f_atomic, ARRAY_LEN(f_atomic)},
-    {H_AETH, f_aeth, ARRAY_LEN(f_aeth)},
-    {H_ATOMIC_ACK, f_atomic_ack, ARRAY_LEN(f_atomic_ack)},
-    {H_IMM, f_imm, ARRAY_LEN(f_imm)},
-    {H_IETH, f_ieth, ARRAY_LEN(f_ieth)},
+    {H_DETH, f_deth, ARRAY_LEN(f_deth)}, {H_FETH, f_feth, ARRAY_LEN(f_feth)},
+    {H_RETH, f_reth, ARRAY_LEN(f_reth)}, {H_ATOMIC, f_atomic, ARRAY_LEN(f_atomic)},
+    {H_AETH, f_aeth, ARRAY_LEN(f_aeth)}, {H_ATOMIC_ACK, f_atomic_ack, ARRAY_LEN(f_atomic_ack)},
+    {H_IMM, f_imm, ARRAY_LEN(f_imm)},    {H_IETH, f_ieth, ARRAY_LEN(f_ieth)},
     {H_CNP, f_cnp, ARRAY_LEN(f_cnp)},
 };
 
@@ -189,6 +193,17 @@ static void add_number(struct text *t, const struct wire_field *f, uint64_t v)
         break;
     case HOW_SYNDROME:
         add_syndrome(t, (uint8_t)v);
+        break;
+    case HOW_PLACEMENT:
+        text_addf(t, "0x%llx%s%s", (unsigned long long)v,
+                  v & FETH_GLOBAL ? ", global visibility" : "",
+                  v & FETH_PERSISTENT ? ", persistence" : "");
+        break;
+    case HOW_SELECTIVITY:
+        text_addf(t, "%llu%s", (unsigned long long)v,
+                  v == FETH_RANGE    ? ", a range"
+                  : v == FETH_REGION ? ", the whole region"
+                                     : "");
         break;
     default:
         text_addf(t, "%llu", (unsigned long long)v);

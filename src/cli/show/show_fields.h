@@ -22,6 +22,8 @@ enum field_how {
     HOW_PROTOCOL,
     HOW_OPCODE,
     HOW_SYNDROME,
+    HOW_PLACEMENT,
+    HOW_SELECTIVITY,
     HOW_RAW
 };
 

@@ -288,6 +288,11 @@ static void print_request(struct why_walk *w, const struct ev *e, const struct e
             show_wrap(w->out, INDENT_NOTE,
                       "rkey 0: the region allows no remote access, see access= of reg_mr");
     }
+    if (e->u.rx.rule == RULE_RESP_OPCODE && op_is_placement(op_info((uint8_t)e->u.rx.opcode)))
+        show_wrap(
+            w->out, INDENT_NOTE,
+            "its device does not have FLUSH and ATOMIC WRITE, the memory placement extensions: "
+            "explain PLACEMENT_OFFERED");
     if (e->u.rx.act == ACT_ACCEPT)
         show_atomic(w, e);
 }

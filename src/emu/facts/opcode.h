@@ -19,6 +19,8 @@ enum op_kind {
     OPK_ACK,
     OPK_ATOMIC,
     OPK_ATOMIC_ACK,
+    OPK_FLUSH,
+    OPK_ATOMIC_WRITE,
     OPK_CNP
 };
 enum op_position { OPP_NONE, OPP_FIRST, OPP_MIDDLE, OPP_LAST, OPP_ONLY };
@@ -69,11 +71,34 @@ static inline size_t op_headers_bytes(unsigned headers)
  */
 bool op_is_response(const struct op_info *op);
 
+/* Returns true if @op is one of the memory placement extensions. */
+static inline bool op_is_placement(const struct op_info *op)
+{
+    return op->kind == OPK_FLUSH || op->kind == OPK_ATOMIC_WRITE;
+}
+
+/* Returns true if a response of its own answers the request @op, and not an acknowledge.  Such a
+ * request occupies one of the max_dest_rd_atomic resources of the responder.
+ */
+static inline bool op_has_response(const struct op_info *op)
+{
+    return op->kind == OPK_READ || op->kind == OPK_ATOMIC || op_is_placement(op);
+}
+
+/* Returns the kind of packet that answers the request @op.  A FLUSH or an ATOMIC WRITE is answered
+ * as a READ of no bytes.
+ */
+static inline enum op_kind op_answer(const struct op_info *op)
+{
+    if (op->kind == OPK_ATOMIC)
+        return OPK_ATOMIC_ACK;
+    return op_has_response(op) ? OPK_READ_RESPONSE : OPK_ACK;
+}
+
 /* Returns true if @op travels from the requester to the responder. */
 static inline bool op_is_request(const struct op_info *op)
 {
-    return op->kind == OPK_SEND || op->kind == OPK_WRITE || op->kind == OPK_READ ||
-           op->kind == OPK_ATOMIC;
+    return op->kind == OPK_SEND || op->kind == OPK_WRITE || op_has_response(op);
 }
 
 /* Returns true if @op is the first packet of a message. */

@@ -38,8 +38,11 @@
 #include "emu/hca/hca.h"
 #include "emu/hca/qp.h"
 
-/* All access flags that permit operations of a peer, one for each kind: WRITE, READ, atomic. */
-#define KEY_REMOTE_ACCESS ((unsigned)(ACC_REMOTE_WRITE | ACC_REMOTE_READ | ACC_REMOTE_ATOMIC))
+/* All access flags that permit operations of a peer, one for each kind: WRITE (also ATOMIC WRITE),
+ * READ, atomic, FLUSH.
+ */
+#define KEY_REMOTE_ACCESS                                                                          \
+    ((unsigned)(ACC_REMOTE_WRITE | ACC_REMOTE_READ | ACC_REMOTE_ATOMIC) | ACCESS_FLUSH)
 
 #define KEY_PAGE_MASK ((uint64_t)RAM_PAGE_BYTES - 1)
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "emu/base/assert.h"
+#include "emu/facts/profile.h"
 #include "emu/facts/roce.h"
 #include "emu/hca/ctrl.h"
 
@@ -19,10 +20,16 @@ static bool has_local_write(unsigned access)
     return (access & (ACC_REMOTE_WRITE | ACC_REMOTE_ATOMIC)) == 0 || (access & ACC_LOCAL_WRITE);
 }
 
-/* The check_...() functions return REF_NONE or RFK_INVALID. */
+/* The check_...() functions return REF_NONE or RFK_INVALID.
+ *
+ * No region allows a FLUSH for persistence, because the RAM of a guest loses its contents with the
+ * power.  rxe refuses such a region, too.
+ */
 static enum refusal_reason check_access(struct hca *h, unsigned access)
 {
-    if ((access & ~(unsigned)(ACCESS_ALL | ACCESS_HINTS)) != 0)
+    const unsigned flush = profile_has(h->profile, TRAIT_PLACEMENT_OFFERED) ? ACC_FLUSH_GLOBAL : 0;
+
+    if ((access & ~(unsigned)(ACCESS_ALL | ACCESS_HINTS | flush)) != 0)
         return hca_refuse(h, REF_MR_ACCESS_FLAGS, compared_found(access));
     return has_local_write(access) ? REF_NONE
                                    : hca_refuse(h, REF_MR_LOCAL_WRITE, compared_nothing());

@@ -4,7 +4,8 @@
 #include "emu/base/assert.h"
 #include "emu/hca/ctrl.h"
 
-#define ACCESS_OF_WINDOWS (KEY_REMOTE_ACCESS | ACC_ZERO_BASED)
+/* SIMPLIFIED: a window allows no FLUSH.  A program can give its peers the key of a region. */
+#define ACCESS_OF_WINDOWS ((KEY_REMOTE_ACCESS & ~ACCESS_FLUSH) | ACC_ZERO_BASED)
 
 static void unbind(struct hca *h, struct mkey *w)
 {

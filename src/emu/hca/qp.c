@@ -225,6 +225,7 @@ static enum refusal_reason check_av(struct hca *h, const struct av *av)
 static enum refusal_reason check_values(struct hca *h, uint32_t mask, const struct qp_attr *a)
 {
     const struct hca_limits *l = &h->limits;
+    const unsigned flush = profile_has(h->profile, TRAIT_PLACEMENT_OFFERED) ? ACCESS_FLUSH : 0;
     const struct {
         uint32_t bit;
         enum refusal_reason why;
@@ -245,7 +246,7 @@ static enum refusal_reason check_values(struct hca *h, uint32_t mask, const stru
         {QPA_DEST_QPN, REF_QP_DEST_QPN, 0, QPN_MAX, a->dest_qpn},
     };
 
-    if ((mask & QPA_ACCESS_FLAGS) && (a->access & ~(uint32_t)ACCESS_TAKEN) != 0)
+    if ((mask & QPA_ACCESS_FLAGS) && (a->access & ~(uint32_t)(ACCESS_TAKEN | flush)) != 0)
         return hca_refuse(h, REF_QP_ACCESS_FLAGS, compared_found(a->access));
     for (size_t i = 0; i < ARRAY_LEN(checks); i++) {
         if ((mask & checks[i].bit) &&

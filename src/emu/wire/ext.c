@@ -5,6 +5,10 @@
 
 #define LOW24 0xffffffu
 
+#define FETH_PLACEMENT_MASK 0xfu
+#define FETH_LEVEL_SHIFT    4u
+#define FETH_LEVEL_MASK     3u
+
 void deth_parse(struct deth *out, struct rd_cur *in)
 {
     out->qkey = (uint32_t)rd_be(in, 4);
@@ -16,6 +20,20 @@ void deth_build(const struct deth *h, struct wr_cur *out)
     RDL_ASSERT(h->src_qpn <= LOW24);
     wr_be(out, 4, h->qkey);
     wr_be(out, 4, h->src_qpn);
+}
+
+void feth_parse(struct feth *out, struct rd_cur *in)
+{
+    const uint32_t word = (uint32_t)rd_be(in, 4);
+
+    out->placement = word & FETH_PLACEMENT_MASK;
+    out->level = word >> FETH_LEVEL_SHIFT & FETH_LEVEL_MASK;
+}
+
+void feth_build(const struct feth *h, struct wr_cur *out)
+{
+    RDL_ASSERT(h->placement <= FETH_PLACEMENT_MASK && h->level <= FETH_LEVEL_MASK);
+    wr_be(out, 4, (uint32_t)h->level << FETH_LEVEL_SHIFT | h->placement);
 }
 
 void reth_parse(struct reth *out, struct rd_cur *in)

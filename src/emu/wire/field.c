@@ -55,6 +55,8 @@ static const struct field_row rows[] = {
     {WF_PSN, IN_BTH, 0, 9, 3, 0},
     {WF_QKEY, IN_EXT, H_DETH, 0, 4, 0},
     {WF_SRC_QPN, IN_EXT, H_DETH, 5, 3, 0},
+    {WF_PLACEMENT, IN_EXT, H_FETH, 3, 1, 0x0f},
+    {WF_SELECTIVITY, IN_EXT, H_FETH, 3, 1, 0x30},
     {WF_VA, IN_EXT, H_RETH, 0, 8, 0},
     {WF_VA, IN_EXT, H_ATOMIC, 0, 8, 0},
     {WF_RKEY, IN_EXT, H_RETH, 8, 4, 0},

@@ -109,6 +109,7 @@ static bool parse_extensions(struct packet *out, const uint8_t *at, const uint8_
     uint8_t reserved[CNP_BYTES];
 
     out->deth = (struct deth){0};
+    out->feth = (struct feth){0};
     out->reth = (struct reth){0};
     out->atomic = (struct atomic_eth){0};
     out->aeth = (struct aeth){0};
@@ -119,6 +120,8 @@ static bool parse_extensions(struct packet *out, const uint8_t *at, const uint8_
         return true;
     if (headers & H_DETH)
         deth_parse(&out->deth, &in);
+    if (headers & H_FETH)
+        feth_parse(&out->feth, &in);
     if (headers & H_RETH)
         reth_parse(&out->reth, &in);
     if (headers & H_ATOMIC)
@@ -218,6 +221,8 @@ static void build_extensions(const struct packet *p, unsigned headers, uint8_t *
 
     if (headers & H_DETH)
         deth_build(&p->deth, &out);
+    if (headers & H_FETH)
+        feth_build(&p->feth, &out);
     if (headers & H_RETH)
         reth_build(&p->reth, &out);
     if (headers & H_ATOMIC)

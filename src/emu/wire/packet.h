@@ -34,6 +34,7 @@ struct packet {
     struct bth bth;
     const struct op_info *op; /* properties of bth.opcode */
     struct deth deth;
+    struct feth feth;
     struct reth reth;
     struct atomic_eth atomic;
     struct aeth aeth;

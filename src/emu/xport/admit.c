@@ -21,6 +21,15 @@ static bool is_of_service(const struct packet *p, enum op_service s)
     return p->bth.opcode >> SERVICE_SHIFT == upper[s];
 }
 
+/* Returns true if the opcode @op is reserved for @qp: undefined, or of an extension that its device
+ * does not have.
+ */
+static bool is_reserved(const struct qp *qp, const struct op_info *op)
+{
+    return !op->name ||
+           (op_is_placement(op) && !profile_has(qp->hca->profile, TRAIT_PLACEMENT_OFFERED));
+}
+
 /* Returns true if @qp answers a reserved opcode with a NAK. */
 static bool answers_reserved(const struct qp *qp)
 {
@@ -105,8 +114,10 @@ enum drop_reason admit_to(const struct qp *qp, const struct packet *p)
     const struct service *service = xport_of_const(qp)->service;
     uint16_t index;
 
-    if (!is_of_service(p, service->packets) || (!p->op->name && !answers_reserved(qp)))
-        return p->op->name ? DROP_WRONG_SERVICE : DROP_BAD_OPCODE;
+    if (is_reserved(qp, p->op) && (!is_of_service(p, service->packets) || !answers_reserved(qp)))
+        return DROP_BAD_OPCODE;
+    if (!is_of_service(p, service->packets))
+        return DROP_WRONG_SERVICE;
     if (!state_takes(qp->state, p) || xport_of_const(qp)->resp.closing)
         return DROP_QP_NOT_READY;
     if (!admit_partition(qp, p->bth.pkey, &index))

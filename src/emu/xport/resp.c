@@ -74,8 +74,8 @@ static bool check_psn(const struct resp_view *v, const struct packet *p, struct 
 static bool check_opcode(const struct resp_view *v, const struct packet *p,
                          struct resp_verdict *out)
 {
-    (void)v;
-    if (p->op->carried)
+    if (p->op->carried &&
+        (!op_is_placement(p->op) || profile_has(v->profile, TRAIT_PLACEMENT_OFFERED)))
         return true;
     return object_invalid(out, nothing);
 }
@@ -95,7 +95,9 @@ static bool check_length(const struct resp_view *v, const struct packet *p,
 
     if (!profile_has(v->profile, TRAIT_LENGTH_CHECKED))
         return true;
-    if (p->op->kind == OPK_READ || p->op->kind == OPK_ATOMIC)
+    if (p->op->kind == OPK_ATOMIC_WRITE)
+        c.least = c.most = ATOMIC_WORD_BYTES;
+    else if (op_has_response(p->op))
         c.most = 0;
     else if (p->op->pos == OPP_FIRST || p->op->pos == OPP_MIDDLE)
         c.least = v->mtu;
@@ -106,13 +108,14 @@ static bool check_length(const struct resp_view *v, const struct packet *p,
     return object_invalid(out, c);
 }
 
-/* Without TRAIT_PAD_CHECKED only WRITEs are checked. */
+/* Without TRAIT_PAD_CHECKED only WRITEs and ATOMIC WRITEs are checked. */
 static bool check_pad(const struct resp_view *v, const struct packet *p, struct resp_verdict *out)
 {
     const bool leaves_open = p->op->pos == OPP_FIRST || p->op->pos == OPP_MIDDLE;
     const uint32_t pad = leaves_open ? 0 : packet_pad_bytes(p->payload_bytes);
 
-    if (p->op->kind != OPK_WRITE && !profile_has(v->profile, TRAIT_PAD_CHECKED))
+    if (p->op->kind != OPK_WRITE && p->op->kind != OPK_ATOMIC_WRITE &&
+        !profile_has(v->profile, TRAIT_PAD_CHECKED))
         return true;
     if (p->bth.pad_bytes == pad)
         return true;
@@ -122,7 +125,11 @@ static bool check_pad(const struct resp_view *v, const struct packet *p, struct 
 unsigned resp_access(const struct packet *p)
 {
     switch (p->op->kind) {
+    case OPK_FLUSH:
+        return (p->feth.placement & FETH_GLOBAL ? ACC_FLUSH_GLOBAL : 0u) |
+               (p->feth.placement & FETH_PERSISTENT ? ACC_FLUSH_PERSISTENT : 0u);
     case OPK_WRITE:
+    case OPK_ATOMIC_WRITE:
         return ACC_REMOTE_WRITE;
     case OPK_READ:
         return ACC_REMOTE_READ;
@@ -146,7 +153,7 @@ static bool check_qp_access(const struct resp_view *v, const struct packet *p,
 static bool check_rd_room(const struct resp_view *v, const struct packet *p,
                           struct resp_verdict *out)
 {
-    if ((p->op->kind != OPK_READ && p->op->kind != OPK_ATOMIC) || v->rds < v->max_rds)
+    if (!op_has_response(p->op) || v->rds < v->max_rds)
         return true;
     return object_invalid(out, compared_at_most(v->max_rds, v->rds + 1));
 }
@@ -155,10 +162,11 @@ static bool check_rd_room(const struct resp_view *v, const struct packet *p,
 static bool check_aligned(const struct resp_view *v, const struct packet *p,
                           struct resp_verdict *out)
 {
-    const uint64_t va = p->atomic.va;
+    const bool is_write = p->op->kind == OPK_ATOMIC_WRITE;
+    const uint64_t va = is_write ? p->reth.va : p->atomic.va;
 
     (void)v;
-    if (p->op->kind != OPK_ATOMIC || va % ATOMIC_WORD_BYTES == 0)
+    if ((p->op->kind != OPK_ATOMIC && !is_write) || va % ATOMIC_WORD_BYTES == 0)
         return true;
     return object_invalid(out, compared_one(va - va % ATOMIC_WORD_BYTES, va));
 }
@@ -169,12 +177,12 @@ static bool check_dma_length(const struct resp_view *v, const struct packet *p,
     const uint32_t announced = op_starts(p->op) ? p->reth.dma_bytes : v->left;
     struct compared c = compared_at_most(MESSAGE_BYTES_MAX, p->reth.dma_bytes);
 
-    if (p->op->kind == OPK_WRITE) {
+    if (p->op->kind == OPK_WRITE || p->op->kind == OPK_ATOMIC_WRITE) {
         if (c.found <= c.most)
             c = compared_one(announced, p->payload_bytes);
         if (!op_ends(p->op) && p->payload_bytes < announced)
             return true; /* more packets follow */
-    } else if (p->op->kind != OPK_READ) {
+    } else if (p->op->kind != OPK_READ && p->op->kind != OPK_FLUSH) {
         return true;
     }
     if (c.found >= c.least && c.found <= c.most)
@@ -202,6 +210,8 @@ struct sge resp_target(const struct packet *p, const struct resp_write *w)
 {
     if (p->op->kind == OPK_ATOMIC)
         return (struct sge){p->atomic.va, ATOMIC_WORD_BYTES, p->atomic.rkey};
+    if (p->op->kind == OPK_FLUSH && p->feth.level == FETH_REGION)
+        return (struct sge){p->reth.va, 0, p->reth.rkey};
     if (op_starts(p->op))
         return (struct sge){p->reth.va, p->reth.dma_bytes, p->reth.rkey};
     return (struct sge){w->addr, p->payload_bytes, w->rkey};
@@ -212,7 +222,7 @@ void resp_decide_memory(const struct target_view *v, struct resp_verdict *ret)
     enum rule rule;
 
     *ret = accept;
-    if (v->at.bytes == 0)
+    if (v->at.bytes == 0 && !v->needs_key)
         return; /* [IBTA1 C9-88] */
     rule = key_check(v->hca, v->at.lkey, &v->who, v->at.addr, v->at.bytes, v->access);
     if (rule != RULE_NONE) {
@@ -241,6 +251,8 @@ bool resp_asks_again(const struct resp_rd *rd, const struct packet *p, uint32_t 
     const uint32_t offset = at * mtu;
 
     if (p->bth.opcode != rd->opcode || at >= rd->n_psns)
+        return false;
+    if (p->feth.placement != rd->placement || p->feth.level != rd->level)
         return false;
     if (p->op->kind == OPK_ATOMIC ? p->atomic.rkey != rd->rkey || p->atomic.va != rd->addr
                                   : p->reth.rkey != rd->rkey || p->reth.va != rd->addr + offset ||
@@ -320,6 +332,16 @@ static bool check_recv_keys(const struct delivery_view *v, const struct packet *
     X(RULE_RESP_RECV_LENGTH, check_recv_length)                                                    \
     X(RULE_NONE, check_recv_keys)
 
+/* Checks the length in a RETH, which a packet has at the start of its message. */
+static bool check_announced(const struct resp_view *v, const struct packet *p,
+                            struct resp_verdict *out)
+{
+    (void)v;
+    if (p->reth.dma_bytes <= MESSAGE_BYTES_MAX)
+        return true;
+    return object_invalid(out, compared_at_most(MESSAGE_BYTES_MAX, p->reth.dma_bytes));
+}
+
 #define ASK(name, check)                                                                           \
     if (!check(v, p, ret)) {                                                                       \
         ret->rule = (name) == RULE_NONE ? ret->rule : (name);                                      \
@@ -340,6 +362,7 @@ void resp_decide_length(const struct resp_view *v, const struct packet *p, struc
     if (!profile_has(v->profile, TRAIT_FORM_BEFORE_KEY) &&
         profile_has(v->profile, TRAIT_LENGTH_BEFORE_KEY)) {
         ASK(RULE_RESP_LENGTH, check_length)
+        ASK(RULE_RESP_DMA_LENGTH, check_announced)
     }
 }
 

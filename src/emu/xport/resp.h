@@ -36,6 +36,7 @@ struct target_view {
     struct key_user who;
     unsigned access; /* set of enum access_bit */
     struct sge at;   /* the memory; the member lkey contains the R_Key */
+    bool needs_key;  /* the key must be valid even if @at has no bytes: FLUSH */
 };
 
 /* Input of resp_decide_delivery(). */
@@ -74,7 +75,7 @@ RDL_COLD struct resp_verdict resp_nak(enum pkt_act act, enum wc_status status);
  *
  * Without TRAIT_FORM_BEFORE_KEY, resp_decide() leaves lengths and alignment to
  * resp_decide_form(), which is called after resp_decide_memory().  With TRAIT_LENGTH_BEFORE_KEY
- * resp_decide_length(), which is called before it, compares the length of the packet alone.
+ * resp_decide_length(), which is called before it, checks the lengths of packet and message alone.
  */
 void resp_decide(const struct resp_view *v, const struct packet *p, struct resp_verdict *ret);
 void resp_decide_length(const struct resp_view *v, const struct packet *p,
@@ -88,14 +89,14 @@ void resp_decide_memory(const struct target_view *v, struct resp_verdict *ret);
 void resp_decide_delivery(const struct delivery_view *v, const struct packet *p,
                           struct resp_verdict *ret);
 
-/* Returns the access that @p needs to the memory that it names, one of enum access_bit.  Returns 0
- * if it names none.
+/* Returns the access that @p needs to the memory that it names, a set of enum access_bit.  Returns
+ * 0 if it names none, and for a FLUSH without a placement type.
  */
 unsigned resp_access(const struct packet *p);
 
 /* Returns the memory that @p names.  For the first packet of a message this is all memory of the
- * message.  For other packets it is the part of the open WRITE @w that the packet writes.  @w can
- * be NULL for the first packet of a message.
+ * message; a FLUSH of a whole region names no bytes.  For other packets it is the part of the open
+ * WRITE @w that the packet writes.  @w can be NULL for the first packet of a message.
  */
 struct sge resp_target(const struct packet *p, const struct resp_write *w);
 

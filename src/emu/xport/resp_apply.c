@@ -143,11 +143,6 @@ bool resp_deliver(struct xport_qp *xqp, const struct packet *p)
     return true;
 }
 
-static bool is_rd(const struct packet *p)
-{
-    return p->op->kind == OPK_READ || p->op->kind == OPK_ATOMIC;
-}
-
 void resp_trace_key(const struct xport_qp *xqp, const struct packet *p)
 {
     const unsigned access = resp_access(p);
@@ -164,10 +159,10 @@ void resp_trace_key(const struct xport_qp *xqp, const struct packet *p)
 static void execute(struct xport_qp *xqp, const struct packet *p, ev_id rx)
 {
     resp_trace_key(xqp, p);
-    if (is_rd(p)) {
+    if (op_has_response(p->op)) {
         resp_next_msn(&xqp->resp);
         resp_take_rd(xqp, p, rx);
-        if (p->op->kind == OPK_ATOMIC &&
+        if (p->op->kind != OPK_READ &&
             !profile_has(xqp->qp.hca->profile, TRAIT_REPEAT_ACKS_NO_ATOMIC))
             xqp->resp.taken = p->bth.psn;
     } else if (!resp_deliver(xqp, p)) {
@@ -175,7 +170,7 @@ static void execute(struct xport_qp *xqp, const struct packet *p, ev_id rx)
         return;
     }
     resp_reconsider(xqp, rx);
-    if (is_rd(p))
+    if (op_has_response(p->op))
         resp_absorb_ack(xqp);
     else if (p->bth.ack_req)
         resp_acknowledge(xqp, rx);
@@ -272,15 +267,27 @@ RDL_COLD static enum wc_status related_status(struct xport_qp *xqp, const struct
     return xqp->resp.has_wqe ? WCS_REM_INV_REQ_ERR : WCS_SUCCESS;
 }
 
+/* Completes @v for the FLUSH @p.  One for a whole region does not say where the region is. */
+static void aim_flush(const struct packet *p, struct target_view *v)
+{
+    const struct mkey *k = key_find(v->hca, p->reth.rkey);
+
+    v->needs_key = true;
+    if (p->feth.level == FETH_REGION && k)
+        v->at.addr = k->addr;
+}
+
 /* Checks the key of @p. */
 static void decide_memory(const struct xport_qp *xqp, const struct packet *p,
                           struct resp_verdict *ret)
 {
-    const struct target_view v = {.hca = xqp->qp.hca,
-                                  .who = key_user_of(&xqp->qp),
-                                  .access = resp_access(p),
-                                  .at = resp_target(p, &xqp->resp.write)};
+    struct target_view v = {.hca = xqp->qp.hca,
+                            .who = key_user_of(&xqp->qp),
+                            .access = resp_access(p),
+                            .at = resp_target(p, &xqp->resp.write)};
 
+    if (p->op->kind == OPK_FLUSH)
+        aim_flush(p, &v);
     resp_decide_memory(&v, ret);
     ret->bad = v.at;
 }
@@ -343,13 +350,13 @@ void resp_judge(struct xport_qp *xqp, const struct packet *p, const struct resp_
         is_delivered && !profile_has(v->profile, TRAIT_RECEIVE_AFTER_KEY);
 
     resp_decide(v, p, ret);
-    if (ret->act == ACT_DUPLICATE && is_rd(p))
+    if (ret->act == ACT_DUPLICATE && op_has_response(p->op))
         *ret = resp_decide_again(xqp, p);
     if (ret->act == ACT_ACCEPT && is_delivered_first)
         decide_delivery(xqp, p, ret);
     if (ret->act == ACT_ACCEPT)
         resp_decide_length(v, p, ret);
-    if (ret->act == ACT_ACCEPT && resp_access(p))
+    if (ret->act == ACT_ACCEPT && p->op->kind != OPK_SEND)
         decide_memory(xqp, p, ret);
     if (ret->act == ACT_ACCEPT)
         resp_decide_form(v, p, ret);

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Responder of RC: READs and atomics.
+/* Responder of RC: READs, atomics, FLUSHes and ATOMIC WRITEs.
  *
  * Each accepted request has an entry in a ring.  A READ reads memory packet by packet when its
  * responses are built, with a key check each time.  An atomic is executed when it is accepted, and
- * its original value is kept.  An answered entry stays for duplicates until its place is needed.
- * [IBTA1 9.4.4, 9.4.5]
+ * its original value is kept.  An ATOMIC WRITE is executed when it is accepted, too, and a FLUSH
+ * has nothing to do: every write of the lab is visible as soon as it is carried out.  Both are
+ * answered with a READ response of no bytes.  An answered entry stays for duplicates until its
+ * place is needed. [IBTA1 9.4.4, 9.4.5]
  */
 #include <string.h>
 
@@ -47,6 +49,21 @@ static uint64_t carry_out(struct xport_qp *xqp, const struct packet *p)
     TRACE(h->trace, atomic, .host = h->host, .qpn = xqp->qp.qpn, .opcode = p->bth.opcode,
           .addr = a->va, .found = found, .left = left);
     return found;
+}
+
+/* Executes the ATOMIC WRITE @p. */
+static void write_word(struct xport_qp *xqp, const struct packet *p)
+{
+    const struct sge to = {p->reth.va, ATOMIC_WORD_BYTES, p->reth.rkey};
+    struct sge_cur at = {0, 0};
+
+    sge_copy_in(&xqp->qp, 0, &to, &at, p->payload, ATOMIC_WORD_BYTES);
+}
+
+/* Returns the number of bytes that the responses of @rd bring, without the value of an atomic. */
+static uint32_t brings(const struct resp_rd *rd)
+{
+    return op_info(rd->opcode)->kind == OPK_READ ? rd->bytes : 0;
 }
 
 /* Advances done to the next entry with responses to send. */
@@ -111,8 +128,12 @@ void resp_take_rd(struct xport_qp *xqp, const struct packet *p, ev_id rx)
         rd->addr = p->reth.va;
         rd->rkey = p->reth.rkey;
         rd->bytes = p->reth.dma_bytes;
-        rd->n_psns = wqe_pkts(rd->bytes, xqp->mtu);
+        rd->placement = p->feth.placement;
+        rd->level = p->feth.level;
+        rd->n_psns = wqe_pkts(brings(rd), xqp->mtu);
     }
+    if (p->op->kind == OPK_ATOMIC_WRITE)
+        write_word(xqp, p);
     rds->next++;
     resp_took(r, rd->n_psns);
 }
@@ -218,8 +239,8 @@ size_t resp_build_rd(struct xport_qp *xqp, uint8_t *frame, ev_id *ret_tx)
 {
     struct resp_rds *rds = &xqp->resp.rds;
     const struct resp_rd *rd = resp_rd_at(rds, rds->done);
-    const uint32_t offset = rd->at * xqp->mtu, left = rd->bytes - offset;
-    const uint32_t bytes = is_atomic(rd) ? 0 : left < xqp->mtu ? left : xqp->mtu;
+    const uint32_t offset = rd->at * xqp->mtu, left = brings(rd) - offset;
+    const uint32_t bytes = left < xqp->mtu ? left : xqp->mtu;
     const struct sge target = {rd->addr + offset, bytes, rd->rkey};
     const struct sg_list list = {&target, key_user_of(&xqp->qp), ACC_REMOTE_READ};
     const ev_id before = trace_because(xport_trace(xqp), rd->cause);

@@ -143,7 +143,8 @@ struct resp_rd {
     uint32_t from; /* number of the first response that the latest request asks for */
     uint64_t addr;
     uint32_t rkey, bytes;
-    uint64_t found; /* atomic: original value of the memory */
+    uint8_t placement, level; /* of the FETH */
+    uint64_t found;           /* atomic: original value of the memory */
     uint32_t msn;
     ev_id cause; /* rx event of the latest request or duplicate */
 };

@@ -275,7 +275,9 @@ static uint32_t some_payload(struct hostile *h, const struct op_info *op)
 
     if (one_in(h, 4))
         return sizes[below(h, ARRAY_LEN(sizes))];
-    if (op->kind == OPK_READ || op->kind == OPK_ATOMIC || op->kind == OPK_ATOMIC_ACK)
+    if (op->kind == OPK_ATOMIC_WRITE)
+        return ATOMIC_WORD_BYTES;
+    if (op_has_response(op) || op->kind == OPK_ATOMIC_ACK)
         return 0;
     if (op->pos == OPP_FIRST || op->pos == OPP_MIDDLE)
         return mtu;
@@ -327,6 +329,8 @@ static void aim(struct hostile *h, struct packet *p)
     p->reth.dma_bytes = some_length(h, p);
     p->reth.va = some_target(h, p->reth.dma_bytes);
     p->reth.rkey = some_rkey(h);
+    p->feth.placement = (uint8_t)below(h, 4);
+    p->feth.level = (uint8_t)below(h, 3);
     p->atomic.va = some_target(h, ATOMIC_WORD_BYTES);
     if (!one_in(h, 8))
         p->atomic.va -= p->atomic.va % ATOMIC_WORD_BYTES;
@@ -341,7 +345,7 @@ static uint8_t some_opcode(struct hostile *h, enum hostile_qp to)
     static const struct {
         uint8_t first, last;
     } own[HOSTILE_QPS] = {
-        [HOSTILE_RC] = {OP_RC_SEND_FIRST, OP_RC_SEND_ONLY_WITH_INVALIDATE},
+        [HOSTILE_RC] = {OP_RC_SEND_FIRST, OP_RC_ATOMIC_WRITE},
         [HOSTILE_UC] = {OP_UC_SEND_FIRST, OP_UC_RDMA_WRITE_ONLY_WITH_IMM},
         [HOSTILE_UD] = {OP_UD_SEND_ONLY, OP_UD_SEND_ONLY_WITH_IMM},
     };

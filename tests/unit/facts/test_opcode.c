@@ -14,9 +14,10 @@ static void only_the_defined_opcodes_have_a_name(void **state)
     (void)state;
     for (unsigned code = 0; code < 256; code++) {
         const struct op_info *op = op_info((uint8_t)code);
-        const bool defined = code <= 0x17 ? code != 0x15
-                                          : (code >= 0x20 && code <= 0x2b) || code == 0x64 ||
-                                                code == 0x65 || code == 0x81;
+        const bool defined = code <= 0x17
+                                 ? code != 0x15
+                                 : code == 0x1c || code == 0x1d || (code >= 0x20 && code <= 0x2b) ||
+                                       code == 0x64 || code == 0x65 || code == 0x81;
 
         assert_int_equal(op->name != NULL, defined);
         assert_int_equal(op->service != OPS_NONE, defined);
@@ -24,7 +25,7 @@ static void only_the_defined_opcodes_have_a_name(void **state)
         assert_int_equal(op->pos != OPP_NONE, defined);
         n += defined;
     }
-    assert_int_equal(n, 23 + 12 + 2 + 1);
+    assert_int_equal(n, 25 + 12 + 2 + 1);
 }
 
 static void a_name_says_service_position_and_headers(void **state)
@@ -65,6 +66,8 @@ static void header_bytes(void **state)
         {OP_RC_ACKNOWLEDGE, 4},
         {OP_RC_ATOMIC_ACKNOWLEDGE, 12},
         {OP_RC_COMPARE_SWAP, 28},
+        {OP_RC_FLUSH, 20},
+        {OP_RC_ATOMIC_WRITE, 16},
         {OP_UD_SEND_ONLY, 8},
         {OP_UD_SEND_ONLY_WITH_IMM, 12},
         {OP_CNP, 16},
@@ -90,6 +93,27 @@ static void responses_are_what_a_responder_sends(void **state)
     (void)state;
     for (unsigned code = 0; code < 256; code++)
         assert_int_equal(op_is_response(op_info((uint8_t)code)), code >= 0x0d && code <= 0x12);
+}
+
+static void each_request_is_answered_by_one_kind_of_packet(void **state)
+{
+    static const struct {
+        enum opcode code;
+        enum op_kind answer;
+    } rows[] = {
+        {OP_RC_SEND_ONLY, OPK_ACK},        {OP_RC_RDMA_WRITE_LAST, OPK_ACK},
+        {OP_RC_FETCH_ADD, OPK_ATOMIC_ACK}, {OP_RC_RDMA_READ_REQUEST, OPK_READ_RESPONSE},
+        {OP_RC_FLUSH, OPK_READ_RESPONSE},  {OP_RC_ATOMIC_WRITE, OPK_READ_RESPONSE},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        const struct op_info *op = op_info((uint8_t)rows[i].code);
+
+        assert_true(op_is_request(op));
+        assert_int_equal(op_answer(op), rows[i].answer);
+        assert_int_equal(op_has_response(op), rows[i].answer != OPK_ACK);
+    }
 }
 
 /* Columns: SEND FIRST, MIDDLE, LAST, ONLY, WRITE FIRST, MIDDLE, LAST, ONLY. */
@@ -143,6 +167,7 @@ int main(void)
         cmocka_unit_test(header_bytes),
         cmocka_unit_test(headers_are_listed_in_wire_order),
         cmocka_unit_test(responses_are_what_a_responder_sends),
+        cmocka_unit_test(each_request_is_answered_by_one_kind_of_packet),
         cmocka_unit_test(only_a_message_left_open_is_continued),
         cmocka_unit_test(imm_and_invalidate_close_a_message_too),
     };

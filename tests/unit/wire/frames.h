@@ -24,6 +24,7 @@ static inline struct packet sample(unsigned version, uint8_t opcode, uint32_t pa
                 .ack_req = true,
                 .psn = {0x123456}},
         .deth = {.qkey = 0x80010000, .src_qpn = 0xabcdef},
+        .feth = {.placement = FETH_PERSISTENT, .level = FETH_REGION},
         .reth = {.va = 0x1122334455667788, .rkey = 0x99aabbcc, .dma_bytes = 0xddeeff00},
         .atomic = {.va = 0x0102030405060708, .rkey = 0x11, .swap_add = 0x22, .compare = 0x33},
         .aeth = {.syndrome = 0x1f, .msn = 0xfedcba},

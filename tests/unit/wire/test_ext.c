@@ -21,6 +21,25 @@ static void deth_bytes(void **state)
     assert_memory_equal(again, clean, sizeof(clean));
 }
 
+/* Reserved bits are ignored, and sent as zero. */
+static void feth_bytes(void **state)
+{
+    static const uint8_t bytes[] = {0x12, 0x34, 0x56, 0xd2}; /* reserved; level 1, placement 2 */
+    static const uint8_t clean[] = {0x00, 0x00, 0x00, 0x12};
+    uint8_t again[sizeof(bytes)];
+    struct rd_cur in = rd_cur(bytes, sizeof(bytes));
+    struct wr_cur out = wr_cur(again, sizeof(again));
+    struct feth h;
+
+    (void)state;
+    feth_parse(&h, &in);
+    assert_false(in.bad);
+    assert_int_equal(h.placement, FETH_PERSISTENT);
+    assert_int_equal(h.level, FETH_REGION);
+    feth_build(&h, &out);
+    assert_memory_equal(again, clean, sizeof(clean));
+}
+
 static void reth_bytes(void **state)
 {
     static const uint8_t bytes[] = {0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77, 0x88,
@@ -84,9 +103,8 @@ static void aeth_bytes(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(deth_bytes),
-        cmocka_unit_test(reth_bytes),
-        cmocka_unit_test(atomic_eth_bytes),
+        cmocka_unit_test(deth_bytes), cmocka_unit_test(feth_bytes),
+        cmocka_unit_test(reth_bytes), cmocka_unit_test(atomic_eth_bytes),
         cmocka_unit_test(aeth_bytes),
     };
 

@@ -26,6 +26,7 @@ static size_t build(uint8_t opcode, unsigned version, uint8_t *frame)
         .udp_src_port = 0xc123,
         .bth = {.opcode = opcode, .pkey = 0x8abc, .dest_qpn = 0x112233, .psn = {0x445566}},
         .deth = {0x01020304, 0x0a0b0c},
+        .feth = {FETH_PERSISTENT, FETH_REGION},
         .reth = {0x1122334455667788, 0x99aabbcc, 0x30},
         .atomic = {0x1122334455667788, 0x99aabbcc, 7, 8},
         .aeth = {0x1f, 0x123456},
@@ -79,6 +80,11 @@ static const struct row rows[] = {
     {WF_IMM, OP_RC_SEND_ONLY_WITH_IMM, 0x01020304, 0xffffffff},
     {WF_INV_RKEY, OP_RC_SEND_ONLY_WITH_INVALIDATE, 0x5678, 0xffffffff},
     {WF_PAYLOAD, OP_RC_SEND_ONLY, 0x5a, 255},
+    {WF_PLACEMENT, OP_RC_FLUSH, 2, 15},
+    {WF_SELECTIVITY, OP_RC_FLUSH, 1, 3},
+    {WF_VA, OP_RC_FLUSH, 0x1122334455667788, UINT64_MAX},
+    {WF_LENGTH, OP_RC_FLUSH, 0x30, 0xffffffff},
+    {WF_RKEY, OP_RC_ATOMIC_WRITE, 0x99aabbcc, 0xffffffff},
 };
 
 static void fields_are_where_the_parser_reads_them(void **state)

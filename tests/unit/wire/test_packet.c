@@ -111,6 +111,8 @@ static void assert_same_headers(const struct packet *a, const struct packet *b)
     assert_int_equal(a->bth.psn.v, b->bth.psn.v);
     if (headers & H_DETH)
         assert_memory_equal(&a->deth, &b->deth, sizeof(a->deth));
+    if (headers & H_FETH)
+        assert_memory_equal(&a->feth, &b->feth, sizeof(a->feth));
     if (headers & H_RETH)
         assert_memory_equal(&a->reth, &b->reth, sizeof(a->reth));
     if (headers & H_ATOMIC) {
@@ -147,6 +149,7 @@ static void check_round_trip(unsigned version, uint8_t opcode, uint32_t payload_
                                                 .udp_src_port = p.udp_src_port,
                                                 .bth = p.bth,
                                                 .deth = p.deth,
+                                                .feth = p.feth,
                                                 .reth = p.reth,
                                                 .atomic = p.atomic,
                                                 .aeth = p.aeth,

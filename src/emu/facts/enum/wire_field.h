@@ -39,7 +39,9 @@
     X(WF, INV_RKEY, 30, "R_Key to invalidate, in the IETH")                                        \
     X(WF, PAYLOAD, 31, "first byte of the payload")                                                \
     X(WF, ICRC, 32, "the invariant CRC itself")                                                    \
-    X(WF, CM, 33, "message of the connection manager: attribute ID of its MAD")
+    X(WF, CM, 33, "message of the connection manager: attribute ID of its MAD")                    \
+    X(WF, PLACEMENT, 34, "placement type of the FETH: 1 global visibility, 2 persistence")         \
+    X(WF, SELECTIVITY, 35, "selectivity level of the FETH: 0 a range, 1 a whole region")
 
 enum wire_field_id { ENUM_WIRE_FIELD(ENUM_MEMBER) WIRE_FIELDS };
 

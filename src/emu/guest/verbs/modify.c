@@ -4,6 +4,7 @@
 #include "emu/facts/enum/mtu.h"
 #include "emu/facts/enum/qp_attr.h"
 #include "emu/facts/enum/qp_type.h"
+#include "emu/facts/profile.h"
 #include "emu/facts/psn.h"
 #include "emu/facts/qp_fsm.h"
 #include "emu/guest/verbs/internal.h"
@@ -27,10 +28,12 @@ static void find_bad_values(const struct verbs *v, const struct rdl_qp_attr *a, 
                             struct rdl_modify_error *e)
 {
     const struct verbs_limits *d = &v->limits;
+    const uint32_t flush =
+        profile_has(v->config.profile, TRAIT_PLACEMENT_OFFERED) ? ACCESS_FLUSH : 0;
     const struct rdl_attr_range rows[] = {
         {QPA_STATE, a->state, QPS_RESET, QPS_ERR},
         {QPA_CUR_STATE, a->cur_state, QPS_RESET, QPS_ERR},
-        {QPA_ACCESS_FLAGS, a->access & ~(uint32_t)ACCESS_HINTS, 0, GUEST_ACCESS_QP},
+        {QPA_ACCESS_FLAGS, a->access & ~(ACCESS_HINTS | flush), 0, GUEST_ACCESS_QP},
         {QPA_PKEY_INDEX, a->pkey_index, 0, d->max_pkeys ? d->max_pkeys - 1u : 0},
         {QPA_PORT, a->port, 1, d->n_ports},
         {QPA_PATH_MTU, a->path_mtu, MTU_256, v->port.active_mtu},

@@ -3,13 +3,17 @@
 #include "emu/guest/verbs/verbs.h"
 
 #include "emu/facts/enum/key_kind.h"
+#include "emu/facts/profile.h"
 #include "emu/guest/verbs/internal.h"
 
 #define REREG_ALL (RDL_REREG_TRANSLATION | RDL_REREG_PD | RDL_REREG_ACCESS)
 
-static enum rdl_status check_access(uint32_t access)
+static enum rdl_status check_access(const struct verbs *v, uint32_t access)
 {
-    if (access & ~(GUEST_ACCESS_MR | ACCESS_HINTS))
+    const unsigned flush =
+        profile_has(v->config.profile, TRAIT_PLACEMENT_OFFERED) ? ACC_FLUSH_GLOBAL : 0;
+
+    if (access & ~(GUEST_ACCESS_MR | ACCESS_HINTS | flush))
         return RDL_ERR_INVAL;
     return (access & (ACC_REMOTE_WRITE | ACC_REMOTE_ATOMIC)) && !(access & ACC_LOCAL_WRITE)
                ? RDL_ERR_INVAL
@@ -82,7 +86,7 @@ enum rdl_status verbs_reg_mr_iova(struct guest_pd *pd, const struct rdl_mr_range
     if (st == RDL_OK)
         st = object_usable(&pd->o);
     if (st == RDL_OK)
-        st = check_access(access);
+        st = check_access(pd->o.verbs, access);
     if (st == RDL_OK)
         st = check_range(pd, range, access & ACC_ZERO_BASED);
     return st == RDL_OK ? create_region(&like, name, ret) : st;
@@ -102,7 +106,7 @@ static enum rdl_status check_change(const struct guest_mr *mr, const struct verb
 {
     const uint32_t access = to->what & RDL_REREG_ACCESS ? to->access : mr->access;
     const struct rdl_mr_range as_is = {mr->addr, mr->bytes, mr->iova};
-    enum rdl_status st = check_access(access);
+    enum rdl_status st = check_access(mr->o.verbs, access);
 
     if (mr->kind != KEY_USER_MR || to->what == 0 || (to->what & ~REREG_ALL))
         return RDL_ERR_INVAL;
@@ -177,7 +181,7 @@ enum rdl_status verbs_create_mr(struct guest_pd *pd, uint32_t access, uint32_t m
     if (st == RDL_OK && limits->max_fast_pages == 0)
         st = RDL_ERR_UNSUPPORTED;
     if (st == RDL_OK)
-        st = max_pages == 0 ? RDL_ERR_INVAL : check_access(access);
+        st = max_pages == 0 ? RDL_ERR_INVAL : check_access(pd->o.verbs, access);
     if (st == RDL_OK && max_pages > limits->max_fast_pages)
         st = RDL_ERR_LIMIT;
     return st == RDL_OK ? create_region(&like, name, ret) : st;
@@ -210,7 +214,7 @@ enum rdl_status verbs_get_dma_mr(struct guest_pd *pd, uint32_t access, const cha
                                   .kind = KEY_DMA_MR,
                                   .access = access,
                                   .bytes = pd->o.verbs->config.space->ram->bytes};
-    const enum rdl_status st = check_access(access);
+    const enum rdl_status st = check_access(pd->o.verbs, access);
 
     return st == RDL_OK ? create_region(&like, name, ret) : st;
 }
