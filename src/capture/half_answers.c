@@ -267,7 +267,7 @@ static void report_cause(struct half *h, const struct asked *e, uint32_t seen)
     else if (seen_op(asked)->kind == OPK_ATOMIC_WRITE && asked->payload_bytes != ATOMIC_WORD_BYTES)
         f.why = "an ATOMIC WRITE carries exactly 8 bytes";
     else if (op_is_placement(seen_op(asked)) && f.n == 1 && f.value == 0)
-        f.why = "most likely the responder does not have the memory placement extensions, or its "
+        f.why = "the responder does not have the memory placement extensions, or its "
                 "queue pair does not allow them";
     else if (is_rd && f.n == 1 && f.value == 0)
         f.why = "the responder takes no READs and atomics: its max_dest_rd_atomic is 0, or its "

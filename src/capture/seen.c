@@ -34,6 +34,19 @@ static bool has_right_sum(const struct link_ip *ip)
     return ip->head[0] == IPV4_VERSION_IHL && ipv4_sum_is_right(ip->head);
 }
 
+static void judge_icrc(const uint8_t *frame, size_t icrc_at, struct seen *ret,
+                       struct seen_faults *faults)
+{
+    const uint32_t found = ld_le32(frame + icrc_at);
+
+    if (found == icrc_compute(frame + ETH_BYTES, icrc_at - ETH_BYTES))
+        return;
+    if (packet_has_icrc_of_rxe(frame, icrc_at))
+        add(faults, (struct seen_fault){.finding = FIND_FLUSH_ICRC_OF_RXE});
+    else
+        ret->flags |= SEEN_DAMAGED | (found == 0 ? SEEN_NO_ICRC : 0);
+}
+
 /* Makes a frame that packet_parse() accepts even if the capture truncated the packet or a checksum
  * is wrong.  Reports these faults.  Returns its length.
  */
@@ -65,13 +78,11 @@ static size_t make_frame(const struct link_ip *ip, uint8_t frame[FRAME_BYTES_MAX
     }
     icrc_at = packet_icrc_at(frame, bytes);
     if (icrc_at != 0) {
-        const uint32_t right = icrc_compute(frame + ETH_BYTES, icrc_at - ETH_BYTES);
-
         /* The specification does not say what an ICRC covers with extension headers. */
         ret->flags |= ip->was_longer ? SEEN_UNSUMMED : 0;
-        if (!(ret->flags & SEEN_CUT) && !ip->was_longer && ld_le32(frame + icrc_at) != right)
-            ret->flags |= SEEN_DAMAGED | (ld_le32(frame + icrc_at) == 0 ? SEEN_NO_ICRC : 0);
-        st_le32(frame + icrc_at, right);
+        if (!(ret->flags & SEEN_CUT) && !ip->was_longer)
+            judge_icrc(frame, icrc_at, ret, faults);
+        st_le32(frame + icrc_at, icrc_compute(frame + ETH_BYTES, icrc_at - ETH_BYTES));
     }
     return bytes;
 }

@@ -7,6 +7,7 @@ declare -A foreign_suites=(
     [qemu-11.1]="trixie trixie-backports" # its libraries are in both
     [linux-6.12]=trixie
     [linux-7.3]=trixie-backports
+    [verbs-56]=trixie
     [driver-6.12]=trixie # of the kernels with these numbers: headers, source and compiler
     [driver-7.3]="trixie trixie-backports"
 )
@@ -14,6 +15,7 @@ declare -A foreign_packages=(
     [qemu-11.1]="qemu-system-x86=1:11.1.3+ds-1~bpo13+1"
     [linux-6.12]="linux-image-6.12.117+deb13-amd64"
     [linux-7.3]="linux-binary-7.3.4+deb13-amd64 linux-modules-7.3.4+deb13-amd64 linux-base-7.3.4+deb13-amd64"
+    [verbs-56]="libibverbs1=56.1-1 ibverbs-providers=56.1-1 libibverbs-dev=56.1-1 libnl-3-200 libnl-route-3-200 libc6"
 )
 
 skip() {

@@ -17,9 +17,9 @@ def compiled(program, *options):
     return program
 
 
-def verbs_peer(program):
+def verbs_peer(program, *options):
     """Compiles verbs_peer, with the parser of its lines, which rdmalab has, too."""
-    return compiled(program, "-D_GNU_SOURCE", "-I", SRC, *sorted((HERE / "verbs_peer").glob("*.c")),
+    return compiled(program, *options, "-D_GNU_SOURCE", "-I", SRC, *sorted((HERE / "verbs_peer").glob("*.c")),
                     SRC / "cli/programs/peer_line.c", "-libverbs")
 
 

@@ -33,7 +33,7 @@ RELIABLE = ["SEND_FIRST", "SEND_MIDDLE", "SEND_LAST", "SEND_LAST_WITH_IMM", "SEN
             "SEND_LAST_WITH_INVALIDATE", "SEND_ONLY_WITH_INVALIDATE"]
 OPCODES = {f"RC_{name}": code for code, name in enumerate(RELIABLE) if name}
 OPCODES |= {f"UC_{name}": 0x20 + code for code, name in enumerate(RELIABLE[:12])}
-OPCODES |= {"UD_SEND_ONLY": 0x64, "UD_SEND_ONLY_WITH_IMM": 0x65, "CNP": 0x81}
+OPCODES |= {"UD_SEND_ONLY": 0x64, "UD_SEND_ONLY_WITH_IMM": 0x65, "CNP": 0x81, "RC_FLUSH": 0x1C, "RC_ATOMIC_WRITE": 0x1D}
 
 
 def malformed(row):

@@ -172,7 +172,8 @@ static bool read_path(struct session *s, const struct step *st, rdl_host from, r
 
 bool run_inject(struct session *s, const struct step *st)
 {
-    const bool wrong = step_number(st, "icrc") == ICRC_WRONG;
+    const uint64_t icrc = step_number(st, "icrc");
+    const bool wrong = icrc == ICRC_WRONG;
     const struct scope in = session_scope(s);
     uint8_t frame[FRAME_BYTES_MAX], payload[PAYLOAD_BYTES_MAX];
     struct packet p = {.payload_bytes = 0};
@@ -185,6 +186,10 @@ bool run_inject(struct session *s, const struct step *st)
         !read_extensions(s, st, &p) || !resolve_host(&in, st, "from", &from, &s->diag) ||
         !read_to(s, st, &to) || !read_path(s, st, from, to, &p))
         return false;
+    if (icrc == ICRC_RXE && p.bth.opcode != OP_RC_FLUSH) {
+        session_fail(s, step_span(st, "icrc", 0), "rxe writes the right ICRC for other packets");
+        return diag_remedy(&s->diag, "opcode=RC_FLUSH, or leave icrc= out");
+    }
     n = packet_frame_bytes(&p);
     at = packet_build(&p, frame);
     memcpy(at, payload, p.payload_bytes);
@@ -192,6 +197,8 @@ bool run_inject(struct session *s, const struct step *st)
     packet_finish(frame, n);
     if (wrong)
         frame[n - 1] ^= 1;
+    if (icrc == ICRC_RXE)
+        st_le32(frame + n - ICRC_BYTES, packet_icrc_of_rxe(frame, n - ICRC_BYTES));
     status = rdl_inject_from(s->lab, from, frame, n, wrong);
     if (status != RDL_OK)
         return session_fail_status(s, st->at, "inject", status);

@@ -107,7 +107,8 @@
 
 #define ENUM_ICRC(X)                                                                               \
     X(ICRC, RIGHT, 0, "the receiver finds nothing wrong with it")                                  \
-    X(ICRC, WRONG, 1, "the receiver throws the packet away")
+    X(ICRC, WRONG, 1, "the receiver throws the packet away")                                       \
+    X(ICRC, RXE, 2, "of a FLUSH: that of rxe, which counts the bytes from the BTH on twice")
 
 #define ENUM_ROLE(X)                                                                               \
     X(ROLE, server, 0, "waits for a client")                                                       \

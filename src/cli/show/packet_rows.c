@@ -169,6 +169,10 @@ static void walk_icrc(struct packet_walk *w, size_t ip)
         right = icrc_compute(w->frame + ip, w->pos - ip);
         if (stored == right)
             text_add(&t, ", correct");
+        else if (packet_has_icrc_of_rxe(w->frame, w->pos))
+            text_addf(&t,
+                      ", that of rxe: it covers the bytes from the BTH on twice; 0x%08x is correct",
+                      right);
         else
             text_addf(&t, ", WRONG: these bytes have 0x%08x", right);
     }

@@ -3,6 +3,7 @@
  * and receives frames.
  */
 #include "emu/base/assert.h"
+#include "emu/facts/profile.h"
 #include "emu/rnic/internal.h"
 #include "emu/wire/parse.h"
 
@@ -112,6 +113,13 @@ static bool is_member(const void *ctx, const uint8_t dst[GID_BYTES])
     return mcast_find(&n->hca, dst, &qpns) > 0;
 }
 
+/* Returns false if the ICRC of @p, which packet_parse() has accepted, is wrong for this device. */
+static bool takes_icrc(const struct rnic *n, const struct packet *p)
+{
+    return p->op->kind != OPK_FLUSH ||
+           p->icrc_of_rxe != profile_has(n->hca.profile, TRAIT_FLUSH_ICRC_COVERS_ONCE);
+}
+
 static void deliver(void *ctx, const struct frame *f)
 {
     struct rnic *n = ctx;
@@ -125,6 +133,8 @@ static void deliver(void *ctx, const struct frame *f)
         return;
     }
     reason = packet_parse(&p, f->bytes, f->len);
+    if (reason == DROP_NONE && !takes_icrc(n, &p))
+        reason = DROP_BAD_ICRC;
     if (reason != DROP_NONE && reason != DROP_BAD_OPCODE) {
         eth_port_refuse(n->port, f, reason, &p.refused);
         return;

@@ -4,6 +4,7 @@
 #include "emu/base/assert.h"
 #include "emu/base/cursor.h"
 #include "emu/facts/enum/op_header.h"
+#include "emu/facts/enum/opcode.h"
 #include "emu/facts/roce.h"
 #include "emu/wire/icrc.h"
 #include "emu/wire/mad.h"
@@ -185,6 +186,26 @@ uint32_t packet_message(const struct packet *p)
     return mad_message(p->payload, p->payload_bytes);
 }
 
+/* Returns the offset of the BTH. */
+static size_t bth_at(const uint8_t *frame)
+{
+    return ETH_BYTES + ip_header_bytes(frame[ETH_BYTES] >> 4) + UDP_BYTES;
+}
+
+uint32_t packet_icrc_of_rxe(const uint8_t *frame, size_t icrc_at)
+{
+    const uint8_t *bth = frame + bth_at(frame);
+    const uint32_t once = icrc_compute(frame + ETH_BYTES, icrc_at - ETH_BYTES);
+
+    return icrc_more(once, bth, (size_t)(frame + icrc_at - bth));
+}
+
+bool packet_has_icrc_of_rxe(const uint8_t *frame, size_t icrc_at)
+{
+    return icrc_at >= bth_at(frame) + BTH_BYTES && frame[bth_at(frame)] == OP_RC_FLUSH &&
+           ld_le32(frame + icrc_at) == packet_icrc_of_rxe(frame, icrc_at);
+}
+
 /* As packet_parse(), but the contents of @out are undefined if the packet is refused. */
 static enum drop_reason parse(struct packet *out, const uint8_t *frame, size_t len)
 {
@@ -196,7 +217,9 @@ static enum drop_reason parse(struct packet *out, const uint8_t *frame, size_t l
     if (why != DROP_NONE)
         return why;
     should = icrc_compute(ip, (size_t)(e.icrc - ip));
-    if (ld_le32(e.icrc) != should) {
+    out->icrc_of_rxe =
+        ld_le32(e.icrc) != should && packet_has_icrc_of_rxe(frame, (size_t)(e.icrc - frame));
+    if (ld_le32(e.icrc) != should && !out->icrc_of_rxe) {
         out->refused = compared_one(should, ld_le32(e.icrc));
         return DROP_BAD_ICRC;
     }

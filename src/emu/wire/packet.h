@@ -43,6 +43,7 @@ struct packet {
     uint32_t ieth_rkey;      /* key to invalidate */
     const uint8_t *payload;  /* points into the frame */
     uint32_t payload_bytes;  /* without the pad */
+    bool icrc_of_rxe;        /* FLUSH: packet_icrc_of_rxe() */
     struct compared refused; /* the values that a failed check of packet_parse() compared */
 };
 
@@ -102,6 +103,14 @@ uint8_t *packet_build(const struct packet *p, uint8_t *frame);
  * includes the ICRC.
  */
 void packet_finish(uint8_t *frame, size_t frame_bytes);
+
+/* Returns the ICRC that rxe of Linux 7.3 computes for a FLUSH.  It covers the bytes from the BTH on
+ * a second time.  Other devices take it for a wrong one.  @icrc_at is packet_icrc_at(@frame).
+ */
+uint32_t packet_icrc_of_rxe(const uint8_t *frame, size_t icrc_at);
+
+/* Returns true if the frame is a FLUSH with such an ICRC. */
+bool packet_has_icrc_of_rxe(const uint8_t *frame, size_t icrc_at);
 
 /* packet_finish() in two steps, for callers that compute the ICRC while they copy the payload.
  * packet_sum() returns the ICRC of everything before @payload.  The caller continues it over the

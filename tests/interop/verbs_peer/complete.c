@@ -33,15 +33,14 @@ static const struct word_value statuses[] = {
 };
 
 static const struct word_value opcodes[] = {
-    {"SEND", IBV_WC_SEND},
-    {"RDMA_WRITE", IBV_WC_RDMA_WRITE},
-    {"RDMA_READ", IBV_WC_RDMA_READ},
-    {"COMP_SWAP", IBV_WC_COMP_SWAP},
-    {"FETCH_ADD", IBV_WC_FETCH_ADD},
-    {"BIND_MW", IBV_WC_BIND_MW},
+    {"SEND", IBV_WC_SEND},           {"RDMA_WRITE", IBV_WC_RDMA_WRITE},
+    {"RDMA_READ", IBV_WC_RDMA_READ}, {"COMP_SWAP", IBV_WC_COMP_SWAP},
+    {"FETCH_ADD", IBV_WC_FETCH_ADD}, {"BIND_MW", IBV_WC_BIND_MW},
     {"LOCAL_INV", IBV_WC_LOCAL_INV},
-    {"RECV", IBV_WC_RECV},
-    {"RECV_RDMA_WITH_IMM", IBV_WC_RECV_RDMA_WITH_IMM},
+#if PLACEMENT
+    {"FLUSH", IBV_WC_FLUSH},         {"ATOMIC_WRITE", IBV_WC_ATOMIC_WRITE},
+#endif
+    {"RECV", IBV_WC_RECV},           {"RECV_RDMA_WITH_IMM", IBV_WC_RECV_RDMA_WITH_IMM},
 };
 
 /* Takes the next completion; false: none has come for @ms. */

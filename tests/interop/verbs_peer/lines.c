@@ -13,6 +13,10 @@ static const struct word_value access_words[] = {
     {"rr", IBV_ACCESS_REMOTE_READ},
     {"ra", IBV_ACCESS_REMOTE_ATOMIC},
     {"mw", IBV_ACCESS_MW_BIND},
+#if PLACEMENT
+    {"fg", IBV_ACCESS_FLUSH_GLOBAL},
+    {"fp", IBV_ACCESS_FLUSH_PERSISTENT},
+#endif
 };
 
 /* The word number @i behind the command. */

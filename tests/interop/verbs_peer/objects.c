@@ -176,6 +176,9 @@ void do_create_qp(struct peer *p)
         attr.comp_mask |= IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
         attr.send_ops_flags =
             IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP | IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD;
+#if PLACEMENT
+        attr.send_ops_flags |= IBV_QP_EX_WITH_FLUSH | IBV_QP_EX_WITH_ATOMIC_WRITE;
+#endif
     }
     o->qp = ibv_create_qp_ex(p->context, &attr);
     keep(p, o, o->qp);

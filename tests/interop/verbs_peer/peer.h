@@ -16,6 +16,11 @@
 
 #include "cli/programs/peer_line.h"
 
+/* 1: libibverbs has FLUSH and ATOMIC WRITE, as that of Debian 13 has. */
+#ifndef PLACEMENT
+#define PLACEMENT 0
+#endif
+
 #define ARRAY_LEN(a) (sizeof(a) / sizeof((a)[0]))
 
 #define NAME_BYTES  32

@@ -17,6 +17,10 @@ static const struct word_value opcodes[] = {
     {"atomic_fetch_and_add", IBV_WR_ATOMIC_FETCH_AND_ADD},
     {"local_inv", IBV_WR_LOCAL_INV},
     {"bind_mw", IBV_WR_BIND_MW},
+#if PLACEMENT
+    {"flush", IBV_WR_FLUSH},
+    {"atomic_write", IBV_WR_ATOMIC_WRITE},
+#endif
 };
 
 static int read_sges(struct peer *p, struct ibv_sge *sge)
@@ -143,6 +147,30 @@ static int post_atomic(struct peer *p, struct ibv_qp *qp, const struct ibv_send_
     return ibv_wr_complete(ex);
 }
 
+#if PLACEMENT
+/* Only the newer interface has FLUSH and ATOMIC WRITE.  @wr has the 8 bytes of an ATOMIC WRITE in
+ * its first piece.
+ */
+static int post_placement(struct peer *p, struct ibv_qp *qp, const struct ibv_send_wr *wr)
+{
+    struct ibv_qp_ex *ex = ibv_qp_to_qp_ex(qp);
+    uint64_t addr;
+    uint32_t rkey;
+
+    read_remote(p, &addr, &rkey);
+    ibv_wr_start(ex);
+    ex->wr_id = wr->wr_id;
+    ex->wr_flags = wr->send_flags;
+    if (wr->opcode == IBV_WR_FLUSH)
+        ibv_wr_flush(ex, rkey, addr, number_or(p, "length", 0),
+                     (uint8_t)number_or(p, "placement", IBV_FLUSH_GLOBAL),
+                     (uint8_t)number_or(p, "selectivity", IBV_FLUSH_RANGE));
+    else
+        ibv_wr_atomic_write(ex, rkey, addr, (const void *)(uintptr_t)wr->sg_list[0].addr);
+    return ibv_wr_complete(ex);
+}
+#endif
+
 static unsigned send_flags(const struct peer *p)
 {
     static const struct word_value flags[] = {
@@ -190,6 +218,12 @@ void do_post_send(struct peer *p)
         done(p, post_atomic(p, qp, &wr));
         return;
     }
+#if PLACEMENT
+    if (wr.opcode == IBV_WR_FLUSH || wr.opcode == IBV_WR_ATOMIC_WRITE) {
+        done(p, post_placement(p, qp, &wr));
+        return;
+    }
+#endif
     if (wr.opcode == IBV_WR_SEND_WITH_INV || wr.opcode == IBV_WR_LOCAL_INV)
         wr.invalidate_rkey = read_key(p);
     else if (wr.opcode == IBV_WR_BIND_MW)

@@ -35,11 +35,12 @@ static struct packet packet_of(const struct captured *c)
                 .dest_qpn = c->qpn           ? c->qpn
                             : c->from == 'a' ? 18
                                              : 17},
+        .feth = {.placement = FETH_GLOBAL},
         .reth = {.va = c->va, .rkey = 7, .dma_bytes = c->dma_bytes ? c->dma_bytes : c->n},
         .atomic = {.va = c->va, .rkey = 7, .swap_add = 1},
         .aeth = {.syndrome = c->syndrome, .msn = c->msn},
         .atomic_ack = c->value,
-        .payload_bytes = op->kind == OPK_READ || op->kind == OPK_ATOMIC ? 0 : c->n,
+        .payload_bytes = op_has_response(op) && op->kind != OPK_ATOMIC_WRITE ? 0 : c->n,
     };
 
     if (c->way == IN6 || c->way == IN6_MORE) {
@@ -66,6 +67,9 @@ static void harm(const struct captured *c, uint8_t *frame, size_t n)
     uint8_t *bth = frame + ETH_BYTES + IPV4_BYTES + UDP_BYTES;
 
     switch (c->harm) {
+    case RXES_ICRC:
+        st_le32(frame + n - ICRC_BYTES, packet_icrc_of_rxe(frame, n - ICRC_BYTES));
+        return;
     case BAD_BIT:
         frame[n - ICRC_BYTES - 1] ^= 1;
         return;

@@ -23,7 +23,8 @@ enum captured_harm {
     FALSE_OPCODE,
     OTHER_SERVICE,
     FALSE_SUM,
-    NO_ICRC
+    NO_ICRC,
+    RXES_ICRC /* of a FLUSH */
 };
 
 /* How a frame is captured; all but the last two have the same packet in them. */

@@ -43,6 +43,58 @@ static void a_copy_among_answers_that_say_the_same(void **state)
         .syndrome = 31, .ip_id = (id)                                                              \
     }
 
+#define ASKED(when, what, at, bytes, more)                                                         \
+    {                                                                                              \
+        .at_us = (when), .from = 'a', .op = (what), .psn = (at), .n = (bytes), .ack_req = true,    \
+        more                                                                                       \
+    }
+#define ONLY(when, at, bytes, msns)                                                                \
+    ANSWER_WITH_ID(when, OP_RC_RDMA_READ_RESPONSE_ONLY, at, bytes, msns, 0)
+
+/* FLUSH and ATOMIC WRITE: each is answered by a READ response of no bytes. */
+static void placement_is_answered_by_empty_responses(void **state)
+{
+    const struct captured good[] = {
+        ASKED(0, OP_RC_ATOMIC_WRITE, 1, 8, .va = 64),
+        ASKED(1, OP_RC_FLUSH, 2, 1 << 20, .va = 64),
+        ONLY(2, 1, 0, 1),
+        ONLY(3, 2, 0, 2),
+    };
+    const struct captured rxe[] = {
+        ASKED(0, OP_RC_FLUSH, 2, 64, .harm = RXES_ICRC),
+        ONLY(1, 2, 0, 1),
+    };
+    const struct captured bytes[] = {
+        ASKED(0, OP_RC_FLUSH, 1, 64, .va = 64),
+        ONLY(1, 1, 64, 1),
+    };
+    const struct captured acked[] = {
+        ASKED(0, OP_RC_FLUSH, 1, 64, .va = 64),
+        ANSWER_WITH_ID(1, OP_RC_ATOMIC_ACKNOWLEDGE, 1, 0, 1, 0),
+    };
+    const struct captured length[] = {
+        ASKED(0, OP_RC_ATOMIC_WRITE, 1, 8, .dma_bytes = 16),
+        ANSWER_WITH_ID(1, OP_RC_ACKNOWLEDGE, 1, 0, 0, 0),
+    };
+    struct captured unaligned[] = {
+        ASKED(0, OP_RC_ATOMIC_WRITE, 1, 8, .va = 4),
+        {.at_us = 1, .from = 'b', .op = OP_RC_ACKNOWLEDGE, .psn = 1, .syndrome = 0x61},
+    };
+    struct captured unknown[] = {
+        ASKED(0, OP_RC_FLUSH, 1, 64, .va = 64),
+        {.at_us = 1, .from = 'b', .op = OP_RC_ACKNOWLEDGE, .psn = 1, .syndrome = 0x61},
+    };
+
+    (void)state;
+    SHOWS(good, "");
+    SHOWS(rxe, "1 FLUSH_ICRC_OF_RXE");
+    SHOWS(bytes, "2 BAD_READ_LENGTH");
+    SHOWS(acked, "1 NOT_ANSWERED, 2 ANSWER_OF_OTHERS");
+    SHOWS(length, "1 BAD_DMA_LENGTH, 1 NOT_ANSWERED, 2 ANSWER_OF_OTHERS"); /* an ACK is no answer */
+    SHOWS(unaligned, "2 REFUSED, 2 REFUSED_BECAUSE");
+    SHOWS(unknown, "2 REFUSED, 2 REFUSED_BECAUSE");
+}
+
 /* Repeated requests are answered again, and some of the responses are duplicated. */
 static void a_copy_among_answers_to_what_was_asked_twice(void **state)
 {
@@ -296,6 +348,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_answer_that_comes_twice),
         cmocka_unit_test(a_copy_among_answers_that_say_the_same),
+        cmocka_unit_test(placement_is_answered_by_empty_responses),
         cmocka_unit_test(a_copy_among_answers_to_what_was_asked_twice),
         cmocka_unit_test(two_answers_that_are_missing),
         cmocka_unit_test(a_read_that_is_answered_three_times),

@@ -199,6 +199,31 @@ static void a_packet_from_elsewhere_is_built_byte_by_byte(void **state)
 }
 
 /* A path serves packets of any opcode and length; each is what packet_build() makes of it alone. */
+static void the_flush_of_rxe_has_an_icrc_of_its_own(void **state)
+{
+    uint8_t frame[FRAME_MAX];
+    const size_t n = frame_of(frame, vector_flush, sizeof(vector_flush));
+    struct packet p;
+
+    (void)state;
+    assert_int_equal(packet_parse(&p, frame, n), DROP_NONE);
+    assert_true(p.icrc_of_rxe);
+    assert_int_equal(p.bth.opcode, OP_RC_FLUSH);
+    assert_int_equal(p.feth.placement, FETH_GLOBAL);
+    assert_int_equal(p.feth.level, FETH_RANGE);
+    assert_true(p.reth.va == 0x7f0000000000);
+    assert_int_equal(p.reth.rkey, 0x14a);
+    assert_int_equal(p.reth.dma_bytes, 64);
+    frame[n - ICRC_BYTES - 1] ^= 1;
+    assert_int_equal(packet_parse(&p, frame, n), DROP_BAD_ICRC);
+    packet_finish(frame, n);
+    assert_int_equal(packet_parse(&p, frame, n), DROP_NONE);
+    assert_false(p.icrc_of_rxe);
+    st_le32(frame + n - ICRC_BYTES, packet_icrc_of_rxe(frame, n - ICRC_BYTES));
+    frame[ETH_BYTES + IPV4_BYTES + UDP_BYTES] = OP_RC_RDMA_READ_REQUEST; /* of a FLUSH alone */
+    assert_int_equal(packet_parse(&p, frame, n), DROP_BAD_ICRC);
+}
+
 static void a_path_is_prepared_once_for_all_its_packets(void **state)
 {
     static const uint8_t opcodes[] = {OP_RC_SEND_MIDDLE, OP_RC_ACKNOWLEDGE, OP_RC_COMPARE_SWAP};
@@ -414,6 +439,7 @@ int main(void)
         cmocka_unit_test(the_pad_is_not_payload),
         cmocka_unit_test(every_opcode_is_built_and_parsed_back),
         cmocka_unit_test(a_packet_from_elsewhere_is_built_byte_by_byte),
+        cmocka_unit_test(the_flush_of_rxe_has_an_icrc_of_its_own),
         cmocka_unit_test(a_path_is_prepared_once_for_all_its_packets),
         cmocka_unit_test(ethernet_padding_is_ignored),
         cmocka_unit_test(each_fault_has_its_name),
