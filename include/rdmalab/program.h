@@ -122,6 +122,7 @@ RDL_MUST_CHECK enum rdl_status rdl_device_attr(const struct rdl_lab *lab, rdl_ho
 struct rdl_port_attr {
     bool up;
     uint32_t active_mtu, max_mtu; /* enum mtu; active_mtu as rdl_query_port() has read it last */
+    uint32_t max_msg_sz;          /* in bytes, read at the same time */
 };
 
 /* Errors as rdl_device_attr(). */

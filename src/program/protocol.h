@@ -285,7 +285,7 @@ struct program_answer {
     int32_t error; /* errno; not 0: there is no result */
     union {
         struct {
-            uint32_t up, active_mtu, max_mtu, zero; /* up: 0 or 1; enum ibv_mtu */
+            uint32_t up, active_mtu, max_mtu, max_msg_sz; /* up: 0 or 1; enum ibv_mtu */
         } query_port;
         struct {
             uint8_t gid[16];

@@ -73,6 +73,7 @@ static enum rdl_status queried_port(struct exec_client *c, struct program_answer
         a->u.query_port.up = p.up;
         a->u.query_port.active_mtu = p.active_mtu;
         a->u.query_port.max_mtu = p.max_mtu;
+        a->u.query_port.max_msg_sz = p.max_msg_sz;
     }
     return st;
 }

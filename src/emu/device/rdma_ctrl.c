@@ -42,13 +42,14 @@ enum refusal_reason ctrl_query_port(struct call *c)
     REQUEST(c, query_port, r);
     if (r.port != HCA_PORT)
         return refuse_port(c, r.port);
-    RESPOND(
-        c, port_attr, .state = up ? PORT_STATE_ACTIVE : PORT_STATE_DOWN,
-        .max_mtu = (uint8_t)d->config.nic.max_mtu, .active_mtu = (uint8_t)rnic_active_mtu(&d->nic),
-        .phys_mtu = d->nic.port->mtu, .gid_tbl_len = HCA_GIDS, .max_msg_sz = MESSAGE_BYTES_MAX,
-        .bad_pkey_cntr = d->nic.bad_pkeys, .qkey_viol_cntr = d->nic.bad_qkeys,
-        .pkey_tbl_len = (uint16_t)d->nic.hca.pkeys.n, .active_width = PORT_WIDTH_4X,
-        .active_speed = PORT_SPEED_EDR, .phys_state = up ? PORT_PHYS_LINK_UP : PORT_PHYS_DISABLED);
+    RESPOND(c, port_attr, .state = up ? PORT_STATE_ACTIVE : PORT_STATE_DOWN,
+            .max_mtu = (uint8_t)d->config.nic.max_mtu,
+            .active_mtu = (uint8_t)rnic_active_mtu(&d->nic), .phys_mtu = d->nic.port->mtu,
+            .gid_tbl_len = HCA_GIDS, .max_msg_sz = rnic_message_max(&d->nic),
+            .bad_pkey_cntr = d->nic.bad_pkeys, .qkey_viol_cntr = d->nic.bad_qkeys,
+            .pkey_tbl_len = (uint16_t)d->nic.hca.pkeys.n, .active_width = PORT_WIDTH_4X,
+            .active_speed = PORT_SPEED_EDR,
+            .phys_state = up ? PORT_PHYS_LINK_UP : PORT_PHYS_DISABLED);
     return REF_NONE;
 }
 

@@ -13,6 +13,9 @@
 /* Bytes of the largest message.  [IBTA1 9.4.1] */
 #define MESSAGE_BYTES_MAX 0x80000000u
 
+/* Longest message that the port of a host without TRAIT_PORT_TELLS_2_GIB says it takes. */
+#define MESSAGE_BYTES_SMALL 0x800000u
+
 /* If the remote Q_Key of a send request has this bit, the device sends the Q_Key of the sending
  * queue pair instead.  Programs without privileges can therefore send a Q_Key with this bit only if
  * it is the queue pair's own.  [IBTA1 10.2.5]

@@ -200,6 +200,7 @@ enum rdl_status rdl_port_attr(const struct rdl_lab *lab, rdl_host host, struct r
     *ret = (struct rdl_port_attr){
         .up = net_is_up(&lab->state->net, h->port.link_end),
         .active_mtu = h->guest.verbs.port.active_mtu,
+        .max_msg_sz = h->guest.verbs.port.max_msg_sz,
         .max_mtu = (uint32_t)h->rnic->config->max_mtu,
     };
     return RDL_OK;

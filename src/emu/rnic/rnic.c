@@ -6,6 +6,7 @@
 
 #include "emu/base/assert.h"
 #include "emu/facts/enum/async_event.h"
+#include "emu/facts/profile.h"
 #include "emu/facts/roce.h"
 #include "emu/rnic/internal.h"
 #include "emu/trace/emit.h"
@@ -20,6 +21,12 @@ enum mtu rnic_active_mtu(const struct rnic *n)
     const uint32_t carried = mtu_within(n->port->mtu - ROCE_HEADERS_MAX);
 
     return carried < n->config->max_mtu ? (enum mtu)carried : n->config->max_mtu;
+}
+
+uint32_t rnic_message_max(const struct rnic *n)
+{
+    return profile_has(n->hca.profile, TRAIT_PORT_TELLS_2_GIB) ? MESSAGE_BYTES_MAX
+                                                               : MESSAGE_BYTES_SMALL;
 }
 
 /* Sets every limit in @l that is 0 to its default, for @max_qp queue pairs. */

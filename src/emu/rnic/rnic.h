@@ -175,6 +175,9 @@ bool rnic_limit(struct rnic *n, const struct rdl_device_limits *to);
  */
 enum mtu rnic_active_mtu(const struct rnic *n);
 
+/* Returns the longest message that the port says it takes, in bytes. */
+uint32_t rnic_message_max(const struct rnic *n);
+
 /* Returns true if there are the memory management extensions: fast regions (REG_MR), LOCAL_INV,
  * SEND_WITH_INV and READ_WITH_INV.
  */

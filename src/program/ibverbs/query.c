@@ -3,7 +3,6 @@
 #include "program/ibverbs/internal.h"
 
 #define PORT             1u
-#define MAX_MESSAGE      (1u << 31)
 #define COMPAT_PORT_ATTR offsetof(struct ibv_port_attr, port_cap_flags2)
 #define WIDTH_4X         2
 #define SPEED_25G        32 /* of one lane */
@@ -102,7 +101,6 @@ int query_port(struct ibv_context *context, uint8_t port, struct ibv_port_attr *
     struct context *x = context_of(context);
     struct ibv_port_attr all = {.gid_tbl_len = (int)x->c.device.n_gids,
                                 .port_cap_flags = IBV_PORT_CM_SUP | IBV_PORT_IP_BASED_GIDS,
-                                .max_msg_sz = MAX_MESSAGE,
                                 .pkey_tbl_len = (uint16_t)x->c.device.max_pkeys,
                                 .max_vl_num = 1,
                                 .active_width = WIDTH_4X,
@@ -123,6 +121,7 @@ int query_port(struct ibv_context *context, uint8_t port, struct ibv_port_attr *
     all.phys_state = answer.u.query_port.up ? PHYS_LINK_UP : PHYS_DISABLED;
     all.active_mtu = answer.u.query_port.active_mtu;
     all.max_mtu = answer.u.query_port.max_mtu;
+    all.max_msg_sz = answer.u.query_port.max_msg_sz;
     memset(attr, 0, bytes);
     memcpy(attr, &all, bytes < sizeof(all) ? bytes : sizeof(all));
     return 0;

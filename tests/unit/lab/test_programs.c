@@ -354,6 +354,7 @@ static void a_device_says_what_it_can(void **state)
     assert_int_equal(rdl_port_attr(f->lab, f->host[0], &port), RDL_OK);
     assert_true(port.up);
     assert_int_equal(port.max_mtu, MTU_4096);
+    assert_int_equal(port.max_msg_sz, 1u << 31);
     assert_int_equal(rdl_port_attr(f->lab, (rdl_host){9}, &port), RDL_ERR_STALE);
 }
 

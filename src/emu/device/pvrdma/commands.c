@@ -36,7 +36,7 @@ enum refusal_reason pv_cmd_query_port(struct pv_call *c)
     PV_ANSWER(c, port_attr, .state = up ? PORT_STATE_ACTIVE : PORT_STATE_DOWN,
               .max_mtu = (uint32_t)d->config.nic.max_mtu,
               .active_mtu = (uint32_t)rnic_active_mtu(&d->nic), .gid_tbl_len = HCA_GIDS,
-              .port_cap_flags = PV_PORT_IP_BASED_GIDS, .max_msg_sz = MESSAGE_BYTES_MAX,
+              .port_cap_flags = PV_PORT_IP_BASED_GIDS, .max_msg_sz = rnic_message_max(&d->nic),
               .bad_pkey_cntr = d->nic.bad_pkeys, .qkey_viol_cntr = d->nic.bad_qkeys,
               .pkey_tbl_len = (uint16_t)d->nic.hca.pkeys.n, .max_vl_num = PORT_VLS_ONE,
               .active_width = PORT_WIDTH_4X, .active_speed = PORT_SPEED_EDR,

@@ -191,7 +191,8 @@ void pvd_port_queried(struct pvrdma_guest *d, struct guest_object *o, const uint
 {
     (void)o;
     PVD_TAKE(body, port_attr, r);
-    verbs_queried_port(d->verbs, &(struct verbs_port){.active_mtu = r.active_mtu});
+    verbs_queried_port(
+        d->verbs, &(struct verbs_port){.active_mtu = r.active_mtu, .max_msg_sz = r.max_msg_sz});
 }
 
 static enum rdl_status query_pkey(struct verbs *v, uint32_t index)

@@ -221,6 +221,7 @@ struct verbs_limits {
 /* The port's attributes as last queried (ibv_port_attr). */
 struct verbs_port {
     uint32_t active_mtu; /* enum mtu: the largest path MTU that the port carries */
+    uint32_t max_msg_sz; /* the longest message, in bytes */
 };
 
 enum verbs_request_kind {

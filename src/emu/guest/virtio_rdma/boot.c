@@ -292,5 +292,6 @@ void answer_query_port(struct virtio_rdma *d, const uint8_t *data)
     memcpy(&raw, data, sizeof(raw));
     rfc_port_attr_get(&attr, &raw);
     port.active_mtu = attr.active_mtu;
+    port.max_msg_sz = attr.max_msg_sz;
     verbs_queried_port(d->verbs, &port);
 }
