@@ -93,6 +93,19 @@ def file_of(sections, access):
     return "".join(line + "\n" for line in lines)
 
 
+# Of READs that end with a NAK, with the lab as side b or a.
+LONG = 4 << 20
+READS = ["create_cq cqe=64 as scq", "create_cq cqe=64 as rcq", "create_qp pd send_cq=scq recv_cq=rcq as qp", "sync created",
+         "connect qp peer.qp timeout=17 retry_cnt=2", "sync connected"]
+
+
+def read_of(size):
+    """The lines of one READ of @size bytes by side a."""
+    lines = ["alloc_pd as pd", f"reg_mr pd len={LONG} access=lw,rw,rr,ra as mr", "sync ready", "section read", *READS,
+             f"a: post_send qp wr_id=1 op=rdma_read sge=mr[0:{size}] remote=peer.mr[0] signaled", "a: poll_cq scq", "sync done"]
+    return "".join(line + "\n" for line in lines)
+
+
 def expected(section, ends):
     """What side a prints of the last request of @section, which @ends with that status."""
     more = section.kind() if ends == TAKEN else ""
