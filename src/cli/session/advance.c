@@ -276,6 +276,20 @@ static bool idle_hits(struct session *s)
     return s->outside.held;
 }
 
+/* Begins a turn.  Returns the time until which the lab runs in it.  If @one_tick, the turn after
+ * one in which a virtual machine has made a tick lets nothing in.
+ */
+static uint64_t begin_turn(struct session *s, const struct move *m, bool one_tick, bool *ret_came)
+{
+    const uint64_t tick = rdl_tick(s->lab), due = s->outside.due_ns;
+    const uint64_t real =
+        live_bound(m, due && one_tick ? due : s->config.live_ops->begin_turn(s->outside.live));
+
+    *ret_came = one_tick && rdl_tick(s->lab) != tick;
+    s->outside.due_ns = *ret_came ? real : 0;
+    return real;
+}
+
 /* One look while the clock follows real time: lets frames in, does what is due, then lets programs
  * act, and waits for something to do.  RDL_ERR_IDLE: @m is not done yet.
  */
@@ -284,15 +298,17 @@ static enum rdl_status live_turn(struct session *s, const struct move *m, int in
 {
     bool (*const stopped)(struct session *) = input < 0 ? is_stopped : idle_hits;
     const struct live_ops *ops = s->config.live_ops;
-    const uint64_t real = live_bound(m, ops->begin_turn(s->outside.live)), now = rdl_now_ns(s->lab);
-    const uint64_t look = stops_ticks(&s->stops, rdl_tick(s->lab));
+    const bool one_tick = m->kind == MOVE_TURN; /* its command looks at the lab after each tick */
+    bool came;
+    const uint64_t real = begin_turn(s, m, one_tick, &came), now = rdl_now_ns(s->lab);
+    const uint64_t look = one_tick ? 1 : stops_ticks(&s->stops, rdl_tick(s->lab));
     const struct rdl_limits limits = {.ticks = least(look, LIVE_TURN_TICKS),
                                       .ns = real > now ? real - now : 1};
     const struct move bounded = {m->kind, m->grain, real, m->host};
     enum rdl_status st = RDL_ERR_IDLE;
     uint64_t next;
 
-    if (stopped(s)) /* by a request of a program */
+    if (stopped(s) || came) /* by a request of a program, or an access of a virtual machine */
         return RDL_ERR_IDLE;
     /* A late lab does things now, which may be after the end of @m: the rest is due all the same.
      */
@@ -303,6 +319,9 @@ static enum rdl_status live_turn(struct session *s, const struct move *m, int in
     if (stopped(s))
         return RDL_ERR_IDLE;
     next = rdl_next_ns(s->lab);
+    /* The world outside acts less often than the command looks, as in a longer turn. */
+    if (one_tick && next <= real && ++s->outside.n_ticks % LIVE_TURN_TICKS)
+        return RDL_ERR_IDLE;
     ops->pump(s->outside.live, has_end(m) && m->until_ns < next ? m->until_ns : next, input);
     advance_print_messages(s);
     return RDL_ERR_IDLE;

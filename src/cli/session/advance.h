@@ -56,8 +56,8 @@ struct advanced advance_step_host(struct session *s, rdl_host host, struct span 
 struct advanced advance_run(struct session *s, uint64_t until_ns, struct span at);
 
 /* Runs one tick if one is due by @until_ns (ADVANCE_DONE).  Otherwise runs nothing:
- * ADVANCE_GOES_ON, or ADVANCE_IDLE if nothing is scheduled.  A lab that follows real time does not
- * stop after one tick: it runs all that are due by the machine's clock, but none after @until_ns.
+ * ADVANCE_GOES_ON, or ADVANCE_IDLE if nothing is scheduled.  A lab that follows real time may also
+ * run none (ADVANCE_DONE): it lets programs and virtual machines act, and their ticks may be more.
  */
 struct advanced advance_tick(struct session *s, uint64_t until_ns, struct span at);
 

@@ -199,6 +199,8 @@ struct session_outside {
     struct live *live;   /* live ports and programs; NULL: none were created */
     bool program_failed; /* a program failed while no command was running */
     bool held;           /* since a breakpoint was hit the clock stands still: see live_ops.hold */
+    uint32_t n_ticks;    /* executed one by one; the world outside acts after several of them */
+    uint64_t due_ns;     /* events due by then run before more is let in; 0: no such rule */
     bool was_used;       /* the lab has or had a live port or a program: it cannot be replayed */
     uint32_t asked;      /* number of the program that a failed expectation is about; 0: none */
 };

@@ -264,6 +264,7 @@ static void visit_device(const struct inode *n, struct visit *v)
         visit_registers(d, v);
     inspect_leaf(v, LEAF_device_needs_reset, host_is_broken(n->host));
     inspect_child(v, CHILD_device_limits, *n);
+    inspect_child(v, CHILD_device_objects, *n);
     if (inspect_is_pvrdma(n))
         inspect_child(v, CHILD_device_info, *n);
     if (!d)
@@ -311,6 +312,22 @@ static void visit_limits(const struct inode *n, struct visit *v)
     inspect_leaf(v, LEAF_limits_max_total_mcast_qp_attach, l->max_total_mcast_qp_attach);
 }
 
+static void visit_device_objects(const struct inode *n, struct visit *v)
+{
+    const struct hca *h = &n->host->rnic->hca;
+    uint32_t n_gids = 0;
+
+    for (uint32_t i = 0; i < HCA_GIDS; i++)
+        n_gids += h->gids[i].valid;
+    inspect_leaf(v, LEAF_objects_pd, h->pds.used);
+    inspect_leaf(v, LEAF_objects_mr, h->n_mr);
+    inspect_leaf(v, LEAF_objects_mw, h->n_mw);
+    inspect_leaf(v, LEAF_objects_cq, h->cqs.used);
+    inspect_leaf(v, LEAF_objects_qp, hca_n_qps(h));
+    inspect_leaf(v, LEAF_objects_srq, h->srqs.used);
+    inspect_leaf(v, LEAF_objects_gid, n_gids);
+}
+
 typedef void visitor(const struct inode *n, struct visit *v);
 
 static visitor *const visitors[NODE_COUNT] = {
@@ -319,6 +336,7 @@ static visitor *const visitors[NODE_COUNT] = {
     [NODE_device] = visit_device,
     [NODE_driver] = visit_driver,
     [NODE_limits] = visit_limits,
+    [NODE_objects] = visit_device_objects,
     [NODE_config] = visit_config,
     [NODE_port] = visit_port,
     [NODE_drops] = visit_drops,
