@@ -62,12 +62,16 @@ def port_vm(machine, host, directory):
             f'append="loglevel=1 mitigations=off tsc=reliable" log="{directory}/console"')
 
 
-def run(options, machine, directory, lines, seconds):
-    """Returns the output of the lab, and its exit status."""
+def run(options, machine, directory, lines, seconds, command=("run",)):
+    """Returns the output of the lab, and its exit status.  Without a @command it is a script, which prints what happens."""
     (directory / "guest.lab").write_text("".join(line + "\n" for line in lines))
+    return run_words(machine, [options.rdmalab, *command, "--no-sandbox", directory / "guest.lab"], seconds)
+
+
+def run_words(machine, words, seconds):
+    """The same of a command."""
     try:
-        done = subprocess.run([options.rdmalab, "run", directory / "guest.lab", "--no-sandbox"], capture_output=True, text=True,
-                              timeout=seconds, env=machine.environment, check=False)
+        done = subprocess.run(words, capture_output=True, text=True, timeout=seconds, env=machine.environment, check=False)
     except subprocess.TimeoutExpired as late:
         return f"{late.stdout or ''}\nno end after {seconds} s", 1
     return done.stdout + done.stderr, done.returncode

@@ -36,6 +36,13 @@ changes_addresses() {
     ip address del 10.0.8.8/16 dev eth0
 }
 
+# Removes the driver, for the lab to look whether anything of it is left.
+unloads() {
+    rmmod vmw_pvrdma
+    sleep "$PAUSE"
+    insmod /test/vmw_pvrdma.ko
+}
+
 # Loads the driver again and again, and removes it while Linux may still be busy with what a load has begun.
 loads_again() {
     for _ in 1 2 3; do
@@ -64,8 +71,16 @@ tests_of_pyverbs() {
     sed 's/^/pyverbs: /' /tmp/pyverbs
 }
 
+# Puts complaints into the kernel's log, and prints them as "= planted ": the judge must find them.
+plants_complaints() {
+    echo '<4>vmw_pvrdma 0000:00:05.1: a planted message of the driver' >/dev/kmsg
+    echo '<4>WARNING: a planted one of the kernel' >/dev/kmsg
+    complaints | sed 's/^= kernel /= planted /'
+    dmesg -c >/dev/null
+}
+
 # The kernel's messages, but for two that any module of ours brings about.
 complaints() {
-    dmesg | grep -E 'vmw_pvrdma|vmxnet3|BUG|WARNING|Call Trace|Oops|infiniband' |
+    dmesg | grep -E 'vmw_pvrdma|vmxnet3|BUG|WARNING|Call Trace|Oops|infiniband|general protection|refcount_t|blocked for more than|allocation failure' |
         grep -vE 'loading out-of-tree module|module verification failed' | sed 's/^[^]]*] /= kernel /'
 }

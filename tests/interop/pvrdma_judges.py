@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: MIT
+"""What must hold in the cases of the stage pvrdma: programs, the kernel's messages, and a lab that is left clean."""
+import re
+
+# All that the two drivers say when all is well.
+HARMLESS = re.compile(
+    r"vmw_pvrdma \S+: (device version 20, driver version 20|paired device to eth0|attached to device|detaching from device)"
+    r"|vmw_pvrdma \S+ vmw_pvrdma0: Port: 1 Link (ACTIVE|DOWN)"
+    r"|VMware vmxnet3 virtual NIC driver .*"
+    r"|vmxnet3 \S+( eth0)?: (# of Tx queues.*|intr type.*|NIC Link is Up.*|renamed from.*)")
+
+OBJECTS = ["pd", "mr", "mw", "cq", "qp", "srq", "gid"]
+# Lines of a lab in which the machine h1 has no object: its driver was removed, or it has ended.
+CLEAN = ["show h1.device.objects", *[f"expect h1.device.objects.{name} == 0" for name in OBJECTS]]
+# The driver has destroyed by itself what it has created.
+COMMANDS = [("CREATE_PD", "DESTROY_PD"), ("CREATE_MR", "DESTROY_MR"), ("CREATE_CQ", "DESTROY_CQ"), ("CREATE_QP", "DESTROY_QP"),
+            ("CREATE_SRQ", "DESTROY_SRQ"), ("CREATE_UC", "DESTROY_UC"), ("CREATE_BIND", "DESTROY_BIND")]
+DESTROYED = [f"expect count(command, host==h1, cmd=={create}, error==0) == count(command, host==h1, cmd=={destroy}, error==0)"
+             for create, destroy in COMMANDS]
+
+
+def quiet(text, also=None):
+    """Finds that the kernel says nothing but what it has to."""
+    lines = [line[9:].strip() for line in text.splitlines() if line.startswith("= kernel ")]
+    wrong = [line for line in lines if not HARMLESS.fullmatch(line) and not (also and also.fullmatch(line))]
+    yield bool(lines) and not wrong, f"the drivers complain of nothing {wrong or ''}"
+
+
+def finds_planted(text):
+    """The machine has written complaints into its kernel's log: they must be found."""
+    (passed, what), = quiet(text.replace("= planted ", "= kernel "))
+    yield (not passed and all(words in what for words in ("vmw_pvrdma 0000:00:05.1: a planted", "WARNING: a planted")),
+           "complaints that the machine plants are found")
+
+
+def judge_programs(wanted, text):
+    """@text has "= program guest/client/rc STATUS" for each of @wanted."""
+    done = {m[1]: int(m[2]) for m in re.finditer(r"= program (\S+) (\d+)", text)}
+    for what in wanted:
+        yield done.get(what) == 0, f"{what} ends with status {done.get(what)}"
+
+
+GOOD = """\
+= program guest/server/rc 0
+= kernel vmw_pvrdma 0000:00:05.1: device version 20, driver version 20
+= kernel vmw_pvrdma 0000:00:05.1 vmw_pvrdma0: Port: 1 Link ACTIVE
+"""
+# A text, and whether nothing is wrong with it.
+PLANTS = [
+    (GOOD, True),
+    (GOOD.replace("rc 0", "rc 1"), False),
+    (GOOD.replace("guest/server", "guest/client"), False),
+    (GOOD.replace("driver version 20", "driver version 19"), False),
+    (GOOD + "= kernel vmw_pvrdma 0000:00:05.1: failed to post CREATE_QP cmd, err: -14\n", False),
+    (GOOD + "= kernel WARNING: CPU: 0 PID: 80 at drivers/infiniband/core/cq.c:313 ib_free_cq+0x10/0x20\n", False),
+    (GOOD + "= kernel BUG: unable to handle page fault for address: ffffffffc0000000\n", False),
+    (GOOD + "= kernel rmmod: page allocation failure: vmw_pvrdma 0000:00:05.1: attached to device\n", False),
+    (GOOD.replace("= kernel", "kernel"), False),  # the log has not been printed
+    ("", False),
+]
+
+
+def self_test():
+    """Returns (number of texts that are judged wrongly, number of texts)."""
+    n_wrong = 0
+    for text, good in PLANTS:
+        judged = all(passed for passed, _ in [*judge_programs(["guest/server/rc"], text), *quiet(text)])
+        n_wrong += judged != good
+        if judged != good:
+            print(f"FAILED: this is judged as {'right' if judged else 'wrong'}:\n{text}")
+    (found, _), = finds_planted(GOOD)
+    n_wrong += found
+    return n_wrong, len(PLANTS) + 1
