@@ -40,6 +40,16 @@ def judge_programs(wanted, text):
         yield done.get(what) == 0, f"{what} ends with status {done.get(what)}"
 
 
+def left_clean(printed, *moments):
+    """What CLEAN printed, each time."""
+    shown = re.findall(r"^h1\.device\.objects\n((?:  \w+ +\d+\n)+)", printed, re.MULTILINE)
+    for moment, text in zip(moments, [*shown, *[""] * len(moments)]):
+        left = dict(line.split() for line in text.splitlines())
+        yield (set(left) == set(OBJECTS) and set(left.values()) == {"0"},
+               f"{moment}, no object is left: {' '.join(f'{name} {n}' for name, n in left.items())}")
+
+
+OBJECTS_SHOWN = "h1.device.objects\n" + "".join(f"  {name:20}  0\n" for name in OBJECTS)
 GOOD = """\
 = program guest/server/rc 0
 = kernel vmw_pvrdma 0000:00:05.1: device version 20, driver version 20
@@ -58,16 +68,25 @@ PLANTS = [
     (GOOD.replace("= kernel", "kernel"), False),  # the log has not been printed
     ("", False),
 ]
+# The same for what CLEAN prints twice.
+LEFT = [
+    (OBJECTS_SHOWN * 2, True),
+    (OBJECTS_SHOWN, False),
+    (OBJECTS_SHOWN + OBJECTS_SHOWN.replace("0", "1", 1), False),
+    (OBJECTS_SHOWN + OBJECTS_SHOWN.replace("  qp", "  QP"), False),
+]
 
 
 def self_test():
     """Returns (number of texts that are judged wrongly, number of texts)."""
     n_wrong = 0
-    for text, good in PLANTS:
-        judged = all(passed for passed, _ in [*judge_programs(["guest/server/rc"], text), *quiet(text)])
+    judged_texts = [(text, good, [*judge_programs(["guest/server/rc"], text), *quiet(text)]) for text, good in PLANTS]
+    judged_texts += [(text, good, left_clean(text, "first", "then")) for text, good in LEFT]
+    for text, good, found in judged_texts:
+        judged = all(passed for passed, _ in found)
         n_wrong += judged != good
         if judged != good:
             print(f"FAILED: this is judged as {'right' if judged else 'wrong'}:\n{text}")
     (found, _), = finds_planted(GOOD)
     n_wrong += found
-    return n_wrong, len(PLANTS) + 1
+    return n_wrong, len(judged_texts) + 1
