@@ -65,6 +65,26 @@ def check_held(rdmalab, tally):
                  "idle at" in done.stdout and done.stdout.count("ok: ") == 4, "a breakpoint, steps and a run of a lab with programs", text_of(done))
 
 
+# The client sends 64 frames at once.  The second exec returns before its program is done.
+UNTIL = """host h1 h2
+link h1 h2
+exec h1 ibv_rc_pingpong -g 0 -s 65536 -m 1024 -n 5 -p {port} &
+exec h2 sh -c "sleep 2; exec ibv_rc_pingpong -g 0 -s 65536 -m 1024 -n 5 -p {port} localhost" &
+until count(tx, host==h2) > 0 timeout=60s quiet
+expect count(tx, host==h2) == 1
+until count(tx, host==h2) >= 30 timeout=60s quiet
+expect count(tx, host==h2) == 30
+run
+expect count(tx) > 600
+"""
+
+
+def check_until(rdmalab, tally):
+    """While the clock follows real time `until` stops behind the tick that it waits for, also where many are due."""
+    done = rdmalab.run("--allow", "programs", stdin=with_port(UNTIL))
+    tally.expect(done.returncode == 0 and done.stdout.count("ok: ") == 3, "until stops at its tick", text_of(done))
+
+
 REASONS = """host h1 h2
 link h1 h2
 exec h1 -- sh -c "echo behind two dashes"
