@@ -37,9 +37,13 @@ changes_addresses() {
 }
 
 # Removes the driver, for the lab to look whether anything of it is left.
-unloads() {
+removes_driver() {
     rmmod vmw_pvrdma
     sleep "$PAUSE"
+}
+
+unloads() {
+    removes_driver
     insmod /test/vmw_pvrdma.ko
 }
 

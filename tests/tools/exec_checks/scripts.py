@@ -80,7 +80,7 @@ expect count(tx) > 600
 
 
 def check_until(rdmalab, tally):
-    """While the clock follows real time `until` stops behind the tick that it waits for, also where many are due."""
+    """While the clock follows real time `until` stops right after the tick that it waits for, also where many are due."""
     done = rdmalab.run("--allow", "programs", stdin=with_port(UNTIL))
     tally.expect(done.returncode == 0 and done.stdout.count("ok: ") == 3, "until stops at its tick", text_of(done))
 
