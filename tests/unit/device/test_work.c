@@ -583,6 +583,22 @@ static void a_broken_completion_queue_needs_a_reset(void **state)
     assert_int_equal(m->events[EV_cq_overflow], 1);
 }
 
+/* Only completions of QPN 1 have an index: that of another queue pair is one of its attributes. */
+static void a_completion_tells_the_partition_of_a_mad(void **state)
+{
+    struct machine *m = *state;
+    struct pair p = machine_pair(m, machine_mac);
+    struct rnic *n = &m->rdma.nic;
+    const struct completion wc = {
+        .status = WCS_SUCCESS, .opcode = WC_RECV, .qpn = QPN_GSI, .pkey_index = 3};
+    struct rfc_cqe cqe;
+
+    pair_give_cqes(m, &p, 1, sizeof(struct raw_cqe));
+    assert_true(n->ops->complete(n->ctx, hca_cq(&n->hca, 1), &wc));
+    assert_true(pair_completion(m, &p, 0, &cqe));
+    assert_int_equal(cqe.pkey_index, 3);
+}
+
 #define T(f) cmocka_unit_test_setup_teardown(f, machine_set_up, machine_tear_down)
 
 int main(void)
@@ -596,6 +612,7 @@ int main(void)
         T(send_flags_that_the_device_does_not_know_mean_nothing),
         T(the_union_is_read_as_the_operation_says),
         T(the_union_of_a_datagram_is_its_address),
+        T(a_completion_tells_the_partition_of_a_mad),
         T(a_key_to_invalidate_is_no_immediate_data),
         T(what_lacks_of_a_wqe_is_zero),
         cmocka_unit_test(what_is_no_wqe_is_refused_by_its_form),

@@ -2,6 +2,8 @@
 /* The driver's rings and page directories, as a device finds them in memory. */
 #include "fake_pvrdma.h"
 
+#include "emu/facts/enum/wc_flag.h"
+#include "emu/facts/enum/wc_opcode.h"
 #include "emu/guest/pvrdma/internal.h"
 
 /* Page @i of the directory at @dir, by the format alone. */
@@ -164,6 +166,38 @@ static void a_post_ends_with_a_doorbell(void **state)
     assert_int_equal(f->written[3].value, PV_UAR_ARM_SOL);
 }
 
+static void a_completion_is_read_as_it_was_written(void **state)
+{
+    struct fake *f = *state;
+    const struct pv_cqe from = {.wr_id = 5,
+                                .qp = FAKE_QPN,
+                                .opcode = 0x80,
+                                .byte_len = 296,
+                                .src_qp = 1,
+                                .wc_flags = 1,
+                                .pkey_index = 3,
+                                .sl = 2};
+    const struct pvd_ring *r;
+    struct pv_raw_cqe raw;
+    struct rdl_wc wc;
+    uint32_t slot;
+    uint64_t h;
+
+    assert_int_equal(verbs_create_cq(&f->verbs, 4, NULL, &h), RDL_OK);
+    fake_done(f);
+    r = &((struct pvd_cq *)verbs_get(&f->verbs, OBJ_CQ, h))->ring;
+    pv_cqe_put(&raw, &from);
+    assert_int_equal(pvd_ring_put(&f->driver, r, r->n, &raw, sizeof(raw), &slot), RDL_OK);
+    assert_int_equal(pvd_peek_cq((struct guest_cq *)verbs_get(&f->verbs, OBJ_CQ, h), 0, 1, &wc), 1);
+    assert_int_equal(wc.wr_id, 5);
+    assert_int_equal(wc.opcode, WC_RECV);
+    assert_int_equal(wc.byte_len, 296);
+    assert_int_equal(wc.src_qp, 1);
+    assert_int_equal(wc.wc_flags, WCF_GRH);
+    assert_int_equal(wc.pkey_index, 3);
+    assert_int_equal(wc.sl, 2);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -176,6 +210,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(the_shared_rings_are_those_of_linux, fake_set_up,
                                         fake_tear_down),
         cmocka_unit_test_setup_teardown(a_post_ends_with_a_doorbell, fake_set_up, fake_tear_down),
+        cmocka_unit_test_setup_teardown(a_completion_is_read_as_it_was_written, fake_set_up,
+                                        fake_tear_down),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
