@@ -401,7 +401,8 @@ static void a_port_is_down_until_it_is_unquiesced(void **state)
     rnic_link_changed(&g->d->nic, true);
     assert_int_equal(pvrig_peek32(g, g->async.pages + PV_RING_RX), 1);
     pvrig_out(g, PVR_CTL, PV_CTL_UNQUIESCE);
-    assert_int_equal(pvrig_peek32(g, g->async.pages + PV_RING_RX), 1); /* the driver tells its users */
+    assert_int_equal(pvrig_peek32(g, g->async.pages + PV_RING_RX),
+                     1); /* the driver tells its users */
     rnic_link_changed(&g->d->nic, false);
     assert_int_equal(pvrig_peek32(g, g->async.pages + PV_RING_RX), 2);
     assert_int_equal(pvrig_ask(g, QUERY_PKEY, query_pkey, .port = 1), 0);
