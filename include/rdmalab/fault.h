@@ -107,8 +107,8 @@ RDL_MUST_CHECK enum rdl_status rdl_fault_remove(struct rdl_lab *lab, rdl_fault f
  *	FLT_FALSE_LENGTH	the device is about to return a buffer
  *	FLT_FALSE_READ		the driver reads a register
  *
- * PVRDMA has no FLT_STUCK_QUEUE, no FLT_SPURIOUS and no FLT_FALSE_*; its FLT_LATE_DATA delays
- *answers to commands.
+ * PVRDMA has no FLT_STUCK_QUEUE, no FLT_SPURIOUS and no FLT_FALSE_*.  Its FLT_LATE_DATA delays
+ * answers to commands.
  */
 struct rdl_device_fault_config {
     const char *name; /* as in struct rdl_fault_config */

@@ -201,7 +201,7 @@ void virtio_may_invent(struct virtio_dev *d, uint32_t queue, struct ram *ram, ui
 
 /* --- What is told wrongly --------------------------------------------------------------------- */
 
-/* What of a write, a used entry or a read a fault changes. */
+/* The part of a write, a used entry or a read that a fault changes. */
 struct untruth {
     uint32_t queue, desc;
     uint32_t at; /* offset in the buffer, or in the BAR */
