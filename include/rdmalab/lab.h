@@ -131,6 +131,12 @@ struct rdl_host_config {
     bool intx;          /* no MSI-X: both functions share the interrupt line INTx */
     uint32_t rx_buffer; /* bytes of a receive buffer of virtio-net (limits.h); 0: fits a frame */
     uint32_t device;    /* enum device_type; a host without an RDMA device cannot be @external */
+    /* Of device virtio alone.  queue_size: largest size of a virtqueue, a power of two from 2 to
+     * 32768; default 32768, or 1024 if @external.  It bounds max_qp_wr and max_cqe, and their
+     * defaults.  page_sizes: set of 1 << enum page_size, 4k among them; default 4k, or 4k and 2m
+     * if @external.
+     */
+    uint32_t queue_size, page_sizes;
     /* Of device pvrdma alone. */
     uint32_t version; /* newest version of its interface, 17..20, default 20 */
     uint32_t vectors; /* MSI-X: 1 for commands, 2 also for events, 3 (default) for completions */

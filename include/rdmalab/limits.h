@@ -14,6 +14,11 @@
 #define RDL_RX_BUFFER_MIN 64u
 #define RDL_RX_BUFFER_MAX 4096u
 
+/* Largest size of a virtqueue of the virtio-rdma device: rdl_host_config.queue_size. */
+#define RDL_QUEUE_SIZE_MIN 2u
+#define RDL_QUEUE_SIZE_MAX 32768u
+#define RDL_QUEUE_SIZE_VM  1024u /* the default of a host with a virtual machine */
+
 /* L(name, minimum, maximum, default, text) */
 #define RDL_DEVICE_LIMITS(L)                                                                       \
     L(max_mr_size, 4096, 1073741824, 1073741824, "bytes of a memory region")                       \
@@ -56,6 +61,11 @@
     N(max_total_mcast_qp_attach)                                                                   \
     N(max_ah)                                                                                      \
     N(max_fast_reg_page_list_len)
+
+/* Q(name): limits that the size of a virtqueue bounds, because each entry takes a descriptor. */
+#define RDL_DEVICE_LIMITS_QUEUED(Q)                                                                \
+    Q(max_qp_wr)                                                                                   \
+    Q(max_cqe)
 
 /* The minimum, maximum and default of each limit: RDL_LEAST_max_mr, RDL_MOST_max_mr and
  * RDL_USUAL_max_mr for max_mr.

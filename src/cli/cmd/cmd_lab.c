@@ -10,11 +10,13 @@
 #include "cli/session/position.h"
 #include "cli/session/resolve.h"
 #include "emu/base/assert.h"
+#include "emu/base/log2.h"
 #include "emu/base/quantity.h"
 #include "emu/base/text.h"
 #include "emu/facts/device.h"
 #include "emu/facts/enum/device_type.h"
 #include "emu/facts/enum/mtu.h"
+#include "emu/facts/enum/page_size.h"
 #include "emu/facts/virtio/feature.h"
 #include "emu/facts/virtio/ring_format.h"
 #include "emu/wire/addr.h"
@@ -169,6 +171,33 @@ static bool features_are_sound(struct session *s, const struct step *st,
     return true;
 }
 
+/* Checks what is said of the sizes of virtqueues and pages. */
+static bool sizes_are_sound(struct session *s, const struct step *st,
+                            const struct rdl_host_config *c)
+{
+    const uint32_t size = c->queue_size ? c->queue_size
+                          : c->external ? RDL_QUEUE_SIZE_VM
+                                        : RDL_QUEUE_SIZE_MAX;
+
+    if (!is_pow2(size)) {
+        session_fail(s, step_span(st, "queue_size", 0), "%u is no power of two", size);
+        return diag_remedy(&s->diag, "queue_size=%u is the next smaller one", 1u << ilog2(size));
+    }
+    if (c->page_sizes != 0 && !(c->page_sizes & 1u << PAGE_4k)) {
+        session_fail(s, step_span(st, "page_sizes", 0), "every device takes pages of 4k");
+        return diag_remedy(&s->diag, "add 4k to page_sizes=");
+    }
+#define FITS(limit)                                                                                \
+    if (c->device == DEVICE_virtio && c->limits.limit > size) {                                    \
+        session_fail(s, step_span(st, #limit, 0), "a virtqueue has at most %u entries", size);     \
+        return diag_remedy(&s->diag, "queue_size=%u has room for it",                              \
+                           (uint32_t)pow2_ceil(c->limits.limit));                                  \
+    }
+    RDL_DEVICE_LIMITS_QUEUED(FITS)
+#undef FITS
+    return true;
+}
+
 /* Reads the limits of the device; 0 if @st does not have one: then the device decides. */
 static struct rdl_device_limits read_limits(const struct step *st)
 {
@@ -279,6 +308,8 @@ bool run_host(struct session *s, const struct step *st)
         .on_demand = step_has(st, "on_demand"),
         .rx_buffer = (uint32_t)step_number_or(st, "rx_buffer", 0),
         .limits = read_limits(st),
+        .queue_size = (uint32_t)step_number_or(st, "queue_size", 0),
+        .page_sizes = (uint32_t)step_bits(st, "page_sizes"),
         .intx = step_number(st, "irq") == IRQ_INTX,
     };
 
@@ -295,7 +326,8 @@ bool run_host(struct session *s, const struct step *st)
     read_address(st, "ip", config.ipv4);
     read_address(st, "ip6", config.ipv6);
     config.features_off = step_bits(st, "features_off");
-    if (!features_are_sound(s, st, &config))
+    config.name = names->v[0].text;
+    if (!features_are_sound(s, st, &config) || !sizes_are_sound(s, st, &config))
         return false;
     for (size_t i = 0; i < names->n; i++) {
         rdl_host host;

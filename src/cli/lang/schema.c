@@ -4,7 +4,6 @@
  * It describes what can be checked without a lab: keys, types, ranges, words.  Duplicate keys and
  * the grammar of expressions cannot be described; only json_read.c checks those.
  */
-#include <ctype.h>
 #include <string.h>
 
 #include "cli/lang/json.h"
@@ -29,7 +28,7 @@ static void write_words(FILE *out, const struct enum_table *words)
         if (words == &words_setting && words->rows[i].value != SET_LINK)
             continue; /* settings of the session are not part of a scenario */
         fputs(i ? ", " : "", out);
-        if (isdigit((unsigned char)name[0])) {
+        if (name[strspn(name, "0123456789")] == '\0') {
             fprintf(out, "%s, \"%s\"", name, name);
             continue;
         }

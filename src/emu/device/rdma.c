@@ -195,8 +195,9 @@ bool rdma_init(struct rdma *d, const struct rnic_env *env, const struct rdma_dev
         .features_off = config->features_off,
         .features_own = rdma_features(config),
         .packed = config->packed,
+        .platform = config->platform,
         .num_queues = n,
-        .queue_size = VRING_SIZE_MAX,
+        .queue_size = config->queue_size ? config->queue_size : VRING_SIZE_MAX,
         .n_vectors = n + 1 < VIRTIO_VECTORS_MAX ? n + 1 : VIRTIO_VECTORS_MAX,
         .config_bytes = sizeof(struct raw_config),
     };

@@ -11,9 +11,8 @@
 
 #define VENDOR_ID    0x52444du /* "RDM"; not assigned by the IEEE */
 #define HW_VERSION   1u
-#define PAGE_SIZES   0x1000u /* 4096 only */
-#define ATOMIC_HCA   1u      /* atomic with respect to this device */
-#define CA_ACK_DELAY 0u      /* answers take no time */
+#define ATOMIC_HCA   1u /* atomic with respect to this device */
+#define CA_ACK_DELAY 0u /* answers take no time */
 
 static uint64_t capabilities(const struct rdma *d)
 {
@@ -32,7 +31,7 @@ bool rdma_config_fill(struct rdma *d)
         .vendor_id = VENDOR_ID,
         .hw_ver = HW_VERSION,
         .max_mr_size = l->max_mr_bytes,
-        .page_size_cap = PAGE_SIZES,
+        .page_size_cap = l->page_sizes,
         .max_qp = l->max_qp,
         .max_qp_wr = l->max_qp_wr,
         .device_cap_flags = capabilities(d),

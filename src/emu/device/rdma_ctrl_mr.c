@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Control requests for memory regions and windows.  [virtio-rdma RFC, controlq Operation]
  *
- * Page lists are flat: npages le64 guest-physical addresses of 4096-byte pages.
+ * Page lists are flat: npages le64 guest-physical addresses of pages.  Their size follows from
+ * their number: see mr.c.  [decision 0063]
  */
 #include "emu/device/ctrl.h"
 #include "emu/hca/mr.h"
@@ -16,12 +17,12 @@ static uint64_t list_pages_max(const struct hca *h)
 }
 
 /* The page list of a request, in host byte order. */
-struct page_list {
+struct request_pages {
     uint64_t *pages;
     uint32_t n;
 };
 
-static void give_list(struct rdma *d, struct page_list *list)
+static void give_list(struct rdma *d, struct request_pages *list)
 {
     if (list->pages)
         arena_release(d->nic.arena, list->pages, list->n * sizeof(*list->pages));
@@ -32,9 +33,9 @@ static void give_list(struct rdma *d, struct page_list *list)
  * REF_NONE, RFK_INVALID (0 or too many entries, or not in RAM) or RFK_NO_ROOM.
  */
 static enum refusal_reason take_list(struct rdma *d, uint64_t gpa, uint32_t n,
-                                     struct page_list *ret)
+                                     struct request_pages *ret)
 {
-    struct page_list list = {.n = n};
+    struct request_pages list = {.n = n};
 
     if (n == 0 || n > list_pages_max(&d->nic.hca))
         return hca_refuse(&d->nic.hca, REF_PAGE_LIST_LENGTH,
@@ -93,7 +94,7 @@ enum refusal_reason ctrl_create_mr(struct call *c)
 
 enum refusal_reason ctrl_map_mr_sg(struct call *c)
 {
-    struct page_list list = {0};
+    struct request_pages list = {0};
     enum refusal_reason why;
 
     REQUEST(c, map_mr_sg, r);
@@ -114,7 +115,7 @@ enum refusal_reason ctrl_map_mr_sg(struct call *c)
 enum refusal_reason ctrl_reg_user_mr(struct call *c)
 {
     struct mr_request mr_req;
-    struct page_list list = {0};
+    struct request_pages list = {0};
     enum refusal_reason why;
     struct mkey *mr;
 
@@ -139,7 +140,7 @@ enum refusal_reason ctrl_dereg_mr(struct call *c)
 /* Reads the page list only if the translation is to be changed. */
 enum refusal_reason ctrl_rereg_mr(struct call *c)
 {
-    struct page_list list = {.pages = NULL};
+    struct request_pages list = {.pages = NULL};
     enum refusal_reason why = REF_NONE;
     struct mr_request mr_req;
     struct mkey *mr;

@@ -420,6 +420,7 @@ bool vnet_init(struct vnet *v, const struct vnet_env *env, const struct vnet_con
                         VIRTIO_FEATURE(NF_STATUS) |
                         (config->mergeable ? VIRTIO_FEATURE(NF_MRG_RXBUF) : 0),
         .packed = config->packed,
+        .platform = config->platform,
         .num_queues = NET_QUEUES,
         .queue_size = VNET_QUEUE_SIZE,
         .n_vectors = VNET_VECTORS,

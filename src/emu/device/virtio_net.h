@@ -31,6 +31,7 @@ struct vnet_config {
     uint8_t mac[MAC_BYTES];
     uint64_t features_off; /* feature bits not to offer */
     bool packed;           /* offer RING_PACKED */
+    bool platform;         /* offer ACCESS_PLATFORM */
     bool mergeable;        /* offer MRG_RXBUF */
 };
 

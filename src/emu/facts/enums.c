@@ -27,6 +27,7 @@
 #include "emu/facts/enum/object.h"
 #include "emu/facts/enum/op_header.h"
 #include "emu/facts/enum/packet_class.h"
+#include "emu/facts/enum/page_size.h"
 #include "emu/facts/enum/pci_field.h"
 #include "emu/facts/enum/pci_function.h"
 #include "emu/facts/enum/pkt_act.h"

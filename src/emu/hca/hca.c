@@ -24,6 +24,7 @@ static void check_limits(const struct hca_limits *l, uint32_t first_qpn)
     RDL_ASSERT(l->max_qp_wr > 0 && l->max_qp_wr <= QP_WR_MAX);
     RDL_ASSERT(first_qpn >= HCA_QPN_USER && first_qpn <= l->max_qp);
     RDL_ASSERT(mtu_bytes(l->max_mtu) > 0);
+    RDL_ASSERT(l->page_sizes & RAM_PAGE_BYTES);
     RDL_ASSERT(l->max_sge_rd <= l->max_send_sge);
 }
 

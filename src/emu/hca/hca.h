@@ -46,6 +46,7 @@ struct hca_limits {
     uint32_t max_dest_rd_atomic; /* outstanding READs and atomics of a QP as responder */
     uint32_t max_res_rd_atom;    /* sum of max_dest_rd_atomic over all QPs */
     uint64_t max_mr_bytes;
+    uint64_t page_sizes;     /* page sizes of regions, one bit each; 4096 among them */
     uint32_t max_mw;         /* max_mr + max_mw is below SLOTS_MAX; 0: no memory windows */
     uint32_t max_fast_pages; /* pages of a fast region (REG_MR); 0: none */
     /* Multicast: groups, queue pairs in one group, and sum of the queue pairs over all groups. */

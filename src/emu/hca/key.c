@@ -34,16 +34,19 @@ static void forget_found(struct key_pages *p)
     memset(p->found, 0, p->n * sizeof(*p->found));
 }
 
-void key_pages_set(struct key_pages *p, uint64_t start, const uint64_t *pages, uint32_t n)
+void key_pages_set(struct key_pages *p, const struct page_list *list)
 {
-    RDL_ASSERT(n <= p->room);
-    p->offset = (uint32_t)(start & KEY_PAGE_MASK);
-    p->n = n;
-    memcpy(p->gpa, pages, n * sizeof(*pages));
+    const uint64_t page_bytes = (uint64_t)1 << list->bits, *pages = list->gpa;
+
+    RDL_ASSERT(list->n <= p->room);
+    p->bits = list->bits;
+    p->offset = (uint32_t)(list->start & (page_bytes - 1));
+    p->n = list->n;
+    memcpy(p->gpa, pages, p->n * sizeof(*pages));
     forget_found(p);
-    p->lent = n > 0 && ram_is_lent(pages[0]);
-    for (uint32_t i = 1; i < n && p->lent; i++)
-        p->lent = pages[i] == pages[0] + (uint64_t)i * RAM_PAGE_BYTES;
+    p->lent = p->n > 0 && ram_is_lent(pages[0]);
+    for (uint32_t i = 1; i < p->n && p->lent; i++)
+        p->lent = pages[i] == pages[0] + i * page_bytes;
 }
 
 uint8_t *key_find_page(const struct hca *h, struct mkey *mr, uint64_t page)

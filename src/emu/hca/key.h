@@ -46,12 +46,16 @@
 
 #define KEY_PAGE_MASK ((uint64_t)RAM_PAGE_BYTES - 1)
 
-/* The guest RAM pages of a region, and the offset of its first byte in the first page. */
+/* The guest RAM pages of a region, and the offset of its first byte in the first page.  A page is
+ * 1 << @bits bytes.
+ */
 struct key_pages {
-    uint32_t offset;    /* offset of the first byte in the first page */
-    uint32_t n;         /* number of pages; 0: no list */
-    uint64_t *gpa;      /* guest-physical address of each page */
-    uint8_t **found;    /* host address of each page; NULL: not looked up, or never written */
+    uint32_t bits;
+    uint32_t offset; /* offset of the first byte in the first page */
+    uint32_t n;      /* number of pages; 0: no list */
+    uint64_t *gpa;   /* guest-physical address of each page */
+    /* Host address of each page of RAM_PAGE_BYTES; NULL: not looked up, never written, or larger */
+    uint8_t **found;
     uint32_t room;      /* capacity of the lists, in pages */
     uint64_t forgotten; /* ram.forgotten at lookup; if it has changed, @found is invalid */
     bool lent; /* all pages are lent by one program, in order: they can be copied at once */
@@ -205,6 +209,12 @@ static inline struct key_place key_place(const struct hca *h, struct mkey *mr, u
     if (mr->kind == KEY_DMA_MR)
         return (struct key_place){NULL, addr, ram_run(addr, bytes)};
     offset = addr - mr->addr + mr->pages.offset;
+    if (mr->pages.bits != RAM_PAGE_BITS) {
+        page = offset >> mr->pages.bits;
+        in_page = offset & (((uint64_t)1 << mr->pages.bits) - 1);
+        return (struct key_place){NULL, mr->pages.gpa[page] + in_page,
+                                  ram_run(mr->pages.gpa[page] + in_page, bytes)};
+    }
     page = offset >> RAM_PAGE_BITS;
     in_page = offset & KEY_PAGE_MASK;
     found = mr->pages.found[page];
@@ -281,10 +291,17 @@ void key_free(struct hca *h, struct mkey *k);
 bool key_pages_new(struct hca *h, uint32_t n, struct key_pages *ret);
 void key_pages_free(struct hca *h, struct key_pages *p);
 
-/* Sets the list @p to the @n pages @pages, with the first byte at the page offset of @start.  @n
- * must be at most p->room.
+/* A list of @n pages of 1 << @bits bytes, and the address @start, whose page offset is that of the
+ * first byte.
  */
-void key_pages_set(struct key_pages *p, uint64_t start, const uint64_t *pages, uint32_t n);
+struct page_list {
+    uint64_t start;
+    const uint64_t *gpa;
+    uint32_t n, bits;
+};
+
+/* Sets @p to the pages of @list.  Their number must be at most p->room. */
+void key_pages_set(struct key_pages *p, const struct page_list *list);
 
 /* Changes the low byte of the key of @k to another value, chosen at random. */
 void key_renew(struct hca *h, struct mkey *k);

@@ -35,19 +35,41 @@ static enum refusal_reason check_access(struct hca *h, unsigned access)
                                    : hca_refuse(h, REF_MR_LOCAL_WRITE, compared_nothing());
 }
 
-/* Checks that exactly @n pages are needed for @length bytes from @start, and that all are pages of
- * RAM.
- */
-static enum refusal_reason check_pages(struct hca *h, uint64_t start, uint64_t length,
-                                       const uint64_t *pages, uint32_t n)
+/* Number of pages of 1 << @bits bytes that hold the @length bytes from @start. */
+static uint64_t pages_of(uint64_t start, uint64_t length, uint32_t bits)
 {
-    const uint64_t needed = ((start & KEY_PAGE_MASK) + length + KEY_PAGE_MASK) >> RAM_PAGE_BITS;
+    const uint64_t mask = ((uint64_t)1 << bits) - 1;
 
-    if (n != needed)
-        return hca_refuse(h, REF_MR_PAGE_COUNT, compared_one(needed, n));
-    for (uint32_t i = 0; i < n; i++) {
-        if ((pages[i] & KEY_PAGE_MASK) != 0 || !ram_holds(h->ram, pages[i], RAM_PAGE_BYTES))
-            return hca_refuse(h, REF_PAGE_MEMORY, compared_found(pages[i]));
+    return ((start & mask) + length + mask) >> bits;
+}
+
+/* The smallest page size with which exactly @n pages hold the @length bytes from @start, as its
+ * binary logarithm; 0 if there is none.  A driver can use the smallest size that makes its number
+ * of pages, so that the number tells the size.  [decision 0063]
+ */
+static uint32_t page_bits_for(const struct hca *h, uint64_t start, uint64_t length, uint32_t n)
+{
+    for (uint32_t bits = RAM_PAGE_BITS; bits < 64 && h->limits.page_sizes >> bits; bits++) {
+        if ((h->limits.page_sizes >> bits & 1u) && pages_of(start, length, bits) == n)
+            return bits;
+    }
+    return 0;
+}
+
+/* Checks that the pages of @list hold exactly the @length bytes from its start, and that all are
+ * pages of RAM.  Sets their size.
+ */
+static enum refusal_reason check_pages(struct hca *h, struct page_list *list, uint64_t length)
+{
+    list->bits = page_bits_for(h, list->start, length, list->n);
+    if (list->bits == 0)
+        return hca_refuse(h, REF_MR_PAGE_COUNT,
+                          compared_one(pages_of(list->start, length, RAM_PAGE_BITS), list->n));
+    for (uint32_t i = 0; i < list->n; i++) {
+        const uint64_t page_bytes = (uint64_t)1 << list->bits, at = list->gpa[i];
+
+        if ((at & (page_bytes - 1)) != 0 || !ram_holds(h->ram, at, page_bytes))
+            return hca_refuse(h, REF_PAGE_MEMORY, compared_found(at));
     }
     return REF_NONE;
 }
@@ -71,8 +93,11 @@ static enum refusal_reason check_offset(struct hca *h, const struct mr_request *
     return REF_NONE;
 }
 
-static enum refusal_reason check_request(struct hca *h, const struct mr_request *req)
+/* Returns the page list of @req in *@ret_list if the request is allowed. */
+static enum refusal_reason check_request(struct hca *h, const struct mr_request *req,
+                                         struct page_list *ret_list)
 {
+    struct page_list list = {.start = req->start, .gpa = req->pages, .n = req->n_pages};
     enum refusal_reason why = check_access(h, req->access);
 
     if (why == REF_NONE)
@@ -80,25 +105,28 @@ static enum refusal_reason check_request(struct hca *h, const struct mr_request 
     if (why == REF_NONE)
         why = check_offset(h, req);
     if (why == REF_NONE)
-        why = check_pages(h, req->start, req->length, req->pages, req->n_pages);
+        why = check_pages(h, &list, req->length);
+    if (why == REF_NONE)
+        *ret_list = list;
     return why;
 }
 
 enum refusal_reason hca_mr_create(struct hca *h, const struct mr_request *req, struct mkey **ret)
 {
     struct pd *pd = hca_pd(h, req->pdn);
+    struct page_list list;
     struct mkey *k;
     enum refusal_reason why;
 
     if (!pd)
         return hca_refuse(h, REF_PD_HANDLE, compared_found(req->pdn));
-    why = check_request(h, req);
+    why = check_request(h, req, &list);
     if (why != REF_NONE)
         return why;
     why = key_new(h, KEY_USER_MR, pd, (struct key_room){.pages = req->n_pages}, &k);
     if (why != REF_NONE)
         return why;
-    key_pages_set(&k->pages, req->start, req->pages, req->n_pages);
+    key_pages_set(&k->pages, &list);
     k->addr = req->virt_addr;
     k->bytes = req->length;
     k->access = req->access & ~(unsigned)ACCESS_HINTS;
@@ -134,6 +162,7 @@ enum refusal_reason hca_mr_change(struct hca *h, uint32_t mrn, unsigned what,
                                   const struct mr_request *req, struct mkey **ret)
 {
     struct mkey *k = key_at(h, mrn);
+    struct page_list list;
     struct key_pages pages;
     struct mr_request r;
     enum refusal_reason why;
@@ -149,13 +178,13 @@ enum refusal_reason hca_mr_change(struct hca *h, uint32_t mrn, unsigned what,
         return hca_refuse(h, REF_PD_HANDLE, compared_found(r.pdn));
     if (k->n_windows > 0)
         return hca_refuse(h, REF_MR_IN_USE, compared_at_most(0, k->n_windows));
-    why = check_request(h, &r);
+    why = check_request(h, &r, &list);
     if (why != REF_NONE)
         return why;
     if (!key_pages_new(h, r.n_pages, &pages))
         return hca_refuse(h, REF_DEVICE_MEMORY, compared_nothing());
 
-    key_pages_set(&pages, r.start, r.pages, r.n_pages);
+    key_pages_set(&pages, &list);
     key_pages_free(h, &k->pages);
     k->pages = pages;
     hca_pd(h, k->pdn)->users--;
@@ -217,6 +246,7 @@ enum refusal_reason hca_fast_mr_create(struct hca *h, uint32_t pdn, unsigned acc
 
 enum refusal_reason hca_mr_map(struct hca *h, uint32_t mrn, const struct mr_map *map)
 {
+    struct page_list list = {.start = map->start, .gpa = map->pages, .n = map->n_pages};
     struct mkey *k = key_at(h, mrn);
     enum refusal_reason why;
 
@@ -228,10 +258,10 @@ enum refusal_reason hca_mr_map(struct hca *h, uint32_t mrn, const struct mr_map 
         return hca_refuse(h, REF_MR_ROOM, compared_range(1, k->next.room, map->n_pages));
     why = check_range(h, map->start, map->length);
     if (why == REF_NONE)
-        why = check_pages(h, map->start, map->length, map->pages, map->n_pages);
+        why = check_pages(h, &list, map->length);
     if (why != REF_NONE)
         return why;
-    key_pages_set(&k->next, map->start, map->pages, map->n_pages);
+    key_pages_set(&k->next, &list);
     k->next_addr = map->start;
     k->next_bytes = map->length;
     return REF_NONE;
@@ -273,7 +303,8 @@ void key_reg(struct hca *h, const struct reg_request *req)
     struct mkey *k = key_at(h, req->mrn);
 
     RDL_ASSERT(k && k->kind == KEY_FAST_MR && k->state == KEY_FREE && k->next.n > 0);
-    key_pages_set(&k->pages, k->next.offset, k->next.gpa, k->next.n);
+    key_pages_set(&k->pages,
+                  &(struct page_list){k->next.offset, k->next.gpa, k->next.n, k->next.bits});
     k->key = req->key;
     k->access = req->access & ~(unsigned)ACCESS_HINTS;
     k->addr = req->access & ACC_ZERO_BASED ? 0 : k->next_addr;

@@ -9,10 +9,12 @@
 /* A registration request of the guest.  With ACC_ZERO_BASED the first byte has address 0. */
 struct mr_request {
     uint32_t pdn;
-    unsigned access;        /* set of enum access_bit */
-    uint64_t start, length; /* address and length in bytes; start & 4095: offset in first page */
-    uint64_t virt_addr;     /* has the page offset of start; 0 with ACC_ZERO_BASED */
-    const uint64_t *pages;  /* guest-physical, multiples of 4096; copied */
+    unsigned access; /* set of enum access_bit */
+    uint64_t start,
+        length; /* address and length in bytes; its offset in the first page is that of start */
+    uint64_t virt_addr; /* equals start modulo 4096; 0 with ACC_ZERO_BASED */
+    /* Guest-physical, multiples of the page size, which follows from n_pages; copied. */
+    const uint64_t *pages;
     uint32_t n_pages;
 };
 
@@ -67,8 +69,9 @@ enum refusal_reason hca_fast_mr_create(struct hca *h, uint32_t pdn, unsigned acc
  * now does not change.
  */
 struct mr_map {
-    uint64_t start, length; /* address and length in bytes; start & 4095: offset in first page */
-    const uint64_t *pages;  /* guest-physical, multiples of 4096; copied */
+    uint64_t start,
+        length; /* address and length in bytes; its offset in the first page is that of start */
+    const uint64_t *pages; /* as in struct mr_request */
     uint32_t n_pages;
 };
 

@@ -9,6 +9,7 @@
 #include "emu/device/rdma.h"
 #include "emu/device/virtio_net.h"
 #include "emu/facts/enum/host_phase.h"
+#include "emu/facts/enum/page_size.h"
 #include "emu/facts/enum/pci_function.h"
 #include "emu/facts/enum/profile.h"
 #include "emu/facts/pvrdma/regs.h"
@@ -121,6 +122,16 @@ static bool is_zero(const uint8_t *bytes, size_t n)
     return true;
 }
 
+/* Bounds the default of each limit that a virtqueue of @size entries bounds. */
+static void fit_into_queues(struct rdl_device_limits *l, uint32_t size)
+{
+#define FIT(name)                                                                                  \
+    if (l->name == 0 && (uint32_t)RDL_USUAL_##name > size)                                         \
+        l->name = size;
+    RDL_DEVICE_LIMITS_QUEUED(FIT)
+#undef FIT
+}
+
 /* @given with defaults, for host number @k of the lab (from 1), in the fields that are zero. */
 static struct rdl_host_config with_defaults(const struct rdl_host_config *given, uint32_t k)
 {
@@ -143,6 +154,13 @@ static struct rdl_host_config with_defaults(const struct rdl_host_config *given,
         c.max_qp = MAX_QP_DEFAULT;
     if (c.max_srq == 0)
         c.max_srq = MAX_SRQ_DEFAULT;
+    if (c.queue_size == 0)
+        c.queue_size = c.external ? RDL_QUEUE_SIZE_VM : RDL_QUEUE_SIZE_MAX;
+    if (c.page_sizes == 0)
+        c.page_sizes =
+            c.external && c.device == DEVICE_virtio ? 1u << PAGE_4k | 1u << PAGE_2m : 1u << PAGE_4k;
+    if (c.device == DEVICE_virtio)
+        fit_into_queues(&c.limits, c.queue_size);
     if (c.device_mtu == 0)
         c.device_mtu = mtu_bytes(MTU_4096);
     if (c.mtu == 0)
@@ -172,6 +190,20 @@ static bool limits_are_sound(const struct rdl_device_limits *l)
     return true;
 }
 
+static bool queues_are_sound(const struct rdl_host_config *c)
+{
+#define FITS(name)                                                                                 \
+    if (c->limits.name > c->queue_size)                                                            \
+        return false;
+    if (c->device == DEVICE_virtio) {
+        RDL_DEVICE_LIMITS_QUEUED(FITS)
+    }
+#undef FITS
+    return is_pow2(c->queue_size) && c->queue_size >= RDL_QUEUE_SIZE_MIN &&
+           c->queue_size <= RDL_QUEUE_SIZE_MAX && (c->page_sizes & 1u << PAGE_4k) &&
+           (c->page_sizes & ~PAGE_SIZES_ALL) == 0;
+}
+
 static bool config_is_sound(const struct rdl_host_config *c)
 {
     return (c->mac[0] & 1u) == 0 && c->ram_bytes % RAM_PAGE_BYTES == 0 &&
@@ -187,7 +219,7 @@ static bool config_is_sound(const struct rdl_host_config *c)
            c->vectors <= PV_VECTORS &&
            (c->rx_buffer == 0 ||
             (c->rx_buffer >= RDL_RX_BUFFER_MIN && c->rx_buffer <= RDL_RX_BUFFER_MAX)) &&
-           pkeys_are_sound(c) && limits_are_sound(&c->limits);
+           pkeys_are_sound(c) && limits_are_sound(&c->limits) && queues_are_sound(c);
 }
 
 uint32_t lab_peer_of(const struct lab_state *w, const uint8_t gid[GID_BYTES])
@@ -217,10 +249,13 @@ static bool rdma_function_init(struct lab_state *w, struct host *h, const struct
                 .seed = w->seed,
                 .pkeys.n = c->n_pkeys,
                 .max_srq = c->max_srq,
+                .page_sizes = c->page_sizes,
                 .limits = c->limits},
         .slot = {.number = pci_number_of(FN_RDMA), .multifunction = true},
         .features_off = c->features_off,
         .packed = c->ring == VRING_packed,
+        .platform = c->external,
+        .queue_size = c->queue_size,
         .pvrdma = {.version = c->version, .vectors = c->vectors},
     };
 
@@ -243,8 +278,9 @@ static bool net_function_init(struct lab_state *w, struct host *h, const struct 
         .slot = {.number = pci_number_of(FN_NET),
                  .multifunction = host_devices[c->device].init != NULL},
         /* low bits belong to the RDMA function */
-        .features_off = c->features_off & VIRTIO_FEATURES_ALL,
+        .features_off = c->features_off & VIRTIO_FEATURES_COMMON,
         .packed = c->ring == VRING_packed,
+        .platform = c->external,
         /* other drivers have buffers for whole frames */
         .mergeable = c->external || c->rx_buffer > 0,
     };

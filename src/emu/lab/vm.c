@@ -145,8 +145,8 @@ enum rdl_status rdl_vm_reset(struct rdl_lab *lab, rdl_host host, uint32_t functi
 /* Offers all features but these.  Ring features and device features have separate sets of bits. */
 static void offer(struct virtio_dev *d, uint64_t rings_off, uint64_t own_off)
 {
-    virtio_offer(d, d->possible & ~(rings_off & VIRTIO_FEATURES_RINGS) &
-                        ~(own_off & ~VIRTIO_FEATURES_RINGS));
+    virtio_offer(d, d->possible & ~(rings_off & VIRTIO_FEATURES_COMMON) &
+                        ~(own_off & ~VIRTIO_FEATURES_COMMON));
 }
 
 enum rdl_status rdl_vm_offer(struct rdl_lab *lab, rdl_host host, uint64_t features_off,

@@ -13,6 +13,8 @@ struct rdma_device_config {
     /* Of virtio alone; another device ignores them. */
     uint64_t features_off; /* feature bits not to offer */
     bool packed;           /* offer RING_PACKED */
+    bool platform;         /* offer ACCESS_PLATFORM */
+    uint32_t queue_size;   /* maximum size of a virtqueue, a power of two; 0: 32768 */
     /* Of PVRDMA alone. */
     struct {
         uint32_t version; /* 17 to 20; 0: the latest */

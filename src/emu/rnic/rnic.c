@@ -62,6 +62,7 @@ static struct hca_limits hca_limits_of(const struct rnic *n, const struct rdl_de
         .max_dest_rd_atomic = l->max_qp_rd_atom,
         .max_res_rd_atom = l->max_res_rd_atom,
         .max_mr_bytes = l->max_mr_size,
+        .page_sizes = c->page_sizes ? c->page_sizes : RAM_PAGE_BYTES,
         .max_mw = c->has_mw ? l->max_mw : 0,
         .max_fast_pages = c->has_mw ? l->max_fast_reg_page_list_len : 0,
         .max_mtu = rnic_active_mtu(n),

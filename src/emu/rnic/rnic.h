@@ -34,6 +34,7 @@ struct rnic_config {
     uint32_t max_cq, max_qp;
     uint32_t max_srq; /* largest SRQN; 0: no shared receive queues */
     uint32_t first_qpn;
+    uint64_t page_sizes;             /* page sizes of regions, one bit each; 0: 4096 alone */
     bool has_mw;                     /* memory windows, and the memory management extensions */
     enum mtu max_mtu;                /* maximum path MTU of the device */
     uint32_t profile;                /* enum profile */

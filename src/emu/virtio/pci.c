@@ -58,9 +58,12 @@ static void clear(struct virtio_dev *d)
         queue_clear(d, &d->queues[i]);
 }
 
-static uint64_t offered_packed(const struct virtio_config *c)
+/* The features that only some hosts want of their devices. */
+static uint64_t wanted(const struct virtio_config *c)
 {
-    return c->packed ? VIRTIO_FEATURE(VF_RING_PACKED) & ~c->features_off : 0;
+    return ((c->packed ? VIRTIO_FEATURE(VF_RING_PACKED) : 0) |
+            (c->platform ? VIRTIO_FEATURE(VF_ACCESS_PLATFORM) : 0)) &
+           ~c->features_off;
 }
 
 bool virtio_init(struct virtio_dev *d, struct arena *a, struct sim *sim,
@@ -77,7 +80,7 @@ bool virtio_init(struct virtio_dev *d, struct arena *a, struct sim *sim,
         .ops = ops,
         .ctx = ctx,
         .config = *config,
-        .possible = VIRTIO_FEATURES_ALL | config->features_own | offered_packed(config),
+        .possible = VIRTIO_FEATURES_ALL | config->features_own | wanted(config),
         .queues = arena_alloc(a, config->num_queues * sizeof(*d->queues)),
         .device_config = arena_alloc(a, config->config_bytes),
     };

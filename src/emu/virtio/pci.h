@@ -69,6 +69,7 @@ struct virtio_config {
     uint64_t features_off; /* feature bits not to offer; VERSION_1 is always offered */
     uint64_t features_own; /* feature bits of the device type that it offers */
     bool packed;           /* offer RING_PACKED, unless it is in features_off */
+    bool platform;         /* the same for ACCESS_PLATFORM */
     uint32_t num_queues;   /* 1 .. VIRTIO_QUEUES_MAX */
     uint32_t queue_size;   /* maximum queue size, a power of two up to VRING_SIZE_MAX */
     uint32_t n_vectors;    /* 1 .. VIRTIO_VECTORS_MAX */

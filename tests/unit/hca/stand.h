@@ -38,6 +38,7 @@ static const struct hca_limits stand_limits = {
     .max_dest_rd_atomic = 8,
     .max_res_rd_atom = 32,
     .max_mr_bytes = 40 * 4096,
+    .page_sizes = RAM_PAGE_BYTES,
     .max_mw = 3,
     .max_fast_pages = 4,
     .max_mtu = MTU_2048,

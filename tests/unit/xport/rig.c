@@ -358,6 +358,7 @@ static void make_host(struct rig *r, uint32_t number, const struct rig_config *c
         .max_dest_rd_atomic = 4,
         .max_res_rd_atom = 32,
         .max_mr_bytes = RIG_MEMORY,
+        .page_sizes = RAM_PAGE_BYTES,
         .max_mw = 8,
         .max_fast_pages = 16,
         .max_mtu = MTU_4096,

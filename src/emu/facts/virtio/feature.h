@@ -11,6 +11,8 @@
     X(VF, INDIRECT_DESC, 28, "descriptors may refer to a table of descriptors")                    \
     X(VF, EVENT_IDX, 29, "notifications are suppressed by index")                                  \
     X(VF, VERSION_1, 32, "virtio 1.0 or later")                                                    \
+    X(VF, ACCESS_PLATFORM, 33,                                                                     \
+      "addresses are those of the device's bus, which a platform may translate")                   \
     X(VF, RING_PACKED, 34, "the two sides share one ring of descriptors: a packed ring")           \
     X(VF, RING_RESET, 40, "a single queue can be reset")                                           \
     X(VF, EVENTQ, 0,                                                                               \
@@ -31,9 +33,11 @@ enum feature_number { ENUM_FEATURE(ENUM_MEMBER) };
     (VIRTIO_FEATURE(VF_INDIRECT_DESC) | VIRTIO_FEATURE(VF_EVENT_IDX) |                             \
      VIRTIO_FEATURE(VF_VERSION_1) | VIRTIO_FEATURE(VF_RING_RESET))
 
-/* VIRTIO_FEATURES_ALL and RING_PACKED, which a device offers only if its configuration asks for it.
+/* VIRTIO_FEATURES_ALL, and those that a device of any type offers only if its configuration asks
+ * for them.
  */
-#define VIRTIO_FEATURES_RINGS (VIRTIO_FEATURES_ALL | VIRTIO_FEATURE(VF_RING_PACKED))
+#define VIRTIO_FEATURES_COMMON                                                                     \
+    (VIRTIO_FEATURES_ALL | VIRTIO_FEATURE(VF_RING_PACKED) | VIRTIO_FEATURE(VF_ACCESS_PLATFORM))
 
 /* Features of the virtio-rdma device, in addition to those of every virtio device. */
 #define RDMA_FEATURES_OWN                                                                          \

@@ -253,6 +253,7 @@ static void visit_registers(const struct virtio_dev *d, struct visit *v)
     inspect_leaf(v, LEAF_device_config_msix_vector, d->config_vector);
     inspect_leaf(v, LEAF_device_queue_select, d->queue_select);
     inspect_leaf(v, LEAF_device_num_queues, d->config.num_queues);
+    inspect_leaf(v, LEAF_device_queue_size, d->config.queue_size);
     inspect_leaf(v, LEAF_device_n_vectors, d->config.n_vectors);
 }
 

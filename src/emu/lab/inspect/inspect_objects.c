@@ -56,6 +56,8 @@ void visit_mr(const struct inode *n, struct visit *v)
         return;
     inspect_word(v, LEAF_mr_state, (uint32_t)k->state);
     inspect_leaf(v, LEAF_mr_windows, k->n_windows);
+    if (k->pages.n > 0)
+        inspect_leaf(v, LEAF_mr_page_size, (uint64_t)1 << k->pages.bits);
     inspect_child(v, CHILD_mr_page, page_list(n, k));
 }
 

@@ -384,7 +384,7 @@ static void every_name_of_c_is_explained(void **state)
     assert_asked("ib_wc_retry_exc_err", "RETRY_EXC_ERR   completion status 12, in C IBV_WC_RETRY");
     assert_asked("VIRTIO_F_IN_ORDER", "IN_ORDER\n  Feature 35");
     assert_asked("virtio_f_notification_data", "NOTIFICATION_DATA\n  Feature 38");
-    assert_asked("VIRTIO_F_ACCESS_PLATFORM", "ACCESS_PLATFORM\n  Feature 33");
+    assert_asked("VIRTIO_F_ACCESS_PLATFORM", "ACCESS_PLATFORM   virtio feature 33");
     assert_false(explain_asked(printed_begin(&p)->out, NULL, "VIRTIO_F_kick", false));
     printed_end(&p);
     assert_true(explain_asked(printed_begin(&p)->out, NULL, "ibv_post_send", false));
