@@ -270,7 +270,8 @@ static bool read_arguments(struct test_arguments *a)
                 SHOWN_NAME(a->format));
         return false;
     }
-    if (!fits_mode(a) || !device_option_read(a->run.device, &a->run.devices))
+    if (!fits_mode(a) || !device_option_read(a->run.device, &a->run.devices) ||
+        !extensions_option_read(a->run.extensions, &a->run.devices))
         return false;
     if (a->jobs_text && !options_number_in("-j", a->jobs_text, 1, CREW_MAX, &a->jobs))
         return false;
@@ -309,6 +310,7 @@ static void print_usage(FILE *out)
         "  --seeds A..B      each scenario with each of these seeds\n"
         "  --device D        the RDMA device of hosts that name none: virtio, pvrdma, or mixed,\n"
         "                    each in turn; what a device does not have fails\n"
+        "  --extensions E,.. what virtio-rdma offers of hosts that name none: all, or some\n"
         "  --twice           run each twice and compare every event\n"
         "  --strict          a scenario fails that expects nothing\n"
         "  --tag T,...       only scenarios with one of these tags\n"
@@ -389,6 +391,7 @@ int test_main(int argc, char **argv)
         {.name = "--seed", .value = &a.seed_text, .words = ""},
         {.name = "--seeds", .value = &a.seeds_text, .words = ""},
         {.name = "--device", .value = &a.run.device, .words = DEVICE_OPTION_WORDS},
+        {.name = "--extensions", .value = &a.run.extensions, .words = ""},
         {.name = "--twice", .flag = &a.run.twice},
         {.name = "--strict", .flag = &a.run.strict},
         {.name = "--tag", .value = &a.tag, .words = ""},

@@ -144,17 +144,19 @@ int tour_main(int argc, char **argv)
 {
     bool check = false;
     struct session_devices devices;
-    const char *device = NULL;
+    const char *device = NULL, *extensions = NULL;
     const struct option rows[] = {
         {.name = "--check", .flag = &check},
-        {.name = "--device", .value = &device, .words = DEVICE_OPTION_WORDS}};
+        {.name = "--device", .value = &device, .words = DEVICE_OPTION_WORDS},
+        {.name = "--extensions", .value = &extensions, .words = ""}};
 
-    if (!options_take(rows, ARRAY_LEN(rows), &argc, argv) || !device_option_read(device, &devices))
+    if (!options_take(rows, ARRAY_LEN(rows), &argc, argv) ||
+        !device_option_read(device, &devices) || !extensions_option_read(extensions, &devices))
         return EXIT_USAGE;
     if (check)
         return check_all(argc - 1, argv + 1, &devices);
-    if (device) {
-        fputs("rdmalab: --device needs --check\n", stderr);
+    if (device || extensions) {
+        fprintf(stderr, "rdmalab: %s needs --check\n", device ? "--device" : "--extensions");
         return EXIT_USAGE;
     }
     if (argc == 2 && strcmp(argv[1], "list") == 0)

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The option --device: which RDMA device hosts have that name none. */
+/* The options --device and --extensions: which RDMA device hosts have that name none, and which
+ * extensions of virtio-rdma it offers.
+ */
 #ifndef CLI_APP_DEVICE_OPTION_H
 #define CLI_APP_DEVICE_OPTION_H
 
@@ -12,5 +14,11 @@
  * host.  Prints an error and returns false if there is no such device.
  */
 bool device_option_read(const char *text, struct session_devices *ret);
+
+/* Reads the value @text of --extensions: words of enum extension, separated by commas; NULL: it was
+ * not given.  Prints an error and returns false if a word is none of them.  Call it after
+ * device_option_read().
+ */
+bool extensions_option_read(const char *text, struct session_devices *ret);
 
 #endif

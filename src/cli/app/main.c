@@ -266,8 +266,8 @@ static const struct mode modes[] = {
      "  130 ^C, 143 SIGTERM, 129 SIGHUP: the files tell what happened until then",
      MODE_FILES " json lab"},
     {"open", open_main,
-     "open FILE [-c \"LINE; LINE\"]... [--seed S] [--fault HOW:PACKET] [--device D] [--virtual] "
-     "[--prompt] [--allow ...]",
+     "open FILE [-c \"LINE; LINE\"]... [--seed S] [--fault HOW:PACKET] [--device D] "
+     "[--extensions E,...] [--virtual] [--prompt] [--allow ...]",
      "the prompt, where it was when \"save world FILE\" wrote FILE: place in time, futures and "
      "all;\n"
      "      or where the scenario FILE fails, or ends; -c runs lines there instead",
@@ -323,7 +323,8 @@ static const struct mode modes[] = {
      "the collection as a course, or what is about WORD; run tells one of them as a story",
      "that of the scenario that ran; 0 listed, 1 nothing is about WORD, 2 usage", "run"},
     {"tour", tour_main,
-     "tour [LESSON|FILE.tour [SCREEN]] | tour list | tour --check [--device D] [FILE.tour...]",
+     "tour [LESSON|FILE.tour [SCREEN]] | tour list | tour --check [--device D]\n"
+     "      [--extensions E,...] [FILE.tour...]",
      "lessons for people who are new to RDMA: the prompt, in the lesson that was left last;\n"
      "      --check plays the lessons, or those of the files, and prints what is wrong in them;\n"
      "      --device pvrdma: on hosts with PVRDMA, --device mixed: on each second one",

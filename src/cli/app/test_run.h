@@ -22,6 +22,7 @@ struct test_options {
     uint64_t timeout_s;  /* most real time of a case; 0: no limit */
     bool timeout_given;  /* @timeout_s comes from the command line */
     const char *device;  /* value of --device; NULL: not given */
+    const char *extensions; /* value of --extensions; NULL: not given */
     struct session_devices devices;
 };
 

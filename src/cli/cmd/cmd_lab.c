@@ -151,6 +151,9 @@ static bool read_pkeys(struct session *s, const struct step *st, struct rdl_host
     return true;
 }
 
+#define CEQ_BIT     VIRTIO_FEATURE(VF_CEQ)
+#define ARM_MEM_BIT VIRTIO_FEATURE(VF_ARM_MEM)
+
 static bool features_are_sound(struct session *s, const struct step *st,
                                const struct rdl_host_config *c)
 {
@@ -167,6 +170,10 @@ static bool features_are_sound(struct session *s, const struct step *st,
         session_fail(s, step_span(st, "indirect", 0),
                      "a device without INDIRECT_DESC looks into no table of descriptors");
         return diag_remedy(&s->diag, "leave one of the two out");
+    }
+    if ((rdma_extensions(c->extensions) & (ARM_MEM_BIT | CEQ_BIT)) == ARM_MEM_BIT) {
+        session_fail(s, step_span(st, "extensions", 0), "ARM_MEM needs CEQ");
+        return diag_remedy(&s->diag, "extensions=ceq,arm_mem");
     }
     return true;
 }
@@ -286,6 +293,12 @@ static uint32_t device_of(const struct session *s, const struct step *st)
     return d->device;
 }
 
+/* The extensions of the next host's device. */
+static uint64_t extensions_of(const struct session *s, const struct step *st)
+{
+    return step_has(st, "extensions") ? step_bits(st, "extensions") : s->config.devices.extensions;
+}
+
 bool run_host(struct session *s, const struct step *st)
 {
     const struct arg *names = step_arg(st, "names");
@@ -298,6 +311,8 @@ bool run_host(struct session *s, const struct step *st)
         .max_cq = (uint32_t)step_number(st, "max_cq"),
         .max_qp = (uint32_t)step_number(st, "max_qp"),
         .max_srq = (uint32_t)step_number(st, "max_srq"),
+        .extensions = extensions_of(s, st),
+        .ceqs = (uint32_t)step_number(st, "ceqs"),
         .device_mtu = mtu_bytes((uint32_t)step_number(st, "device_mtu")),
         .mtu = (uint32_t)step_number_or(st, "mtu", 0),
         .profile = (uint32_t)step_number(st, "profile"),

@@ -44,9 +44,10 @@ bool run_save(struct session *s, const struct step *st)
                      "this lab cannot be saved as a world: it has or had a live port or a program");
         return diag_remedy(&s->diag, "what came from outside does not come again");
     }
-    if (s->config.devices.device != DEVICE_virtio)
+    if (s->config.devices.device != DEVICE_virtio || s->config.devices.extensions)
         return session_fail(s, st->at,
-                            "this lab cannot be saved as a world: --device has chosen its devices");
+                            "this lab cannot be saved as a world: --%s has chosen its devices",
+                            s->config.devices.extensions ? "extensions" : "device");
     if (!position_can_go_back(s, st->at))
         return false;
     why = session_file_obstacle(s);

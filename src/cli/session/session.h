@@ -56,6 +56,9 @@ struct session_observer {
 struct session_devices {
     uint32_t device; /* enum device_type */
     bool mixed;      /* only each second host of the lab has it, the others virtio-rdma */
+    /* The extensions of virtio-rdma that hosts have that name none: a set of 1 << enum extension.
+     */
+    uint64_t extensions;
 };
 
 struct session_config {

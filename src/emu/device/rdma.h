@@ -54,19 +54,23 @@ struct rdma *rdma_of(const struct rdma_device *d);
 
 /* Returns the features that the device cannot offer because they need a feature in @off, the set of
  * features that are switched off.  RESIZE and ON_DEMAND need RING_RESET: without it a queue cannot
- * get a ring after DRIVER_OK.
+ * get a ring after DRIVER_OK.  ARM_MEM needs CEQ.
  */
 static inline uint64_t rdma_features_lost(uint64_t off)
 {
-    return off & VIRTIO_FEATURE(VF_RING_RESET)
-               ? VIRTIO_FEATURE(VF_RESIZE) | VIRTIO_FEATURE(VF_ON_DEMAND)
-               : 0;
+    return (off & VIRTIO_FEATURE(VF_RING_RESET)
+                ? VIRTIO_FEATURE(VF_RESIZE) | VIRTIO_FEATURE(VF_ON_DEMAND)
+                : 0) |
+           (off & VIRTIO_FEATURE(VF_CEQ) ? VIRTIO_FEATURE(VF_ARM_MEM) : 0);
 }
 
-/* Returns the features of virtio-rdma that the device offers, a part of RDMA_FEATURES_OWN. */
+/* Returns the features of virtio-rdma that the device offers: of RDMA_FEATURES_OWN, and the
+ * extensions of its configuration.
+ */
 static inline uint64_t rdma_features(const struct rdma_device_config *c)
 {
-    uint64_t own = RDMA_FEATURES_OWN & ~c->features_off & ~rdma_features_lost(c->features_off);
+    const uint64_t off = c->features_off | (RDMA_EXTENSIONS & ~c->extensions);
+    uint64_t own = (RDMA_FEATURES_OWN | RDMA_EXTENSIONS) & ~off & ~rdma_features_lost(off);
 
     if (c->nic.max_srq == 0)
         own &= ~VIRTIO_FEATURE(VF_SRQ);

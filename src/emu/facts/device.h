@@ -88,6 +88,7 @@ static inline uint32_t queue_srqn(uint32_t max_cq, uint32_t max_qp, uint32_t que
 
 #define DEVICE_OBJECTS_MAX 16384u /* largest max_cq, and largest max_qp */
 #define DEVICE_SRQS_MAX    8192u  /* largest max_srq: the number of all queues has 16 bits */
+#define DEVICE_CEQS_MAX    64u    /* most completion event queues */
 
 /* Value of gid_type in ADD_GID. */
 #define GID_TYPE_ROCE_V2 2u

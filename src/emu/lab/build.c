@@ -33,6 +33,7 @@ _Static_assert(RDL_PKEYS_MAX == HCA_PKEYS_MAX, "a device has room for every P_Ke
 #define MAX_DEFAULT       16u
 #define MAX_QP_DEFAULT    17u /* 16 for users, and QPN 1 */
 #define MAX_SRQ_DEFAULT   4u
+#define CEQS_DEFAULT      4u
 
 /* Default Ethernet MTU above device_mtu: room for ROCE_HEADERS_MAX. */
 #define MTU_HEADROOM 104u
@@ -161,6 +162,8 @@ static struct rdl_host_config with_defaults(const struct rdl_host_config *given,
             c.external && c.device == DEVICE_virtio ? 1u << PAGE_4k | 1u << PAGE_2m : 1u << PAGE_4k;
     if (c.device == DEVICE_virtio)
         fit_into_queues(&c.limits, c.queue_size);
+    if (c.ceqs == 0)
+        c.ceqs = CEQS_DEFAULT;
     if (c.device_mtu == 0)
         c.device_mtu = mtu_bytes(MTU_4096);
     if (c.mtu == 0)
@@ -209,7 +212,7 @@ static bool config_is_sound(const struct rdl_host_config *c)
     return (c->mac[0] & 1u) == 0 && c->ram_bytes % RAM_PAGE_BYTES == 0 &&
            c->ram_bytes >= RAM_BYTES_MIN && c->ram_bytes <= RAM_BYTES_MAX &&
            c->max_cq <= DEVICE_OBJECTS_MAX && c->max_qp >= 2 && c->max_qp <= DEVICE_OBJECTS_MAX &&
-           c->max_srq <= DEVICE_SRQS_MAX && is_pow2(c->device_mtu) &&
+           c->max_srq <= DEVICE_SRQS_MAX && c->ceqs <= DEVICE_CEQS_MAX && is_pow2(c->device_mtu) &&
            c->device_mtu >= mtu_bytes(MTU_256) && c->device_mtu <= mtu_bytes(MTU_4096) &&
            c->mtu >= ETHERNET_MTU_MIN && c->mtu <= ETHERNET_MTU_MAX &&
            enum_by_value(&enum_profile, c->profile) && enum_by_value(&enum_ring_format, c->ring) &&
@@ -253,6 +256,8 @@ static bool rdma_function_init(struct lab_state *w, struct host *h, const struct
                 .limits = c->limits},
         .slot = {.number = pci_number_of(FN_RDMA), .multifunction = true},
         .features_off = c->features_off,
+        .extensions = rdma_extensions(c->extensions),
+        .ceqs = c->ceqs,
         .packed = c->ring == VRING_packed,
         .platform = c->external,
         .queue_size = c->queue_size,

@@ -12,6 +12,8 @@ struct rdma_device_config {
     struct fn_slot slot;
     /* Of virtio alone; another device ignores them. */
     uint64_t features_off; /* feature bits not to offer */
+    uint64_t extensions;   /* extensions to offer, of RDMA_EXTENSIONS, unless in features_off */
+    uint32_t ceqs;         /* completion event queues, if CEQ is offered */
     bool packed;           /* offer RING_PACKED */
     bool platform;         /* offer ACCESS_PLATFORM */
     uint32_t queue_size;   /* maximum size of a virtqueue, a power of two; 0: 32768 */

@@ -35,7 +35,7 @@
 #include "emu/sim/sim.h"
 #include "emu/virtio/vq_device.h"
 
-#define VIRTIO_QUEUES_MAX  57346u
+#define VIRTIO_QUEUES_MAX  57410u
 #define VIRTIO_VECTORS_MAX FN_VECTORS_MAX
 
 /* Queue number of a configuration change interrupt. */

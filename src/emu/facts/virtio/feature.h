@@ -7,6 +7,20 @@
 
 #include "emu/facts/enum_table.h"
 
+/* Features that the RFC lacks for the driver of a real kernel.  A device offers them only if its
+ * configuration asks for them.  @P is the prefix of the rows.  [decisions 0061 and 0062]
+ */
+#define RDMA_EXTENSION_ROWS(X, P)                                                                  \
+    X(P, CEQ, 7, "virtio-rdma, ours: completion events come in queues of their own")               \
+    X(P, ARM_MEM, 8, "virtio-rdma, ours: a CQ is armed by a store in guest memory; needs CEQ")
+
+/* The words for extensions in commands.  The number of ALL is that of no feature. */
+#define ENUM_EXTENSION(X)                                                                          \
+    RDMA_EXTENSION_ROWS(X, EXT)                                                                    \
+    X(EXT, ALL, 63, "all extensions of virtio-rdma")
+
+enum extension { ENUM_EXTENSION(ENUM_MEMBER) };
+
 #define ENUM_FEATURE(X)                                                                            \
     X(VF, INDIRECT_DESC, 28, "descriptors may refer to a table of descriptors")                    \
     X(VF, EVENT_IDX, 29, "notifications are suppressed by index")                                  \
@@ -22,7 +36,8 @@
     X(VF, MCAST, 5, "virtio-rdma, ours: queue pairs can be attached to multicast groups")          \
     X(VF, CREDITS, 6, "virtio-rdma, ours: reliable connections can have end-to-end credits")       \
     X(VF, SRQ, 3, "virtio-rdma, ours: shared receive queues")                                      \
-    X(VF, ON_DEMAND, 2, "virtio-rdma, ours: queues are set up when an object needs them")
+    X(VF, ON_DEMAND, 2, "virtio-rdma, ours: queues are set up when an object needs them")          \
+    RDMA_EXTENSION_ROWS(X, VF)
 
 enum feature_number { ENUM_FEATURE(ENUM_MEMBER) };
 
@@ -44,5 +59,15 @@ enum feature_number { ENUM_FEATURE(ENUM_MEMBER) };
     ((uint64_t)1 << VF_EVENTQ | (uint64_t)1 << VF_RESIZE | (uint64_t)1 << VF_MW |                  \
      (uint64_t)1 << VF_CREDITS | (uint64_t)1 << VF_MCAST | (uint64_t)1 << VF_SRQ |                 \
      (uint64_t)1 << VF_ON_DEMAND)
+
+/* The extensions of RDMA_EXTENSION_ROWS. */
+#define RDMA_EXTENSION_BIT(prefix, name, value, text) | VIRTIO_FEATURE(value)
+#define RDMA_EXTENSIONS                               (0 RDMA_EXTENSION_ROWS(RDMA_EXTENSION_BIT, VF))
+
+/* Returns the extensions that @asked names, a set of 1 << enum extension. */
+static inline uint64_t rdma_extensions(uint64_t asked)
+{
+    return asked & VIRTIO_FEATURE(EXT_ALL) ? RDMA_EXTENSIONS : asked & RDMA_EXTENSIONS;
+}
 
 #endif
