@@ -37,6 +37,15 @@ void rdma_completed(void *ctx, struct cq *cq);
  */
 enum fetch rdma_pop(struct rdma *d, uint32_t queue);
 
+/* The end of a queue pair with the feature QP_END; without it they do nothing.  [decision 0065]
+ *
+ * rdma_empty_rings() completes with length 0 every chain that is available in the rings of @qp, if
+ * it is in RESET; the transport has completed those that it had taken.  rdma_end_qp() resets @qp,
+ * which is about to be destroyed, and does the same.
+ */
+void rdma_empty_rings(struct rdma *d, const struct qp *qp);
+void rdma_end_qp(struct rdma *d, struct qp *qp);
+
 /* rdma_events.c: implement the functions of struct rnic_ops with these names. */
 bool rdma_keeps_events(const void *ctx);
 void rdma_event(void *ctx);

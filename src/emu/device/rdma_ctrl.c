@@ -184,6 +184,7 @@ static void attr_get(struct qp_attr *out, const uint8_t raw_attr[sizeof(struct r
 
 enum refusal_reason ctrl_modify_qp(struct call *c)
 {
+    enum refusal_reason why;
     struct qp_attr attr;
     struct qp *qp;
 
@@ -195,7 +196,10 @@ enum refusal_reason ctrl_modify_qp(struct call *c)
     if ((r.attr_mask & QPA_CREDITS) && !virtio_has(&c->d->pci, VF_CREDITS))
         return ctrl_refuse(c, REF_NOT_NEGOTIATED, compared_nothing());
     attr_get(&attr, r.attrs);
-    return xport_qp_modify(&c->d->nic.xport, qp, r.attr_mask, &attr);
+    why = xport_qp_modify(&c->d->nic.xport, qp, r.attr_mask, &attr);
+    if (why == REF_NONE && (r.attr_mask & QPA_STATE))
+        rdma_empty_rings(c->d, qp);
+    return why;
 }
 
 enum refusal_reason ctrl_query_qp(struct call *c)
@@ -239,6 +243,8 @@ enum refusal_reason ctrl_destroy_qp(struct call *c)
 
     REQUEST(c, qp_handle, r);
     c->number = r.qpn;
+    if (hca_qp(&c->d->nic.hca, r.qpn))
+        rdma_end_qp(c->d, hca_qp(&c->d->nic.hca, r.qpn));
     why = xport_qp_destroy(&c->d->nic.xport, r.qpn);
     if (why == REF_NONE) {
         ctrl_forget_ring(c->d, rdma_sq(c->d, r.qpn));

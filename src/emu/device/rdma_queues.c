@@ -7,9 +7,11 @@
  */
 #include <string.h>
 
+#include "emu/base/assert.h"
 #include "emu/base/min.h"
 #include "emu/device/internal.h"
 #include "emu/facts/datagram.h"
+#include "emu/facts/enum/qp_attr.h"
 #include "emu/facts/enum/qp_state.h"
 #include "emu/facts/enum/qp_type.h"
 #include "emu/facts/enum/send_flag.h"
@@ -20,6 +22,7 @@
 #include "emu/facts/wr.h"
 #include "emu/trace/emit.h"
 #include "emu/trace/events/qp.h"
+#include "emu/xport/ctrl.h"
 
 enum fetch rdma_pop(struct rdma *d, uint32_t queue)
 {
@@ -42,6 +45,47 @@ enum fetch rdma_pop(struct rdma *d, uint32_t queue)
     }
     rdma_queue_broken(d, queue);
     return FETCH_BROKEN;
+}
+
+/* Completes with length 0 every chain of @queue that is available.  Unlike in rdma_pop(), the work
+ * of a tick is not limited, because the size of the ring bounds it.
+ */
+static void empty_ring(struct rdma *d, uint32_t queue)
+{
+    struct vq *vq = &d->pci.queues[queue];
+
+    for (uint32_t i = 0; i < vq->ring.size && vq->enabled && virtio_running(&d->pci); i++) {
+        const enum vq_pop got = vq_pop(vq, d->nic.ram, &d->chain);
+
+        if (got == VQ_BROKEN)
+            rdma_queue_broken(d, queue);
+        if (got != VQ_GOT)
+            break;
+        d->nic.progress->chains++;
+        rdma_push(d, queue, d->chain.head, 0);
+    }
+    rdma_interrupt(d, queue);
+}
+
+void rdma_empty_rings(struct rdma *d, const struct qp *qp)
+{
+    if (!virtio_has(&d->pci, VF_QP_END) || qp->state != QPS_RESET)
+        return;
+    empty_ring(d, rdma_sq(d, qp->qpn));
+    if (!qp->srq)
+        empty_ring(d, rdma_rq(d, qp->qpn));
+}
+
+void rdma_end_qp(struct rdma *d, struct qp *qp)
+{
+    const struct qp_attr reset = {.state = QPS_RESET};
+    enum refusal_reason why;
+
+    if (!virtio_has(&d->pci, VF_QP_END))
+        return;
+    why = xport_qp_modify(&d->nic.xport, qp, QPA_STATE, &reset);
+    RDL_ASSERT(why == REF_NONE); /* each state has this move */
+    rdma_empty_rings(d, qp);
 }
 
 /* Maximum size of the body of a WQE: SGEs or inline data. */

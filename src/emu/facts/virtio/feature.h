@@ -8,11 +8,15 @@
 #include "emu/facts/enum_table.h"
 
 /* Features that the RFC lacks for the driver of a real kernel.  A device offers them only if its
- * configuration asks for them.  @P is the prefix of the rows.  [decisions 0061 and 0062]
+ * configuration asks for them.  @P is the prefix of the rows.  [decisions 0061 to 0065]
  */
 #define RDMA_EXTENSION_ROWS(X, P)                                                                  \
     X(P, CEQ, 7, "virtio-rdma, ours: completion events come in queues of their own")               \
-    X(P, ARM_MEM, 8, "virtio-rdma, ours: a CQ is armed by a store in guest memory; needs CEQ")
+    X(P, ARM_MEM, 8, "virtio-rdma, ours: a CQ is armed by a store in guest memory; needs CEQ")     \
+    X(P, QP_END, 10,                                                                               \
+      "virtio-rdma, ours: RESET or DESTROY_QP completes all buffers of a queue pair, and ends "    \
+      "its "                                                                                       \
+      "completions")
 
 /* The words for extensions in commands.  The number of ALL is that of no feature. */
 #define ENUM_EXTENSION(X)                                                                          \

@@ -185,6 +185,14 @@ uint32_t verbs_number(const struct guest_object *o);
  */
 void verbs_polled(struct guest_cq *cq, const struct rdl_wc *wc);
 
+/* Returns true if @qp is in RESET, as far as its program knows. */
+bool verbs_is_reset(const struct guest_qp *qp);
+
+/* Counts @n completions of queue pair @qpn that the driver took out of @cq for nobody, and emits
+ * `cqes_dropped`.
+ */
+void verbs_dropped(struct guest_cq *cq, uint32_t qpn, uint32_t n);
+
 /* Queues an asynchronous event of @type (enum async_event) about the object with @number for the
  * program.  Any values are accepted; an invalid type or number is only counted in
  * verbs.async.strays, and an event for which the queue has no room in verbs.async.lost.

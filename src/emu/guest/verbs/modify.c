@@ -16,6 +16,11 @@ static bool av_is_sound(const struct verbs *v, const struct rdl_ah_attr *ah)
     return ah_is_sound(v, ah) && !gid_is_group(ah->dgid);
 }
 
+bool verbs_is_reset(const struct guest_qp *qp)
+{
+    return qp->attr.state == QPS_RESET;
+}
+
 static void add_range(struct rdl_modify_error *e, struct rdl_attr_range r)
 {
     RDL_ASSERT(e->n_ranges < RDL_ATTR_RANGES_MAX);

@@ -329,6 +329,15 @@ void verbs_polled(struct guest_cq *cq, const struct rdl_wc *wc)
           .wr_id = wc->wr_id, .status = wc->status, .op = wc->opcode, .bytes = wc->byte_len);
 }
 
+void verbs_dropped(struct guest_cq *cq, uint32_t qpn, uint32_t n)
+{
+    const struct verbs *v = cq->o.verbs;
+
+    cq->polled += n; /* an interrupt for them may still come */
+    TRACE(v->config.trace, cqes_dropped, .host = v->config.host, .cqn = cq->cqn, .qpn = qpn,
+          .count = n);
+}
+
 size_t verbs_peek_cq(const struct guest_cq *cq, uint32_t skip, size_t max, struct rdl_wc *ret)
 {
     return object_usable(&cq->o) == RDL_OK ? cq->o.verbs->ops->peek_cq(cq, skip, max, ret) : 0;

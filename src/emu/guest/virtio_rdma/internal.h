@@ -83,6 +83,12 @@ enum rdl_status queue_attach(struct virtio_rdma *d, uint32_t queue,
  */
 void queue_detach(struct virtio_rdma *d, uint32_t queue, uint16_t vector);
 
+/* Like queue_detach(), for a work queue with the memory @mem.  With the feature QP_END the device
+ * has completed all its buffers, so that it stays enabled with its empty ring if that is the boot
+ * ring: queue_attach() resets it when it is used again.
+ */
+void queue_leave(struct virtio_rdma *d, uint32_t queue, const struct guest_queue_mem *mem);
+
 /* queue_kick() notifies the device unless it suppresses notifications, and emits the event kick or
  * no_kick.  queue_kick_now() always notifies.  Neither publishes buffers.
  */
@@ -207,6 +213,11 @@ static inline uint32_t kept_left(const struct kept_cqes *k)
  */
 void kept_take(struct virtio_rdma *d, struct kept_cqes *k, struct raw_cqe *ret);
 void kept_drop(struct virtio_rdma *d, struct kept_cqes *k);
+
+/* Takes the completions of queue pair @qpn out of @cq, whose other completions stay in their order.
+ * Returns false if the device wrote something malformed or the arena is full.
+ */
+bool cq_drop_of(struct virtio_rdma *d, struct guest_cq *cq, uint32_t qpn);
 
 /* work.c: takes back the used buffers of a work queue.  Returns false if the ring is broken. */
 bool work_reclaim(struct virtio_rdma *d, uint32_t queue);

@@ -122,6 +122,14 @@ void queue_detach(struct virtio_rdma *d, uint32_t queue, uint16_t vector)
         verbs_broken(d->verbs);
 }
 
+void queue_leave(struct virtio_rdma *d, uint32_t queue, const struct guest_queue_mem *mem)
+{
+    if (virtio_has_feature(&d->virtio, VF_QP_END) &&
+        virtio_has_feature(&d->virtio, VF_RING_RESET) && mem->ring_gpa == 0)
+        return;
+    queue_detach(d, queue, VIRTIO_NO_VECTOR);
+}
+
 void queue_kick_now(struct virtio_rdma *d, uint32_t queue)
 {
     virtqueue_kick_now(&d->virtio, &d->queues[queue], queue);

@@ -81,6 +81,57 @@ static bool keep_all(struct virtio_rdma *d, struct virtio_rdma_cq *c)
     return got == VQD_GOT;
 }
 
+/* Removes the kept completions of queue pair @qpn.  Returns their number. */
+static uint32_t kept_drop_of(struct virtio_rdma *d, struct kept_cqes *k, uint32_t qpn)
+{
+    const uint32_t n = kept_left(k);
+    uint32_t to = k->n;
+
+    for (uint32_t i = k->n; i-- > k->first;) {
+        struct rfc_cqe cqe;
+
+        rfc_cqe_get(&cqe, &k->v[i]);
+        if (cqe.qp_num != qpn)
+            k->v[--to] = k->v[i];
+    }
+    k->first = to;
+    if (kept_left(k) > 0)
+        return n - kept_left(k);
+    kept_drop(d, k);
+    return n;
+}
+
+/* Returns true if a completion of queue pair @qpn waits in @cq. */
+static bool has_any_of(const struct guest_cq *cq, uint32_t qpn)
+{
+    struct rdl_wc wc[32];
+    uint32_t skip = 0;
+    size_t n;
+
+    do {
+        n = work_peek(cq, skip, ARRAY_LEN(wc), wc);
+        for (size_t i = 0; i < n; i++) {
+            if (wc[i].qp_num == qpn)
+                return true;
+        }
+        skip += (uint32_t)n;
+    } while (n == ARRAY_LEN(wc));
+    return false;
+}
+
+bool cq_drop_of(struct virtio_rdma *d, struct guest_cq *cq, uint32_t qpn)
+{
+    struct virtio_rdma_cq *c = (struct virtio_rdma_cq *)cq;
+
+    if (!has_any_of(cq, qpn))
+        return true;
+    if (!keep_all(d, c))
+        return false;
+    verbs_dropped(cq, qpn, kept_drop_of(d, &c->kept, qpn));
+    cq_fill(d, c);
+    return true;
+}
+
 /* Replaces the memory @mem of @queue by @new_mem and restarts the queue.  Returns false if the
  * arena is full or the device did not accept the vector.
  */
