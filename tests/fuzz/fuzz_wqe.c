@@ -100,7 +100,7 @@ static void put_union(const struct hostile_lab *h, const struct testbed_side *pe
                       struct input *in, enum wr_form form, uint8_t *at)
 {
     static const char *const names[] = {
-        [WR_FORM_RDMA] = "wr_rdma", [WR_FORM_ATOMIC] = "wr_atomic", [WR_FORM_REG] = "wr_reg",
+        [WR_FORM_RDMA] = "wr_rdma", [WR_FORM_ATOMIC] = "wr_atomic", [WR_FORM_REG] = "wr_reg_list",
         [WR_FORM_BIND] = "wr_bind", [WR_FORM_UD] = "wr_ud",
     };
     const struct row_struct *s;
@@ -119,6 +119,12 @@ static void put_union(const struct hostile_lab *h, const struct testbed_side *pe
             put_number(at + f->offset, 4, peer->qpn);
         else if (strcmp(f->name, "av_dgid") == 0)
             at[f->offset + f->bytes - 1] = 2; /* the rest is for chance */
+        else if (strcmp(f->name, "pages") == 0)
+            put_number(at + f->offset, 8, h->zone + HOSTILE_PAGE_LIST);
+        else if (strcmp(f->name, "npages") == 0)
+            put_number(at + f->offset, 4, 1);
+        else if (form == WR_FORM_REG && strcmp(f->name, "length") == 0)
+            put_number(at + f->offset, 8, RAM_PAGE_BYTES);
     }
     spoil(h, peer, in, s, at);
 }

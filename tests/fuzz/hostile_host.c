@@ -76,6 +76,8 @@ static void add_hosts(struct hostile_lab *h, unsigned bits)
 
     if (bits & HOSTILE_PLAIN)
         c.features_off |= VIRTIO_FEATURE(VF_EVENT_IDX) | VIRTIO_FEATURE(VF_INDIRECT_DESC);
+    if (bits & HOSTILE_EXTENDED)
+        c.extensions = VIRTIO_FEATURE(EXT_ALL);
     if (bits & HOSTILE_MINIMAL)
         c.features_off |= RDMA_FEATURES_OWN;
     bystanders_add_hosts(h->lab, &c, hosts);

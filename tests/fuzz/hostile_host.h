@@ -24,8 +24,9 @@
 enum hostile_bit {
     HOSTILE_PACKED = 1u << 0,   /* h1 has packed rings */
     HOSTILE_PLAIN = 1u << 1,    /* no EVENT_IDX and no indirect descriptors */
-    HOSTILE_MINIMAL = 1u << 2,  /* the device offers no extensions */
-    HOSTILE_LAB_COUNT = 1u << 3 /* number of sets */
+    HOSTILE_MINIMAL = 1u << 2,  /* the device offers no features of ours */
+    HOSTILE_EXTENDED = 1u << 3, /* it offers the extensions for real kernels */
+    HOSTILE_LAB_COUNT = 1u << 4 /* number of sets */
 };
 
 #define HOSTILE_ZONE_BYTES   65536u

@@ -41,7 +41,8 @@ static void put_operation(struct send_wqe *w, uint32_t type, const struct verbs_
         w->to = (struct datagram_to){toy_av(&send->ah->attr), send->ah->pd->pdn, wr->ud.remote_qpn,
                                      wr->ud.remote_qkey};
     } else if (form == WR_FORM_REG) {
-        w->reg = (struct reg_request){send->mr->mrn, wr->reg.key, wr->reg.access};
+        w->reg = (struct reg_request){
+            .mrn = send->mr->mrn, .key = wr->reg.key, .access = wr->reg.access};
     } else if (form == WR_FORM_BIND) {
         w->bind = (struct bind_request){.type = wr->bind_mw.type_1 ? 1 : 2,
                                         .mw_key = send->mw_rkey,

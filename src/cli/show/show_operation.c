@@ -41,6 +41,16 @@ static void add_reg(struct text *t, const struct rfc_sq_wqe *w)
     text_addf(t, ", MR %u gets key 0x%x", reg.mrn, reg.key);
 }
 
+static void add_list(struct text *t, const struct rfc_sq_wqe *w)
+{
+    struct rfc_wr_reg_list l;
+
+    rfc_wr_reg_list_get(&l, (const struct raw_wr_reg_list *)w->wr);
+    text_addf(t, " and %llu bytes from 0x%llx, %u page%s listed at 0x%llx",
+              (unsigned long long)l.length, (unsigned long long)l.start, l.npages,
+              l.npages == 1 ? "" : "s", (unsigned long long)l.pages);
+}
+
 static void add_bind(struct text *t, const struct rfc_sq_wqe *w)
 {
     struct rfc_wr_bind b;
@@ -59,7 +69,7 @@ static void add_ud(struct text *t, const struct rfc_sq_wqe *w)
     addr_add(t, ud.av_dgid);
 }
 
-void operation_add_text(struct text *t, enum qp_type type, const struct rfc_sq_wqe *w)
+void operation_add_text(struct text *t, enum qp_type type, bool lists, const struct rfc_sq_wqe *w)
 {
     static void (*const add[])(struct text *, const struct rfc_sq_wqe *) = {
         [WR_FORM_RDMA] = add_rdma, [WR_FORM_ATOMIC] = add_atomic, [WR_FORM_REG] = add_reg,
@@ -72,9 +82,12 @@ void operation_add_text(struct text *t, enum qp_type type, const struct rfc_sq_w
         text_addf(t, ", invalidates 0x%x", ld_le32(w->ex));
     if (form != WR_FORM_NONE)
         add[form](t, w);
+    if (form == WR_FORM_REG && lists)
+        add_list(t, w);
 }
 
-size_t operation_dump(const struct rfc_sink *to, enum qp_type type, const uint8_t *bytes, size_t n)
+size_t operation_dump(const struct rfc_sink *to, enum qp_type type, bool lists,
+                      const uint8_t *bytes, size_t n)
 {
     const struct row_struct *whole = rfc_find("sq_wqe");
     const size_t at = offsetof(struct raw_sq_wqe, wr);
@@ -88,7 +101,10 @@ size_t operation_dump(const struct rfc_sink *to, enum qp_type type, const uint8_
         return rfc_dump(to, whole, "", bytes, n, 0);
     head.n_fields--; /* without the union, which is the last field */
     (void)rfc_dump(to, &head, "", bytes, n, 0);
-    end = at + rfc_dump(to, rfc_find(rfc_union_name(form)), "wr.", bytes, n, at);
+    end =
+        at + rfc_dump(to,
+                      rfc_find(form == WR_FORM_REG && lists ? "wr_reg_list" : rfc_union_name(form)),
+                      "wr.", bytes, n, at);
     if (end < whole->bytes)
         rfc_dump_rest(to, "rest of wr", bytes, whole->bytes, end);
     return whole->bytes;

@@ -10,6 +10,7 @@
 #include "emu/base/cursor.h"
 #include "emu/facts/enum/send_flag.h"
 #include "emu/facts/enum/wc_status.h"
+#include "emu/facts/virtio/feature.h"
 #include "emu/facts/virtio/ring_format.h"
 #include "emu/facts/virtio_rdma/ctrl_rsp.h"
 #include "tree/tree.h"
@@ -94,6 +95,17 @@ static enum qp_type type_of(const struct rdl_lab *lab, const char *path)
     return (enum qp_type)tree_number(lab, qp, LEAF_qp_type);
 }
 
+/* Returns true if the driver of the host of @path has accepted REG_IN_WQE. */
+static bool has_lists(const struct rdl_lab *lab, const char *path)
+{
+    char device[RDL_NAME_BYTES + sizeof(".device")];
+    struct text t = text_on(device, sizeof(device));
+
+    text_addn(&t, path, strcspn(path, "."));
+    text_add(&t, ".device");
+    return tree_number(lab, device, LEAF_device_features) >> VF_REG_IN_WQE & 1u;
+}
+
 enum rdl_status wqe_reader_init(struct wqe_reader *r, const struct rdl_lab *lab, const char *path)
 {
     char host[RDL_NAME_BYTES];
@@ -102,6 +114,7 @@ enum rdl_status wqe_reader_init(struct wqe_reader *r, const struct rdl_lab *lab,
     *r = (struct wqe_reader){.lab = lab};
     tree_host_of(path, host);
     r->type = type_of(lab, path);
+    r->lists = has_lists(lab, path);
     st = rdl_find_host(lab, host, &r->host);
     return st == RDL_OK ? read_regions(r, host) : st;
 }
@@ -178,7 +191,7 @@ static void add_send(struct text *t, const struct wqe_reader *r, const uint8_t *
         text_addf(t, ", %zu bytes inline", bytes - sizeof(struct raw_sq_wqe));
     else if (!moves_nothing(&w))
         add_sges(t, r, wqe, bytes, sizeof(struct raw_sq_wqe), w.num_sge);
-    operation_add_text(t, r->type, &w);
+    operation_add_text(t, (enum qp_type)r->type, r->lists, &w);
 }
 
 static void add_recv(struct text *t, const struct wqe_reader *r, const uint8_t *wqe, size_t bytes)
@@ -295,8 +308,8 @@ uint8_t wqe_command(const struct wqe_reader *r, uint64_t addr)
 }
 
 /* Passes on the head of a WQE, then its SGEs or inline data. */
-static void dump_wqe(const struct rfc_sink *to, enum qp_type type, const uint8_t *bytes, size_t n,
-                     const char *head)
+static void dump_wqe(const struct rfc_sink *to, const struct wqe_reader *r, const uint8_t *bytes,
+                     size_t n, const char *head)
 {
     const struct row_struct *s = rfc_find(head);
     const struct row_struct *sge = rfc_find("sge");
@@ -304,7 +317,8 @@ static void dump_wqe(const struct rfc_sink *to, enum qp_type type, const uint8_t
     uint32_t n_sge;
     size_t at;
 
-    at = send ? operation_dump(to, type, bytes, n) : rfc_dump(to, s, "", bytes, n, 0);
+    at = send ? operation_dump(to, (enum qp_type)r->type, r->lists, bytes, n)
+              : rfc_dump(to, s, "", bytes, n, 0);
     if (at < s->bytes)
         return;
     n_sge = ld_le32(bytes + offsetof(struct raw_sq_wqe, num_sge));
@@ -352,9 +366,9 @@ void wqe_dump(const struct rfc_sink *to, const struct wqe_reader *r, const struc
               const struct wqe_bytes *bytes)
 {
     if (b->role == RING_SQ)
-        dump_wqe(to, r->type, bytes->v, bytes->n, "sq_wqe");
+        dump_wqe(to, r, bytes->v, bytes->n, "sq_wqe");
     else if (b->role == RING_RQ)
-        dump_wqe(to, r->type, bytes->v, bytes->n, "rq_wqe");
+        dump_wqe(to, r, bytes->v, bytes->n, "rq_wqe");
     else if (b->role == RING_CQ)
         (void)rfc_dump(to, rfc_find("cqe"), "", bytes->v, bytes->n, 0);
     else if (b->role == RING_EVENTS)

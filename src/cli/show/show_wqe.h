@@ -34,6 +34,7 @@ struct wqe_reader {
     const struct rdl_lab *lab;
     rdl_host host;
     uint32_t type;      /* enum qp_type of the queue pair that owns the queue */
+    bool lists;         /* REG_MR has its page list: feature REG_IN_WQE */
     struct mr_row *mrs; /* owned */
     size_t n_mrs;
 };

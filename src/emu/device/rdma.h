@@ -54,14 +54,16 @@ struct rdma *rdma_of(const struct rdma_device *d);
 
 /* Returns the features that the device cannot offer because they need a feature in @off, the set of
  * features that are switched off.  RESIZE and ON_DEMAND need RING_RESET: without it a queue cannot
- * get a ring after DRIVER_OK.  ARM_MEM needs CEQ.
+ * get a ring after DRIVER_OK.  ARM_MEM needs CEQ, and REG_IN_WQE needs the
+ * regions of MW.
  */
 static inline uint64_t rdma_features_lost(uint64_t off)
 {
     return (off & VIRTIO_FEATURE(VF_RING_RESET)
                 ? VIRTIO_FEATURE(VF_RESIZE) | VIRTIO_FEATURE(VF_ON_DEMAND)
                 : 0) |
-           (off & VIRTIO_FEATURE(VF_CEQ) ? VIRTIO_FEATURE(VF_ARM_MEM) : 0);
+           (off & VIRTIO_FEATURE(VF_CEQ) ? VIRTIO_FEATURE(VF_ARM_MEM) : 0) |
+           (off & VIRTIO_FEATURE(VF_MW) ? VIRTIO_FEATURE(VF_REG_IN_WQE) : 0);
 }
 
 /* Returns the features of virtio-rdma that the device offers: of RDMA_FEATURES_OWN, and the

@@ -5,57 +5,9 @@
  * their number: see mr.c.  [decision 0063]
  */
 #include "emu/device/ctrl.h"
+#include "emu/facts/virtio_rdma/ctrl_cmd.h"
 #include "emu/hca/mr.h"
 #include "emu/hca/mw.h"
-
-/* Number of pages of the longest region allowed.  One more than its length needs, because a region
- * can begin within a page.
- */
-static uint64_t list_pages_max(const struct hca *h)
-{
-    return ((h->limits.max_mr_bytes + RAM_PAGE_BYTES - 1) >> RAM_PAGE_BITS) + 1;
-}
-
-/* The page list of a request, in host byte order. */
-struct request_pages {
-    uint64_t *pages;
-    uint32_t n;
-};
-
-static void give_list(struct rdma *d, struct request_pages *list)
-{
-    if (list->pages)
-        arena_release(d->nic.arena, list->pages, list->n * sizeof(*list->pages));
-    list->pages = NULL;
-}
-
-/* Reads a page list of @n entries at @gpa.  Free it with give_list() after the request.  Returns
- * REF_NONE, RFK_INVALID (0 or too many entries, or not in RAM) or RFK_NO_ROOM.
- */
-static enum refusal_reason take_list(struct rdma *d, uint64_t gpa, uint32_t n,
-                                     struct request_pages *ret)
-{
-    struct request_pages list = {.n = n};
-
-    if (n == 0 || n > list_pages_max(&d->nic.hca))
-        return hca_refuse(&d->nic.hca, REF_PAGE_LIST_LENGTH,
-                          compared_range(1, list_pages_max(&d->nic.hca), n));
-    list.pages = arena_alloc_raw(d->nic.arena, n * sizeof(*list.pages));
-    if (!list.pages)
-        return hca_refuse(&d->nic.hca, REF_DEVICE_MEMORY, compared_nothing());
-    if (!ram_read(d->nic.ram, gpa, list.pages, n * sizeof(*list.pages))) {
-        give_list(d, &list);
-        return hca_refuse(&d->nic.hca, REF_PAGE_LIST_MEMORY, compared_found(gpa));
-    }
-    for (uint32_t i = 0; i < n; i++) {
-        uint8_t le[8];
-
-        memcpy(le, &list.pages[i], sizeof(le));
-        list.pages[i] = ld_le64(le);
-    }
-    *ret = list;
-    return REF_NONE;
-}
 
 /* Responds with the keys of @mr.  The rkey is 0 for a region without remote access, except a fast
  * region, whose access is decided by REG_MR.
@@ -94,19 +46,21 @@ enum refusal_reason ctrl_create_mr(struct call *c)
 
 enum refusal_reason ctrl_map_mr_sg(struct call *c)
 {
-    struct request_pages list = {0};
+    struct listed_pages list = {0};
     enum refusal_reason why;
 
     REQUEST(c, map_mr_sg, r);
     c->number = r.mrn;
+    if (virtio_has(&c->d->pci, VF_REG_IN_WQE)) /* REG_MR maps the pages */
+        return ctrl_refuse(c, REF_COMMAND_UNKNOWN, compared_found(CMD_MAP_MR_SG));
     if (!rnic_has_mem_mgt(&c->d->nic))
         return ctrl_refuse(c, REF_MEM_MGT_EXTENSIONS, compared_nothing());
-    why = take_list(c->d, r.pages, r.npages, &list);
+    why = hca_list_read(&c->d->nic.hca, r.pages, r.npages, &list);
     if (why != REF_NONE)
         return why;
-    why = hca_mr_map(&c->d->nic.hca, r.mrn,
-                     &(struct mr_map){r.start, r.length, list.pages, r.npages});
-    give_list(c->d, &list);
+    why =
+        hca_mr_map(&c->d->nic.hca, r.mrn, &(struct mr_map){r.start, r.length, list.gpa, r.npages});
+    hca_list_free(&c->d->nic.hca, &list);
     if (why == REF_NONE)
         RESPOND(c, mapped, .npages = r.npages);
     return why;
@@ -115,18 +69,18 @@ enum refusal_reason ctrl_map_mr_sg(struct call *c)
 enum refusal_reason ctrl_reg_user_mr(struct call *c)
 {
     struct mr_request mr_req;
-    struct request_pages list = {0};
+    struct listed_pages list = {0};
     enum refusal_reason why;
     struct mkey *mr;
 
     REQUEST(c, reg_user_mr, r);
-    why = take_list(c->d, r.pages, r.npages, &list);
+    why = hca_list_read(&c->d->nic.hca, r.pages, r.npages, &list);
     if (why != REF_NONE)
         return why;
     mr_req = (struct mr_request){r.pdn,       r.access_flags, r.start, r.length,
-                                 r.virt_addr, list.pages,     r.npages};
+                                 r.virt_addr, list.gpa,       r.npages};
     why = hca_mr_create(&c->d->nic.hca, &mr_req, &mr);
-    give_list(c->d, &list);
+    hca_list_free(&c->d->nic.hca, &list);
     return why == REF_NONE ? respond_keys(c, mr) : why;
 }
 
@@ -140,7 +94,7 @@ enum refusal_reason ctrl_dereg_mr(struct call *c)
 /* Reads the page list only if the translation is to be changed. */
 enum refusal_reason ctrl_rereg_mr(struct call *c)
 {
-    struct request_pages list = {.pages = NULL};
+    struct listed_pages list = {.gpa = NULL};
     enum refusal_reason why = REF_NONE;
     struct mr_request mr_req;
     struct mkey *mr;
@@ -148,13 +102,13 @@ enum refusal_reason ctrl_rereg_mr(struct call *c)
     REQUEST(c, rereg_mr, r);
     c->number = r.mrn;
     if (r.flags & REREG_TRANSLATION)
-        why = take_list(c->d, r.pages, r.npages, &list);
+        why = hca_list_read(&c->d->nic.hca, r.pages, r.npages, &list);
     if (why != REF_NONE)
         return why;
     mr_req = (struct mr_request){r.pdn,       r.access_flags, r.start, r.length,
-                                 r.virt_addr, list.pages,     list.n};
+                                 r.virt_addr, list.gpa,       list.n};
     why = hca_mr_change(&c->d->nic.hca, r.mrn, r.flags, &mr_req, &mr);
-    give_list(c->d, &list);
+    hca_list_free(&c->d->nic.hca, &list);
     return why == REF_NONE ? respond_keys(c, mr) : why;
 }
 

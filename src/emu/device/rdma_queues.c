@@ -176,18 +176,31 @@ static struct bind_request bind_of(const struct raw_wr_bind *raw)
     };
 }
 
-static struct reg_request reg_of(const struct raw_wr_reg *raw)
+/* With REG_IN_WQE the request has its page list, which is read when it is executed. */
+static struct reg_request reg_of(const struct rdma *d, const uint8_t wr[])
 {
+    struct rfc_wr_reg_list l;
     struct rfc_wr_reg w;
 
-    rfc_wr_reg_get(&w, raw);
-    return (struct reg_request){.mrn = w.mrn, .key = w.key, .access = w.access};
+    rfc_wr_reg_get(&w, (const struct raw_wr_reg *)wr);
+    if (!virtio_has(&d->pci, VF_REG_IN_WQE))
+        return (struct reg_request){.mrn = w.mrn, .key = w.key, .access = w.access};
+    rfc_wr_reg_list_get(&l, (const struct raw_wr_reg_list *)wr);
+    return (struct reg_request){.mrn = l.mrn,
+                                .key = l.key,
+                                .access = l.access,
+                                .has_list = true,
+                                .start = l.start,
+                                .length = l.length,
+                                .pages = l.pages,
+                                .n_pages = l.npages};
 }
 
 /* Decodes the operation fields of a WQE: the union, as the opcode selects it, and the key to
  * invalidate.
  */
-static void decode_operation(enum qp_type type, const struct raw_sq_wqe *raw, struct send_wqe *out)
+static void decode_operation(const struct rdma *d, enum qp_type type, const struct raw_sq_wqe *raw,
+                             struct send_wqe *out)
 {
     const struct wr_info *row = wr_info(out->opcode);
     struct rfc_wr_rdma rdma;
@@ -213,7 +226,7 @@ static void decode_operation(enum qp_type type, const struct raw_sq_wqe *raw, st
         out->rkey = atomic.rkey;
         break;
     case WR_FORM_REG:
-        out->reg = reg_of((const struct raw_wr_reg *)raw->wr);
+        out->reg = reg_of(d, raw->wr);
         break;
     case WR_FORM_BIND:
         out->bind = bind_of((const struct raw_wr_bind *)raw->wr);
@@ -259,7 +272,7 @@ enum fetch rdma_fetch_send(void *ctx, struct qp *qp, struct send_wqe *out)
     out->desc = d->chain.head;
     out->n_sge = sges_of(d, sizeof(raw.head), wqe.num_sge);
     out->inline_bytes = body_of(d, sizeof(raw.head));
-    decode_operation((enum qp_type)qp->config.type, &raw.head, out);
+    decode_operation(d, (enum qp_type)qp->config.type, &raw.head, out);
     if (wqe.send_flags & SF_INLINE)
         memcpy(out->inline_data, raw.body, min_u32(out->inline_bytes, qp->config.max_inline_data));
     else

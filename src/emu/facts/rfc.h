@@ -281,6 +281,16 @@
     F(S, key, le32, "its new key")                                                                 \
     F(S, access, le32, "access flags")
 
+/* The member of the union for REG_MR with the feature REG_IN_WQE; it begins as RFC_WR_REG.
+ * [decision 0064]
+ */
+#define RFC_WR_REG_LIST(F, S)                                                                      \
+    RFC_WR_REG(F, S)                                                                               \
+    F(S, pages, le64, "guest-physical address of the page list")                                   \
+    F(S, npages, le32, "entries of the page list")                                                 \
+    F(S, start, le64, "start address")                                                             \
+    F(S, length, le64, "bytes")
+
 /* The member of the union for BIND_MW, which the RFC does not define. */
 #define RFC_WR_BIND(F, S)                                                                          \
     F(S, mw_rkey, le32, "key that the window has")                                                 \
@@ -360,6 +370,7 @@
     S(wr_atomic, RFC_WR_ATOMIC)                                                                    \
     S(wr_ud, RFC_WR_UD)                                                                            \
     S(wr_reg, RFC_WR_REG)                                                                          \
+    S(wr_reg_list, RFC_WR_REG_LIST)                                                                \
     S(wr_bind, RFC_WR_BIND)                                                                        \
     S(get_dma_mr, RFC_GET_DMA_MR)                                                                  \
     S(create_mr, RFC_CREATE_MR)                                                                    \
@@ -393,6 +404,7 @@ _Static_assert(sizeof(struct raw_wr_rdma) == 12, "wr.rdma of struct cmd_post_sen
 _Static_assert(sizeof(struct raw_wr_atomic) == 28, "wr.atomic of struct cmd_post_send");
 _Static_assert(sizeof(struct raw_wr_ud) == 51, "wr.ud of struct cmd_post_send: the largest");
 _Static_assert(sizeof(struct raw_wr_reg) == 12, "wr.reg of struct cmd_post_send");
+_Static_assert(sizeof(struct raw_wr_reg_list) == 40, "wr.reg with its page list");
 _Static_assert(sizeof(struct raw_wr_bind) <= sizeof(struct raw_wr_ud), "fits into the union");
 _Static_assert(sizeof(struct raw_rq_wqe) == 12, "struct cmd_post_recv");
 _Static_assert(sizeof(struct raw_cqe) == 38, "struct virtio_rdma_cq_req");

@@ -3,6 +3,7 @@
 #ifndef EMU_HCA_KEY_REQUEST_H
 #define EMU_HCA_KEY_REQUEST_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* The work request REG_MR, which makes a fast region valid. */
@@ -10,6 +11,10 @@ struct reg_request {
     uint32_t mrn;
     uint32_t key;    /* new key: index of the region, low byte chosen by the consumer */
     unsigned access; /* set of enum access_bit */
+    /* The request carries its own page list: the memory, and where the list is. */
+    bool has_list;
+    uint64_t start, length, pages;
+    uint32_t n_pages;
 };
 
 /* A bind request: ibv_bind_mw() for type 1, the work request BIND_MW for type 2. */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "emu/base/assert.h"
+#include "emu/base/cursor.h"
 #include "emu/facts/profile.h"
 #include "emu/facts/roce.h"
 #include "emu/hca/ctrl.h"
@@ -279,6 +280,84 @@ enum refusal_reason hca_mr_destroy(struct hca *h, uint32_t mrn)
     return REF_NONE;
 }
 
+/* Number of pages of the longest region allowed.  One more than its length needs, because a region
+ * can begin within a page.
+ */
+static uint64_t list_pages_max(const struct hca *h)
+{
+    return ((h->limits.max_mr_bytes + RAM_PAGE_BYTES - 1) >> RAM_PAGE_BITS) + 1;
+}
+
+void hca_list_free(struct hca *h, struct listed_pages *list)
+{
+    if (list->gpa)
+        arena_release(h->arena, list->gpa, list->n * sizeof(*list->gpa));
+    list->gpa = NULL;
+}
+
+enum refusal_reason hca_list_read(struct hca *h, uint64_t gpa, uint32_t n, struct listed_pages *ret)
+{
+    struct listed_pages list = {.n = n};
+
+    if (n == 0 || n > list_pages_max(h))
+        return hca_refuse(h, REF_PAGE_LIST_LENGTH, compared_range(1, list_pages_max(h), n));
+    list.gpa = arena_alloc_raw(h->arena, n * sizeof(*list.gpa));
+    if (!list.gpa)
+        return hca_refuse(h, REF_DEVICE_MEMORY, compared_nothing());
+    if (!ram_read(h->ram, gpa, list.gpa, n * sizeof(*list.gpa))) {
+        hca_list_free(h, &list);
+        return hca_refuse(h, REF_PAGE_LIST_MEMORY, compared_found(gpa));
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        uint8_t le[8];
+
+        memcpy(le, &list.gpa[i], sizeof(le));
+        list.gpa[i] = ld_le64(le);
+    }
+    *ret = list;
+    return REF_NONE;
+}
+
+/* The rule of a work request that stands for @why, by which a page list is refused. */
+static enum rule list_rule(enum refusal_reason why)
+{
+    switch (why) {
+    case REF_NONE:
+        return RULE_NONE;
+    case REF_MR_LENGTH:
+    case REF_MR_ADDRESS_WRAPS:
+        return RULE_REG_LIST_LENGTH;
+    case REF_PAGE_LIST_MEMORY:
+    case REF_PAGE_MEMORY:
+        return RULE_REG_LIST_MEMORY;
+    default:
+        return RULE_REG_LIST_PAGES;
+    }
+}
+
+struct objection key_map_list(struct hca *h, const struct reg_request *req)
+{
+    const struct refused before = h->refused; /* of a control request that is executed */
+    const struct mkey *k = key_at(h, req->mrn);
+    struct listed_pages list = {0};
+    enum refusal_reason why = REF_NONE;
+    struct objection out;
+
+    if (req->n_pages > k->next.room)
+        why = hca_refuse(h, REF_MR_ROOM, compared_range(1, k->next.room, req->n_pages));
+    if (why == REF_NONE)
+        why = hca_list_read(h, req->pages, req->n_pages, &list);
+    if (why == REF_NONE)
+        why = hca_mr_map(h, req->mrn,
+                         &(struct mr_map){req->start, req->length, list.gpa, req->n_pages});
+    hca_list_free(h, &list);
+    out = (struct objection){list_rule(why), h->refused.values};
+    if (why == REF_NONE || why == REF_DEVICE_MEMORY)
+        out.values = compared_nothing();
+    h->refused = before;
+    return out;
+}
+
 struct objection key_check_reg(const struct hca *h, const struct key_user *user,
                                const struct reg_request *req)
 {
@@ -291,7 +370,7 @@ struct objection key_check_reg(const struct hca *h, const struct key_user *user,
         return (struct objection){RULE_MR_PD, compared_one(k->pdn, user->pdn)};
     if (k->state != KEY_FREE)
         return (struct objection){.rule = RULE_REG_STATE};
-    if (k->next.n == 0)
+    if ((req->has_list ? req->n_pages : k->next.n) == 0)
         return (struct objection){.rule = RULE_REG_PAGES};
     if (!has_local_write(access) || (access & ~(k->allocated_access | ACC_ZERO_BASED)) != 0)
         return (struct objection){RULE_REG_ACCESS, compared_one(k->allocated_access, access)};

@@ -89,14 +89,35 @@ enum refusal_reason hca_mr_map(struct hca *h, uint32_t mrn, const struct mr_map 
  */
 enum refusal_reason hca_mr_destroy(struct hca *h, uint32_t mrn);
 
+/* A page list of a driver, in host byte order. */
+struct listed_pages {
+    uint64_t *gpa;
+    uint32_t n;
+};
+
+/* Reads the page list of @n entries, le64, at @gpa.  Free it with hca_list_free().
+ *
+ * Return: REF_NONE
+ *	   RFK_INVALID  0 entries, or more than the longest region has, or not in RAM
+ *	   RFK_NO_ROOM  the arena is full
+ */
+enum refusal_reason hca_list_read(struct hca *h, uint64_t gpa, uint32_t n,
+                                  struct listed_pages *ret);
+void hca_list_free(struct hca *h, struct listed_pages *list);
+
 /* Checks that @user may execute @req.  Returns RULE_NONE, or the rule that forbids it.  Changes
  * nothing.
  */
 struct objection key_check_reg(const struct hca *h, const struct key_user *user,
                                const struct reg_request *req);
 
+/* Reads the page list of @req, which has one, and maps its pages as hca_mr_map() does.
+ * key_check_reg() must have allowed @req.  Returns RULE_NONE, or the rule that forbids it.
+ */
+struct objection key_map_list(struct hca *h, const struct reg_request *req);
+
 /* Executes @req: registers the pages of the last hca_mr_map().  key_check_reg() must have allowed
- * it.
+ * it, and key_map_list() if it has a list.
  */
 void key_reg(struct hca *h, const struct reg_request *req);
 

@@ -2,7 +2,7 @@
 /* Requester: requests without packets, and invalidation of the key of a READ with invalidate.
  *
  *	BIND_MW    binds a window to a part of a region
- *	REG_MR     registers the mapped pages of a fast region
+ *	REG_MR     registers the mapped pages of a fast region, or those that it lists
  *	LOCAL_INV  invalidates a window or a fast region
  *
  * They take no PSNs.  A bind and a registration are executed when the send cursor reaches them:
@@ -50,6 +50,8 @@ static struct local_outcome register_region(struct xport_qp *xqp, const struct s
     const struct compared *c = &out.by.values;
     struct mkey shown = {0};
 
+    if (out.by.rule == RULE_NONE && req->has_list)
+        out.by = key_map_list(h, req);
     if (out.by.rule == RULE_NONE) {
         key_reg(h, req);
         shown = *key_find(h, req->key);

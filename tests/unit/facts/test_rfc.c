@@ -76,6 +76,11 @@ static const struct {
     {"wr_reg", "mrn", 0, 4},
     {"wr_reg", "key", 4, 4},
     {"wr_reg", "access", 8, 4},
+    {"wr_reg_list", "access", 8, 4},
+    {"wr_reg_list", "pages", 12, 8},
+    {"wr_reg_list", "npages", 20, 4},
+    {"wr_reg_list", "start", 24, 8},
+    {"wr_reg_list", "length", 32, 8},
     {"wr_bind", "mw_rkey", 0, 4},
     {"wr_bind", "rkey", 4, 4},
     {"wr_bind", "mr_lkey", 8, 4},
@@ -130,7 +135,7 @@ static void structures_have_the_sizes_of_the_rfc(void **state)
         {"modify_qp", 137},  {"query_qp", 8},   {"query_pkey", 6},  {"pkey", 2},
         {"add_gid", 26},     {"del_gid", 6},    {"req_notify", 8},  {"sq_wqe", 75},
         {"rq_wqe", 12},      {"sge", 16},       {"cqe", 38},        {"wr_rdma", 12},
-        {"wr_atomic", 28},   {"wr_ud", 51},     {"wr_reg", 12},     {"wr_bind", 33},
+        {"wr_atomic", 28},   {"wr_ud", 51},     {"wr_reg", 12},  {"wr_reg_list", 40},     {"wr_bind", 33},
     };
 
     (void)state;

@@ -104,7 +104,8 @@ static inline void reg(struct rig *r, uint32_t host, uint64_t wr_id, const struc
 {
     struct rig_post *p = prepare_local(r, host, WR_REG_MR, wr_id);
 
-    p->reg = (struct reg_request){key_number(k->key), key, ACC_LOCAL_WRITE | ALL};
+    p->reg = (struct reg_request){
+        .mrn = key_number(k->key), .key = key, .access = ACC_LOCAL_WRITE | ALL};
     rig_post(r, host, WQ_SEND);
 }
 

@@ -13,6 +13,8 @@
 #define RDMA_EXTENSION_ROWS(X, P)                                                                  \
     X(P, CEQ, 7, "virtio-rdma, ours: completion events come in queues of their own")               \
     X(P, ARM_MEM, 8, "virtio-rdma, ours: a CQ is armed by a store in guest memory; needs CEQ")     \
+    X(P, REG_IN_WQE, 9,                                                                            \
+      "virtio-rdma, ours: REG_MR carries its page list, in place of MAP_MR_SG; needs MW")          \
     X(P, QP_END, 10,                                                                               \
       "virtio-rdma, ours: RESET or DESTROY_QP completes all buffers of a queue pair, and ends "    \
       "its "                                                                                       \

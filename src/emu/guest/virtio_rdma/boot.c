@@ -12,7 +12,8 @@
 /* The features that this driver can use. */
 #define FEATURES_WANTED                                                                            \
     (VIRTIO_FEATURES_ALL | VIRTIO_FEATURE(VF_RING_PACKED) |                                        \
-     (RDMA_FEATURES_OWN & ~VIRTIO_FEATURE(VF_ON_DEMAND)) | VIRTIO_FEATURE(VF_QP_END))
+     (RDMA_FEATURES_OWN & ~VIRTIO_FEATURE(VF_ON_DEMAND)) | VIRTIO_FEATURE(VF_QP_END) |             \
+     VIRTIO_FEATURE(VF_REG_IN_WQE))
 
 /* Bits of device_cap_flags: IB_DEVICE_MEM_MGT_EXTENSIONS, and support of
  * IB_QP_CREATE_BLOCK_SELF_MCAST_LB.

@@ -191,6 +191,12 @@ void answer_srq_refused(struct virtio_rdma *d);
 enum rdl_status request_reg_mr(struct guest_mr *mr);
 enum rdl_status request_rereg_mr(struct guest_mr *mr, const struct verbs_region *to);
 enum rdl_status request_map_mr_sg(struct guest_mr *mr, const struct rdl_mr_range *range);
+
+/* Page lists of REG_MR.  reg_list_of() returns the list of the last mapping of @mr, or NULL if it
+ * has none.  reg_list_give() ends a use of @list, which may be NULL, and frees it behind the last.
+ */
+struct reg_list *reg_list_of(const struct guest_mr *mr);
+void reg_list_give(struct virtio_rdma *d, struct reg_list *list);
 enum rdl_status request_alloc_mw(struct guest_mw *mw);
 
 /* requests.c: adds empty buffers to the ring of @c.  Buffers in the ring and kept completions
@@ -221,6 +227,12 @@ bool cq_drop_of(struct virtio_rdma *d, struct guest_cq *cq, uint32_t qpn);
 
 /* work.c: takes back the used buffers of a work queue.  Returns false if the ring is broken. */
 bool work_reclaim(struct virtio_rdma *d, uint32_t queue);
+
+/* The same for the send queue of @qp: page lists of its requests are freed, too. */
+bool work_reclaim_sends(struct virtio_rdma *d, struct guest_qp *qp);
+
+/* Frees the page lists of all requests in the send queue of @qp. */
+void work_forget_lists(struct virtio_rdma *d, struct guest_qp *qp);
 
 /* qp.c */
 

@@ -30,18 +30,14 @@ static enum rdl_status reserve_pages(struct virtio_rdma *d, uint64_t n)
     return RDL_OK;
 }
 
-/* Writes the guest-physical addresses of the pages of @range, of the program that has @pd, to the
- * list, as le64.  *@ret_n is their number.
+/* Writes the guest-physical addresses of the @n pages of @range, of the program that has @pd, to
+ * @list, as le64.
  */
-static enum rdl_status list_pages(struct virtio_rdma *d, const struct guest_pd *pd,
-                                  const struct rdl_mr_range *range, uint32_t *ret_n)
+static enum rdl_status write_list(struct virtio_rdma *d, const struct guest_pd *pd,
+                                  const struct rdl_mr_range *range, uint64_t list, uint64_t n)
 {
     const uint64_t page = range->addr & ~(uint64_t)(RAM_PAGE_BYTES - 1);
-    const uint64_t n = verbs_pages(range->addr, range->bytes);
-    const enum rdl_status st = reserve_pages(d, n);
 
-    if (st != RDL_OK)
-        return st;
     for (uint64_t i = 0; i < n; i++) {
         uint8_t entry[8];
         uint64_t gpa;
@@ -49,11 +45,24 @@ static enum rdl_status list_pages(struct virtio_rdma *d, const struct guest_pd *
         if (!space_translate(verbs_space(pd), page + i * RAM_PAGE_BYTES, &gpa))
             return RDL_ERR_FAULT;
         st_le64(entry, gpa);
-        if (!ram_write(d->virtio.pci.ram, d->ctrl.pages_gpa + 8 * i, entry, sizeof(entry)))
+        if (!ram_write(d->virtio.pci.ram, list + 8 * i, entry, sizeof(entry)))
             return RDL_ERR_NOMEM;
     }
-    *ret_n = (uint32_t)n;
     return RDL_OK;
+}
+
+/* Writes the page list of @range for a control request.  *@ret_n is the number of pages. */
+static enum rdl_status list_pages(struct virtio_rdma *d, const struct guest_pd *pd,
+                                  const struct rdl_mr_range *range, uint32_t *ret_n)
+{
+    const uint64_t n = verbs_pages(range->addr, range->bytes);
+    enum rdl_status st = reserve_pages(d, n);
+
+    if (st == RDL_OK)
+        st = write_list(d, pd, range, d->ctrl.pages_gpa, n);
+    if (st == RDL_OK)
+        *ret_n = (uint32_t)n;
+    return st;
 }
 
 static enum rdl_status reg_user_mr(struct virtio_rdma *d, struct guest_mr *mr)
@@ -178,7 +187,62 @@ void answer_rereg_mr(struct virtio_rdma *d, const uint8_t *data)
     verbs_reregistered(mr);
 }
 
-enum rdl_status request_map_mr_sg(struct guest_mr *mr, const struct rdl_mr_range *range)
+struct reg_list *reg_list_of(const struct guest_mr *mr)
+{
+    return ((const struct virtio_rdma_mr *)mr)->list;
+}
+
+void reg_list_give(struct virtio_rdma *d, struct reg_list *list)
+{
+    if (!list || --list->n_users > 0)
+        return;
+    dma_give(d->virtio.pci.dma, list->gpa, list->bytes);
+    arena_release(d->arena, list, sizeof(*list));
+}
+
+static struct reg_list *reg_list_new(struct virtio_rdma *d, const struct rdl_mr_range *range)
+{
+    const uint64_t n = verbs_pages(range->addr, range->bytes);
+    struct reg_list *list = arena_alloc(d->arena, sizeof(*list));
+
+    if (!list)
+        return NULL;
+    *list = (struct reg_list){.bytes = pow2_ceil(8 * n),
+                              .start = range->iova,
+                              .length = range->bytes,
+                              .n_pages = (uint32_t)n,
+                              .n_users = 1};
+    list->gpa = dma_take(d->virtio.pci.dma, list->bytes);
+    if (list->gpa)
+        return list;
+    arena_release(d->arena, list, sizeof(*list));
+    return NULL;
+}
+
+/* Writes the page list that the next REG_MR brings; the device is not asked.  Requests that are
+ * posted already keep theirs.  [decision 0064]
+ */
+static enum rdl_status keep_pages(struct guest_mr *mr, const struct rdl_mr_range *range)
+{
+    struct virtio_rdma_mr *m = (struct virtio_rdma_mr *)mr;
+    struct virtio_rdma *d = driver_of(&mr->o);
+    struct reg_list *list = reg_list_new(d, range);
+    enum rdl_status st;
+
+    if (!list)
+        return RDL_ERR_NOMEM;
+    st = write_list(d, mr->pd, range, list->gpa, list->n_pages);
+    if (st != RDL_OK) {
+        reg_list_give(d, list);
+        return st;
+    }
+    reg_list_give(d, m->list);
+    m->list = list;
+    verbs_mapped(mr);
+    return RDL_OK;
+}
+
+static enum rdl_status map_by_request(struct guest_mr *mr, const struct rdl_mr_range *range)
 {
     struct virtio_rdma *d = driver_of(&mr->o);
     struct rfc_map_mr_sg cmd = {.mrn = mr->mrn, .start = range->iova, .length = range->bytes};
@@ -190,6 +254,13 @@ enum rdl_status request_map_mr_sg(struct guest_mr *mr, const struct rdl_mr_range
     cmd.pages = d->ctrl.pages_gpa;
     rfc_map_mr_sg_put(&raw, &cmd);
     return ctrl_send(d, CMD_MAP_MR_SG, &raw, mr->mrn);
+}
+
+enum rdl_status request_map_mr_sg(struct guest_mr *mr, const struct rdl_mr_range *range)
+{
+    return virtio_has_feature(&driver_of(&mr->o)->virtio, VF_REG_IN_WQE)
+               ? keep_pages(mr, range)
+               : map_by_request(mr, range);
 }
 
 /* A device that maps fewer pages than it was told of has failed. */

@@ -95,10 +95,14 @@ void answer_qp_refused(struct virtio_rdma *d)
     give_mem(d, answered_qp(d));
 }
 
-/* Takes back the buffers of @queue.  Returns false if the device has not completed all of them. */
-static bool is_ended(struct virtio_rdma *d, uint32_t queue)
+/* Takes back the buffers of a work queue of @qp.  Returns false if the device has not completed all
+ * of them. */
+static bool is_ended(struct virtio_rdma *d, struct guest_qp *qp, bool sends)
 {
-    return work_reclaim(d, queue) && virtio_rdma_vq(d, queue)->n_outstanding == 0;
+    const uint32_t queue = sends ? qp->sq.queue : qp->rq.queue;
+
+    return (sends ? work_reclaim_sends(d, qp) : work_reclaim(d, queue)) &&
+           virtio_rdma_vq(d, queue)->n_outstanding == 0;
 }
 
 /* Ends a use of @qp with the feature QP_END: its rings are empty, and the completions that wait in
@@ -111,7 +115,7 @@ static void end_qp(struct virtio_rdma *d, struct guest_qp *qp)
 
     if (!virtio_has_feature(&d->virtio, VF_QP_END))
         return;
-    whole = is_ended(d, qp->sq.queue) && (qp->srq || is_ended(d, qp->rq.queue)) &&
+    whole = is_ended(d, qp, true) && (qp->srq || is_ended(d, qp, false)) &&
             cq_drop_of(d, qp->send_cq, qp->qpn) &&
             (qp->recv_cq == qp->send_cq || cq_drop_of(d, qp->recv_cq, qp->qpn));
     if (!whole)
@@ -125,6 +129,7 @@ void answer_destroy_qp(struct virtio_rdma *d, const uint8_t *data)
     (void)data;
     events_poll(d); /* passes on events of this object before its number is reused */
     end_qp(d, &q->qp);
+    work_forget_lists(d, &q->qp);
     queue_leave(d, q->qp.sq.queue, &q->sq_mem);
     if (!q->qp.srq)
         queue_leave(d, q->qp.rq.queue, &q->rq_mem);

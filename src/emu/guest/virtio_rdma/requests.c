@@ -136,7 +136,11 @@ void answer_destroy_pd(struct virtio_rdma *d, const uint8_t *data)
 
 void answer_dereg_mr(struct virtio_rdma *d, const uint8_t *data)
 {
+    struct virtio_rdma_mr *m = (struct virtio_rdma_mr *)asked_about(d);
+
     (void)data;
+    reg_list_give(d, m->list);
+    m->list = NULL;
     verbs_destroyed(asked_about(d));
 }
 
@@ -201,7 +205,7 @@ const struct verbs_driver_ops virtio_rdma_ops = {
     .object_bytes =
         {
             [OBJ_PD] = sizeof(struct guest_pd),
-            [OBJ_MR] = sizeof(struct guest_mr),
+            [OBJ_MR] = sizeof(struct virtio_rdma_mr),
             [OBJ_CQ] = sizeof(struct virtio_rdma_cq),
             [OBJ_QP] = sizeof(struct virtio_rdma_qp),
             [OBJ_AH] = sizeof(struct guest_ah),

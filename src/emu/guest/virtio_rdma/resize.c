@@ -210,6 +210,8 @@ void answer_resize_qp(struct virtio_rdma *d, const uint8_t *data)
     struct virtio_rdma_qp *q = (struct virtio_rdma_qp *)asked_about(d);
 
     (void)data;
+    if (q->new_sq.size > 0 && work_reclaim_sends(d, &q->qp))
+        work_forget_lists(d, &q->qp); /* the new ring has another size */
     if (exchange_work(d, q->qp.sq.queue, &q->sq_mem, &q->new_sq) &&
         exchange_work(d, q->qp.rq.queue, &q->rq_mem, &q->new_rq)) {
         verbs_qp_resized(&q->qp);

@@ -64,6 +64,24 @@ struct virtio_rdma_qp {
     struct guest_queue_mem sq_mem, rq_mem;
     /* Memory after the resize that is under way; size 0: the queue does not change. */
     struct guest_queue_mem new_sq, new_rq;
+    /* By descriptor of the send queue: the page list that its request names; NULL without any. */
+    struct reg_list **lists;
+    uint32_t n_lists; /* entries of @lists */
+};
+
+/* A page list for REG_MR, with the feature REG_IN_WQE.  Its users are the region whose last mapping
+ * it is, and each posted request that names it: the device reads it when it executes the request.
+ */
+struct reg_list {
+    uint64_t gpa, bytes; /* the list in the DMA area */
+    uint64_t start, length;
+    uint32_t n_pages;
+    uint32_t n_users;
+};
+
+struct virtio_rdma_mr {
+    struct guest_mr mr;
+    struct reg_list *list; /* of the last mapping of a region for fast registration; NULL: none */
 };
 
 struct virtio_rdma_srq {

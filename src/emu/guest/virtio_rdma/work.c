@@ -14,6 +14,7 @@
 #include "emu/facts/enum/send_flag.h"
 #include "emu/facts/enum/wc_flag.h"
 #include "emu/facts/path_word.h"
+#include "emu/facts/enum/wr_opcode.h"
 #include "emu/facts/wr.h"
 #include "emu/guest/virtio_rdma/internal.h"
 
@@ -43,6 +44,53 @@ bool work_reclaim(struct virtio_rdma *d, uint32_t queue)
         got = virtqueue_take_used(&d->virtio, virtio_rdma_vq(d, queue), queue, &head, &len);
     } while (got == VQD_GOT);
     return got != VQD_BROKEN;
+}
+
+static void forget_list(struct virtio_rdma *d, struct virtio_rdma_qp *q, uint32_t desc)
+{
+    if (desc >= q->n_lists)
+        return;
+    reg_list_give(d, q->lists[desc]);
+    q->lists[desc] = NULL;
+}
+
+bool work_reclaim_sends(struct virtio_rdma *d, struct guest_qp *qp)
+{
+    struct virtio_rdma_qp *q = (struct virtio_rdma_qp *)qp;
+    enum vqd_used got;
+    uint16_t head;
+    uint32_t len;
+
+    do {
+        got = virtqueue_take_used(&d->virtio, virtio_rdma_vq(d, qp->sq.queue), qp->sq.queue, &head,
+                                  &len);
+        if (got == VQD_GOT)
+            forget_list(d, q, head);
+    } while (got == VQD_GOT);
+    return got != VQD_BROKEN;
+}
+
+void work_forget_lists(struct virtio_rdma *d, struct guest_qp *qp)
+{
+    struct virtio_rdma_qp *q = (struct virtio_rdma_qp *)qp;
+
+    for (uint32_t i = 0; i < q->n_lists; i++)
+        forget_list(d, q, i);
+    arena_release(d->arena, q->lists, q->n_lists * sizeof(*q->lists));
+    q->lists = NULL;
+    q->n_lists = 0;
+}
+
+/* Makes room for the page list of each request that the send queue of @q can hold. */
+static bool make_lists(struct virtio_rdma *d, struct virtio_rdma_qp *q)
+{
+    const uint32_t n = virtio_rdma_vq(d, q->qp.sq.queue)->ring.size;
+
+    if (q->lists)
+        return true;
+    q->lists = arena_alloc(d->arena, n * sizeof(*q->lists));
+    q->n_lists = q->lists ? n : 0;
+    return q->lists != NULL;
 }
 
 /* Takes back the used entries of @wq.  Returns RDL_OK if there is room for one more; otherwise
@@ -110,6 +158,23 @@ static void put_bind(struct rfc_sq_wqe *head, const struct verbs_send *send)
     rfc_wr_bind_put((struct raw_wr_bind *)head->wr, &bind);
 }
 
+/* Puts a REG_MR, with the page list of the region's last mapping if it has one: see keep_pages().
+ */
+static void put_reg(struct rfc_sq_wqe *head, const struct verbs_send *send)
+{
+    const struct reg_list *list = reg_list_of(send->mr);
+    struct rfc_wr_reg_list reg = {
+        .mrn = send->mr->mrn, .key = send->wr->reg.key, .access = send->wr->reg.access};
+
+    if (list) {
+        reg.pages = list->gpa;
+        reg.npages = list->n_pages;
+        reg.start = list->start;
+        reg.length = list->length;
+    }
+    rfc_wr_reg_list_put((struct raw_wr_reg_list *)head->wr, &reg);
+}
+
 /* Fills in the operation's part of the union in the head. */
 static void put_operation(struct rfc_sq_wqe *head, enum wr_form form, const struct verbs_send *send)
 {
@@ -128,8 +193,7 @@ static void put_operation(struct rfc_sq_wqe *head, enum wr_form form, const stru
             &(struct rfc_wr_atomic){wr->remote_addr, wr->compare_add, wr->swap, wr->rkey});
         break;
     case WR_FORM_REG:
-        rfc_wr_reg_put((struct raw_wr_reg *)head->wr,
-                       &(struct rfc_wr_reg){send->mr->mrn, wr->reg.key, wr->reg.access});
+        put_reg(head, send);
         break;
     case WR_FORM_BIND:
         put_bind(head, send);
@@ -170,14 +234,23 @@ static void build_send(struct wqe *w, enum qp_type type, const struct verbs_send
 enum rdl_status work_post_send(struct guest_qp *qp, const struct verbs_send *send,
                                uint32_t *ret_entry)
 {
+    struct virtio_rdma_qp *q = (struct virtio_rdma_qp *)qp;
     struct virtio_rdma *d = driver_of(&qp->o);
-    const enum rdl_status st = make_room(d, &qp->sq);
+    struct reg_list *list = send->wr->opcode == WR_REG_MR ? reg_list_of(send->mr) : NULL;
+    enum rdl_status st = work_reclaim_sends(d, qp) ? make_room(d, &qp->sq) : RDL_ERR_BROKEN;
     struct wqe w;
 
+    if (st == RDL_OK && list && !make_lists(d, q))
+        st = RDL_ERR_NOMEM;
     if (st != RDL_OK)
         return st;
     build_send(&w, qp->type, send);
-    return put_wqe(d, qp->sq.queue, &((struct virtio_rdma_qp *)qp)->sq_mem, &w, ret_entry);
+    st = put_wqe(d, qp->sq.queue, &q->sq_mem, &w, ret_entry);
+    if (st == RDL_OK && list) {
+        list->n_users++;
+        q->lists[*ret_entry] = list;
+    }
+    return st;
 }
 
 static void build_recv(struct wqe *w, const struct rdl_recv_wr *wr)

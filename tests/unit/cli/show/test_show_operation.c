@@ -48,7 +48,7 @@ static void each_operation_says_what_it_needs(void **state)
         char buf[256];
         struct text t = text_on(buf, sizeof(buf));
 
-        operation_add_text(&t, rows[i].type, &w);
+        operation_add_text(&t, rows[i].type, false, &w);
         assert_string_equal(buf, rows[i].want);
     }
 }
@@ -61,7 +61,7 @@ static size_t dump(struct printed *p, enum qp_type type, uint32_t opcode, size_t
     struct raw_sq_wqe raw;
 
     rfc_sq_wqe_put(&raw, &w);
-    return operation_dump(&people, type, (const uint8_t *)&raw, n);
+    return operation_dump(&people, type, false, (const uint8_t *)&raw, n);
 }
 
 static void the_union_is_dumped_as_what_it_is(void **state)

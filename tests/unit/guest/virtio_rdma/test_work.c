@@ -152,6 +152,13 @@ static void what_changes_keys_says_which(void **state)
         0,    1,    0,    0,    0,    0,    0,    0,    /* length */
         2,                                              /* type */
     };
+    static const uint8_t listed[] = {
+        7,    0,    0,    0, 0x34, 0x12, 0, 0, 0x05, 0, 0, 0, /* mrn, key, access */
+        0,    0x50, 0,    0, 0,    0,    0, 0,                /* pages */
+        2,    0,    0,    0,                                  /* npages */
+        0x40, 0,    0x01, 0, 0,    0,    0, 0,                /* start */
+        0x40, 0x1f, 0,    0, 0,    0,    0, 0,                /* length */
+    };
     static const uint8_t unbind[] = {
         0x01, 0x09, 0,    0,    0x02, 0x09, 0,    0,    /* mw_rkey, rkey */
         0,    0,    0,    0,    0x06, 0,    0,    0,    /* no region, access */
@@ -160,7 +167,9 @@ static void what_changes_keys_says_which(void **state)
         1,                                              /* type */
     };
     struct work *w = *state;
-    const struct guest_mr mr = {.mrn = 7, .lkey = 0x305};
+    struct reg_list list = {
+        .gpa = 0x5000, .n_pages = 2, .start = 0x10040, .length = 8000, .n_users = 1};
+    struct virtio_rdma_mr mr = {.mr = {.mrn = 7, .lkey = 0x305}};
     struct rdl_send_wr wr = {
         .opcode = WR_REG_MR,
         .reg = {.key = 0x1234, .access = ACC_LOCAL_WRITE | ACC_REMOTE_READ},
@@ -169,9 +178,12 @@ static void what_changes_keys_says_which(void **state)
                     .length = 256,
                     .access = ACC_REMOTE_WRITE | ACC_REMOTE_READ},
     };
-    const struct verbs_send send = {.wr = &wr, .mr = &mr, .mw_rkey = 0x901};
+    const struct verbs_send send = {.wr = &wr, .mr = &mr.mr, .mw_rkey = 0x901};
 
     expect_union(w, &send, reg, sizeof(reg));
+    mr.list = &list; /* a mapping with the feature REG_IN_WQE */
+    expect_union(w, &send, listed, sizeof(listed));
+    assert_int_equal(list.n_users, 2); /* the region, and the request */
     wr.opcode = WR_BIND_MW;
     expect_union(w, &send, bind, sizeof(bind));
     wr.bind_mw.type_1 = true, wr.bind_mw.length = 0;
