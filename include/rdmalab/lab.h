@@ -114,8 +114,10 @@ struct rdl_host_config {
     /* Bytes of the longest IP packet, 1280..9000; default: enough for device_mtu, at least 1500 */
     uint32_t mtu;
     uint64_t features_off; /* device feature bits (1 << number) that are not offered */
-    uint64_t
-        extensions;   /* extensions of virtio-rdma that are offered, a set of 1 << enum extension */
+    /* Extensions of virtio-rdma that are offered, a set of 1 << enum extension.  0: all of them if
+     * @external, otherwise none.
+     */
+    uint64_t extensions;
     uint32_t ceqs;    /* completion event queues, 1..64, default 4; needs extension CEQ */
     uint32_t profile; /* enum profile: implementation whose behaviour is imitated */
     /* true: the host resolves the MACs of the lab's other hosts over the link.  false: it knows

@@ -54,7 +54,8 @@ void ctrl_forget_ring(struct rdma *d, uint32_t queue);
 
 /* Executes a command: ctrl_query_port() and so on, one for each row of controls.def.  Returns
  * REF_NONE, or the reason why the command is refused.  rdma_ctrl_mr.c contains the commands of
- * memory regions and windows, rdma_srq.c those of shared receive queues, rdma_ctrl.c the others.
+ * memory regions and windows, rdma_srq.c those of shared receive queues, rdma_ceq.c
+ * CREATE_CQ_EX, rdma_ctrl.c the others.
  */
 #define CONTROL(nm, name, number, feature, request, response, text)                                \
     enum refusal_reason ctrl_##name(struct call *c);

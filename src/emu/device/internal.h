@@ -55,6 +55,33 @@ void rdma_event(void *ctx);
  */
 void rdma_events_flush(struct rdma *d);
 
+/* rdma_ceq.c */
+
+/* rdma_ceqs_init() allocates the state of completion event queues, if the device offers them, and
+ * returns false if the arena is full.  rdma_ceqs_reset() resets it.
+ */
+bool rdma_ceqs_init(struct rdma *d, struct arena *a);
+void rdma_ceqs_reset(struct rdma *d);
+
+/* Writes the waiting events of the CEQ whose queue is @queue, or of all CEQs, as long as there are
+ * buffers, and interrupts the driver for each.
+ */
+void rdma_ceq_flush(struct rdma *d, uint32_t queue);
+void rdma_ceqs_flush(struct rdma *d);
+
+/* Raises the event for which @cq was armed: writes it into the CEQ, or keeps it until the CEQ has a
+ * buffer.
+ */
+void rdma_ceq_event(struct rdma *d, const struct cq *cq);
+
+/* Updates the arming of @cq by its driver's memory, if it is armed there.  Called after the used
+ * entry of a completion was written.
+ */
+void rdma_arm_look(struct rdma *d, struct cq *cq);
+
+/* Forgets the event and the arming of @cqn, which was destroyed. */
+void rdma_ceq_forget(struct rdma *d, uint32_t cqn);
+
 /* rdma_srq.c */
 
 /* Returns true if virtqueue @queue is reserved for a shared receive queue, whether or not the

@@ -47,6 +47,7 @@ static void on_reset(void *ctx)
 
     rnic_reset(&d->nic);
     memset(d->kicks, 0, n * sizeof(*d->kicks));
+    rdma_ceqs_reset(d);
     refill_config(d);
 }
 
@@ -77,8 +78,8 @@ static void on_queue_reset(void *ctx, uint32_t queue)
 }
 
 /* The device takes buffers of a CQ when a completion needs one, so it disables kicks.  The same
- * holds for shared receives and the event queue.  But a pending event needs a kick when a buffer is
- * added; that can be requested again later only with EVENT_IDX.
+ * holds for shared receives and the queues of events.  But a pending event needs a kick when a
+ * buffer is added; that can be requested again later only with EVENT_IDX.
  */
 static void on_queue_enabled(void *ctx, uint32_t queue)
 {
@@ -88,7 +89,8 @@ static void on_queue_enabled(void *ctx, uint32_t queue)
     if (!d->pci.bus_master)
         return; /* on_mastering() does it later */
     if ((queue >= 1 && queue <= d->config.nic.max_cq) || rdma_is_srq_queue(d, queue) ||
-        (queue == queue_of_events(d->config.nic.max_cq, d->config.nic.max_qp) && vq->event_idx))
+        (queue == queue_of_events(d->config.nic.max_cq, d->config.nic.max_qp) && vq->event_idx) ||
+        (rdma_is_ceq(d, queue) && vq->event_idx && !rdma_ceq_waits(d, queue)))
         vq_refuse_kicks(vq, d->nic.ram);
     else
         vq_started(vq, d->nic.ram);
@@ -108,11 +110,12 @@ static void on_mastering(void *ctx)
     if (!virtio_running(&d->pci))
         return;
     rdma_events_flush(d);
+    rdma_ceqs_flush(d);
     rnic_go_on(&d->nic);
     rdma_ring(d, QUEUE_CTRL);
 }
 
-/* Processes the kick of a work queue or the event queue.  Kicks of other queues are ignored: the
+/* Processes the kick of a work queue or a queue of events.  Kicks of other queues are ignored: the
  * device takes their buffers when it needs them.
  */
 static void kick(struct rdma *d, uint32_t queue)
@@ -122,6 +125,8 @@ static void kick(struct rdma *d, uint32_t queue)
 
     if (queue == queue_of_events(n_cq, d->config.nic.max_qp))
         rdma_events_flush(d);
+    if (rdma_is_ceq(d, queue))
+        rdma_ceq_flush(d, queue);
     if (!qp)
         return;
     rnic_kick(&d->nic, qp, queue_is_sends(n_cq, queue) ? WQ_SEND : WQ_RECV);
@@ -205,9 +210,10 @@ bool rdma_init(struct rdma *d, const struct rnic_env *env, const struct rdma_dev
     *d = (struct rdma){.config = *config};
     d->config.nic.has_mw = rdma_offers(config, VF_MW);
     d->config.nic.max_srq = rdma_offers(config, VF_SRQ) ? config->nic.max_srq : 0;
+    d->n_ceqs = rdma_offers(config, VF_CEQ) ? config->ceqs : 0;
     d->doorbell_due = arena_alloc(env->arena, n * sizeof(*d->doorbell_due));
     d->kicks = arena_alloc(env->arena, n * sizeof(*d->kicks));
-    if (!d->doorbell_due || !d->kicks ||
+    if (!d->doorbell_due || !d->kicks || !rdma_ceqs_init(d, env->arena) ||
         !virtio_init(&d->pci, env->arena, env->sim, &pci, &virtio_ops, d) ||
         !rnic_init(&d->nic, env, &d->config.nic, &rnic_ops, d))
         return false;

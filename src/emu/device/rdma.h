@@ -18,6 +18,7 @@
 #include "emu/facts/device.h"
 #include "emu/facts/profile.h"
 #include "emu/facts/virtio/feature.h"
+#include "emu/hca/cq.h"
 #include "emu/rnic/rdma_device_init.h"
 #include "emu/rnic/rnic.h"
 #include "emu/virtio/pci.h"
@@ -26,14 +27,34 @@
 #define RDMA_DOORBELL_NS 100u  /* from the notification until the device reads the ring */
 #define RDMA_CTRL_NS     1000u /* from the notification until the control request is executed */
 
+/* The completion events of a CQ, with the feature CEQ. */
+struct rdma_cq_events {
+    uint32_t ceq;     /* number of the CEQ that gets its events */
+    uint64_t arm_gpa; /* address of its arming, with the feature ARM_MEM; 0: by REQ_NOTIFY_CQ */
+    uint32_t seen;    /* number of the latest arming that was found in memory, if has_seen */
+    uint32_t fired;   /* number of the arming of the latest event, if has_fired */
+    bool has_seen, has_fired;
+    bool waits;    /* an event waits for a buffer */
+    uint32_t next; /* while it waits: the CQN behind it in the FIFO; 0: it is the last one */
+    ev_id cause;   /* cause of the event that waits */
+};
+
+/* The FIFO of the CQs whose events wait for a buffer of a CEQ; 0: it is empty. */
+struct rdma_ceq {
+    uint32_t first, last; /* CQNs */
+};
+
 struct rdma {
     struct rdma_device_config config;
     struct rnic nic;
     struct virtio_dev pci;
-    bool *doorbell_due;    /* indexed by queue: a SIM_DOORBELL is scheduled */
-    ev_id *kicks;          /* indexed by queue: event of the latest kick */
-    struct vq_chain chain; /* current WQE or CQE buffer: too large for the stack */
-    struct vq_chain ctrl;  /* current control request: its execution may use `chain` */
+    bool *doorbell_due; /* indexed by queue: a SIM_DOORBELL is scheduled */
+    uint32_t n_ceqs;    /* completion event queues; 0: the device does not offer CEQ */
+    struct rdma_ceq ceqs[DEVICE_CEQS_MAX];
+    struct rdma_cq_events *cq_events; /* indexed by CQN */
+    ev_id *kicks;                     /* indexed by queue: event of the latest kick */
+    struct vq_chain chain;            /* current WQE or CQE buffer: too large for the stack */
+    struct vq_chain ctrl;             /* current control request: its execution may use `chain` */
 };
 
 /* Initializes a device as after power-on and registers it at the port.  *@d must not move
@@ -84,9 +105,20 @@ static inline bool rdma_offers(const struct rdma_device_config *c, enum feature_
     return (rdma_features(c) & VIRTIO_FEATURE(f)) != 0;
 }
 
+/* Returns the number of the virtqueue of completion event queue 0.  Those of the others follow, and
+ * they are the last queues of the device.
+ */
+static inline uint32_t rdma_first_ceq(const struct rdma_device_config *c)
+{
+    return queue_of_srq(c->nic.max_cq, c->nic.max_qp, rdma_offers(c, VF_SRQ) ? c->nic.max_srq : 0) +
+           1;
+}
+
 /* Returns the number of virtqueues of the device. */
 static inline uint32_t rdma_queues(const struct rdma_device_config *c)
 {
+    if (rdma_offers(c, VF_CEQ))
+        return rdma_first_ceq(c) + c->ceqs;
     if (rdma_offers(c, VF_SRQ))
         return queue_of_srq(c->nic.max_cq, c->nic.max_qp, c->nic.max_srq) + 1;
     return queue_count(c->nic.max_cq, c->nic.max_qp) + rdma_offers(c, VF_EVENTQ);
@@ -109,6 +141,30 @@ static inline uint32_t rdma_srq(const struct rdma *d, uint32_t srqn)
 {
     return queue_of_srq(d->config.nic.max_cq, d->config.nic.max_qp, srqn);
 }
+
+/* Returns the number of the virtqueue of completion event queue @k. */
+static inline uint32_t rdma_ceq(const struct rdma *d, uint32_t k)
+{
+    return rdma_first_ceq(&d->config) + k;
+}
+
+/* Returns true if @queue is that of a CEQ, whether or not the driver has accepted the feature. */
+bool rdma_is_ceq(const struct rdma *d, uint32_t queue);
+
+/* Returns true if the driver has accepted the feature CEQ. */
+bool rdma_has_ceqs(const struct rdma *d);
+
+/* Returns true if an event of the CEQ whose queue is @queue waits for a buffer. */
+bool rdma_ceq_waits(const struct rdma *d, uint32_t queue);
+
+/* Returns the first broken invariant of the CEQs as text, or NULL. */
+const char *rdma_ceqs_invariant(const struct rdma *d);
+
+/* Returns the completions that fire the event of @cq, as the device would find its arming now. */
+enum cq_arm rdma_cq_arm(const struct rdma *d, const struct cq *cq);
+
+/* Returns true if @cqn is armed by a store in memory. */
+bool rdma_arms_in_memory(const struct rdma *d, uint32_t cqn);
 
 /* Returns true if DEVICE_NEEDS_RESET is set. */
 static inline bool rdma_broken(const struct rdma *d)

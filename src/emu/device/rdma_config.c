@@ -65,6 +65,9 @@ bool rdma_config_fill(struct rdma *d)
         st_le64(c.reserved, d->nic.events.raised); /* counter of events, see rdma_events.c */
     if (virtio_has(&d->pci, VF_SRQ))
         rfc_srq_limits_put((struct raw_srq_limits *)(c.reserved + SRQ_LIMITS_AT), &srqs);
+    if (virtio_has(&d->pci, VF_CEQ))
+        rfc_ceq_limits_put((struct raw_ceq_limits *)(c.reserved + CEQ_LIMITS_AT),
+                           &(struct rfc_ceq_limits){d->n_ceqs});
     eui64_from_mac(c.sys_image_guid, d->config.nic.mac);
     rfc_config_put(&raw, &c);
     RDL_ASSERT(d->pci.config.config_bytes == sizeof(raw));

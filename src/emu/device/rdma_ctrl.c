@@ -82,6 +82,7 @@ enum refusal_reason ctrl_destroy_cq(struct call *c)
     why = hca_cq_destroy(&c->d->nic.hca, r.cqn);
     if (why == REF_NONE) {
         ctrl_forget_ring(c->d, r.cqn);
+        rdma_ceq_forget(c->d, r.cqn);
         rnic_events_forget(&c->d->nic, OBJ_CQ, r.cqn);
     }
     return why;
@@ -346,6 +347,8 @@ enum refusal_reason ctrl_req_notify_cq(struct call *c)
     if (r.flags != NOTIFY_SOLICITED && r.flags != NOTIFY_NEXT_COMPLETION)
         return ctrl_refuse(c, REF_NOTIFY_FLAGS,
                            compared_range(NOTIFY_SOLICITED, NOTIFY_NEXT_COMPLETION, r.flags));
+    if (rdma_arms_in_memory(c->d, r.cqn))
+        return ctrl_refuse(c, REF_CQ_ARMED_IN_MEMORY, compared_nothing());
     cq_arm(cq, r.flags == NOTIFY_SOLICITED);
     return REF_NONE;
 }

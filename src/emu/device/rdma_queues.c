@@ -380,12 +380,16 @@ bool rdma_complete(void *ctx, struct cq *cq, const struct completion *wc)
     put_cqe(&raw, wc);
     rdma_write(d, cq->cqn, &d->chain, &raw, sizeof(raw));
     rdma_push(d, cq->cqn, head, sizeof(raw));
+    rdma_arm_look(d, cq);
     return true;
 }
 
 void rdma_completed(void *ctx, struct cq *cq)
 {
-    rdma_interrupt(ctx, cq->cqn);
+    if (rdma_has_ceqs(ctx))
+        rdma_ceq_event(ctx, cq);
+    else
+        rdma_interrupt(ctx, cq->cqn);
 }
 
 void rdma_release(void *ctx, struct qp *qp, enum wq wq, uint32_t desc)

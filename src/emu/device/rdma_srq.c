@@ -13,12 +13,14 @@ struct srq *rdma_srq_of(const struct rdma *d, uint32_t queue)
 {
     const uint32_t srqn = queue_srqn(d->config.nic.max_cq, d->config.nic.max_qp, queue);
 
-    return srqn ? hca_srq(&d->nic.hca, srqn) : NULL;
+    return rdma_is_srq_queue(d, queue) ? hca_srq(&d->nic.hca, srqn) : NULL;
 }
 
 bool rdma_is_srq_queue(const struct rdma *d, uint32_t queue)
 {
-    return queue_srqn(d->config.nic.max_cq, d->config.nic.max_qp, queue) > 0;
+    const uint32_t srqn = queue_srqn(d->config.nic.max_cq, d->config.nic.max_qp, queue);
+
+    return srqn >= 1 && srqn <= d->config.nic.max_srq;
 }
 
 enum refusal_reason ctrl_create_srq(struct call *c)

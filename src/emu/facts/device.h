@@ -81,6 +81,18 @@ static inline uint32_t queue_srqn(uint32_t max_cq, uint32_t max_qp, uint32_t que
  */
 #define SRQ_LIMITS_AT 8u
 
+/* Offset in bytes of struct ceq_limits (rfc.h) in the same field.  The structure exists if the
+ * driver has accepted the feature CEQ.  The completion event queues are the last max_ceq virtqueues
+ * of the device.  [decision 0061]
+ */
+#define CEQ_LIMITS_AT 20u
+
+/* The arming of a CQ in memory: NOTIFY_NEXT_COMPLETION or NOTIFY_SOLICITED in the low bits, 0: it
+ * is not armed; the number of the arming above.  [decision 0062]
+ */
+#define CQ_ARM_FLAGS          3u
+#define CQ_ARM_SEQUENCE_SHIFT 2u
+
 /* Bit in the type of an asynchronous event: other events were lost since the driver got the
  * previous one.
  */

@@ -329,6 +329,24 @@
     F(S, type, le32, "event; the highest bit: others were lost")                                   \
     F(S, number, le32, "queue pair, completion queue or port")
 
+/* Completion event queues and arming in memory: the features CEQ and ARM_MEM.  [decisions 0061 and
+ * 0062]
+ */
+#define RFC_CEQ_LIMITS(F, S) F(S, max_ceq, le32, "completion event queues")
+
+#define RFC_CREATE_CQ_EX(F, S)                                                                     \
+    F(S, cqe, le32, "entries")                                                                     \
+    F(S, ceq, le32, "completion event queue that gets its events")                                 \
+    F(S, arm, le64, "guest-physical address of its arming, struct cq_arm; 0: by REQ_NOTIFY_CQ")
+
+#define RFC_CQ_ARM(F, S)                                                                           \
+    F(S, arm, le32, "number of the arming << 2; 2: next completion, 1: solicited, 0: not armed")   \
+    F(S, reserved, le32, "0")
+
+#define RFC_CQ_EVENT(F, S)                                                                         \
+    F(S, cqn, le32, "completion queue")                                                            \
+    F(S, reserved, le32, "0")
+
 /* The request of RESIZE_CQ, which the RFC does not define. */
 #define RFC_RESIZE_CQ(F, S)                                                                        \
     F(S, cqn, le32, "completion queue")                                                            \
@@ -387,7 +405,11 @@
     S(create_srq, RFC_CREATE_SRQ)                                                                  \
     S(srq_handle, RFC_SRQ_HANDLE)                                                                  \
     S(modify_srq, RFC_MODIFY_SRQ)                                                                  \
-    S(srq_attr, RFC_SRQ_ATTR)
+    S(srq_attr, RFC_SRQ_ATTR)                                                                      \
+    S(ceq_limits, RFC_CEQ_LIMITS)                                                                  \
+    S(create_cq_ex, RFC_CREATE_CQ_EX)                                                              \
+    S(cq_arm, RFC_CQ_ARM)                                                                          \
+    S(cq_event, RFC_CQ_EVENT)
 
 /* For each structure NAME: struct raw_NAME (the bytes), struct rfc_NAME (decoded),
  * rfc_NAME_get(), which decodes, and rfc_NAME_put(), which encodes.  sizeof(struct raw_NAME) is the

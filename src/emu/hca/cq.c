@@ -93,6 +93,11 @@ void cq_arm(struct cq *cq, bool solicited_only)
         cq->arm = CQ_ARMED_SOLICITED;
 }
 
+void cq_disarm(struct cq *cq)
+{
+    cq->arm = CQ_IDLE;
+}
+
 bool cq_completed(struct hca *h, struct cq *cq, const struct completion *wc)
 {
     const bool failed =

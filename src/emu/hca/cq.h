@@ -67,6 +67,9 @@ static inline struct cq *hca_cq(const struct hca *h, uint32_t cqn)
  */
 void cq_arm(struct cq *cq, bool solicited_only);
 
+/* Takes the arming back.  For a device that finds the arming in the memory of its driver. */
+void cq_disarm(struct cq *cq);
+
 /* Adds the delivered completion @wc to the log.  If it fires the armed event, disarms the queue and
  * returns true.
  */

@@ -256,7 +256,8 @@ static bool rdma_function_init(struct lab_state *w, struct host *h, const struct
                 .limits = c->limits},
         .slot = {.number = pci_number_of(FN_RDMA), .multifunction = true},
         .features_off = c->features_off,
-        .extensions = rdma_extensions(c->extensions),
+        .extensions =
+            c->external && !c->extensions ? RDMA_EXTENSIONS : rdma_extensions(c->extensions),
         .ceqs = c->ceqs,
         .packed = c->ring == VRING_packed,
         .platform = c->external,

@@ -44,13 +44,13 @@ void changed_free(struct changed *c)
 }
 
 /* Parts of a host are numbered like the virtqueues of virtio-rdma, whatever device it has: control,
- * CQs, queues of queue pairs, events, shared receive queues.
+ * CQs, queues of queue pairs, events, shared receive queues, completion event queues.
  */
 static uint32_t n_parts(const struct host *h)
 {
     const struct rnic_config *c = h->rnic ? h->rnic->config : NULL;
 
-    return c ? queue_of_srq(c->max_cq, c->max_qp, c->max_srq) + 1 : 1;
+    return c ? queue_of_srq(c->max_cq, c->max_qp, c->max_srq) + 1 + DEVICE_CEQS_MAX : 1;
 }
 
 /* The bit set of @host, large enough for @queue; NULL when memory is short. */

@@ -139,6 +139,8 @@ static const char *check_rest(const struct host *h)
         broken = check_queue(h, QUEUE_CTRL);
     if (!broken && rdma && rdma_offers(&rdma->config, VF_EVENTQ))
         broken = check_queue(h, queue_of_events(h->rnic->config->max_cq, h->rnic->config->max_qp));
+    if (!broken && rdma)
+        broken = rdma_ceqs_invariant(rdma);
     for (uint32_t q = 0; q < NET_QUEUES && !broken && !h->is_external; q++)
         broken = check_ring(&h->net->pci.queues[q], &h->guest.net.queues[q].vq);
     return broken;
@@ -161,6 +163,8 @@ static const char *check_part(const struct host *h, uint32_t queue)
     qpn = queue_owner(c->max_cq, queue);
     cq = qpn ? NULL : hca_cq(&h->rnic->hca, queue);
     qp = hca_qp(&h->rnic->hca, qpn);
+    if (queue_srqn(c->max_cq, c->max_qp, queue) > c->max_srq)
+        return check_queue(h, queue); /* that of completion events */
     srq = hca_srq(&h->rnic->hca, queue_srqn(c->max_cq, c->max_qp, queue));
     if (srq)
         return check_srq(h, srq, queue);
@@ -172,6 +176,7 @@ static const char *check_part(const struct host *h, uint32_t queue)
 static const char *check_host(const struct host *h)
 {
     const struct rnic_config *c = h->rnic ? h->rnic->config : NULL;
+    const struct rdma *rdma = host_rdma(h);
     const char *broken = check_rest(h);
 
     if (!c)
@@ -182,6 +187,8 @@ static const char *check_host(const struct host *h)
         broken = check_part(h, queue_of_sends(c->max_cq, qpn));
     for (uint32_t srqn = 1; srqn <= h->rnic->hca.limits.max_srq && !broken; srqn++)
         broken = check_part(h, queue_of_srq(c->max_cq, c->max_qp, srqn));
+    for (uint32_t k = 0; rdma && k < rdma->n_ceqs && !broken; k++)
+        broken = check_part(h, rdma_ceq(rdma, k));
     return broken;
 }
 

@@ -3,6 +3,7 @@
  * device model carries them out.  [decision 0036]
  */
 #include "emu/device/pvrdma/pvrdma.h"
+#include "emu/device/rdma.h"
 #include "emu/facts/device.h"
 #include "emu/facts/enum/fault.h"
 #include "emu/facts/enum/pci_function.h"
@@ -37,7 +38,8 @@ static bool is_written(const struct host *h, const struct rdl_device_fault_confi
     if (c->net)
         return c->queue == NET_QUEUE_RX;
     return c->queue == QUEUE_CTRL || is_of_cq(h, c) ||
-           c->queue == queue_of_events(config->max_cq, config->max_qp);
+           c->queue == queue_of_events(config->max_cq, config->max_qp) ||
+           (host_rdma(h) && rdma_is_ceq(host_rdma(h), c->queue));
 }
 
 /* Returns RDL_OK if a virtio device can have a fault of this kind there. */

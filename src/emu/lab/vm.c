@@ -162,7 +162,8 @@ enum rdl_status rdl_vm_offer(struct rdl_lab *lab, rdl_host host, uint64_t featur
     if (host_virtio(h, FN_NET))
         offer(host_virtio(h, FN_NET), features_off, net_off);
     if (host_virtio(h, FN_RDMA))
-        offer(host_virtio(h, FN_RDMA), features_off, rdma_features_lost(features_off));
+        offer(host_virtio(h, FN_RDMA), features_off,
+              (features_off & RDMA_EXTENSIONS) | rdma_features_lost(features_off));
     return RDL_OK;
 }
 

@@ -365,7 +365,7 @@ static void on_used(struct watch *s, const struct ev_used *e)
     c = s->state->hosts[e->host]->rnic->config;
     qpn = queue_owner(c->max_cq, e->queue);
     srqn = queue_srqn(c->max_cq, c->max_qp, e->queue);
-    if (srqn > 0)
+    if (srqn > 0 && srqn <= c->max_srq)
         on_used_shared(s, e, srqn);
     if (qpn == 0 || qpn > c->max_qp)
         return;

@@ -9,6 +9,7 @@
 #include "emu/facts/device.h"
 #include "emu/facts/enum/async_event.h"
 #include "emu/facts/enum/profile.h"
+#include "emu/facts/virtio/feature.h"
 #include "rdmalab/control.h"
 #include "swarm/drills/drill_device.h"
 
@@ -234,16 +235,35 @@ void device_step_limits(struct drill *d)
 
 /* --- Requests of a wrong form ----------------------------------------------------------------- */
 
-/* Sends a command that does not exist, or one without the last byte of its structure. */
-void device_step_malformed(struct drill *d)
+/* Lists the commands that the device of this drill has, which offers no extensions.  Returns how
+ * many there are.
+ */
+static uint32_t list_commands(uint8_t ret[UINT8_MAX])
 {
-    static const uint8_t commands[] = {
-#define CONTROL(nm, ...) CMD_##nm,
+    static const struct {
+        uint8_t number;
+        uint32_t feature;
+    } rows[] = {
+#define CONTROL(nm, name, number, feature, ...) {CMD_##nm, feature},
 #include "emu/facts/controls.def"
 #undef CONTROL
     };
+    uint32_t n = 0;
+
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        if (!(VIRTIO_FEATURE(rows[i].feature) & RDMA_EXTENSIONS))
+            ret[n++] = rows[i].number;
+    }
+    return n;
+}
+
+/* Sends a command that does not exist, or one without the last byte of its structure. */
+void device_step_malformed(struct drill *d)
+{
     static const uint8_t zeros[RDL_CONTROL_BYTES_MAX];
-    const uint32_t command = commands[drill_below(d, ARRAY_LEN(commands))];
+    uint8_t commands[UINT8_MAX];
+    const uint32_t n = list_commands(commands);
+    const uint32_t command = commands[drill_below(d, n)];
     const size_t bytes = rfc_bytes(rfc_ctrl(command)->request);
     uint32_t unknown = drill_below(d, 256);
 
@@ -252,7 +272,7 @@ void device_step_malformed(struct drill *d)
                          NULL, 0);
         return;
     }
-    for (size_t i = 0; i < ARRAY_LEN(commands); i++) {
+    for (uint32_t i = 0; i < n; i++) {
         if (unknown == commands[i])
             unknown = 0xff;
     }

@@ -287,11 +287,12 @@ static bool learn(struct drill *d, uint32_t function)
 
 static void set_up(struct drill *d)
 {
-    const struct rdl_host_config host = {.name = "m1", .external = true};
+    const struct rdl_host_config host = {
+        .name = "m1", .external = true, .extensions = VIRTIO_FEATURE(EXT_NONE)};
     struct machine *m = machine_of(d);
     uint8_t gid[16];
 
-    drill_say(d, "host m1 vm");
+    drill_say(d, "host m1 vm extensions=none");
     if (!drill_works(d, rdl_host_add(d->lab, &host, &m->host), "a host can be added") ||
         !drill_works(d, rdl_host_address(d->lab, m->host, 0, gid, m->mac), "a host has a MAC") ||
         !add_port(d) ||

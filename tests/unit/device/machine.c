@@ -161,7 +161,7 @@ static void functions_up(struct machine *m)
     m->n_irq = 0;
 }
 
-static int power_on(void **state, uint64_t features_off, uint32_t max_srq,
+static int power_on(void **state, uint64_t features_off, uint64_t extensions, uint32_t max_srq,
                     const struct rdl_device_limits *limits)
 {
     struct machine *m = test_calloc(1, sizeof(*m));
@@ -184,7 +184,9 @@ static int power_on(void **state, uint64_t features_off, uint32_t max_srq,
                                               .limits = *limits,
                                               .seed = 1},
                                       .slot = {.number = 1},
-                                      .features_off = features_off};
+                                      .features_off = features_off,
+                                      .extensions = extensions,
+                                      .ceqs = MACHINE_CEQS};
     struct vnet_config vnet = {.mergeable = true};
 
     assert_non_null(arena);
@@ -233,7 +235,12 @@ static const struct rdl_device_limits usual; /* all 0 */
 
 int machine_power_on(void **state)
 {
-    return power_on(state, 0, 0, &usual);
+    return power_on(state, 0, 0, 0, &usual);
+}
+
+int machine_power_on_ceqs(void **state)
+{
+    return power_on(state, 0, RDMA_EXTENSIONS, 0, &usual);
 }
 
 static int set_up_with(void **state, uint64_t features_off, uint64_t accepted, uint32_t max_srq,
@@ -242,7 +249,7 @@ static int set_up_with(void **state, uint64_t features_off, uint64_t accepted, u
     struct machine *m;
     struct rfc_add_gid gid = {.gid_type = GID_TYPE_ROCE_V2, .port_num = HCA_PORT};
 
-    power_on(state, features_off, max_srq, limits);
+    power_on(state, features_off, accepted & RDMA_EXTENSIONS, max_srq, limits);
     m = *state;
     m->rx.queue = 0;
     m->tx.queue = 1;
@@ -264,7 +271,7 @@ static int set_up(void **state, uint64_t features_off, uint64_t accepted, uint32
 
 int machine_set_up_limits(void **state, const struct rdl_device_limits *limits)
 {
-    return set_up_with(state, 0, RDMA_FEATURES_OWN, MACHINE_MAX_SRQ, limits);
+    return set_up_with(state, 0, RDMA_FEATURES_OWN | RDMA_EXTENSIONS, MACHINE_MAX_SRQ, limits);
 }
 
 int machine_set_up(void **state)

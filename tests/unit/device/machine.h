@@ -30,6 +30,7 @@
 #define MACHINE_MAX_CQ    3u
 #define MACHINE_MAX_QP    5u /* QPNs 2 .. 5 are assigned */
 #define MACHINE_MAX_SRQ   2u /* with machine_set_up_srq() */
+#define MACHINE_CEQS      2u /* where the driver accepts every feature */
 #define MACHINE_MTU       1500u
 #define RING_SIZE         16u
 
@@ -89,6 +90,8 @@ struct machine {
 
 /* Both devices after power-on, with a link and without a driver. */
 int machine_power_on(void **state);
+/* The same with a device that offers all extensions. */
+int machine_power_on_ceqs(void **state);
 /* In addition both drivers are up with the queues ctrl, tx and rx, and GID 0 is set. */
 int machine_set_up(void **state);
 /* In addition the driver accepts memory windows; or the device does not offer them. */

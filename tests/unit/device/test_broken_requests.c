@@ -121,6 +121,7 @@ static const struct valid valid[] = {
     VALID(RESIZE_QP, resize_qp, .qpn = PAIR_SENDER, .max_send_wr = 4, .max_recv_wr = 5),
     VALID(ATTACH_MCAST, mcast, .gid = {0xff, 0x12}, .qpn = UD_QPN),
     AFTER(member_of_group, DETACH_MCAST, mcast, .gid = {0xff, 0x12}, .qpn = UD_QPN),
+    VALID(CREATE_CQ_EX, create_cq_ex, .cqe = 1, .ceq = 1, .arm = PAGE_AT),
     VALID(CREATE_SRQ, create_srq, .pdn = 1, .max_wr = 1),
     VALID(MODIFY_SRQ, modify_srq, .srqn = 1, .attr_mask = SRQ_LIMIT),
     VALID(QUERY_SRQ, srq_handle, .srqn = 1),
@@ -137,10 +138,10 @@ static const struct {
     enum kind kind;
 } kinds[] = {
     {"cqn", HANDLE},    {"pdn", HANDLE},    {"qpn", HANDLE},      {"qp_num", HANDLE},
-    {"mrn", HANDLE},    {"mwn", HANDLE},    {"srqn", HANDLE},     {"type", ENUM},
-    {"state", ENUM},    {"mtu", ENUM},      {"notify", ENUM},     {"draining", ENUM},
-    {"flags", FLAGS},   {"mask", FLAGS},    {"start", ADDRESS},   {"addr", ADDRESS},
-    {"npages", COUNT}, /* before "pages" */
+    {"ceq", HANDLE},    {"arm", ADDRESS},   {"mrn", HANDLE},      {"mwn", HANDLE},
+    {"srqn", HANDLE},   {"type", ENUM},     {"state", ENUM},      {"mtu", ENUM},
+    {"notify", ENUM},   {"draining", ENUM}, {"flags", FLAGS},     {"mask", FLAGS},
+    {"start", ADDRESS}, {"addr", ADDRESS},  {"npages", COUNT}, /* before "pages" */
     {"pages", ADDRESS}, {"length", LENGTH}, {"cqe", COUNT},       {"_wr", COUNT},
     {"_sg", COUNT},     {"_sge", COUNT},    {"_data", COUNT},     {"limit", COUNT},
     {"atomic", COUNT},  {"port", NUMBER},   {"port_num", NUMBER}, {"index", NUMBER},

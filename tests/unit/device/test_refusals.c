@@ -92,6 +92,12 @@ static void domains_and_completion_queues(void **state)
     REFUSED(CQ_OVERFLOWED, RESIZE_CQ, resize_cq, .cqn = 2, .cqe = 8);
     REFUSED(CQ_HANDLE, REQ_NOTIFY_CQ, req_notify, .cqn = 4, .flags = 1);
     REFUSED(NOTIFY_FLAGS, REQ_NOTIFY_CQ, req_notify, .cqn = 1, .flags = 3);
+    REFUSED(CQ_CEQ, CREATE_CQ_EX, create_cq_ex, .cqe = 1, .ceq = MACHINE_CEQS);
+    REFUSED(CQ_ARM_MEMORY, CREATE_CQ_EX, create_cq_ex, .cqe = 1, .arm = MACHINE_RAM_BYTES);
+    REFUSED(CQ_ARM_MEMORY, CREATE_CQ_EX, create_cq_ex, .cqe = 1, .arm = PAGE_AT + 4);
+    OK(DESTROY_CQ, cq_handle, .cqn = 3);
+    OK(CREATE_CQ_EX, create_cq_ex, .cqe = 1, .arm = PAGE_AT);
+    REFUSED(CQ_ARMED_IN_MEMORY, REQ_NOTIFY_CQ, req_notify, .cqn = 3, .flags = 1);
 }
 
 /* A region of 4096 bytes at 0x1000, with what is wrong about it. */

@@ -20,9 +20,10 @@
       "its "                                                                                       \
       "completions")
 
-/* The words for extensions in commands.  The number of ALL is that of no feature. */
+/* The words for extensions in commands.  The numbers of ALL and NONE are those of no feature. */
 #define ENUM_EXTENSION(X)                                                                          \
     RDMA_EXTENSION_ROWS(X, EXT)                                                                    \
+    X(EXT, NONE, 62, "no extension, which is what virtual machines need to say")                   \
     X(EXT, ALL, 63, "all extensions of virtio-rdma")
 
 enum extension { ENUM_EXTENSION(ENUM_MEMBER) };

@@ -12,8 +12,7 @@
 /* The features that this driver can use. */
 #define FEATURES_WANTED                                                                            \
     (VIRTIO_FEATURES_ALL | VIRTIO_FEATURE(VF_RING_PACKED) |                                        \
-     (RDMA_FEATURES_OWN & ~VIRTIO_FEATURE(VF_ON_DEMAND)) | VIRTIO_FEATURE(VF_QP_END) |             \
-     VIRTIO_FEATURE(VF_REG_IN_WQE))
+     (RDMA_FEATURES_OWN & ~VIRTIO_FEATURE(VF_ON_DEMAND)) | RDMA_EXTENSIONS)
 
 /* Bits of device_cap_flags: IB_DEVICE_MEM_MGT_EXTENSIONS, and support of
  * IB_QP_CREATE_BLOCK_SELF_MCAST_LB.
@@ -106,14 +105,18 @@ static enum rdl_status boot_queues(struct virtio_rdma *d)
     const uint32_t end = queue_of_events(d->device.max_cq, d->device.max_qp);
     enum rdl_status st = boot_ctrl_queue(d);
 
-    if (st == RDL_OK && queues_on_demand(d))
-        return events_boot(d);
+    if (st == RDL_OK && queues_on_demand(d)) {
+        st = events_boot(d);
+        return st == RDL_OK ? ceq_boot(d) : st;
+    }
     for (uint32_t i = 1; st == RDL_OK && i < end; i++)
         st = queue_boot(d, i, d->boot_size,
                         i <= d->device.max_cq ? cq_vector(d, i) : VIRTIO_NO_VECTOR);
     if (st == RDL_OK)
         st = events_boot(d);
-    return st == RDL_OK ? srq_boot(d) : st;
+    if (st == RDL_OK)
+        st = srq_boot(d);
+    return st == RDL_OK ? ceq_boot(d) : st;
 }
 
 /* The device's limits in the terms of verbs.  A WQE with its inline data fits one page. */
@@ -192,8 +195,10 @@ static enum rdl_status set_up(struct virtio_rdma *d)
     n_queues = queue_count(n_cq, n_qp) + virtio_has_feature(&d->virtio, VF_EVENTQ);
     if (srq_queues_end(d) > 0)
         n_queues = srq_queues_end(d);
-    if (reg_read(&d->virtio, REG_NUM_QUEUES, 2) < n_queues)
+    if (reg_read(&d->virtio, REG_NUM_QUEUES, 2) < n_queues || !ceq_read_limits(d, n_queues))
         return RDL_ERR_BROKEN;
+    if (d->n_ceqs > 0)
+        n_queues = d->first_ceq + d->n_ceqs;
 
     limits = limits_of(d);
     d->queues = arena_alloc(d->arena, n_queues * sizeof(*d->queues));

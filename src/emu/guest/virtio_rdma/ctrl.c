@@ -29,7 +29,7 @@ static void (*const answers[])(struct virtio_rdma *d, const uint8_t *data) = {
 static void (*const refusals[ARRAY_LEN(answers)])(struct virtio_rdma *d) = {
     [CMD_CREATE_CQ] = answer_cq_refused,        [CMD_CREATE_QP] = answer_qp_refused,
     [CMD_RESIZE_CQ] = answer_cq_resize_refused, [CMD_RESIZE_QP] = answer_qp_resize_refused,
-    [CMD_CREATE_SRQ] = answer_srq_refused,
+    [CMD_CREATE_SRQ] = answer_srq_refused,      [CMD_CREATE_CQ_EX] = answer_cq_refused,
 };
 
 bool ctrl_take_place(struct virtio_rdma *d, struct virtio_rdma_request *p)

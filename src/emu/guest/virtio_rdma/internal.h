@@ -3,7 +3,7 @@
  *
  * driver.c the driver's table · boot.c · queues.c virtqueues · ctrl.c control queue · raw.c raw
  * requests · requests.c PDs, CQs · mr.c · resize.c · qp.c · srq.c · work.c post, kick, poll ·
- * events.c asynchronous events · irq.c interrupts
+ * events.c asynchronous events · ceq.c completion event queues, arming in memory · irq.c interrupts
  */
 #ifndef EMU_GUEST_VIRTIO_RDMA_INTERNAL_H
 #define EMU_GUEST_VIRTIO_RDMA_INTERNAL_H
@@ -45,10 +45,12 @@ static inline bool rings_share_pages(const struct virtio_rdma *d)
     return queues_on_demand(d) || has_many_queues(d);
 }
 
-/* ctrl_vector() returns the MSI-X vector of the control queue, cq_vector() that of the queue of CQ
- * @cqn.
+/* ctrl_vector() returns the MSI-X vector of the control queue.  shared_vector() returns that of CEQ
+ * @k, from 0, or of CQ @k + 1 if there are no CEQs.  cq_vector() returns that of the queue of CQ
+ * @cqn, VIRTIO_NO_VECTOR if there are CEQs.
  */
 uint16_t ctrl_vector(const struct virtio_rdma *d);
+uint16_t shared_vector(const struct virtio_rdma *d, uint32_t k);
 uint16_t cq_vector(const struct virtio_rdma *d, uint32_t cqn);
 
 /* Allocates a ring of @size entries at boot, programs the queue's registers and enables it.
@@ -158,6 +160,37 @@ enum rdl_status events_boot(struct virtio_rdma *d);
  * malformed event marks the device broken.
  */
 void events_poll(struct virtio_rdma *d);
+
+/* ceq.c */
+
+/* Return true if completion events come in queues of their own, and if CQs are armed in memory. */
+bool has_ceqs(const struct virtio_rdma *d);
+bool arms_in_memory(const struct virtio_rdma *d);
+
+/* Reads the number of CEQs, if the feature was accepted.  They are the last queues of the device,
+ * behind @n_queues others.  Returns false if the device is not like that.
+ */
+bool ceq_read_limits(struct virtio_rdma *d, uint32_t n_queues);
+
+/* Sets up the CEQs and their buffers.  Returns RDL_OK, RDL_ERR_NOMEM or RDL_ERR_BROKEN. */
+enum rdl_status ceq_boot(struct virtio_rdma *d);
+
+/* Takes the events of the CEQs that use @vector, and raises completion events.  A malformed event
+ * marks the device broken.
+ */
+void ceq_interrupt(struct virtio_rdma *d, uint32_t vector);
+
+/* Takes the events of all CEQs, before the number of a CQ is used again. */
+void ceq_drain(struct virtio_rdma *d);
+
+/* ceq_choose() chooses the CEQ of a new CQ and takes the memory of its arming.  Returns false if
+ * the DMA area is full.  ceq_leave() gives the memory back.
+ */
+bool ceq_choose(struct virtio_rdma *d, struct virtio_rdma_cq *c);
+void ceq_leave(struct virtio_rdma *d, struct virtio_rdma_cq *c);
+
+/* Arms @c by a store in its memory.  Returns RDL_OK or RDL_ERR_NOMEM. */
+enum rdl_status ceq_arm(struct virtio_rdma *d, struct virtio_rdma_cq *c, bool solicited_only);
 
 /* Reads the event counter of a device without an event queue after a configuration change, and
  * reports the increase to the verbs.

@@ -56,7 +56,9 @@ void irq_message(void *driver, uint32_t vector)
         if (!d->verbs->up)
             (void)boot_go_on(d); /* verbs_answer() reports a failure */
     }
-    if (vector >= cq_vector(d, 1))
+    if (has_ceqs(d))
+        ceq_interrupt(d, vector);
+    else if (vector >= shared_vector(d, 0))
         cq_vector_interrupt(d, vector);
 }
 

@@ -9,13 +9,18 @@ uint16_t ctrl_vector(const struct virtio_rdma *d)
     return d->virtio.pci.n_vectors > GUEST_VECTOR_CTRL ? GUEST_VECTOR_CTRL : GUEST_VECTOR_CONFIG;
 }
 
-uint16_t cq_vector(const struct virtio_rdma *d, uint32_t cqn)
+uint16_t shared_vector(const struct virtio_rdma *d, uint32_t k)
 {
     const uint32_t n = d->virtio.pci.n_vectors;
 
     if (n <= GUEST_VECTOR_CQ)
         return (uint16_t)(n - 1);
-    return (uint16_t)(GUEST_VECTOR_CQ + (cqn - 1) % (n - GUEST_VECTOR_CQ));
+    return (uint16_t)(GUEST_VECTOR_CQ + k % (n - GUEST_VECTOR_CQ));
+}
+
+uint16_t cq_vector(const struct virtio_rdma *d, uint32_t cqn)
+{
+    return has_ceqs(d) ? VIRTIO_NO_VECTOR : shared_vector(d, cqn - 1);
 }
 
 enum rdl_status queue_boot(struct virtio_rdma *d, uint32_t queue, uint32_t size, uint16_t vector)

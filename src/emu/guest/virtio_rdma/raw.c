@@ -173,8 +173,16 @@ enum rdl_status raw_rearm_cq(struct guest_cq *cq)
                                         .room = 1};
     uint32_t id;
 
+    if (arms_in_memory(d)) {
+        const enum rdl_status st = ceq_arm(d, (struct virtio_rdma_cq *)cq, false);
+
+        if (st == RDL_OK)
+            verbs_rearmed(cq, true);
+        return st;
+    }
     rfc_req_notify_put(&raw, &cmd);
-    vqd_want_interrupt(virtio_rdma_vq(d, cq->cqn), d->virtio.pci.ram, true);
+    if (!has_ceqs(d))
+        vqd_want_interrupt(virtio_rdma_vq(d, cq->cqn), d->virtio.pci.ram, true);
     return send_for(d, &request, true, cq, &id);
 }
 

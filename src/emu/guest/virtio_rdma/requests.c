@@ -27,18 +27,40 @@ static struct virtio_rdma_cq *answered_cq(const struct virtio_rdma *d)
     return (struct virtio_rdma_cq *)asked_about(d);
 }
 
+static enum rdl_status send_create_cq(struct virtio_rdma *d, const struct guest_cq *cq)
+{
+    uint8_t request[sizeof(struct raw_create_cq)];
+
+    st_le32(request, cq->cqe);
+    return ctrl_send(d, CMD_CREATE_CQ, request, 0);
+}
+
+/* The same with the feature CEQ. */
+static enum rdl_status send_create_cq_ex(struct virtio_rdma *d, struct guest_cq *cq)
+{
+    struct virtio_rdma_cq *c = (struct virtio_rdma_cq *)cq;
+    struct raw_create_cq_ex raw;
+    enum rdl_status st;
+
+    if (!ceq_choose(d, c))
+        return RDL_ERR_NOMEM;
+    rfc_create_cq_ex_put(&raw, &(struct rfc_create_cq_ex){cq->cqe, c->ceq, c->arm_gpa});
+    st = ctrl_send(d, CMD_CREATE_CQ_EX, &raw, 0);
+    if (st != RDL_OK)
+        ceq_leave(d, c);
+    return st;
+}
+
 static enum rdl_status create_cq(struct guest_cq *cq)
 {
     struct virtio_rdma *d = driver_of(&cq->o);
     struct guest_queue_mem *mem = &((struct virtio_rdma_cq *)cq)->mem;
-    uint8_t request[sizeof(struct raw_create_cq)];
     const uint64_t mark = dma_mark(d->virtio.pci.dma);
     enum rdl_status st = queue_mem_take(d, cq->cqe, sizeof(struct raw_cqe), mem);
 
     if (st != RDL_OK)
         return st;
-    st_le32(request, cq->cqe);
-    st = ctrl_send(d, CMD_CREATE_CQ, request, 0);
+    st = has_ceqs(d) ? send_create_cq_ex(d, cq) : send_create_cq(d, cq);
     if (st != RDL_OK)
         queue_mem_undo(d, mem, mark);
     return st;
@@ -56,7 +78,7 @@ void cq_fill(struct virtio_rdma *d, const struct virtio_rdma_cq *c)
         if (!vqd_add(q, d->virtio.pci.ram, &seg, 0, 1, &head))
             break; /* only a broken ring is too short */
     }
-    vqd_want_interrupt(q, d->virtio.pci.ram, c->cq.armed);
+    vqd_want_interrupt(q, d->virtio.pci.ram, c->cq.armed && !has_ceqs(d));
     vqd_publish(q, d->virtio.pci.ram);
     queue_kick(d, c->cq.cqn);
 }
@@ -69,7 +91,7 @@ void answer_create_cq(struct virtio_rdma *d, const uint8_t *data)
     if (!verbs_is_free(d->verbs, OBJ_CQ, cqn) ||
         queue_attach(d, cqn, &c->mem, cq_vector(d, cqn)) != RDL_OK) {
         verbs_broken(d->verbs);
-        queue_mem_give(d, &c->mem);
+        answer_cq_refused(d);
         ctrl_failed(d, RSP_ERR);
         return;
     }
@@ -77,8 +99,14 @@ void answer_create_cq(struct virtio_rdma *d, const uint8_t *data)
     cq_fill(d, c); /* no interrupt before the CQ is armed */
 }
 
+void answer_create_cq_ex(struct virtio_rdma *d, const uint8_t *data)
+{
+    answer_create_cq(d, data);
+}
+
 void answer_cq_refused(struct virtio_rdma *d)
 {
+    ceq_leave(d, answered_cq(d));
     queue_mem_give(d, &answered_cq(d)->mem);
 }
 
@@ -89,7 +117,9 @@ void answer_destroy_cq(struct virtio_rdma *d, const uint8_t *data)
 
     (void)data;
     events_poll(d); /* passes on events of this object before its number is reused */
+    ceq_drain(d);
     queue_detach(d, cqn, cq_vector(d, cqn));
+    ceq_leave(d, c);
     queue_mem_give(d, &c->mem);
     kept_drop(d, &c->kept);
     verbs_destroyed(&c->cq.o);
@@ -104,8 +134,16 @@ static enum rdl_status arm_cq(struct guest_cq *cq, bool solicited_only)
     };
     struct raw_req_notify raw;
 
+    if (arms_in_memory(d)) {
+        const enum rdl_status st = ceq_arm(d, (struct virtio_rdma_cq *)cq, solicited_only);
+
+        if (st == RDL_OK)
+            verbs_armed(cq);
+        return st;
+    }
     rfc_req_notify_put(&raw, &cmd);
-    vqd_want_interrupt(virtio_rdma_vq(d, cq->cqn), d->virtio.pci.ram, true);
+    if (!has_ceqs(d))
+        vqd_want_interrupt(virtio_rdma_vq(d, cq->cqn), d->virtio.pci.ram, true);
     return ctrl_send(d, CMD_REQ_NOTIFY_CQ, &raw, cq->cqn);
 }
 

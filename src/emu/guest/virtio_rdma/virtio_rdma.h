@@ -8,6 +8,7 @@
 #ifndef EMU_GUEST_VIRTIO_RDMA_H
 #define EMU_GUEST_VIRTIO_RDMA_H
 
+#include "emu/facts/device.h"
 #include "emu/facts/rfc.h"
 #include "emu/facts/virtio_rdma/ctrl_cmd.h"
 #include "emu/guest/machine/rdma_driver.h"
@@ -29,9 +30,13 @@
 /* Entries of the event queue. */
 #define GUEST_EVENT_QUEUE_SIZE 16u
 
+/* Entries of a completion event queue: more events wait in the device. */
+#define GUEST_CEQ_SIZE 16u
+
 /* MSI-X vectors.  The event queue shares the vector of the control queue.  Completion queues share
- * the vectors from GUEST_VECTOR_CQ on; with fewer than three vectors they share the last one.  Send
- * and receive queues have no vector.
+ * the vectors from GUEST_VECTOR_CQ on; with fewer than three vectors they share the last one.  With
+ * completion event queues these have the vectors, and completion queues none.  Send and receive
+ * queues have no vector.
  */
 #define GUEST_VECTOR_CONFIG 0u
 #define GUEST_VECTOR_CTRL   1u
@@ -57,6 +62,12 @@ struct virtio_rdma_cq {
     struct guest_queue_mem mem;
     struct guest_queue_mem new_mem; /* memory after the resize that is under way */
     struct kept_cqes kept;
+    /* With the feature CEQ. */
+    uint32_t ceq;       /* number of the CEQ that gets its events */
+    uint64_t arm_gpa;   /* address of its arming; 0: it is armed by REQ_NOTIFY_CQ */
+    uint32_t arming;    /* flags of the arming in memory that may have raised no event; 0: none */
+    uint32_t armings;   /* number of the latest arming in memory */
+    uint32_t n_armings; /* armings in memory since the last event */
 };
 
 struct virtio_rdma_qp {
@@ -136,6 +147,10 @@ struct virtio_rdma {
     struct virtio_rdma_ctrl ctrl;
     struct raw_requests raw;
     struct virtio_rdma_events events;
+    /* Completion event queues; n_ceqs 0: the device has none. */
+    uint32_t n_ceqs, first_ceq; /* their number, and the first virtqueue */
+    uint32_t next_ceq;          /* the CEQ of the next CQ */
+    uint64_t ceq_buffers_gpa[DEVICE_CEQS_MAX];
     uint64_t irqs; /* interrupts handled */
 };
 

@@ -6,6 +6,7 @@
  * differ, the driver's value has a name of its own (known_state).
  */
 #include "emu/base/cursor.h"
+#include "emu/device/rdma.h"
 #include "emu/facts/enum/object.h"
 #include "emu/facts/enum/timer.h"
 #include "emu/hca/ctrl.h"
@@ -130,6 +131,14 @@ static const char *const arm_words[] = {
     [CQ_ARMED_ANY] = "any",
 };
 
+/* The completions that fire the event of @cq. */
+static enum cq_arm arm_of(const struct host *h, const struct cq *cq)
+{
+    const struct rdma *d = host_rdma(h);
+
+    return d ? rdma_cq_arm(d, cq) : cq->arm;
+}
+
 void visit_cq(const struct inode *n, struct visit *v)
 {
     const struct guest_cq *g = n->object;
@@ -146,7 +155,7 @@ void visit_cq(const struct inode *n, struct visit *v)
     if (!cq)
         return; /* the device has not answered the create request yet */
     inspect_leaf(v, LEAF_cq_count, cq->n_completed);
-    inspect_text(v, LEAF_cq_armed, arm_words[cq->arm]);
+    inspect_text(v, LEAF_cq_armed, arm_words[arm_of(n->host, cq)]);
     inspect_leaf(v, LEAF_cq_error, cq->error);
     wc.object = cq;
     wc.list_end = cq->n_completed;

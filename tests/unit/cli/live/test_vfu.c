@@ -196,7 +196,7 @@ static int connects(const char *path)
 /* Connects to the functions, and asks for the version and the shape of each as QEMU does. */
 static void connects_to_all(int argc, char **argv)
 {
-    static const uint32_t vectors[] = {3, 57};
+    static const uint32_t vectors[] = {3, 61};
     static const uint8_t version[] = {0, 0, 0, 0, '{', '}', 0};
     uint8_t ret[VFU_REPLY_BYTES], info[16] = {16}, region[32] = {32};
     uint32_t n = 0;
