@@ -36,8 +36,13 @@ enum ring_role ring_role_of(const char *path)
                 {CHILD_host_ctrl, RING_CTRL}};
     const char *slot = strstr(path, ".desc[");
     const size_t n = slot ? (size_t)(slot - path) : strlen(path);
+    const char *ceq = strchr(path, '.');
+    const char *key = child_rows[CHILD_host_ceq].key;
     char events[64];
     struct text t = text_on(events, sizeof(events));
+
+    if (ceq && strncmp(ceq + 1, key, strlen(key)) == 0 && ceq[1 + strlen(key)] == '[')
+        return RING_CEQ;
 
     text_addf(&t, "%s.%s", child_rows[CHILD_host_async].key, child_rows[CHILD_async_queue].key);
     if (ends_with(path, n, events))
@@ -237,11 +242,24 @@ static void add_event(struct text *t, const uint8_t *event, size_t bytes)
     text_addf(t, "%s, number %u", enum_name(&enum_async_event, e.type), e.number);
 }
 
+static void add_cq_event(struct text *t, const uint8_t *event, size_t bytes)
+{
+    struct rfc_cq_event e;
+
+    if (bytes < sizeof(struct raw_cq_event)) {
+        text_add(t, "too short for an event");
+        return;
+    }
+    rfc_cq_event_get(&e, (const struct raw_cq_event *)event);
+    text_addf(t, "completion event of CQ %u", e.cqn);
+}
+
 /* Describes a buffer that the device has not written yet. */
 static const char *room(enum ring_role role)
 {
     return role == RING_CQ       ? "room for a CQE"
            : role == RING_EVENTS ? "room for an event"
+           : role == RING_CEQ    ? "room for a completion event"
                                  : "room for the response";
 }
 
@@ -292,6 +310,9 @@ void wqe_add_text(struct text *t, const struct wqe_reader *r, const struct wqe_b
         break;
     case RING_EVENTS:
         add_event(t, bytes.v, bytes.n);
+        break;
+    case RING_CEQ:
+        add_cq_event(t, bytes.v, bytes.n);
         break;
     case RING_NONE:
         break;
@@ -373,6 +394,8 @@ void wqe_dump(const struct rfc_sink *to, const struct wqe_reader *r, const struc
         (void)rfc_dump(to, rfc_find("cqe"), "", bytes->v, bytes->n, 0);
     else if (b->role == RING_EVENTS)
         (void)rfc_dump(to, rfc_find("async_event"), "", bytes->v, bytes->n, 0);
+    else if (b->role == RING_CEQ)
+        (void)rfc_dump(to, rfc_find("cq_event"), "", bytes->v, bytes->n, 0);
     else
         dump_control(to, b, bytes->v, bytes->n);
 }

@@ -16,10 +16,11 @@
 #include "rdmalab/inspect.h"
 
 /* The use of a virtqueue; it decides the structures in its buffers. */
-enum ring_role { RING_NONE, RING_SQ, RING_RQ, RING_CQ, RING_CTRL, RING_EVENTS };
+enum ring_role { RING_NONE, RING_SQ, RING_RQ, RING_CQ, RING_CTRL, RING_EVENTS, RING_CEQ };
 
-/* Returns the role of the queue @path ("h1.qp.sq", "h1.cq.queue", "h1.ctrl", "h1.async.queue"), or
- * of the queue that contains the node @path ("h1.qp.sq.desc[0]"); RING_NONE if there is none.
+/* Returns the role of the queue @path ("h1.qp.sq", "h1.cq.queue", "h1.ctrl", "h1.async.queue",
+ * "h1.ceq[0]"), or of the queue that contains the node @path ("h1.qp.sq.desc[0]"); RING_NONE if
+ * there is none.
  */
 enum ring_role ring_role_of(const char *path);
 

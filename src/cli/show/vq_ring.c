@@ -366,7 +366,7 @@ void ring_add_avail_note(struct text *t, const struct vq_ring *q)
 
     if (q->at.driver_avail == q->at.device_avail)
         return;
-    if (q->role == RING_RQ || q->role == RING_CQ || q->role == RING_EVENTS) {
+    if (q->role == RING_RQ || q->role == RING_CQ || q->role == RING_EVENTS || q->role == RING_CEQ) {
         text_add(t, q->role == RING_RQ   ? "the device looks when a packet comes"
                     : q->role == RING_CQ ? "the device looks when it has a completion"
                                          : "the device looks when it has an event");
@@ -408,6 +408,7 @@ static void add_why_posted(struct text *t, const struct vq_ring *q)
         text_add(t, "it is kept for a completion to come");
         break;
     case RING_EVENTS:
+    case RING_CEQ:
         text_add(t, "it is kept for an event to come");
         break;
     default:

@@ -152,7 +152,7 @@ void vq_add_given_back(struct text *t, const struct vq_ring *q, uint64_t i)
  */
 static bool is_in_order(const struct vq_ring *q)
 {
-    return q->role == RING_CQ || q->role == RING_EVENTS;
+    return q->role == RING_CQ || q->role == RING_EVENTS || q->role == RING_CEQ;
 }
 
 static void print_packed_slot(FILE *out, const struct vq_ring *q, const struct wqe_reader *r,

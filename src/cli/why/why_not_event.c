@@ -139,6 +139,11 @@ static void say_cq(struct why_not *w, const char *cq)
 
     if (!tree_leaf(w->lab, cq, LEAF_cq_armed, &armed))
         return;
+    if (tree_number(w->lab, cq, LEAF_cq_event_waits))
+        why_not_say(w,
+                    "An event of %s waits in the device: completion event queue %llu has no buffer "
+                    "for it.",
+                    cq, (unsigned long long)tree_number(w->lab, cq, LEAF_cq_ceq));
     if (strcmp(armed.text, "no") == 0) {
         if (why_not_say_lost_interrupt(w, cq))
             why_not_say(w, "It is not armed any more: later completions interrupt nobody.");

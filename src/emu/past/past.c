@@ -185,6 +185,22 @@ const struct ev *past_queue_fault(const struct past *p, uint32_t host, uint32_t 
     return NULL;
 }
 
+/* Returns the fault that lost the interrupt of the completion event at @i, or NULL. */
+static const struct ev *lost_of_event(const struct past *p, size_t i)
+{
+    const struct ev *event = past_at(p, i);
+
+    for (; i < p->n && ev_tick(past_at(p, i)->id) == ev_tick(event->id); i++) {
+        const struct ev *e = past_at(p, i);
+
+        if (e->kind == EV_device_fault && e->u.device_fault.by == FLT_LOST_INTERRUPT &&
+            e->u.device_fault.host == event->u.ceq_event.host &&
+            e->u.device_fault.queue == event->u.ceq_event.queue)
+            return e;
+    }
+    return NULL;
+}
+
 const struct ev *past_lost_interrupt(const struct past *p, uint32_t host, uint32_t cqn)
 {
     for (size_t i = p->n; i > 0; i--) {
@@ -193,6 +209,8 @@ const struct ev *past_lost_interrupt(const struct past *p, uint32_t host, uint32
         if (e->kind == EV_device_fault && e->u.device_fault.by == FLT_LOST_INTERRUPT &&
             e->u.device_fault.host == host && e->u.device_fault.cqn == cqn)
             return e;
+        if (e->kind == EV_ceq_event && e->u.ceq_event.host == host && e->u.ceq_event.cqn == cqn)
+            return lost_of_event(p, i - 1);
         if ((e->kind == EV_cq_event && e->u.cq_event.host == host && e->u.cq_event.cqn == cqn) ||
             (e->kind == EV_gone && e->u.gone.host == host && e->u.gone.object == OBJ_CQ &&
              e->u.gone.number == cqn))

@@ -135,6 +135,13 @@ static struct inode pkey_list(const struct inode *n)
     return s;
 }
 
+static void ceq_item(const struct inode *list, uint64_t i, struct visit *v, const char *key)
+{
+    const uint32_t queue = rdma_ceq(host_rdma(list->host), (uint32_t)i);
+
+    inspect_item(v, list, key, queue_node(list, FN_RDMA, queue));
+}
+
 static const enum child_id child_of_object[VERBS_KINDS] = {
     [OBJ_PD] = CHILD_host_pd,
     [OBJ_MR] = CHILD_host_mr,
@@ -236,6 +243,8 @@ static void visit_host(const struct inode *n, struct visit *v)
     inspect_child(v, CHILD_host_pkey, pkey_list(n));
     if (h->rnic)
         inspect_child(v, CHILD_host_async, *n);
+    if (host_rdma(h) && host_rdma(h)->n_ceqs > 0)
+        inspect_child(v, CHILD_host_ceq, inspect_list_of(n, host_rdma(h)->n_ceqs, ceq_item));
     inspect_child(v, CHILD_host_pci, *n);
     if (inspect_is_pvrdma(n))
         inspect_child(v, CHILD_host_dsr, *n);

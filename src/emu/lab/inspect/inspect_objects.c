@@ -139,6 +139,20 @@ static enum cq_arm arm_of(const struct host *h, const struct cq *cq)
     return d ? rdma_cq_arm(d, cq) : cq->arm;
 }
 
+/* Reports where the events of @cqn go, if the driver has accepted CEQ. */
+static void visit_cq_events(const struct rdma *d, uint32_t cqn, struct visit *v)
+{
+    const struct rdma_cq_events *e;
+
+    if (!d || !rdma_has_ceqs(d))
+        return;
+    e = &d->cq_events[cqn];
+    inspect_leaf(v, LEAF_cq_ceq, e->ceq);
+    inspect_leaf(v, LEAF_cq_event_waits, e->waits);
+    if (e->arm_gpa)
+        inspect_leaf(v, LEAF_cq_arm_addr, e->arm_gpa);
+}
+
 void visit_cq(const struct inode *n, struct visit *v)
 {
     const struct guest_cq *g = n->object;
@@ -157,6 +171,7 @@ void visit_cq(const struct inode *n, struct visit *v)
     inspect_leaf(v, LEAF_cq_count, cq->n_completed);
     inspect_text(v, LEAF_cq_armed, arm_words[arm_of(n->host, cq)]);
     inspect_leaf(v, LEAF_cq_error, cq->error);
+    visit_cq_events(host_rdma(n->host), g->cqn, v);
     wc.object = cq;
     wc.list_end = cq->n_completed;
     wc.list_first = cq->n_completed > CQ_LOG_MAX ? cq->n_completed - CQ_LOG_MAX : 0;
