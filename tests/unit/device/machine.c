@@ -271,7 +271,10 @@ static int set_up(void **state, uint64_t features_off, uint64_t accepted, uint32
 
 int machine_set_up_limits(void **state, const struct rdl_device_limits *limits)
 {
-    return set_up_with(state, 0, RDMA_FEATURES_OWN | RDMA_EXTENSIONS, MACHINE_MAX_SRQ, limits);
+    /* With REG_IN_WQE MAP_MR_SG is no command. */
+    const uint64_t extensions = RDMA_EXTENSIONS & ~VIRTIO_FEATURE(VF_REG_IN_WQE);
+
+    return set_up_with(state, 0, RDMA_FEATURES_OWN | extensions, MACHINE_MAX_SRQ, limits);
 }
 
 int machine_set_up(void **state)
