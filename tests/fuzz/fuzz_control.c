@@ -203,7 +203,8 @@ static void apply(struct counts *c, uint8_t command)
     c->mrs += (command == CMD_REG_USER_MR) + (command == CMD_GET_DMA_MR) +
               (command == CMD_CREATE_MR) - (command == CMD_DEREG_MR);
     c->mws += (command == CMD_ALLOC_MW) - (command == CMD_DEALLOC_MW);
-    c->cqs += (command == CMD_CREATE_CQ) - (command == CMD_DESTROY_CQ);
+    c->cqs +=
+        (command == CMD_CREATE_CQ) + (command == CMD_CREATE_CQ_EX) - (command == CMD_DESTROY_CQ);
     c->qps += (command == CMD_CREATE_QP) - (command == CMD_DESTROY_QP);
     c->srqs += (command == CMD_CREATE_SRQ) - (command == CMD_DESTROY_SRQ);
 }
