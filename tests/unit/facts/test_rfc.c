@@ -135,7 +135,8 @@ static void structures_have_the_sizes_of_the_rfc(void **state)
         {"modify_qp", 137},  {"query_qp", 8},   {"query_pkey", 6},  {"pkey", 2},
         {"add_gid", 26},     {"del_gid", 6},    {"req_notify", 8},  {"sq_wqe", 75},
         {"rq_wqe", 12},      {"sge", 16},       {"cqe", 38},        {"wr_rdma", 12},
-        {"wr_atomic", 28},   {"wr_ud", 51},     {"wr_reg", 12},  {"wr_reg_list", 40},     {"wr_bind", 33},
+        {"wr_atomic", 28},   {"wr_ud", 51},     {"wr_reg", 12},     {"wr_reg_list", 40},
+        {"wr_bind", 33},
     };
 
     (void)state;
