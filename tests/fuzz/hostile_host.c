@@ -256,6 +256,8 @@ uint32_t hostile_queue(const struct hostile_lab *h, enum hostile_ring ring)
         return queue_of_events(H1_CQS, H1_QPS);
     case RING_SHARED:
         return queue_of_srq(H1_CQS, H1_QPS, 1);
+    case RING_CEQ: /* a device without has no queue of this number */
+        return rdma_first_ceq(&host_rdma(h->h1)->config);
     case RING_SPARE_SENDS:
         return queue_of_sends(H1_CQS, spare);
     case RING_SPARE_RECEIVES:

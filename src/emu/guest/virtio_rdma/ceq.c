@@ -209,8 +209,10 @@ enum rdl_status ceq_arm(struct virtio_rdma *d, struct virtio_rdma_cq *c, bool so
 
     if (c->arming != NOTIFY_NEXT_COMPLETION) /* an arming for any completion stays one */
         c->arming = asked;
-    c->armings++;
+    if (vqd_used_count(virtio_rdma_vq(d, d->first_ceq + c->ceq), d->virtio.pci.ram) == 0)
+        c->n_armings = 0; /* no event is on its way: the new arming replaces the earlier one */
     c->n_armings++;
+    c->armings++;
     arm.arm = c->armings << CQ_ARM_SEQUENCE_SHIFT | c->arming;
     rfc_cq_arm_put(&raw, &arm);
     if (!ram_write(d->virtio.pci.ram, c->arm_gpa, &raw, sizeof(raw)))

@@ -67,7 +67,7 @@ struct virtio_rdma_cq {
     uint64_t arm_gpa;   /* address of its arming; 0: it is armed by REQ_NOTIFY_CQ */
     uint32_t arming;    /* flags of the arming in memory that may have raised no event; 0: none */
     uint32_t armings;   /* number of the latest arming in memory */
-    uint32_t n_armings; /* armings in memory since the last event */
+    uint32_t n_armings; /* armings in memory whose events may still come */
 };
 
 struct virtio_rdma_qp {
