@@ -16,6 +16,7 @@
 #include "emu/facts/enum/send_flag.h"
 #include "emu/facts/enum/syndrome.h"
 #include "emu/facts/leaf.h"
+#include "emu/facts/virtio/feature.h"
 #include "emu/facts/virtio/ring_format.h"
 #include "emu/lab/lab_state.h"
 #include "rdmalab/cm.h"
@@ -115,17 +116,21 @@ static void add_connection(struct testbed *r)
     assert_int_equal(rdl_cm_connect(r->lab, id, &param, &error), RDL_OK);
 }
 
-/* A host whose device has windows, and one of them. */
+/* A host whose device has windows and all extensions; a window, and a completion queue. */
 static void add_window(struct rdl_lab *lab)
 {
-    const struct rdl_host_config config = {.name = "w", .ring = VRING_packed};
+    const struct rdl_host_config config = {
+        .name = "w", .ring = VRING_packed, .extensions = RDMA_EXTENSIONS};
     const struct rdl_limits none = {0};
     struct rdl_response rsp;
     rdl_host host;
+    rdl_cq cq;
     rdl_pd pd;
     rdl_mw mw;
 
     assert_int_equal(rdl_host_add(lab, &config, &host), RDL_OK);
+    assert_int_equal(rdl_create_cq(lab, host, 16, NULL, &cq), RDL_OK);
+    assert_int_equal(rdl_wait(lab, host, none, &rsp), RDL_OK);
     assert_int_equal(rdl_alloc_pd(lab, host, NULL, &pd), RDL_OK);
     assert_int_equal(rdl_wait(lab, host, none, &rsp), RDL_OK);
     assert_int_equal(rdl_alloc_mw(lab, pd, 1, NULL, &mw), RDL_OK);
