@@ -29,12 +29,6 @@ enum hostile_bit {
     HOSTILE_LAB_COUNT = 1u << 4 /* number of sets */
 };
 
-/* Returns true if h1 of the lab with the set @bits has the extensions of virtio-rdma. */
-static inline bool hostile_has_ceqs(unsigned bits)
-{
-    return (bits & HOSTILE_EXTENDED) && !(bits & HOSTILE_MINIMAL);
-}
-
 #define HOSTILE_ZONE_BYTES   65536u
 #define HOSTILE_REGION_BYTES 65536u
 
@@ -58,7 +52,7 @@ enum hostile_ring {
     RING_SPARE_RECEIVES,
     RING_NET_RECEIVES,
     RING_NET_SENDS,
-    RING_CEQ, /* of completion events: in the labs that hostile_has_ceqs() names */
+    RING_CEQ, /* of completion events: of a lab with HOSTILE_EXTENDED and without HOSTILE_MINIMAL */
     RING_COUNT
 };
 

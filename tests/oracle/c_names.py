@@ -20,6 +20,8 @@ ROW = re.compile(r"^(\w+)   .* (0x[0-9a-f]+|\d+), in C (\w+)$", re.MULTILINE)
 WORD = re.compile(r"^([A-Z0-9][A-Z0-9_]+)  ", re.MULTILINE)
 # What this device cannot report: tag matching of other transports.
 FOREIGN = re.compile(r"IBV_WC_(TM_|DRIVER|TSO|IP_CSUM|ATOMIC_WRITE|FLUSH)|IBV_EVENT_WQ_FATAL|IBV_QPS_UNKNOWN")
+# Names that libibverbs has since version 44, but not the headers of Debian 12: not checked where they are missing.
+NEWER = re.compile(r"IBV_ACCESS_FLUSH_(GLOBAL|PERSISTENT)$|IBV_WR_(FLUSH|ATOMIC_WRITE)$")
 # Names of the kernel, which no header of a program has.
 OTHERS = re.compile(r"IB_CM_|IB_SIDR_|RDMA_CM_(?!EVENT_)")
 ENUMS = re.compile(r"enum (?:ibv_(?:wc_status|event_type|qp_state)|rdma_cm_event_type) \{(.*?)\};", re.DOTALL)
@@ -52,7 +54,10 @@ def main():
         sys.exit(__doc__)
     rdmalab = sys.argv[1]
     passed, wrong = 0, []
-    names = told(rdmalab)
+    header = subprocess.run(["gcc", "-E", "-x", "c", "-"], input="".join(f"#include <{h}>\n" for h in HEADERS),
+                            stdout=subprocess.PIPE, text=True, check=True).stdout
+    names = {name: number for name, number in told(rdmalab).items()
+             if not NEWER.match(name) or re.search(rf"\b{name}\b", header)}
     if len(names) < 100:
         wrong.append(f"explain tells only {len(names)} names of C")
     all_of_it = "".join(f"#include <{h}>\n" for h in HEADERS)
@@ -67,8 +72,6 @@ def main():
                 passed += 1
             else:
                 wrong.append(f"{name} is not {number} in the headers")
-    header = subprocess.run(["gcc", "-E", "-x", "c", "-"], input="".join(f"#include <{h}>\n" for h in HEADERS),
-                            stdout=subprocess.PIPE, text=True, check=True).stdout
     for name in re.findall(r"\b(?:IBV|RDMA_CM)_\w+", " ".join(ENUMS.findall(header))):
         if FOREIGN.match(name):
             continue
