@@ -91,6 +91,10 @@ static void forgive(const struct packet *p, uint8_t *to, const uint8_t *from, si
     to[bth + BTH_ACK_AT] |= from[bth + BTH_ACK_AT] & 0x7fu;
     if (p->op->headers & H_DETH)
         to[bth + BTH_BYTES + 4] = from[bth + BTH_BYTES + 4];
+    if (p->op->headers & H_FETH) {
+        memcpy(to + bth + BTH_BYTES, from + bth + BTH_BYTES, FETH_BYTES - 1);
+        to[bth + BTH_BYTES + 3] |= from[bth + BTH_BYTES + 3] & 0xc0u;
+    }
     if (p->op->headers & H_CNP)
         memcpy(to + bth + BTH_BYTES, from + bth + BTH_BYTES, CNP_BYTES);
     memcpy(to + payload_end, from + payload_end, n - payload_end);

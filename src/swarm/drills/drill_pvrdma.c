@@ -296,9 +296,9 @@ static bool make_region(struct drill *d, bool lie, struct pv_dsr *ret, uint32_t 
     uint32_t why[2];
 
     *ret = (struct pv_dsr){.driver_version = PV_VERSION_LEAST - 1 + drill_below(d, 6),
-                           .command_slot = wrong == 2 ? hostile_no_page(d) : s->command,
                            .response_slot = s->response,
                            .uar_pfn = s->uar_pfn};
+    ret->command_slot = wrong == 2 ? hostile_no_page(d) : s->command;
     if (wrong == 3)
         ret->response_slot = drill_one_in(d, 2) ? hostile_no_page(d) : ret->command_slot;
     if (!describe(d, &s->event_pages, PV_BYTES_async_event, wrong == 0, ret->async, &s->events,

@@ -49,9 +49,13 @@ uint32_t hostile_pick(struct drill *d, enum hostile_kind kind)
 /* Draws a handle that no object of @kind has. */
 static uint32_t stranger(struct drill *d, enum hostile_kind kind)
 {
-    uint32_t handle = drill_one_in(d, 3) ? UINT32_MAX - drill_below(d, 2)
-                                         : drill_below(d, 12) << drill_below(d, 8);
+    const bool large = drill_one_in(d, 3);
+    uint32_t handle = drill_below(d, large ? 2 : 12);
 
+    if (large)
+        handle = UINT32_MAX - handle;
+    else
+        handle <<= drill_below(d, 8);
     while (is_used(d, kind, handle))
         handle++;
     return handle;
@@ -181,13 +185,13 @@ static bool create_cq(struct drill *d, uint32_t i, bool lie)
     const struct hostile_directory *p = &at(d, HOSTILE_CQ, i)->pages;
     const uint32_t uc = hostile_pick(d, HOSTILE_UC), wrong = lie ? drill_below(d, 5) : 5;
     struct pv_create_cq r = {.ctx = at(d, HOSTILE_UC, uc)->handle,
-                             .cqe = s->max_cqe >> drill_below(d, 2),
-                             .pages = 2 + drill_below(d, 3)};
+                             .cqe = s->max_cqe >> drill_below(d, 2)};
     struct hostile_object o = nothing();
     struct pv_raw_cq_made raw;
     struct pv_cq_made m;
     uint32_t why;
 
+    r.pages = 2 + drill_below(d, 3);
     if (!hostile_directory(d, p, 2, wrong == 0, &r.pdir, &why))
         return false;
     if (!lie && count(d, HOSTILE_CQ) == s->max_cq)
@@ -221,14 +225,14 @@ static bool create_srq(struct drill *d, uint32_t i, bool lie)
     const struct hostile_driver *s = hostile_of(d);
     const struct hostile_directory *p = &at(d, HOSTILE_SRQ, i)->pages;
     const uint32_t pd = hostile_pick(d, HOSTILE_PD), wrong = lie ? drill_below(d, 7) : 7;
-    struct pv_create_srq r = {.pages = 2 + drill_below(d, 3),
-                              .max_wr = s->max_qp_wr >> drill_below(d, 2),
-                              .max_sge = drill_below(d, s->max_sge + 1)};
+    struct pv_create_srq r = {.pages = 2 + drill_below(d, 3)};
     struct hostile_object o = nothing();
     struct pv_raw_handle raw;
     struct pv_handle h;
     uint32_t why;
 
+    r.max_wr = s->max_qp_wr >> drill_below(d, 2);
+    r.max_sge = drill_below(d, s->max_sge + 1);
     if (pd == HOSTILE_SLOTS)
         return true;
     r.pd = at(d, HOSTILE_PD, pd)->handle;
@@ -270,11 +274,10 @@ static struct pv_create_mr user_mr(struct drill *d, uint32_t n)
 {
     const uint32_t offset = drill_below(d, PV_PAGE_BYTES);
     const uint64_t most = (uint64_t)n * PV_PAGE_BYTES - offset;
+    const uint64_t start = (uint64_t)PV_PAGE_BYTES * (1 + drill_below(d, 1u << 20)) + offset;
+    const uint64_t less = drill_below(d, n > 1 ? PV_PAGE_BYTES : (uint32_t)most);
 
-    return (struct pv_create_mr){
-        .start = (uint64_t)PV_PAGE_BYTES * (1 + drill_below(d, 1u << 20)) + offset,
-        .length = most - drill_below(d, n > 1 ? PV_PAGE_BYTES : (uint32_t)most),
-        .pages = n};
+    return (struct pv_create_mr){.start = start, .length = most - less, .pages = n};
 }
 
 static bool create_mr(struct drill *d, uint32_t i, bool lie)
@@ -414,12 +417,12 @@ static bool qp_answer(struct drill *d, const uint8_t raw[], const struct pv_crea
 static struct pv_create_qp draw_qp(struct drill *d, uint32_t type)
 {
     const struct hostile_driver *s = hostile_of(d);
-    struct pv_create_qp r = {.max_send_wr = s->max_qp_wr >> drill_below(d, 2),
-                             .max_recv_wr = s->max_qp_wr >> drill_below(d, 2),
-                             .max_send_sge = 1 + drill_below(d, s->max_sge),
-                             .max_recv_sge = 1 + drill_below(d, s->max_sge),
-                             .type = (uint8_t)type};
+    struct pv_create_qp r = {.type = (uint8_t)type};
 
+    r.max_send_wr = s->max_qp_wr >> drill_below(d, 2);
+    r.max_recv_wr = s->max_qp_wr >> drill_below(d, 2);
+    r.max_send_sge = 1 + drill_below(d, s->max_sge);
+    r.max_recv_sge = 1 + drill_below(d, s->max_sge);
     r.send_pages =
         (uint16_t)pv_pages_of(r.max_send_wr, pv_slot_bytes(PV_BYTES_sq_wqe, r.max_send_sge));
     r.send_pages = (uint16_t)(r.send_pages + drill_below(d, 2));
@@ -677,11 +680,12 @@ static void query_port(struct drill *d)
 /* A number that is no command, or that of the one that the device does not have. */
 static void unknown_command(struct drill *d)
 {
-    struct hostile_command c = {.why = REF_COMMAND_UNKNOWN};
+    struct hostile_command c = {.number = PV_CMD_RESIZE_CQ, .why = REF_COMMAND_UNKNOWN};
 
-    c.number = drill_one_in(d, 3)
-                   ? PV_CMD_RESIZE_CQ
-                   : (PV_CMD_DESTROY_SRQ + 1 + drill_below(d, 64)) << drill_below(d, 25);
+    if (!drill_one_in(d, 3)) {
+        c.number = PV_CMD_DESTROY_SRQ + 1 + drill_below(d, 64);
+        c.number <<= drill_below(d, 25);
+    }
     (void)hostile_ask(d, &c, NULL, 0);
 }
 

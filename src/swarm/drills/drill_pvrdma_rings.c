@@ -485,6 +485,7 @@ void hostile_step_send(struct drill *d)
     struct hostile_object *o = qp_of(d, QPT_RC);
     struct self_send m = {.send_id = prng_next(&d->rng)};
     uint8_t data[PAYLOAD];
+    uint32_t page;
 
     m.recv_id = prng_next(&d->rng);
     if (!o || !bind_own(d))
@@ -500,7 +501,8 @@ void hostile_step_send(struct drill *d)
         arm(d, o->of[HOSTILE_CQ]);
     if (!post_receive(d, o, &m) || !post_send(d, o, &m))
         return;
-    hostile_doorbell(d, drill_below(d, PV_UAR_PAGES), PV_UAR_AT_QP,
+    page = drill_below(d, PV_UAR_PAGES);
+    hostile_doorbell(d, page, PV_UAR_AT_QP,
                      o->handle | PV_UAR_SEND | (drill_one_in(d, 2) ? PV_UAR_RECV : 0));
     if (!drill_settle(d) || !message_is_over(d, o, &m, data))
         return;
@@ -516,7 +518,8 @@ void hostile_step_doorbell(struct drill *d)
     const uint32_t n = 1 + drill_below(d, 8);
 
     for (uint32_t i = 0; i < n; i++) {
-        const uint32_t at_offset = 4 * drill_below(d, drill_one_in(d, 2) ? 3 : PV_UAR_BYTES / 4);
+        const bool low = drill_one_in(d, 2);
+        const uint32_t at_offset = 4 * drill_below(d, low ? 3 : PV_UAR_BYTES / 4);
         const uint32_t bits = at_offset / 4 > 2 ? drill_below(d, 256) << 24 : 0;
         const uint32_t handle = drill_one_in(d, 2) ? drill_below(d, 8) : PV_UAR_HANDLE;
         /* Handles of objects have no bit that is known; others may have all. */
