@@ -252,6 +252,8 @@ static void add_cq_event(struct text *t, const uint8_t *event, size_t bytes)
     }
     rfc_cq_event_get(&e, (const struct raw_cq_event *)event);
     text_addf(t, "completion event of CQ %u", e.cqn);
+    if (e.number)
+        text_addf(t, ", arming %u", e.number);
 }
 
 /* Describes a buffer that the device has not written yet. */

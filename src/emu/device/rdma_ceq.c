@@ -98,7 +98,8 @@ static void fifo_remove(struct rdma *d, uint32_t cqn)
  */
 static bool put_event(struct rdma *d, uint32_t queue, uint32_t cqn)
 {
-    const struct rfc_cq_event said = {.cqn = cqn};
+    const struct rdma_cq_events *e = &d->cq_events[cqn];
+    const struct rfc_cq_event said = {.cqn = cqn, .number = e->has_fired ? e->fired : 0};
     const bool fits = d->chain.writable_bytes >= sizeof(struct raw_cq_event);
     struct raw_cq_event raw;
     ev_id cause, id;
@@ -108,7 +109,7 @@ static bool put_event(struct rdma *d, uint32_t queue, uint32_t cqn)
         rdma_push(d, queue, d->chain.head, 0);
         return false;
     }
-    cause = trace_because(d->nic.trace, d->cq_events[cqn].cause);
+    cause = trace_because(d->nic.trace, e->cause);
     TRACE_ID(d->nic.trace, id, ceq_event, .host = d->config.nic.host, .cqn = cqn, .queue = queue);
     trace_because(d->nic.trace, id);
     rdma_write(d, queue, &d->chain, &raw, sizeof(raw));

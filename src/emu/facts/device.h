@@ -92,6 +92,7 @@ static inline uint32_t queue_srqn(uint32_t max_cq, uint32_t max_qp, uint32_t que
  */
 #define CQ_ARM_FLAGS          3u
 #define CQ_ARM_SEQUENCE_SHIFT 2u
+#define CQ_ARM_SEQUENCE_MAX   (UINT32_MAX >> CQ_ARM_SEQUENCE_SHIFT)
 
 /* Bit in the type of an asynchronous event: other events were lost since the driver got the
  * previous one.

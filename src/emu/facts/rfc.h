@@ -345,7 +345,7 @@
 
 #define RFC_CQ_EVENT(F, S)                                                                         \
     F(S, cqn, le32, "completion queue")                                                            \
-    F(S, reserved, le32, "0")
+    F(S, number, le32, "number of the arming in memory that it answers, else 0")
 
 /* The request of RESIZE_CQ, which the RFC does not define. */
 #define RFC_RESIZE_CQ(F, S)                                                                        \

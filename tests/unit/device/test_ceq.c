@@ -37,14 +37,23 @@ static void post(struct machine *m, struct ring *r, uint32_t i, uint32_t bytes)
     (void)ring_post(m, r, &seg, 0, 1);
 }
 
-static uint32_t told(const struct machine *m, uint32_t i)
+/* Returns the event in buffer @i. */
+static struct rfc_cq_event event_in(const struct machine *m, uint32_t i)
 {
     struct raw_cq_event raw;
     struct rfc_cq_event event;
 
     machine_peek(m, BUFFER_AT + 64 * i, &raw, sizeof(raw));
     rfc_cq_event_get(&event, &raw);
-    assert_int_equal(event.reserved, 0);
+    return event;
+}
+
+/* Returns the CQN in buffer @i, whose event answers no arming in memory with a number. */
+static uint32_t told(const struct machine *m, uint32_t i)
+{
+    const struct rfc_cq_event event = event_in(m, i);
+
+    assert_int_equal(event.number, 0);
     return event.cqn;
 }
 
@@ -152,6 +161,24 @@ static void a_buffer_that_is_too_small_comes_back_empty(void **state)
     assert_int_equal(told(m, 1), 1);
 }
 
+static void an_event_has_the_number_of_its_arming(void **state)
+{
+    struct machine *m = *state;
+    struct ring r = start(m, 0);
+
+    for (uint32_t i = 0; i < 2; i++)
+        post(m, &r, i, EVENT_BYTES);
+    arm(m, 5, NOTIFY_NEXT_COMPLETION);
+    assert_true(complete(m, false));
+    arm(m, 6, NOTIFY_NEXT_COMPLETION);
+    machine_run(m);
+    assert_int_equal(event_in(m, 0).number, 5);
+    assert_true(complete(m, false));
+    machine_run(m);
+    assert_int_equal(event_in(m, 1).number, 6);
+    assert_int_equal(event_in(m, 1).cqn, 1);
+}
+
 static void an_arming_in_memory_fires_once(void **state)
 {
     struct machine *m = *state;
@@ -202,9 +229,13 @@ static void the_configuration_tells_their_number(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        T(an_event_names_its_queue_and_interrupts), T(events_wait_for_buffers_in_their_order),
-        T(a_destroyed_queue_has_no_events),         T(a_buffer_that_is_too_small_comes_back_empty),
-        T(an_arming_in_memory_fires_once),          T(a_reset_forgets_what_waits),
+        T(an_event_names_its_queue_and_interrupts),
+        T(events_wait_for_buffers_in_their_order),
+        T(a_destroyed_queue_has_no_events),
+        T(a_buffer_that_is_too_small_comes_back_empty),
+        T(an_event_has_the_number_of_its_arming),
+        T(an_arming_in_memory_fires_once),
+        T(a_reset_forgets_what_waits),
         T(the_configuration_tells_their_number),
     };
 

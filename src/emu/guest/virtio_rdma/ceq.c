@@ -94,17 +94,6 @@ enum rdl_status ceq_boot(struct virtio_rdma *d)
     return st;
 }
 
-/* An event of @c has come.  If the CQ was armed more than once, this may be the event of an earlier
- * arming.  Then the arming is kept: one that is over costs an event too many, one that is forgotten
- * would cost an event.
- */
-static void arming_over(struct virtio_rdma_cq *c)
-{
-    if (c->n_armings <= 1)
-        c->arming = 0;
-    c->n_armings = c->n_armings > 1;
-}
-
 /* Raises the completion event that the device wrote into buffer @i of CEQ @k.  Returns false if it
  * is malformed.  The device writes an event only for an arming, so each is passed on.
  */
@@ -112,7 +101,7 @@ static bool take_event(struct virtio_rdma *d, uint32_t k, uint16_t i, uint32_t l
 {
     struct rfc_cq_event event;
     struct raw_cq_event raw;
-    struct guest_cq *cq;
+    struct virtio_rdma_cq *c;
 
     if (len != EVENT_BYTES ||
         !ram_read(d->virtio.pci.ram, d->ceq_buffers_gpa[k] + (uint64_t)i * EVENT_BYTES, &raw,
@@ -121,11 +110,12 @@ static bool take_event(struct virtio_rdma *d, uint32_t k, uint16_t i, uint32_t l
     rfc_cq_event_get(&event, &raw);
     if (event.cqn < 1 || event.cqn > d->device.max_cq)
         return false;
-    cq = d->verbs->cq_of[event.cqn];
-    if (!cq)
+    c = (struct virtio_rdma_cq *)d->verbs->cq_of[event.cqn];
+    if (!c)
         return true;
-    arming_over((struct virtio_rdma_cq *)cq);
-    verbs_cq_event(cq);
+    if (event.number == c->armings) /* otherwise the CQ has been armed again meanwhile */
+        c->arming = 0;
+    verbs_cq_event(&c->cq);
     return true;
 }
 
@@ -185,7 +175,7 @@ bool ceq_choose(struct virtio_rdma *d, struct virtio_rdma_cq *c)
     c->ceq = d->next_ceq;
     c->arm_gpa = 0;
     c->arming = 0;
-    c->n_armings = 0;
+    c->armings = 0;
     if (arms_in_memory(d)) {
         c->arm_gpa = dma_take_shared(d->virtio.pci.dma, ARM_BYTES);
         if (!c->arm_gpa)
@@ -209,10 +199,7 @@ enum rdl_status ceq_arm(struct virtio_rdma *d, struct virtio_rdma_cq *c, bool so
 
     if (c->arming != NOTIFY_NEXT_COMPLETION) /* an arming for any completion stays one */
         c->arming = asked;
-    if (vqd_used_count(virtio_rdma_vq(d, d->first_ceq + c->ceq), d->virtio.pci.ram) == 0)
-        c->n_armings = 0; /* no event is on its way: the new arming replaces the earlier one */
-    c->n_armings++;
-    c->armings++;
+    c->armings = (c->armings + 1) & CQ_ARM_SEQUENCE_MAX;
     arm.arm = c->armings << CQ_ARM_SEQUENCE_SHIFT | c->arming;
     rfc_cq_arm_put(&raw, &arm);
     if (!ram_write(d->virtio.pci.ram, c->arm_gpa, &raw, sizeof(raw)))

@@ -63,11 +63,10 @@ struct virtio_rdma_cq {
     struct guest_queue_mem new_mem; /* memory after the resize that is under way */
     struct kept_cqes kept;
     /* With the feature CEQ. */
-    uint32_t ceq;       /* number of the CEQ that gets its events */
-    uint64_t arm_gpa;   /* address of its arming; 0: it is armed by REQ_NOTIFY_CQ */
-    uint32_t arming;    /* flags of the arming in memory that may have raised no event; 0: none */
-    uint32_t armings;   /* number of the latest arming in memory */
-    uint32_t n_armings; /* armings in memory whose events may still come */
+    uint32_t ceq;     /* number of the CEQ that gets its events */
+    uint64_t arm_gpa; /* address of its arming; 0: it is armed by REQ_NOTIFY_CQ */
+    uint32_t arming;  /* flags of the arming in memory that may have raised no event; 0: none */
+    uint32_t armings; /* number of the latest arming in memory */
 };
 
 struct virtio_rdma_qp {

@@ -13,8 +13,8 @@
 #include "emu/facts/enum/qp_type.h"
 #include "emu/facts/enum/send_flag.h"
 #include "emu/facts/enum/wc_flag.h"
-#include "emu/facts/path_word.h"
 #include "emu/facts/enum/wr_opcode.h"
+#include "emu/facts/path_word.h"
 #include "emu/facts/wr.h"
 #include "emu/guest/virtio_rdma/internal.h"
 
