@@ -352,7 +352,7 @@ static void remove(struct virtio_device *vdev)
  */
 static int validate(struct virtio_device *vdev)
 {
-	const u64 offered = vdev->config->get_features(vdev);
+	const bool offers_srq = virtio_has_feature(vdev, VIRTIO_RDMA_F_SRQ);
 	unsigned int i;
 
 	for (i = 0; i < 24; i++) {
@@ -371,8 +371,7 @@ static int validate(struct virtio_device *vdev)
 	if (!virtio_has_feature(vdev, VIRTIO_RDMA_F_EVENTQ))
 		__virtio_clear_bit(vdev, VIRTIO_RDMA_F_SRQ);
 	if (!virtio_has_feature(vdev, VIRTIO_RDMA_F_EVENTQ) ||
-	    (offered & BIT_ULL(VIRTIO_RDMA_F_SRQ) &&
-	     !virtio_has_feature(vdev, VIRTIO_RDMA_F_SRQ)))
+	    (offers_srq && !virtio_has_feature(vdev, VIRTIO_RDMA_F_SRQ)))
 		__virtio_clear_bit(vdev, VIRTIO_RDMA_F_CEQ);
 	if (!virtio_has_feature(vdev, VIRTIO_RDMA_F_CEQ))
 		__virtio_clear_bit(vdev, VIRTIO_RDMA_F_ARM_MEM);
