@@ -11,11 +11,8 @@
 #include <linux/virtio_config.h>
 #include <rdma/ib_umem.h>
 #include <rdma/ib_verbs.h>
-#include <rdma/uverbs_ioctl.h>
-
-#if __has_include(<rdma/iter.h>)
 #include <rdma/iter.h>
-#endif
+#include <rdma/uverbs_ioctl.h>
 
 #define VRDMA_LINUX(major, minor) \
 	(LINUX_VERSION_CODE >= KERNEL_VERSION(major, minor, 0))

@@ -15,7 +15,7 @@
 #include "virtio_rdma.h"
 
 #define CTRL_RING	64U
-#define CTRL_SLEEPERS	24	/* requests at a time; the rest of the ring is for those that spin */
+#define CTRL_SLEEPERS	24	/* requests at a time; the other slots are for those that spin */
 #define CTRL_SPIN_NS	(5 * NSEC_PER_SEC)
 
 static unsigned int ctrl_timeout_s = 60;

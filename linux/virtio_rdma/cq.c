@@ -21,7 +21,7 @@
 
 #include "virtio_rdma.h"
 
-#define CQ_ARM_SEQUENCES (1U << 30)
+#define CQ_ARM_SEQUENCES BIT(30)
 
 static bool arms_in_memory(const struct vrdma_cq *cq)
 {
@@ -113,12 +113,12 @@ static bool is_recv(const struct virtio_rdma_cqe *cqe)
 	return cqe->opcode & VIRTIO_RDMA_WC_RECV;
 }
 
-/* Finds the request that @cqe completes. The lock is held, so that the QP stays. Returns 0; -ENOENT:
- * there is none, as after the end of a QP; -EPROTO: the device left others out.
+/* Finds the request that @cqe completes. The lock is held, so that the QP stays. Returns 0;
+ * -ENOENT: there is none, as after the end of a QP; -EPROTO: the device left others out.
  */
 static int find_request(struct vrdma_dev *d, struct vrdma_cq *cq,
-			 const struct virtio_rdma_cqe *cqe, struct vrdma_qp **ret_qp,
-			 u64 *ret_wr_id)
+			const struct virtio_rdma_cqe *cqe, struct vrdma_qp **ret_qp,
+			u64 *ret_wr_id)
 {
 	struct vrdma_qp *qp = xa_load(&d->qps, le32_to_cpu(cqe->qp_num));
 	const u64 wr_id = le64_to_cpu(cqe->wr_id);
@@ -484,7 +484,8 @@ static int create_at_device(struct vrdma_dev *d, struct vrdma_cq *cq, u32 *ret_c
 	int err;
 
 	if (d->n_ceq)
-		err = vrdma_ctrl(d, VIRTIO_RDMA_CMD_CREATE_CQ_EX, &ex, sizeof(ex), &rsp, sizeof(rsp));
+		err = vrdma_ctrl(d, VIRTIO_RDMA_CMD_CREATE_CQ_EX, &ex, sizeof(ex), &rsp,
+				 sizeof(rsp));
 	else
 		err = vrdma_ctrl(d, VIRTIO_RDMA_CMD_CREATE_CQ, &plain, sizeof(plain), &rsp,
 				 sizeof(rsp));
@@ -551,8 +552,7 @@ static int create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 	}
 	ibcq->cqe = attr->cqe;
 	if (!d->n_ceq)
-		virtqueue_set_affinity(cq->vq, cpumask_of(cpumask_local_spread(cq->vector,
-									       NUMA_NO_NODE)));
+		vrdma_vq_spread(cq->vq, cq->vector);
 	fill(d, cq);
 	return 0;
 }

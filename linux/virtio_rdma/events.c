@@ -154,7 +154,7 @@ void vrdma_event_callback(struct virtqueue *vq)
 /* Takes some events out of the ring. Returns their number. */
 static u32 take_some(struct vrdma_ceq *ceq, u32 cqns[CEQ_AT_ONCE])
 {
-	const struct virtio_rdma_ceq_event *event;
+	const struct virtio_rdma_cq_event *event;
 	u32 slot, bytes, n = 0;
 	unsigned long flags;
 
@@ -247,8 +247,7 @@ static int start_ceqs(struct vrdma_dev *d)
 		ceq->vq = vrdma_vq_of_ceq(d, i);
 		err = fill(d, ceq->vq, &ceq->mem, CEQ_BUFFERS);
 		if (!err)
-			virtqueue_set_affinity(ceq->vq, cpumask_of(cpumask_local_spread(i,
-										NUMA_NO_NODE)));
+			vrdma_vq_spread(ceq->vq, i);
 	}
 	return err;
 }

@@ -194,7 +194,8 @@ static void config_work(struct work_struct *work)
 {
 	struct vrdma_dev *d = container_of(work, struct vrdma_dev, config_work);
 
-	if (!vrdma_is_broken(d) && d->vdev->config->get_status(d->vdev) & VIRTIO_CONFIG_S_NEEDS_RESET)
+	if (!vrdma_is_broken(d) &&
+	    d->vdev->config->get_status(d->vdev) & VIRTIO_CONFIG_S_NEEDS_RESET)
 		vrdma_break(d, "it needs a reset");
 }
 

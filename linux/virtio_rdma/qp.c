@@ -101,10 +101,10 @@ static int create_at_device(struct vrdma_dev *d, struct vrdma_qp *qp,
 /* Takes number @qpn, which the device has given, and sets the virtqueues up. */
 static int attach(struct vrdma_dev *d, struct vrdma_qp *qp, u32 qpn)
 {
+	const bool is_gsi = qp->ib.qp_type == IB_QPT_GSI, gets_gsi = qpn == VRDMA_QPN_GSI;
 	int err;
 
-	if (qpn < 1 || qpn > d->max_qp || xa_load(&d->qps, qpn) ||
-	    (qp->ib.qp_type == IB_QPT_GSI) != (qpn == VRDMA_QPN_GSI)) {
+	if (qpn < 1 || qpn > d->max_qp || xa_load(&d->qps, qpn) || is_gsi != gets_gsi) {
 		vrdma_break(d, "QP %u of type %u cannot be new", qpn, qp->ib.qp_type);
 		vrdma_wait_dead(d);
 		return -EIO;

@@ -122,6 +122,12 @@ void vrdma_vq_empty(struct virtqueue *vq)
 		;
 }
 
+/* Lets @vq interrupt the processor that vector @vector stands for. */
+void vrdma_vq_spread(struct virtqueue *vq, u32 vector)
+{
+	virtqueue_set_affinity(vq, cpumask_of(cpumask_local_spread(vector, NUMA_NO_NODE)));
+}
+
 void vrdma_vq_notify(struct vrdma_dev *d, struct virtqueue *vq)
 {
 	if (!virtqueue_notify(vq))

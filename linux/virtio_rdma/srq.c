@@ -34,7 +34,7 @@ static void collect(struct vrdma_srq *srq)
 	}
 }
 
-/* Finds the receive with the number @cookie and frees its slot. Returns -ENOENT if there is none. */
+/* Finds the receive with the number @cookie and frees its slot. Returns 0 or -ENOENT. */
 int vrdma_srq_completed(struct vrdma_srq *srq, u64 cookie, u64 *ret_wr_id)
 {
 	const u32 slot = cookie & GENMASK(SLOT_BITS - 1, 0);

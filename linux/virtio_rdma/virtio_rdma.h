@@ -67,7 +67,7 @@ enum vrdma_flag {
 /* Control queue. */
 struct vrdma_ctrl {
 	struct virtqueue *vq;
-	spinlock_t lock;		/* ring and list of pending requests */
+	spinlock_t lock;		/* protects the ring and @pending */
 	struct list_head pending;
 	struct semaphore slots;		/* for requests that may sleep */
 };
@@ -85,7 +85,7 @@ struct vrdma_mem {
 struct vrdma_ceq {
 	struct vrdma_dev *dev;
 	struct virtqueue *vq;
-	spinlock_t lock;
+	spinlock_t lock;		/* protects the ring */
 	struct vrdma_mem mem;
 	struct work_struct work;
 };
@@ -104,7 +104,7 @@ struct vrdma_dev {
 	u32 max_srq_wr, max_srq_sge;
 
 	struct vrdma_ctrl ctrl;
-	struct mutex queue_mutex;
+	struct mutex queue_mutex;	/* see above */
 	struct xarray cqs, qps, srqs;	/* by number; with interrupts off */
 	struct vrdma_ceq *ceqs;
 	struct dma_pool *arm_pool;
@@ -139,7 +139,7 @@ struct vrdma_wq {
 	u32 n;				/* requests that can be posted */
 	u32 mask;			/* number of slots - 1 */
 	u32 head;
-	u32 tail;			/* written under the lock of the CQ; @pass_through: under @lock */
+	u32 tail;			/* under the CQ's lock, or if @pass_through under @lock */
 	u32 max_sge;
 	bool pass_through;
 	bool flushing;			/* the device is dead: complete at once */
@@ -174,7 +174,7 @@ struct vrdma_ref {
 struct vrdma_cq {
 	struct ib_cq ib;
 	struct vrdma_ref ref;
-	spinlock_t lock;
+	spinlock_t lock;		/* protects all that follows */
 	struct virtqueue *vq;
 	struct vrdma_mem mem;
 	u32 cqn, vector;
@@ -192,7 +192,7 @@ struct vrdma_cq {
 struct vrdma_srq {
 	struct ib_srq ib;
 	struct vrdma_ref ref;
-	spinlock_t lock;
+	spinlock_t lock;		/* protects all that follows */
 	struct virtqueue *vq;
 	struct vrdma_mem mem;
 	u32 srqn, max_sge;
@@ -295,6 +295,7 @@ int vrdma_mem_take(struct vrdma_mem *m, struct virtqueue *vq, u32 *ret_slot, u32
 int vrdma_vq_open(struct vrdma_dev *d, struct virtqueue *vq, u32 n);
 void vrdma_vq_close(struct vrdma_dev *d, struct virtqueue *vq);
 void vrdma_vq_empty(struct virtqueue *vq);
+void vrdma_vq_spread(struct virtqueue *vq, u32 vector);
 void vrdma_vq_notify(struct vrdma_dev *d, struct virtqueue *vq);
 
 /* control.c */

@@ -12,6 +12,11 @@
 #define VIRTIO_RDMA_ABI_H
 
 #include <linux/types.h>
+#ifdef __KERNEL__
+#include <linux/build_bug.h>
+#else
+#include <assert.h>
+#endif
 
 #define VIRTIO_ID_RDMA 42
 
@@ -502,7 +507,7 @@ struct virtio_rdma_async_event {
 	__le32 number;
 } __packed;
 
-struct virtio_rdma_ceq_event {
+struct virtio_rdma_cq_event {
 	__le32 cqn;
 	__le32 reserved;
 } __packed;
@@ -513,20 +518,20 @@ struct virtio_rdma_cq_arm {
 	__le32 reserved;
 } __packed;
 
-_Static_assert(sizeof(struct virtio_rdma_config) == 640, "config");
-_Static_assert(sizeof(struct virtio_rdma_port_attr) == 161, "port attributes");
-_Static_assert(sizeof(struct virtio_rdma_create_qp) == 66, "CREATE_QP");
-_Static_assert(sizeof(struct virtio_rdma_qp_attr) == 129, "QP attributes");
-_Static_assert(sizeof(struct virtio_rdma_modify_qp) == 137, "MODIFY_QP");
-_Static_assert(sizeof(struct virtio_rdma_reg_user_mr) == 44, "REG_USER_MR");
-_Static_assert(sizeof(struct virtio_rdma_map_mr_sg) == 32, "MAP_MR_SG");
-_Static_assert(sizeof(struct virtio_rdma_wr_ud) == 51, "wr.ud");
-_Static_assert(sizeof(struct virtio_rdma_wr_reg_list) == 40, "wr.reg");
-_Static_assert(sizeof(struct virtio_rdma_sq_wqe) == 75, "send");
-_Static_assert(sizeof(struct virtio_rdma_rq_wqe) == 12, "receive");
-_Static_assert(sizeof(struct virtio_rdma_sge) == 16, "SGE");
-_Static_assert(sizeof(struct virtio_rdma_cqe) == 38, "completion");
-_Static_assert(sizeof(struct virtio_rdma_async_event) == 8, "event");
-_Static_assert(sizeof(struct virtio_rdma_ceq_event) == 8, "completion event");
+static_assert(sizeof(struct virtio_rdma_config) == 640, "config");
+static_assert(sizeof(struct virtio_rdma_port_attr) == 161, "port attributes");
+static_assert(sizeof(struct virtio_rdma_create_qp) == 66, "CREATE_QP");
+static_assert(sizeof(struct virtio_rdma_qp_attr) == 129, "QP attributes");
+static_assert(sizeof(struct virtio_rdma_modify_qp) == 137, "MODIFY_QP");
+static_assert(sizeof(struct virtio_rdma_reg_user_mr) == 44, "REG_USER_MR");
+static_assert(sizeof(struct virtio_rdma_map_mr_sg) == 32, "MAP_MR_SG");
+static_assert(sizeof(struct virtio_rdma_wr_ud) == 51, "wr.ud");
+static_assert(sizeof(struct virtio_rdma_wr_reg_list) == 40, "wr.reg");
+static_assert(sizeof(struct virtio_rdma_sq_wqe) == 75, "send");
+static_assert(sizeof(struct virtio_rdma_rq_wqe) == 12, "receive");
+static_assert(sizeof(struct virtio_rdma_sge) == 16, "SGE");
+static_assert(sizeof(struct virtio_rdma_cqe) == 38, "completion");
+static_assert(sizeof(struct virtio_rdma_async_event) == 8, "event");
+static_assert(sizeof(struct virtio_rdma_cq_event) == 8, "completion event");
 
 #endif

@@ -215,15 +215,18 @@ static int post_one(struct vrdma_qp *qp, struct vrdma_wq *wq, u64 wr_id, bool si
 	return err;
 }
 
-/* Ends a call that has posted: unlocks, and notifies the device. */
-static void unlock_and_kick(struct vrdma_qp *qp, struct vrdma_wq *wq, unsigned long flags)
+/* Publishes what was posted. Returns true if the device must be notified, which is done without the
+ * lock.
+ */
+static bool publish(struct vrdma_qp *qp, struct vrdma_wq *wq)
 {
-	struct vrdma_dev *d = vrdma_dev(qp->ib.device);
-	const bool kick = !vrdma_is_broken(d) && virtqueue_kick_prepare(wq->vq);
+	return !vrdma_is_broken(vrdma_dev(qp->ib.device)) && virtqueue_kick_prepare(wq->vq);
+}
 
-	spin_unlock_irqrestore(&wq->lock, flags);
+static void notify_if(bool kick, struct vrdma_qp *qp, struct vrdma_wq *wq)
+{
 	if (kick)
-		vrdma_vq_notify(d, wq->vq);
+		vrdma_vq_notify(vrdma_dev(qp->ib.device), wq->vq);
 }
 
 /* A program's inline data is read before the lock is taken, since that may sleep. */
@@ -232,6 +235,7 @@ static int post_user_inline(struct vrdma_qp *qp, const struct ib_send_wr *wr)
 	struct vrdma_wq *wq = &qp->sq;
 	unsigned long flags;
 	void *built;
+	bool kick;
 	int ret;
 
 	built = kmalloc(wq->mem.slot_bytes, GFP_KERNEL);
@@ -246,7 +250,9 @@ static int post_user_inline(struct vrdma_qp *qp, const struct ib_send_wr *wr)
 		} else {
 			ret = -ENOMEM;
 		}
-		unlock_and_kick(qp, wq, flags);
+		kick = publish(qp, wq);
+		spin_unlock_irqrestore(&wq->lock, flags);
+		notify_if(kick, qp, wq);
 	}
 	kfree(built);
 	return ret;
@@ -276,13 +282,15 @@ static int post_one_send(struct vrdma_qp *qp, const struct ib_send_wr *wr)
 			 wq->pass_through ? wr->wr_id : wq->head);
 	if (ret < 0)
 		return ret;
-	return post_one(qp, wq, wr->wr_id, qp->signal_all || wr->send_flags & IB_SEND_SIGNALED, ret);
+	return post_one(qp, wq, wr->wr_id, qp->signal_all || wr->send_flags & IB_SEND_SIGNALED,
+			ret);
 }
 
 static int post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr, const struct ib_send_wr **bad)
 {
 	struct vrdma_qp *qp = vrdma_qp(ibqp);
 	unsigned long flags;
+	bool kick;
 	int err = 0;
 
 	if (!takes_sends(qp)) {
@@ -302,7 +310,9 @@ static int post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr, const stru
 			if (!err)
 				wr = wr->next;
 		} while (wr && !err && !(qp->sq.pass_through && wr->send_flags & IB_SEND_INLINE));
-		unlock_and_kick(qp, &qp->sq, flags);
+		kick = publish(qp, &qp->sq);
+		spin_unlock_irqrestore(&qp->sq.lock, flags);
+		notify_if(kick, qp, &qp->sq);
 	}
 	if (err)
 		*bad = wr;
@@ -328,6 +338,7 @@ static int post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr, const stru
 {
 	struct vrdma_qp *qp = vrdma_qp(ibqp);
 	unsigned long flags;
+	bool kick;
 	int err = 0;
 
 	if (ibqp->srq || READ_ONCE(qp->state) == IB_QPS_RESET) {
@@ -340,7 +351,9 @@ static int post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr, const stru
 		if (!err)
 			wr = wr->next;
 	}
-	unlock_and_kick(qp, &qp->rq, flags);
+	kick = publish(qp, &qp->rq);
+	spin_unlock_irqrestore(&qp->rq.lock, flags);
+	notify_if(kick, qp, &qp->rq);
 	if (err)
 		*bad = wr;
 	return err;

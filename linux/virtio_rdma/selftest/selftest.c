@@ -103,7 +103,7 @@ static int expect(struct test *t, struct end *end, u64 wr_id, enum ib_wc_opcode 
 	if (err)
 		return err;
 	if (wc.status || wc.wr_id != wr_id || wc.opcode != opcode || wc.qp != end->qp) {
-		complain(t, "completion of %llu: %s, opcode %u, vendor error %u; expected %llu, opcode %u",
+		complain(t, "%llu: %s, opcode %u, vendor error %u; expected %llu, opcode %u",
 			 wc.wr_id, ib_wc_status_msg(wc.status), wc.opcode, wc.vendor_err, wr_id,
 			 opcode);
 		return -EIO;
@@ -404,7 +404,7 @@ static int case_immediate(struct test *t)
 		  expect(t, &t->a, 5, IB_WC_RDMA_WRITE) ?: wait_wc(t, &t->b, &wc);
 
 	if (!err && (wc.status || wc.wr_id != 6 || wc.opcode != IB_WC_RECV_RDMA_WITH_IMM ||
-		     !(wc.wc_flags & IB_WC_WITH_IMM) || be32_to_cpu(wc.ex.imm_data) != 0x01020304)) {
+		     !(wc.wc_flags & IB_WC_WITH_IMM) || wc.ex.imm_data != wr.wr.ex.imm_data)) {
 		complain(t, "status %u, flags %#x", wc.status, wc.wc_flags);
 		err = -EIO;
 	}
@@ -443,7 +443,8 @@ static int case_polled_event(struct test *t)
 
 	for (i = 0; i < 50 && !err; i++) {
 		reinit_completion(&t->a.event);
-		err = ib_req_notify_cq(t->a.cq, IB_CQ_NEXT_COMP) ?: rdma(t, IB_WR_RDMA_WRITE, 0, 0, 8);
+		err = ib_req_notify_cq(t->a.cq, IB_CQ_NEXT_COMP) ?:
+		      rdma(t, IB_WR_RDMA_WRITE, 0, 0, 8);
 		while (!err && ib_poll_cq(t->a.cq, 1, &wc) != 1) {
 			if (time_after(jiffies, end))
 				err = -ETIMEDOUT;
@@ -475,8 +476,8 @@ static int case_solicited(struct test *t)
 		complain(t, "an event without solicitation");
 		err = -EIO;
 	}
-	err = err ?: post_recv(t, &t->b, 13, 0, 64) ?: send(t, &t->a, 14, 64, 8, IB_SEND_SOLICITED) ?:
-	      expect(t, &t->a, 14, IB_WC_SEND);
+	err = err ?: post_recv(t, &t->b, 13, 0, 64) ?:
+	      send(t, &t->a, 14, 64, 8, IB_SEND_SOLICITED) ?: expect(t, &t->a, 14, IB_WC_SEND);
 	if (!err && !wait_for_completion_timeout(&t->b.event, WAIT)) {
 		complain(t, "no event");
 		err = -ETIMEDOUT;
@@ -519,7 +520,7 @@ static int case_flush_and_reset(struct test *t)
 	for (i = 0; i < 5 && !err; i++) {
 		err = wait_wc(t, &t->b, &wc);
 		if (!err && wc.status != IB_WC_WR_FLUSH_ERR) {
-			complain(t, "completion of %llu: %s", wc.wr_id, ib_wc_status_msg(wc.status));
+			complain(t, "%llu: %s", wc.wr_id, ib_wc_status_msg(wc.status));
 			err = -EIO;
 		}
 	}
@@ -545,8 +546,8 @@ static int case_datagrams(struct test *t)
 
 	for (i = 0; i < 2 && !err; i++) {
 		attr.qp_state = IB_QPS_INIT;
-		err = ib_modify_qp(ends[i]->qp, &attr, IB_QP_STATE | IB_QP_PORT | IB_QP_PKEY_INDEX |
-				   IB_QP_QKEY);
+		err = ib_modify_qp(ends[i]->qp, &attr, IB_QP_STATE | IB_QP_PORT |
+				   IB_QP_PKEY_INDEX | IB_QP_QKEY);
 		attr.qp_state = IB_QPS_RTR;
 		err = err ?: ib_modify_qp(ends[i]->qp, &attr, IB_QP_STATE);
 		attr.qp_state = IB_QPS_RTS;
@@ -727,7 +728,8 @@ static int set_up(struct test *t)
 		return err ?: connect_end(t, &t->a, peer_qpn);
 	}
 	err = err ?: open_end(t, &t->b, IB_QPT_RC, NULL);
-	err = err ?: connect_end(t, &t->a, t->b.qp->qp_num) ?: connect_end(t, &t->b, t->a.qp->qp_num);
+	err = err ?: connect_end(t, &t->a, t->b.qp->qp_num) ?:
+	      connect_end(t, &t->b, t->a.qp->qp_num);
 	if (err)
 		return err;
 	t->mr = ib_alloc_mr(t->pd, IB_MR_TYPE_MEM_REG, HALF / PAGE_SIZE);
