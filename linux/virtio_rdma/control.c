@@ -203,6 +203,31 @@ static int timed_out(struct vrdma_dev *d, u8 command)
 	return -ETIMEDOUT;
 }
 
+/* Waits for the response of @r. After each second the driver looks at the ring itself and notifies
+ * the device again, since an interrupt or a notification may have been lost. Returns false if the
+ * time is over.
+ */
+static bool wait_for(struct vrdma_dev *d, struct vrdma_req *r, unsigned long timeout)
+{
+	const unsigned long end = jiffies + timeout;
+	unsigned long flags;
+
+	while (!wait_for_completion_timeout(&r->done, HZ)) {
+		spin_lock_irqsave(&d->ctrl.lock, flags);
+		reap(d);
+		spin_unlock_irqrestore(&d->ctrl.lock, flags);
+		if (completion_done(&r->done))
+			return true;
+		if (time_after(jiffies, end) || vrdma_is_broken(d))
+			return false;
+		if (virtqueue_is_broken(d->ctrl.vq))
+			vrdma_break(d, "the control queue is broken");
+		else
+			virtqueue_notify(d->ctrl.vq);
+	}
+	return true;
+}
+
 /* Sends a request and waits for its response. Sleeps. Returns 0 or an errno. */
 int vrdma_ctrl(struct vrdma_dev *d, u8 command, const void *req, u32 req_bytes, void *rsp,
 	       u32 rsp_bytes)
@@ -223,7 +248,7 @@ int vrdma_ctrl(struct vrdma_dev *d, u8 command, const void *req, u32 req_bytes, 
 	}
 	err = submit(d, r, req_bytes, rsp_bytes);
 	if (!err) {
-		if (wait_for_completion_timeout(&r->done, timeout))
+		if (wait_for(d, r, timeout))
 			err = answer(d, r, command, rsp, rsp_bytes);
 		else
 			err = timed_out(d, command);
