@@ -41,20 +41,6 @@ static bool is_present(struct vrdma_dev *d)
 	return !dev_is_pci(parent) || pci_device_is_present(to_pci_dev(parent));
 }
 
-/* Returns the next CQ from *@index on, with a reference. */
-static struct vrdma_cq *next_cq(struct vrdma_dev *d, unsigned long *index)
-{
-	struct vrdma_cq *cq;
-	unsigned long flags;
-
-	xa_lock_irqsave(&d->cqs, flags);
-	cq = xa_find(&d->cqs, index, ULONG_MAX, XA_PRESENT);
-	if (cq)
-		refcount_inc(&cq->ref.count);
-	xa_unlock_irqrestore(&d->cqs, flags);
-	return cq;
-}
-
 static struct vrdma_qp *next_qp(struct vrdma_dev *d, unsigned long *index)
 {
 	struct vrdma_qp *qp;
@@ -74,7 +60,7 @@ static void flush_everything(struct vrdma_dev *d)
 	struct vrdma_cq *cq;
 	struct vrdma_qp *qp;
 
-	for (i = 0; (cq = next_cq(d, &i)); i++) {
+	for (i = 0; (cq = vrdma_cq_next(d, &i)); i++) {
 		vrdma_cq_kill(cq);
 		vrdma_ref_put(&cq->ref);
 	}
@@ -82,7 +68,7 @@ static void flush_everything(struct vrdma_dev *d)
 		vrdma_qp_kill(qp);
 		vrdma_ref_put(&qp->ref);
 	}
-	for (i = 0; (cq = next_cq(d, &i)); i++) {
+	for (i = 0; (cq = vrdma_cq_next(d, &i)); i++) {
 		vrdma_cq_event(cq);
 		vrdma_ref_put(&cq->ref);
 	}

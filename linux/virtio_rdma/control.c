@@ -16,6 +16,7 @@
 
 #define CTRL_RING	64U
 #define CTRL_SLEEPERS	24	/* requests at a time; the other slots are for those that spin */
+#define CTRL_LOOK	(HZ / 10)	/* jiffies */
 #define CTRL_SPIN_NS	(5 * NSEC_PER_SEC)
 
 static unsigned int ctrl_timeout_s = 60;
@@ -203,7 +204,7 @@ static int timed_out(struct vrdma_dev *d, u8 command)
 	return -ETIMEDOUT;
 }
 
-/* Waits for the response of @r. After each second the driver looks at the ring itself and notifies
+/* Waits for the response of @r. From time to time the driver looks at the ring itself and notifies
  * the device again, since an interrupt or a notification may have been lost. Returns false if the
  * time is over.
  */
@@ -212,7 +213,7 @@ static bool wait_for(struct vrdma_dev *d, struct vrdma_req *r, unsigned long tim
 	const unsigned long end = jiffies + timeout;
 	unsigned long flags;
 
-	while (!wait_for_completion_timeout(&r->done, HZ)) {
+	while (!wait_for_completion_timeout(&r->done, CTRL_LOOK)) {
 		spin_lock_irqsave(&d->ctrl.lock, flags);
 		reap(d);
 		spin_unlock_irqrestore(&d->ctrl.lock, flags);

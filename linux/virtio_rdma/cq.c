@@ -214,6 +214,43 @@ struct vrdma_cq *vrdma_cq_get(struct vrdma_dev *d, u32 cqn)
 	return cq;
 }
 
+/* Returns the next CQ from *@index on, with a reference. */
+struct vrdma_cq *vrdma_cq_next(struct vrdma_dev *d, unsigned long *index)
+{
+	struct vrdma_cq *cq;
+	unsigned long flags;
+
+	xa_lock_irqsave(&d->cqs, flags);
+	cq = xa_find(&d->cqs, index, ULONG_MAX, XA_PRESENT);
+	if (cq)
+		refcount_inc(&cq->ref.count);
+	xa_unlock_irqrestore(&d->cqs, flags);
+	return cq;
+}
+
+/* Raises the events of armed CQs whose interrupt was lost: without CEQ, and not if they are armed
+ * for solicited completions, which only the device knows.
+ */
+void vrdma_cqs_watch(struct vrdma_dev *d)
+{
+	struct vrdma_cq *cq;
+	unsigned long i, flags;
+	u32 before;
+	bool missed;
+
+	for (i = 0; (cq = vrdma_cq_next(d, &i)); i++) {
+		spin_lock_irqsave(&cq->lock, flags);
+		before = cq->n_kept;
+		if (cq->armed == VIRTIO_RDMA_NOTIFY_NEXT_COMP)
+			keep_all(d, cq);
+		missed = cq->n_kept != before;
+		spin_unlock_irqrestore(&cq->lock, flags);
+		if (missed)
+			vrdma_cq_event(cq);
+		vrdma_ref_put(&cq->ref);
+	}
+}
+
 /* An interrupt of the ring of a CQ: without CEQ. */
 void vrdma_cq_callback(struct virtqueue *vq)
 {

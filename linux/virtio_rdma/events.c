@@ -135,6 +135,10 @@ static void event_work(struct work_struct *work)
 		}
 		if (vrdma_is_broken(d))
 			return;
+		if (virtqueue_is_broken(vq)) {
+			vrdma_break(d, "the ring of events is broken");
+			return;
+		}
 		virtqueue_kick(vq);
 		if (!budget) {
 			queue_work(d->wq, work);
@@ -193,6 +197,8 @@ static bool raise_all(struct vrdma_ceq *ceq)
 		}
 		done += n;
 	} while (n && done < ceq->mem.n);
+	if (!n && !vrdma_is_broken(d) && virtqueue_is_broken(ceq->vq))
+		vrdma_break(d, "the ring of completion events is broken");
 	return !n;
 }
 
@@ -236,6 +242,23 @@ void vrdma_ceq_drain(struct vrdma_dev *d, u32 ceq)
 		raise_all(&d->ceqs[ceq]);
 }
 
+/* Looks at all rings of events once a second, since an interrupt may have been lost. */
+static void watch_work(struct work_struct *work)
+{
+	struct vrdma_dev *d = container_of(to_delayed_work(work), struct vrdma_dev, watch_work);
+	u32 i;
+
+	if (vrdma_is_broken(d))
+		return;
+	if (vrdma_has(d, VIRTIO_RDMA_F_EVENTQ))
+		queue_work(d->wq, &d->event_work);
+	for (i = 0; i < d->n_ceq; i++)
+		run(&d->ceqs[i]);
+	if (!d->n_ceq)
+		vrdma_cqs_watch(d);
+	queue_delayed_work(d->wq, &d->watch_work, HZ);
+}
+
 static int start_ceqs(struct vrdma_dev *d)
 {
 	int err = 0;
@@ -258,6 +281,7 @@ int vrdma_events_init(struct vrdma_dev *d)
 	u32 i;
 
 	INIT_WORK(&d->event_work, event_work);
+	INIT_DELAYED_WORK(&d->watch_work, watch_work);
 	if (!d->n_ceq)
 		return 0;
 	d->ceqs = kcalloc(d->n_ceq, sizeof(*d->ceqs), GFP_KERNEL);
@@ -277,7 +301,10 @@ int vrdma_events_start(struct vrdma_dev *d)
 
 	if (vrdma_has(d, VIRTIO_RDMA_F_EVENTQ))
 		err = fill(d, vrdma_vq_of_events(d), &d->event_mem, EVENT_BUFFERS);
-	return err ?: start_ceqs(d);
+	err = err ?: start_ceqs(d);
+	if (!err)
+		queue_delayed_work(d->wq, &d->watch_work, HZ);
+	return err;
 }
 
 /* The device must have been reset. */
@@ -285,6 +312,7 @@ void vrdma_events_stop(struct vrdma_dev *d)
 {
 	u32 i;
 
+	cancel_delayed_work_sync(&d->watch_work);
 	cancel_work_sync(&d->event_work);
 	if (d->n_vqs && vrdma_has(d, VIRTIO_RDMA_F_EVENTQ))
 		vrdma_vq_empty(vrdma_vq_of_events(d));

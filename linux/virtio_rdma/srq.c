@@ -77,6 +77,8 @@ static int post_one(struct vrdma_dev *d, struct vrdma_srq *srq, const struct ib_
 	bytes = vrdma_build_recv(vrdma_mem_slot(&srq->mem, slot), wr,
 				 srq->pass_through ? wr->wr_id : cookie_of(srq, slot));
 	err = vrdma_mem_add(&srq->mem, srq->vq, slot, bytes, false);
+	if (err == -EIO)
+		vrdma_break(d, "queue %s is broken", srq->vq->name);
 	if (err)
 		free_slot(srq, slot);
 	return err;

@@ -118,6 +118,7 @@ struct vrdma_dev {
 	struct completion dead;
 	struct workqueue_struct *wq;
 	struct work_struct break_work, config_work, event_work, port_work;
+	struct delayed_work watch_work;
 };
 
 /* The send or receive queue of a QP: a FIFO of slots.
@@ -317,10 +318,12 @@ void vrdma_wait_dead(struct vrdma_dev *d);
 /* cq.c */
 extern const struct ib_device_ops vrdma_cq_ops;
 struct vrdma_cq *vrdma_cq_get(struct vrdma_dev *d, u32 cqn);
+struct vrdma_cq *vrdma_cq_next(struct vrdma_dev *d, unsigned long *index);
 void vrdma_cq_callback(struct virtqueue *vq);
 void vrdma_cq_event(struct vrdma_cq *cq);
 void vrdma_cq_forget_qp(struct vrdma_cq *cq, const struct vrdma_qp *qp);
 bool vrdma_cq_flush_one(struct vrdma_cq *cq, const struct vrdma_qp *qp, u64 wr_id, bool is_recv);
+void vrdma_cqs_watch(struct vrdma_dev *d);
 void vrdma_cq_kill(struct vrdma_cq *cq);
 u32 vrdma_cq_completed_to(struct vrdma_cq *cq, const struct vrdma_qp *qp, bool is_recv);
 

@@ -210,6 +210,8 @@ static int post_one(struct vrdma_qp *qp, struct vrdma_wq *wq, u64 wr_id, bool si
 	if (vrdma_is_broken(d))
 		return 0; /* vrdma_qp_kill() flushes it soon */
 	err = vrdma_mem_add(&wq->mem, wq->vq, slot, bytes, false);
+	if (err == -EIO)
+		vrdma_break(d, "queue %s is broken", wq->vq->name);
 	if (err)
 		WRITE_ONCE(wq->head, counter);
 	return err;
