@@ -482,7 +482,7 @@ struct virtio_rdma_sge {
 	__le32 lkey;
 } __packed;
 
-/* What the device writes. */
+/* Structures that the device writes. */
 
 struct virtio_rdma_cqe {
 	__le64 wr_id;

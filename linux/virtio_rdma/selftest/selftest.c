@@ -526,7 +526,7 @@ static int case_flush_and_reset(struct test *t)
 	}
 	err = err ?: set_state(t, &t->b, IB_QPS_RESET) ?: set_state(t, &t->a, IB_QPS_RESET) ?:
 	      connect_end(t, &t->b, t->a.qp->qp_num);
-	/* What was posted before RESET is gone. */
+	/* RESET removes what was posted before. */
 	err = err ?: post_recv(t, &t->b, 305, 0, 64) ?: set_state(t, &t->b, IB_QPS_RESET) ?:
 	      connect_end(t, &t->b, t->a.qp->qp_num) ?: connect_end(t, &t->a, t->b.qp->qp_num);
 	return err ?: case_send(t);
