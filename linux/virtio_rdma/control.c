@@ -21,7 +21,13 @@
 
 static unsigned int ctrl_timeout_s = 60;
 module_param(ctrl_timeout_s, uint, 0644);
-MODULE_PARM_DESC(ctrl_timeout_s, "seconds that a control request may take (60)");
+MODULE_PARM_DESC(ctrl_timeout_s, "seconds that a control request, and the end of a queue pair, may take (60)");
+
+/* Returns the time in jiffies that the device may take for anything. */
+unsigned long vrdma_timeout(void)
+{
+	return max(READ_ONCE(ctrl_timeout_s), 1U) * HZ;
+}
 
 struct vrdma_req {
 	struct list_head list;		/* pending requests */
@@ -233,7 +239,7 @@ static bool wait_for(struct vrdma_dev *d, struct vrdma_req *r, unsigned long tim
 int vrdma_ctrl(struct vrdma_dev *d, u8 command, const void *req, u32 req_bytes, void *rsp,
 	       u32 rsp_bytes)
 {
-	const unsigned long timeout = max(READ_ONCE(ctrl_timeout_s), 1U) * HZ;
+	const unsigned long timeout = vrdma_timeout();
 	struct vrdma_req *r;
 	int err;
 

@@ -272,6 +272,7 @@ static int register_device(struct vrdma_dev *d)
 	ib_set_device_ops(&d->ib, &vrdma_cq_ops);
 	ib_set_device_ops(&d->ib, &vrdma_qp_ops);
 	ib_set_device_ops(&d->ib, &vrdma_work_ops);
+	ib_set_device_ops(&d->ib, &vrdma_drain_ops);
 	ib_set_device_ops(&d->ib, &vrdma_mr_ops);
 	ib_set_device_ops(&d->ib, &vrdma_resource_ops);
 	ib_set_device_ops(&d->ib, &vrdma_stats_ops);

@@ -301,6 +301,7 @@ void vrdma_vq_notify(struct vrdma_dev *d, struct virtqueue *vq);
 
 /* control.c */
 int vrdma_ctrl_init(struct vrdma_dev *d);
+unsigned long vrdma_timeout(void);
 void vrdma_ctrl_callback(struct virtqueue *vq);
 void vrdma_ctrl_fail_all(struct vrdma_dev *d);
 void vrdma_ctrl_drop_all(struct vrdma_dev *d);
@@ -330,6 +331,7 @@ u32 vrdma_cq_completed_to(struct vrdma_cq *cq, const struct vrdma_qp *qp, bool i
 /* qp.c, work.c */
 extern const struct ib_device_ops vrdma_qp_ops;
 extern const struct ib_device_ops vrdma_work_ops;
+extern const struct ib_device_ops vrdma_drain_ops;
 void vrdma_wq_collect(struct vrdma_wq *wq);
 int vrdma_wq_completed(struct vrdma_wq *wq, u64 cookie, u64 *ret_wr_id);
 void vrdma_qp_kill(struct vrdma_qp *qp);

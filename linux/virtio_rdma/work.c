@@ -107,8 +107,8 @@ static int put_operation(struct vrdma_qp *qp, struct virtio_rdma_sq_wqe *h,
 {
 	h->ex.imm_data = wr->ex.imm_data;
 	if (qp->ib.qp_type == IB_QPT_UD || qp->ib.qp_type == IB_QPT_GSI) {
-		if (!ud_wr(wr)->ah)
-			return -EINVAL;
+		if (!ud_wr(wr)->ah) /* what drains a queue has none, and is flushed */
+			return READ_ONCE(qp->state) == IB_QPS_ERR ? 0 : -EINVAL;
 		h->wr.ud = vrdma_ah(ud_wr(wr)->ah)->ud;
 		h->wr.ud.remote_qpn = cpu_to_le32(ud_wr(wr)->remote_qpn);
 		h->wr.ud.remote_qkey = cpu_to_le32(ud_wr(wr)->remote_qkey);
