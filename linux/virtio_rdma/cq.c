@@ -22,6 +22,7 @@
 #include "virtio_rdma.h"
 
 #define CQ_ARM_SEQUENCES BIT(30)
+#define CQ_USER_SLOTS_MIN 64U /* room for resizing, in one page */
 
 static bool arms_in_memory(const struct vrdma_cq *cq)
 {
@@ -562,7 +563,7 @@ static int create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 {
 	struct vrdma_cq *cq = vrdma_cq(ibcq);
 	struct vrdma_dev *d = vrdma_dev(ibcq->device);
-	u32 cqn;
+	u32 slots, cqn;
 	int err;
 
 	if (attr->flags)
@@ -573,8 +574,10 @@ static int create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 	vrdma_ref_init(&cq->ref);
 	INIT_WORK(&cq->event_work, event_work);
 	cq->vector = attr->comp_vector % ibcq->device->num_comp_vectors;
-	err = alloc_memory(d, cq, min_t(u32, roundup_pow_of_two(attr->cqe),
-					ibcq->device->attrs.max_cqe));
+	slots = roundup_pow_of_two(attr->cqe);
+	if (VRDMA_CQ_IS_USER(attrs) && vrdma_has(d, VIRTIO_RDMA_F_RESIZE))
+		slots = max(slots, CQ_USER_SLOTS_MIN);
+	err = alloc_memory(d, cq, min_t(u32, slots, ibcq->device->attrs.max_cqe));
 	if (err)
 		return err;
 	cq->limit = attr->cqe;
