@@ -193,6 +193,21 @@ void vrdma_cq_event(struct vrdma_cq *cq)
 		raise(cq);
 }
 
+/* Raises an event of a CEQ. It may answer an earlier arming: then the CQ is armed still. */
+void vrdma_cq_ceq_event(struct vrdma_cq *cq, u32 number)
+{
+	unsigned long flags;
+	bool earlier;
+
+	spin_lock_irqsave(&cq->lock, flags);
+	earlier = arms_in_memory(cq) && number != cq->arm_sequence;
+	spin_unlock_irqrestore(&cq->lock, flags);
+	if (earlier)
+		raise(cq);
+	else
+		vrdma_cq_event(cq);
+}
+
 static void event_work(struct work_struct *work)
 {
 	struct vrdma_cq *cq = container_of(work, struct vrdma_cq, event_work);
@@ -268,7 +283,7 @@ static int poll_cq(struct ib_cq *ibcq, int max, struct ib_wc *wc)
 	struct vrdma_cq *cq = vrdma_cq(ibcq);
 	struct vrdma_dev *d = vrdma_dev(ibcq->device);
 	u32 budget = cq->mem.n + max_t(int, max, 0), slot;
-	bool took_from_ring = false, kick;
+	bool took = false, kick;
 	struct virtio_rdma_cqe cqe;
 	unsigned long flags;
 	int n = 0;
@@ -280,8 +295,8 @@ static int poll_cq(struct ib_cq *ibcq, int max, struct ib_wc *wc)
 		} else {
 			if (!take(d, cq, &slot))
 				break;
-			took_from_ring = true;
 		}
+		took = true;
 		memcpy(&cqe, vrdma_mem_slot(&cq->mem, slot), sizeof(cqe));
 		give_buffer(d, cq, slot);
 		if (decode(d, cq, &cqe, &wc[n])) {
@@ -292,7 +307,8 @@ static int poll_cq(struct ib_cq *ibcq, int max, struct ib_wc *wc)
 		}
 	}
 	kick = !cq->dead && virtqueue_kick_prepare(cq->vq);
-	if (took_from_ring && cq->armed && !d->n_ceq)
+	/* Linux drops the interrupt of a ring that is empty by then. */
+	if (took && cq->armed && !d->n_ceq)
 		queue_work(d->wq, &cq->event_work);
 	spin_unlock_irqrestore(&cq->lock, flags);
 	if (kick)

@@ -155,8 +155,13 @@ void vrdma_event_callback(struct virtqueue *vq)
 	queue_work(d->wq, &d->event_work);
 }
 
+/* What an event of a CEQ tells. */
+struct vrdma_told {
+	u32 cqn, number;
+};
+
 /* Takes some events out of the ring. Returns their number. */
-static u32 take_some(struct vrdma_ceq *ceq, u32 cqns[CEQ_AT_ONCE])
+static u32 take_some(struct vrdma_ceq *ceq, struct vrdma_told told[CEQ_AT_ONCE])
 {
 	const struct virtio_rdma_cq_event *event;
 	u32 slot, bytes, n = 0;
@@ -165,7 +170,8 @@ static u32 take_some(struct vrdma_ceq *ceq, u32 cqns[CEQ_AT_ONCE])
 	spin_lock_irqsave(&ceq->lock, flags);
 	while (n < CEQ_AT_ONCE && vrdma_mem_take(&ceq->mem, ceq->vq, &slot, &bytes)) {
 		event = vrdma_mem_slot(&ceq->mem, slot);
-		cqns[n++] = bytes == sizeof(*event) ? le32_to_cpu(READ_ONCE(event->cqn)) : 0;
+		told[n].cqn = bytes == sizeof(*event) ? le32_to_cpu(READ_ONCE(event->cqn)) : 0;
+		told[n++].number = le32_to_cpu(READ_ONCE(event->number));
 		vrdma_mem_add(&ceq->mem, ceq->vq, slot, sizeof(*event), true);
 	}
 	if (n)
@@ -180,15 +186,16 @@ static u32 take_some(struct vrdma_ceq *ceq, u32 cqns[CEQ_AT_ONCE])
 static bool raise_all(struct vrdma_ceq *ceq)
 {
 	struct vrdma_dev *d = ceq->dev;
-	u32 cqns[CEQ_AT_ONCE], done = 0, i, n;
+	struct vrdma_told told[CEQ_AT_ONCE];
+	u32 done = 0, i, n;
 	struct vrdma_cq *cq;
 
 	do {
-		n = take_some(ceq, cqns);
+		n = take_some(ceq, told);
 		for (i = 0; i < n; i++) {
-			cq = vrdma_cq_get(d, cqns[i]);
+			cq = vrdma_cq_get(d, told[i].cqn);
 			if (cq) {
-				vrdma_cq_event(cq);
+				vrdma_cq_ceq_event(cq, told[i].number);
 				vrdma_ref_put(&cq->ref);
 			} else {
 				/* Of a CQ that is gone, or an error of the device. */

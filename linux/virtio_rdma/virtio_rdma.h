@@ -322,6 +322,7 @@ struct vrdma_cq *vrdma_cq_get(struct vrdma_dev *d, u32 cqn);
 struct vrdma_cq *vrdma_cq_next(struct vrdma_dev *d, unsigned long *index);
 void vrdma_cq_callback(struct virtqueue *vq);
 void vrdma_cq_event(struct vrdma_cq *cq);
+void vrdma_cq_ceq_event(struct vrdma_cq *cq, u32 number);
 void vrdma_cq_forget_qp(struct vrdma_cq *cq, const struct vrdma_qp *qp);
 bool vrdma_cq_flush_one(struct vrdma_cq *cq, const struct vrdma_qp *qp, u64 wr_id, bool is_recv);
 void vrdma_cqs_watch(struct vrdma_dev *d);

@@ -507,9 +507,10 @@ struct virtio_rdma_async_event {
 	__le32 number;
 } __packed;
 
+/* number: of the arming in memory that it answers, else 0. */
 struct virtio_rdma_cq_event {
 	__le32 cqn;
-	__le32 reserved;
+	__le32 number;
 } __packed;
 
 /* The word in guest memory by which a CQ is armed: sequence << 2 | flags. */
