@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # Packages of other releases of Debian than the machine's, for virtual machines: fetched and unpacked,
-# never installed, without root.  Sourced by vm-build and qemu-build.
+# never installed, without root.  Sourced by vm-build, qemu-build and others.
 
 # The one table of versions.  A row that Debian no longer has is skipped with a reason; bump it here.
 declare -A foreign_suites=(
@@ -23,20 +23,31 @@ skip() {
     exit 77
 }
 
+# Suites whose source of rdma-core will do for provider-build, the best one first.
+# shellcheck disable=SC2034 # there
+source_suites="$(sed -n 's/^VERSION_CODENAME=//p' /etc/os-release) trixie"
+
 apt_options=()
 
-# An apt that knows the suites of a row alone, and leaves the machine's own as it is.
-use_suites() { # DIRECTORY ROW
-    local directory=$1 suites=${foreign_suites[$2]-} suite site
-    [ -n "$suites" ] || skip "there is no row for $2 in tests/interop/foreign.sh"
+# An apt that knows the SUITEs alone, and leaves the machine's own as it is.
+use_only() { # DIRECTORY TYPE SUITE...
+    local directory=$1 type=$2 suite site
+    shift 2
     site=$(apt-get indextargets --format "\$(SITE)" 'Created-By: Packages' 'Origin: Debian' |
-        grep -v security | head -n 1) || skip "apt has no Debian to take $2 from"
+        grep -v security | head -n 1) || skip "apt has no Debian to take $* from"
     mkdir -p "$directory/lists/partial" "$directory/cache/archives/partial"
-    for suite in $suites; do
-        echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $site $suite main"
+    for suite in "$@"; do
+        echo "$type [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $site $suite main"
     done >"$directory/suites.list"
     apt_options=(-o Dir::Etc::sourcelist="$directory/suites.list" -o Dir::Etc::sourceparts=/dev/null
         -o Dir::State::lists="$directory/lists" -o Dir::Cache="$directory/cache" -o APT::Sandbox::User=root)
     apt-get "${apt_options[@]}" -q update >"$directory/update" 2>&1 ||
-        skip "apt cannot have $suites: $(tail -n 1 "$directory/update")"
+        skip "apt cannot have $*: $(tail -n 1 "$directory/update")"
+}
+
+# The same with the suites of a row.
+use_suites() { # DIRECTORY ROW
+    [ -n "${foreign_suites[$2]-}" ] || skip "there is no row for $2 in tests/interop/foreign.sh"
+    # shellcheck disable=SC2086 # several
+    use_only "$1" deb ${foreign_suites[$2]}
 }
