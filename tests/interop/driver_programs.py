@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Programs that a virtual machine with PVRDMA runs against somebody else, each side once as server and once as client."""
+"""Programs that a virtual machine of driver_stage.py runs against somebody else, each side once as server and once as client."""
 from dataclasses import dataclass
 
 WAIT_S = 20  # a program takes a second or two
@@ -39,6 +39,13 @@ PERFTEST = {
     "write_lat": "ib_write_lat {d} -x {g} -F -s 64 -n 100",
     "read_lat": "ib_read_lat {d} -x {g} -F -s 64 -n 100 -o 16",
     "send_lat": "ib_send_lat {d} -x {g} -F -s 64 -n 100",
+}
+# Devices with UC have these, too.
+UNRELIABLE = {
+    "uc": "ibv_uc_pingpong {d} -g {g} -c -n 100",
+    "uc_events": "ibv_uc_pingpong {d} -g {g} -c -e -n 100",
+    "write_bw_uc": "ib_write_bw {d} -x {g} -F -c UC -s 4096 -n 200",
+    "send_bw_uc": "ib_send_bw {d} -x {g} -F -c UC -s 4096 -n 200",
 }
 # By rdma_cm: "server | client".  rping may end with 255 behind its work.
 CONNECTED = {
@@ -80,8 +87,9 @@ do_it() {{
 """
 
 
-def all_names():
-    return [*PINGPONGS, *PERFTEST, *CONNECTED]
+def all_names(unreliable):
+    """@unreliable: also those of UC."""
+    return [*PINGPONGS, *PERFTEST, *(UNRELIABLE if unreliable else ()), *CONNECTED]
 
 
 def command(name, side, server, role):
@@ -89,7 +97,7 @@ def command(name, side, server, role):
         text = CONNECTED[name].split(" | ")[role == "client"].format(a=server.address)
         calm, text = ("calm ", text[5:]) if text.startswith("calm ") else ("", text)
         return f"{calm}timeout {WAIT_S} {text}"
-    text = {**PINGPONGS, **PERFTEST}[name].format(d=side.device, g=side.gid)
+    text = {**PINGPONGS, **PERFTEST, **UNRELIABLE}[name].format(d=side.device, g=side.gid)
     return f"timeout {WAIT_S} {text}{f' {server.tcp}' if role == 'client' else ''}"
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# NVMe over Fabrics between two machines (see pvrdma): TARGET is the address of the one with the disk.
+# NVMe over Fabrics between two machines (see driver_stage.py): TARGET is the address of the one with the disk.
 
 add_modules() { # in their order; some are there already
     local module

@@ -1,0 +1,351 @@
+# SPDX-License-Identifier: MIT
+"""Stages in which Linux judges our RDMA devices: virtual machines with a driver of drivers.py are hosts of a lab, and programs
+of rdma-core and perftest run over it, unmodified, against somebody else.  Here are the cases that both drivers have."""
+import argparse
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+TOP = HERE.parent.parent
+sys.path.insert(0, str(TOP / "tests/tools"))
+from tap_namespace import ip, make_namespace  # noqa: E402
+from check_pyverbs import RESULT, unpack  # noqa: E402
+from machines import CACHE, Machine, archive_of, console_of, initramfs, port_vm, run, run_words, tell  # noqa: E402
+from driver_judges import CLEAN, judge_programs, left_clean, quiet, self_test  # noqa: E402
+from driver_programs import CONNECTED, FUNCTIONS, PERFTEST, PINGPONGS, UNRELIABLE, Side, plan  # noqa: E402
+
+SKIPPED = 77
+SECONDS_MAX = 400
+PAUSE_S = 2  # that a guest gives the lab to look
+PEER = "10.0.0.9"  # this machine, behind a tap device of the lab
+H1, H2, H3 = "10.0.0.1", "10.0.0.2", "10.0.0.3"  # the hosts, in their order
+
+# Receives that are left are flushed when programs of rdma_cm disconnect.
+NO_ERROR = "expect count(cqe, host==h1, status!=SUCCESS, status!=WR_FLUSH_ERR) == 0"
+
+
+class Guest(Machine):
+    """A machine with a driver."""
+
+    def __init__(self, linux, driver):
+        super().__init__(f"vfio_user/{linux}")
+        self.driver = driver
+
+    def obstacle(self):
+        return super().obstacle() or next(filter(None, (self.build([HERE / script]) for script in self.driver.builds)), None)
+
+    def image(self, directory, script, address=H1, archives=(), files=None):
+        """The initramfs, in a directory of its own."""
+        directory.mkdir(parents=True)
+        files = {**(files or {}), **self.driver.files(self.linux), "test/rest": (script + "complaints\n").encode()}
+        variables = f"{self.driver.variables()}ADDRESS={address}\nPAUSE={PAUSE_S}\n"
+        initramfs(self, directory, variables, ["driver_guest.sh", "driver_rest.sh"], files, archives)
+
+
+class Case:
+    """A lab with such a machine as h1."""
+
+    def __init__(self, options, guest, directory):
+        self.options, self.guest, self.directory = options, guest, directory
+        self.name, self.driver = directory.name, guest.driver
+
+    def play(self, lines, command=("run",)):
+        """(what the lab printed, how it ended)"""
+        return run(self.options, self.guest, self.directory, lines, SECONDS_MAX, command)
+
+    def lab(self, more="", h2="", h3=None):
+        """@more: words of the host h1; @h2: those of h2; @h3: those of a second machine, if there is one."""
+        hosts = {"h1": f" vm{self.driver.host}{more}", "h2": h2} | ({} if h3 is None else {"h3": f" vm{h3}"})
+        return [*[f"host {name}{words}" for name, words in hosts.items()], "switch s1", *[f"link {name} s1" for name in hosts],
+                "port tap rdl0 s1"]
+
+    def side(self, name, gid_owner=H1):
+        """A machine with the driver, as one of those who run programs."""
+        return Side(name, f"-d {self.driver.device}", 1, gid_owner, gid_owner)
+
+    def boots(self, host, sub):
+        return port_vm(self.guest, host, self.directory / sub)
+
+    def exec_script(self, text):
+        path = self.directory / "programs.sh"
+        path.write_text(text)
+        return f"exec h2 sh {path} &"
+
+    def quiet(self, text, also=None):
+        return quiet(text, self.driver.harmless, also)
+
+    @staticmethod
+    def ended(status, printed, *texts, moments=("at the end",)):
+        yield from left_clean(printed, *moments)
+        yield status == 0, f"the lab ended with status {status}"
+        yield all("vm-init: exit 0" in text for text in texts), "the guest came to its end"
+
+
+
+def until_gid(index, gid):
+    return f'until h1.gid[{index}] == "{gid}" timeout=60s'
+
+
+def with_lab(case, names, lines_before=(), lines_after=(), script="", expects=(), h2="", moments=()):
+    """Programs of the machine and of a host of the lab, where `exec` runs them."""
+    guest = case.side("guest")
+    host = Side("host", "", 0, H2, PEER)
+    scripts, wanted = plan(names, guest, host)
+    case.guest.image(case.directory / "a", f"load\n{script}{scripts['guest']}removes_driver\n")
+    printed, status = case.play([*case.lab(h2=h2), *lines_before, case.boots("h1", "a"), *lines_after, until_gid(1, H1),
+                                 case.exec_script(scripts["host"]), f"until {case.driver.gone} timeout={SECONDS_MAX}s quiet",
+                                 *CLEAN, *case.driver.destroyed(), "run", "show live", *CLEAN, "show h1.port", NO_ERROR, *expects])
+    text, _ = console_of(case.directory / "a")
+    moments = (*moments, "when the driver is removed after the programs", "at the end")
+    found = [*case.ended(status, printed, text, moments=moments), *judge_programs(wanted, printed + text), *case.quiet(text)]
+    return found, printed, [text]
+
+
+def case_lab(case, names):
+    """Also: addresses come and go, and the driver is loaded again."""
+    script = "asks_device\nchanges_addresses\nunloads\nloads_again\nip address add 10.0.9.9/16 dev eth0\n"
+    looks = [*[until_gid(index, gid) for index, gid in ((2, "10.0.7.7"), (3, "10.0.8.8"), (2, ""))],
+             "expect h1.device.objects.qp > 0 and h1.device.objects.cq > 0 and h1.device.objects.gid == 3",
+             f"until {case.driver.gone} timeout=60s", "show h1.dsr" if not case.driver.is_ours else "show h1.device", *CLEAN,
+             *case.driver.destroyed(),
+             # This one tells that the machine is about to run programs: the servers of h2 wait for 20 s each.
+             until_gid(2, "10.0.9.9")]
+    found, printed, texts = with_lab(case, names, lines_after=looks, script=script, moments=("when the driver is removed",))
+    lines = [line.strip() for line in texts[0].splitlines()]
+    found += [("= devinfo 0 PORT_ACTIVE (4) 4096 (5) Ethernet" in lines, "ibv_devinfo shows the port"),
+              ("= removed 0" in lines, "the driver can be removed"),
+              ("= again 0" in lines, "the driver works when it is loaded again"),
+              (any(re.match(r"= gids two fe80\S+ \S+0a00:0001 \S+0a00:0707 \S+0a00:0808$", line) for line in lines), "a GID comes with its address"),
+              (any(re.match(r"= gids one fe80\S+ \S+0a00:0001 \S+0a00:0808$", line) for line in lines), "and goes")]
+    return found, printed, texts
+
+
+# What `rdmalab exec` runs as servers on h2; the machine has the clients.  The ports are different, as all wait at once.
+EXECUTED = {"ib_write_bw": "ib_write_bw {d} -x {g} -F -s 4096 -n 200", "ibv_rc_pingpong": "ibv_rc_pingpong {d} -g {g} -c -n 100 -p 18600"}
+
+
+def case_exec(case):
+    """The lab ends with the programs: the last one waits until the machine has said all."""
+    clients = "".join(f"do_it guest/client/{name} timeout 60 {words.format(d=f'-d {case.driver.device}', g=1)} {PEER}\n"
+                      for name, words in EXECUTED.items())
+    case.guest.image(case.directory / "a", f"load\n{FUNCTIONS}{clients}")
+    (case.directory / "guest.lab").write_text("".join(f"{line}\n" for line in [*case.lab(), case.boots("h1", "a")]))
+    console, events = case.directory / "a/console", case.directory / "events.ndjson"
+    words = [f"h2 -- {words.format(d='', g=0)} :" for words in EXECUTED.values()]
+    last = ["h2", "--", "sh", "-c", f"until grep -q 'vm-init: exit' {console}; do sleep 0.2; done"]
+    command = [case.options.rdmalab, "exec", "--no-sandbox", "--lab", case.directory / "guest.lab", "--events", events,
+               "--timeout", str(SECONDS_MAX), *" ".join(words).split(), *last]
+    printed, status = run_words(case.guest, command, SECONDS_MAX)
+    text, _ = console_of(case.directory / "a")
+    wrote = sum('"fetch"' in line and "RDMA_WRITE" in line for line in events.read_text().splitlines()) if events.exists() else 0
+    return [*case.ended(status, printed, text, moments=()),
+            (status == 0, f"programs of `rdmalab exec` on h2 end with status 0: {', '.join(EXECUTED)}"),
+            *judge_programs([f"guest/client/{name}" for name in EXECUTED], text), (wrote >= 200, f"the lab has seen {wrote} RDMA WRITEs"),
+            *case.quiet(text)], printed, [text]
+
+
+def case_loss(case, names):
+    return with_lab(case, names, lines_before=["set link h2-s1 loss=2%"], expects=["expect count(lost) > 20"])
+
+
+def case_pair(case, names, other=None):
+    """With a second machine, which has @other as its driver."""
+    second = Guest(case.guest.linux, other or case.driver)
+    one = case.side("one")
+    two = Side("two", f"-d {second.driver.device}", 1, H3, H3)
+    scripts, wanted = plan(names, one, two)
+    case.guest.image(case.directory / "a", "load\n" + scripts["one"])
+    second.image(case.directory / "b", "load\n" + scripts["two"], address=H3)
+    printed, status = case.play([*case.lab(h3=second.driver.host), case.boots("h1", "a"), case.boots("h3", "b"), "run", "show live", *CLEAN])
+    texts = [console_of(case.directory / sub)[0] for sub in "ab"]
+    return [*case.ended(status, printed, *texts), *judge_programs(wanted, "".join(texts)),
+            *case.quiet(texts[0]), *quiet(texts[1], second.driver.harmless)], printed, texts
+
+
+# Brings rxe up on the virtio-net of a machine.
+RXE = f"""ip link set eth0 mtu 4200 up
+ip address add {H3}/16 dev eth0
+sleep 2
+/usr/bin/rdma link add rxe0 type rxe netdev eth0
+sleep 1
+"""
+
+
+def case_rxe(case, names):
+    """rxe of Linux has its GIDs in the order that Linux gives them, as our devices have."""
+    one = case.side("driver")
+    two = Side("rxe", "-d rxe0", 1, H3, H3)
+    scripts, wanted = plan(names, one, two)
+    case.guest.image(case.directory / "a", "load\n" + scripts["driver"])
+    (case.directory / "b").mkdir()
+    (case.directory / "b.sh").write_text(RXE + scripts["rxe"])
+    initramfs(case.guest, case.directory / "b", "", [case.directory / "b.sh"])
+    printed, status = case.play([*case.lab(h3=""), case.boots("h1", "a"), case.boots("h3", "b"), "run", "show live", *CLEAN])
+    texts = [console_of(case.directory / sub)[0] for sub in "ab"]
+    return [*case.ended(status, printed, *texts), *judge_programs(wanted, "".join(texts)), *case.quiet(texts[0])], printed, texts
+
+
+def python_tree(directory, root):
+    """An archive with Debian's Python, pyverbs and its tests."""
+    tree = directory / "python"
+    version = subprocess.run(["/usr/bin/python3", "-c", "import sys; print('python%d.%d' % sys.version_info[:2])"],
+                             check=True, capture_output=True, text=True).stdout.strip()
+    shutil.copytree(f"/usr/lib/{version}", tree / f"usr/lib/{version}", ignore=shutil.ignore_patterns(
+        "test", "tests", "idlelib", "lib2to3", "ensurepip", "tkinter", "config-*", "pydoc_data", "__pycache__"))
+    shutil.copytree(root / "usr/lib/python3/dist-packages/pyverbs", tree / "usr/lib/python3/dist-packages/pyverbs")
+    shutil.copytree(root / "tests", tree / "test/tests", ignore=shutil.ignore_patterns("test_mlx5*", "test_efa*", "*.gz"))
+    (tree / "usr/bin").mkdir()
+    shutil.copy(pathlib.Path("/usr/bin/python3").resolve(), tree / "usr/bin/python3")
+    for file in [tree / "usr/bin/python3", *tree.rglob("*.so")]:
+        needs = subprocess.run(["ldd", file], capture_output=True, text=True, check=False).stdout
+        for library in re.findall(r"(/\S+) \(", needs):
+            place = tree / library.lstrip("/")
+            place.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(library, place)
+    return archive_of(tree)
+
+
+def case_tests(case, host, passed_min, named, fail, said_by_driver=None):
+    """@host: words of the host; at least @passed_min pass, and all that are @named; those that @fail do so for a known reason."""
+    root, why_not = case.options.pyverbs
+    if not root:
+        return f"skipped: {why_not}"
+    archive = python_tree(case.directory, root)
+    case.guest.image(case.directory / "a", "load\ntests_of_pyverbs\n", archives=[archive])
+    printed, status = case.play([*case.lab(host), case.boots("h1", "a"), "run", "show live", *CLEAN])
+    text, _ = console_of(case.directory / "a")
+    said = "\n".join(line[9:].rstrip() for line in text.splitlines() if line.startswith("pyverbs: "))
+    results = {name: how for name, _, _, how in RESULT.findall(said)}
+    passed = {name for name, how in results.items() if how == "ok"}
+    failed = {name for name, how in results.items() if how in ("FAIL", "ERROR")}
+    found = [*case.ended(status, printed, text), *case.quiet(text, said_by_driver),
+             (len(passed) >= passed_min, f"{len(passed)} tests of pyverbs pass"),
+             *[(name in passed, f"pyverbs {name} passes") for name in sorted(named)],
+             (failed == set(fail), f"only those fail of which we know why {sorted(failed ^ set(fail)) or ''}")]
+    return found, printed, [text]
+
+
+def fetched(packages, directory):
+    """The packages of this Debian, unpacked in @directory and not installed; None: they cannot be had."""
+    if not directory.exists():
+        scratch = directory.with_suffix(".new")
+        shutil.rmtree(scratch, ignore_errors=True)
+        scratch.mkdir(parents=True)
+        subprocess.run(["apt-get", "-q", "-o", "APT::Sandbox::User=root", "download", *packages], cwd=scratch, capture_output=True,
+                       check=False)
+        found = list(scratch.glob("*.deb"))
+        if len(found) < len(packages):
+            return None
+        for package in found:
+            subprocess.run(["dpkg-deb", "-x", package, scratch], check=True)
+        scratch.rename(directory)
+    return directory
+
+
+def nvme_files(guest, tree):
+    """{path: bytes} of the program nvme with its libraries, and of the kernel's modules in their order."""
+    own = tree / "usr/lib/x86_64-linux-gnu"
+    needs = subprocess.run(["ldd", tree / "usr/sbin/nvme"], capture_output=True, text=True, check=True,
+                           env={"LD_LIBRARY_PATH": str(own), "PATH": "/usr/bin:/bin"}).stdout
+    libraries = [pathlib.Path(place) for place in re.findall(r"(/\S+) \(", needs)]
+    files = {f"lib/x86_64-linux-gnu/{library.name}": library.read_bytes() for library in libraries if "ld-linux" not in library.name}
+    files["usr/bin/nvme"] = (tree / "usr/sbin/nvme").read_bytes()
+    version = next((guest.cache / "kernel/lib/modules").iterdir()).name
+    modules = []
+    for name in ("nvme-rdma", "null_blk", "nvmet-rdma"):
+        shown = subprocess.run(["modprobe", "-d", guest.cache / "kernel", "-S", version, "--show-depends", name],
+                               capture_output=True, text=True, check=True).stdout
+        modules += [module for module in re.findall(r"^insmod (\S+)", shown, re.MULTILINE) if module not in modules]
+    files.update({f"test/modules/{i:02}-{pathlib.Path(module).name}": pathlib.Path(module).read_bytes()
+                  for i, module in enumerate(modules)})
+    return files
+
+
+def case_nvme(case, host):
+    """@host: words of the host."""
+    tree = case.options.nvme
+    if not tree:
+        return "skipped: apt cannot download nvme-cli"
+    files = nvme_files(case.guest, tree)
+    part = f"TARGET={H3}\n" + (HERE / "driver_nvme.sh").read_text()
+    case.guest.image(case.directory / "a", f"load\n{part}uses_disk\n", files=files)
+    (case.directory / "b").mkdir()
+    (case.directory / "b.sh").write_text(RXE + part + f"serves_disk {H1}\n")
+    initramfs(case.guest, case.directory / "b", "", [case.directory / "b.sh"], files)
+    printed, status = case.play([*case.lab(host, h3=""), case.boots("h1", "a"), case.boots("h3", "b"), "run", "show live", *CLEAN])
+    texts = [console_of(case.directory / sub)[0] for sub in "ab"]
+    said = [line.strip() for line in texts[0].splitlines() if line.startswith("= nvme ")]
+    wanted = [f"= nvme {what}" for what in ("discovers 1", "connects 0", "writes 0", "reads 0", "disconnects 0")]
+    return [*case.ended(status, printed, *texts), *case.quiet(texts[0]), *[(what in said, what[2:]) for what in wanted]], printed, texts
+
+
+def arguments(text, cases, quick):
+    parser = argparse.ArgumentParser(description=text.splitlines()[0])
+    parser.add_argument("--rdmalab", type=pathlib.Path, default=TOP / "build/gcc/rdmalab")
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument("--quick", action="store_true", help=f"{' and '.join(quick)}, which is the standard")
+    which.add_argument("--full", action="store_true", help="all cases")
+    which.add_argument("--case", nargs="+", choices=cases, help="these")
+    parser.add_argument("--list", action="store_true", help="only print the programs")
+    which.add_argument("--self-test", action="store_true", help="only judge wrong results")
+    parser.add_argument("--keep", action="store_true", help="leave what was printed")
+    return parser.parse_args()
+
+
+def obstacles(names, driver):
+    """Returns {kernel: the reason if it cannot be had, or None}, and the reason if nothing can."""
+    why = {linux: Guest(linux, driver).obstacle() for linux in {name.split("/")[1] for name in names}}
+    no_tap, _ = (None, None) if all(why.values()) else make_namespace()
+    return why, no_tap
+
+
+def prepare(options, names, driver, directory):
+    """Returns {kernel: why it cannot be had, or None}, and why nothing can be done, or None."""
+    # Before the namespace, which has no way out.
+    options.pyverbs = unpack(options.rdmalab.resolve().parent) if any(name.startswith("tests/") for name in names) else None
+    options.nvme = fetched(["nvme-cli", "libnvme1"], CACHE / "nvme-cli") if any(name.startswith("nvme/") for name in names) else None
+    why, no_tap = obstacles(names, driver)
+    shutil.rmtree(directory, ignore_errors=True)
+    if not no_tap and not all(why.values()):
+        ip("tuntap", "add", "rdl0", "mode", "tap")
+        ip("link", "set", "lo", "up")
+        ip("address", "add", f"{PEER}/16", "dev", "rdl0")
+        ip("link", "set", "rdl0", "mtu", "4300", "up")
+    return why, no_tap
+
+
+def main(text, driver, play, cases, quick, directory):
+    """@text: what the stage is; @play: {what: function of a Case}; @cases: names like "lab/7.3".  Returns the exit status."""
+    options = arguments(text, cases, quick)
+    if options.self_test:
+        n_wrong, n = self_test()
+        print(f"{n - n_wrong} passed, {n_wrong} failed, 0 skipped")
+        return int(n_wrong > 0)
+    if options.list:
+        print(*[f"{name}: {words}" for name, words in {**PINGPONGS, **PERFTEST, **UNRELIABLE, **CONNECTED}.items()], sep="\n")
+        return 0
+    names = cases if options.full else options.case or quick
+    why, no_tap = prepare(options, names, driver, directory)
+    passed = failed = skipped = 0
+    for name in names:
+        what, linux = name.split("/")
+        place = directory / f"{what}-{linux}"
+        reason = why[linux] or (no_tap and f"skipped: {no_tap}")
+        if not reason:
+            place.mkdir(parents=True)
+            result = play[what](Case(options, Guest(linux, driver), place))
+            reason = result if isinstance(result, str) else None
+        if reason:
+            print(f"{name}: {reason}", flush=True)
+            skipped += 1
+            continue
+        found, printed, texts = result
+        n = tell(name, found, printed, *texts)
+        passed, failed = passed + len(found) - n, failed + n
+    if not failed and not options.keep:
+        shutil.rmtree(directory, ignore_errors=True)
+    print(f"{passed} passed, {failed} failed, {skipped} skipped")
+    return int(failed > 0) if passed + failed else SKIPPED
