@@ -213,6 +213,7 @@ static struct ibv_qp *create_qp_ex(struct ibv_context *context, struct ibv_qp_in
     struct ib_uverbs_create_qp_resp rsp;
     struct ibv_create_qp cmd = {};
     struct lab_qp *qp;
+    int error;
 
     if (attr->comp_mask & ~(uint32_t)(IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS) ||
         (is_extended && attr->send_ops_flags & ~(uint64_t)LAB_SEND_OPS)) {
@@ -222,8 +223,14 @@ static struct ibv_qp *create_qp_ex(struct ibv_context *context, struct ibv_qp_in
     qp = calloc(1, sizeof(*qp));
     if (!qp)
         return NULL;
-    if (ibv_cmd_create_qp_ex(context, &qp->v, attr, &cmd, sizeof(cmd), &rsp, sizeof(rsp)))
+    /* Older libraries do not know the bit of what is only the provider's matter. */
+    attr->comp_mask &= ~(uint32_t)IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
+    error = ibv_cmd_create_qp_ex(context, &qp->v, attr, &cmd, sizeof(cmd), &rsp, sizeof(rsp));
+    attr->comp_mask |= is_extended ? IBV_QP_INIT_ATTR_SEND_OPS_FLAGS : 0;
+    if (error) {
+        errno = error;
         goto fail;
+    }
     if (!is_extended)
         return &qp->v.qp;
     qp->batch = lab_batch_new(&attr->cap);
