@@ -17,7 +17,7 @@ SKIPPED_DIRS = re.compile(r"^(\.git|build.*|out|__pycache__)$")
 GENERATED = {"docs/checks.md", "docs/interop.md", "docs/coverage.md"}  # by stages of ./check; inputs of none
 CODE = {".c", ".h", ".def"}
 WITH_SPDX = CODE | {".py", ".sh", ".build"}
-KERNEL_CODE = "linux/"  # in the style of the kernel, which checkpatch.pl checks: tests/interop/module-build --check
+KERNEL_CODE = "linux/virtio_rdma/"  # in the style of the kernel, which checkpatch.pl checks: tests/interop/module-build --check
 
 # The core reads no clock, draws no chance of its own, prints nothing and has no floating point.
 CALLS_BANNED_IN_EMU = set("""time clock clock_gettime gettimeofday rand random srand drand48 getenv
@@ -476,8 +476,8 @@ PLANTS = {  # file, text -> what must be said about it ("" for nothing)
     ("docs/u.md", "`sim/none.c` of `nobody()`\n"): "",
     ("src/cli/l.c", SPDX + "/* TO" "DO */\n"): "unfinished",
     ("src/cli/m.c", SPDX + "\tint x;\n"): "tab",
-    ("linux/m.c", SPDX.replace("MIT", "GPL-2.0") + "\tint x;\n"): "",
-    ("linux/n.c", SPDX + "int x;\n"): "no SPDX line",
+    ("linux/virtio_rdma/m.c", SPDX.replace("MIT", "GPL-2.0") + "\tint x;\n"): "",
+    ("linux/virtio_rdma/n.c", SPDX + "int x;\n"): "no SPDX line",
     ("src/cli/q.c", SPDX + "int f(R *r)\n{\n    return prng_next(r) % prng_below(r, 3);\n}\n"):
         "q.c:4: one statement draws twice",
     ("src/cli/r.c", SPDX + "int f(R *r)\n{\n    struct s s = {\n        .a = {prng_next(r)},\n"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of the provider share. */
+/* Declarations that the files of the provider share. */
 #ifndef RDMALAB_PROVIDER_H
 #define RDMALAB_PROVIDER_H
 

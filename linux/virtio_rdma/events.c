@@ -155,7 +155,7 @@ void vrdma_event_callback(struct virtqueue *vq)
 	queue_work(d->wq, &d->event_work);
 }
 
-/* What an event of a CEQ tells. */
+/* The content of an event of a CEQ. */
 struct vrdma_told {
 	u32 cqn, number;
 };
