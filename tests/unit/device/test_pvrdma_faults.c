@@ -76,6 +76,29 @@ static void a_lost_interrupt_leaves_the_notification(void **state)
     assert_int_equal(pvrig_peek32(g, g->notes.pages + 8), 1);
 }
 
+/* A notification that found no room has its interrupt later.  It is that of its queue, too. */
+static void a_notification_that_has_waited_can_lose_its_interrupt(void **state)
+{
+    struct pv_rig *g = *state;
+    struct pv_pair p = pvrig_pair(g, QPT_RC, false);
+    struct device_fault f = fault_of(FLT_LOST_INTERRUPT, queue_of_cq(&p));
+    const uint64_t head = g->notes.pages + PV_RING_RX + PV_RING_HEAD;
+
+    device_fault_add(&g->d->faults, &f);
+    pvrig_poke32(g, head, g->d->notes.ring.n); /* the ring is full */
+    pvrig_doorbell(g, PV_UAR_AT_CQ, p.cq | PV_UAR_ARM);
+    post(g, &p);
+    pvrig_kick(g, &p, 0, PV_UAR_SEND);
+    pvrig_run(g);
+    assert_int_equal(g->events[EV_cq_note_held], 1);
+    assert_int_equal(f.hits, 0);
+    pvrig_poke32(g, head, 0); /* and now empty */
+    pvrig_doorbell(g, PV_UAR_AT_CQ, p.cq | PV_UAR_ARM);
+    assert_int_equal(g->events[EV_cq_note], 1);
+    assert_int_equal(f.hits, 1);
+    assert_int_equal(g->irqs[PV_VECTOR_CQ], 0);
+}
+
 static void a_lost_completion_is_in_no_slot(void **state)
 {
     struct pv_rig *g = *state;
@@ -137,6 +160,29 @@ static void a_late_answer_comes_with_its_interrupt(void **state)
     assert_int_equal(g->rsp[0], 0xee);
 }
 
+/* A second late answer would take the place of the first one, whose interrupt would be missing. */
+static void one_answer_is_late_at_a_time(void **state)
+{
+    struct pv_rig *g = *state;
+    struct device_fault f = fault_of(FLT_LATE_DATA, PV_QUEUE_COMMANDS);
+
+    f.time_ns = LATE_NS;
+    f.count = 2;
+    device_fault_add(&g->d->faults, &f);
+    assert_int_equal(pvrig_ask(g, CREATE_PD, handle, .handle = 0), 0);
+    assert_int_equal(g->rsp[0], 0xee);
+    assert_int_equal(pvrig_ask(g, QUERY_PKEY, query_pkey, .port = 1), 0);
+    assert_int_equal(pvrig_ack(g), PV_ACK | PV_CMD_QUERY_PKEY);
+    assert_int_equal(f.hits, 1);
+    pvrig_run(g);
+    assert_int_equal(g->irqs[PV_VECTOR_RESPONSE], 2);
+    assert_int_equal(pvrig_ask(g, CREATE_PD, handle, .handle = 0), 0);
+    assert_int_equal(g->rsp[0], 0xee); /* the next one can be late again */
+    assert_int_equal(f.hits, 2);
+    pvrig_run(g);
+    assert_int_equal(g->irqs[PV_VECTOR_RESPONSE], 3);
+}
+
 #define WITH_RIG(test) cmocka_unit_test_setup_teardown(test, pvrig_set_up, pvrig_tear_down)
 
 int main(void)
@@ -144,8 +190,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         WITH_RIG(a_lost_doorbell_leaves_the_request_in_the_ring),
         WITH_RIG(a_lost_interrupt_leaves_the_notification),
+        WITH_RIG(a_notification_that_has_waited_can_lose_its_interrupt),
         WITH_RIG(a_lost_completion_is_in_no_slot),
         WITH_RIG(a_late_answer_comes_with_its_interrupt),
+        WITH_RIG(one_answer_is_late_at_a_time),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -485,6 +485,40 @@ static void doorbells_wait_for_bus_mastering(void **state)
     assert_int_equal(next(g, &p).opcode, 0x80);
 }
 
+/* Returns sq_draining of queue pair @i, as QUERY_QP answers. */
+static bool is_draining(struct pv_rig *g, const struct pv_pair *p, uint32_t i)
+{
+    struct pv_raw_qp_attr raw;
+    struct pv_qp_attr a;
+
+    assert_int_equal(pvrig_ask(g, QUERY_QP, query_qp, .handle = p->qp[i]), 0);
+    memcpy(&raw, g->rsp + PV_HEADER_BYTES, sizeof(raw));
+    pv_qp_attr_get(&a, &raw);
+    return a.sq_draining != 0;
+}
+
+/* In SQD a send queue drains until the requests that the device has sent are answered. */
+static void query_qp_tells_that_a_queue_drains(void **state)
+{
+    struct pv_rig *g = *state;
+    struct pv_pair p = pvrig_pair(g, QPT_RC, false);
+    const struct pv_qp_attr to_sqd = {.state = QPS_SQD};
+    const struct pv_sge from = sge(&p, 0, 64);
+
+    pvrig_post_recv(g, &p, 1, 1, sge(&p, PV_PAGE_BYTES, 256));
+    pvrig_post_send(
+        g, &p, 0, (struct pv_sq_wqe){.opcode = SEND, .num_sge = 1, .send_flags = SIGNALED}, &from);
+    pvrig_kick(g, &p, 0, PV_UAR_SEND);
+    while (g->n_fetches == 0) /* until the device has the request */
+        sim_dispatch(&g->sim);
+    assert_false(is_draining(g, &p, 0));
+    assert_int_equal(pvrig_modify(g, p.qp[0], QPA_STATE, &to_sqd), 0);
+    assert_true(is_draining(g, &p, 0));
+    assert_false(is_draining(g, &p, 1));
+    pvrig_run(g);
+    assert_false(is_draining(g, &p, 0));
+}
+
 #define WITH_RIG(test) cmocka_unit_test_setup_teardown(test, pvrig_set_up, pvrig_tear_down)
 
 int main(void)
@@ -494,6 +528,7 @@ int main(void)
         WITH_RIG(writes_reads_and_atomics_reach_memory),
         cmocka_unit_test(other_opcodes_complete_in_error),
         cmocka_unit_test(too_many_elements_and_inline_data_are_refused),
+        WITH_RIG(query_qp_tells_that_a_queue_drains),
         WITH_RIG(datagrams_say_their_network_type),
         WITH_RIG(completions_tell_the_partition_of_a_mad),
         cmocka_unit_test(network_types_came_with_version_18),
