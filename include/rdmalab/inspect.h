@@ -111,12 +111,18 @@ RDL_MUST_CHECK enum rdl_status rdl_reg_read(struct rdl_lab *lab, rdl_host host, 
 RDL_MUST_CHECK enum rdl_status rdl_reg_write(struct rdl_lab *lab, rdl_host host, uint32_t function,
                                              uint32_t offset, uint32_t width, uint64_t value);
 
-/* Calls @each with one sentence for each object that waits for an event: "h1.qp: SEND wr_id=1 waits
- * for an ACK of psn=100 from h2.qp; ACK timer due t=85.6us".  @path is that of the object, or of
- * the host if its driver or a ping waits.  The sentences explain why a lab makes no progress.
+/* An object that waits for an event. */
+struct rdl_wait {
+    const char *path;     /* of the object, or of the host if its driver or a ping waits */
+    const char *sentence; /* "h1.qp: SEND wr_id=1 waits for an ACK of psn=100 from h2.qp; ..." */
+    bool held_back;       /* a send request that READs or atomics under way hold back */
+};
+
+/* Calls @each for each object that waits for an event, for a queue pair perhaps twice.  The
+ * sentences explain why a lab makes no progress.
  */
-void rdl_waits(const struct rdl_lab *lab,
-               void (*each)(void *ctx, const char *path, const char *sentence), void *ctx);
+void rdl_waits(const struct rdl_lab *lab, void (*each)(void *ctx, const struct rdl_wait *w),
+               void *ctx);
 
 /* A scheduled tick. */
 struct rdl_due {

@@ -145,10 +145,9 @@ static void end_not(struct told_answer *a, struct why_not *w)
     end(a);
 }
 
-static void count_wait(void *ctx, const char *path, const char *sentence)
+static void count_wait(void *ctx, const struct rdl_wait *w)
 {
-    (void)path;
-    (void)sentence;
+    (void)w;
     ++*(size_t *)ctx;
 }
 

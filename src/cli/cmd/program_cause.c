@@ -257,10 +257,9 @@ static void tell_program(struct program_cause *c)
     free(c->qps);
 }
 
-static void count_wait(void *ctx, const char *path, const char *sentence)
+static void count_wait(void *ctx, const struct rdl_wait *w)
 {
-    (void)path;
-    (void)sentence;
+    (void)w;
     ++*(size_t *)ctx;
 }
 

@@ -68,10 +68,9 @@ static enum rdl_status call(struct session *s, const struct move *m, struct rdl_
     return RDL_ERR_INVAL;
 }
 
-static void note_wait(void *ctx, const char *path, const char *sentence)
+static void note_wait(void *ctx, const struct rdl_wait *w)
 {
-    (void)path;
-    diag_note(ctx, "  %s", sentence);
+    diag_note(ctx, "  %s", w->sentence);
 }
 
 /* The commands that were offered for the queue pairs that wait. */
@@ -99,14 +98,13 @@ static void offer(void *ctx, const char *command)
     o->n++;
 }
 
-/* Adds what `why not` offers for the queue pair @path, which waits. */
-static void offer_for(void *ctx, const char *path, const char *sentence)
+/* Adds what `why not` offers for the queue pair of @w. */
+static void offer_for(void *ctx, const struct rdl_wait *w)
 {
     struct offers *o = ctx;
 
-    (void)sentence;
-    if (tree_is(o->s->lab, path, NODE_qp))
-        why_not_each_try(o->s->lab, &o->past, path, offer, o);
+    if (tree_is(o->s->lab, w->path, NODE_qp))
+        why_not_each_try(o->s->lab, &o->past, w->path, offer, o);
 }
 
 void advance_note_waits(struct session *s)
@@ -276,8 +274,11 @@ static bool idle_hits(struct session *s)
     return s->outside.held;
 }
 
-/* Begins a turn.  Returns the time until which the lab runs in it.  If @one_tick, the turn after
- * one in which a virtual machine has made a tick lets nothing in.
+/* Begins a turn: lets frames and accesses in.  Returns the time until which the lab runs in it.
+ *
+ * With @one_tick, *@ret_came is true if a virtual machine has made a tick: the caller ends the
+ * turn, because its command looks at the lab now.  The next turn lets nothing in.  It runs what was
+ * due in this one.
  */
 static uint64_t begin_turn(struct session *s, const struct move *m, bool one_tick, bool *ret_came)
 {

@@ -95,14 +95,13 @@ static struct summary_sentence *append(struct sentences *s)
     return &s->v[s->n++];
 }
 
-static void add_wait(void *ctx, const char *path, const char *sentence)
+static void add_wait(void *ctx, const struct rdl_wait *w)
 {
     struct summary *s = ctx;
-    struct summary_sentence *w = append(&s->waits);
-    struct text t = text_on(w->text, sizeof(w->text));
+    struct summary_sentence *to = append(&s->waits);
+    struct text t = text_on(to->text, sizeof(to->text));
 
-    (void)path;
-    text_add(&t, sentence);
+    text_add(&t, w->sentence);
 }
 
 static void add_due(void *ctx, const struct rdl_due *due)

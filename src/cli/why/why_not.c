@@ -314,17 +314,17 @@ struct waits {
     size_t n;
 };
 
-static void say_wait(void *ctx, const char *path, const char *sentence)
+static void say_wait(void *ctx, const struct rdl_wait *w)
 {
     struct waits *of = ctx;
     const size_t n = strlen(of->host);
 
-    if (n && (strncmp(path, of->host, n) != 0 || (path[n] && path[n] != '.')))
+    if (n && (strncmp(w->path, of->host, n) != 0 || (w->path[n] && w->path[n] != '.')))
         return;
     if (of->n++ == 0)
         why_not_say(of->w, "What is waited for%s%s:", n ? " at " : "", of->host);
     of->w->indent += 2;
-    why_not_say(of->w, "%s", sentence);
+    why_not_say(of->w, "%s", w->sentence);
     of->w->indent -= 2;
 }
 

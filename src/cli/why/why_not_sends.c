@@ -256,17 +256,15 @@ struct held_sends {
     size_t n;
 };
 
-/* Prints those sentences of rdl_waits() that say that a request of held.qp waits for READs or
- * atomics.
- */
-static void say_held(void *ctx, const char *path, const char *sentence)
+/* Prints @w if READs or atomics hold back a request of held.qp. */
+static void say_held(void *ctx, const struct rdl_wait *w)
 {
     struct held_sends *h = ctx;
 
-    if (strcmp(path, h->qp) != 0 || !strstr(sentence, "waits behind"))
+    if (!w->held_back || strcmp(w->path, h->qp) != 0)
         return;
     h->n++;
-    why_not_say(h->w, "%s.", sentence);
+    why_not_say(h->w, "%s.", w->sentence);
 }
 
 /* Explains why no packet of the oldest request was sent. */

@@ -303,13 +303,12 @@ static void each_host(void *ctx, const char *key, const struct rdl_value *v)
         a->host = "";
 }
 
-static void count_wait(void *ctx, const char *path, const char *sentence)
+static void count_wait(void *ctx, const struct rdl_wait *w)
 {
     struct all *a = ctx;
 
-    (void)path;
     a->n++;
-    why_not_say(a->w, "%s", sentence);
+    why_not_say(a->w, "%s", w->sentence);
 }
 
 void why_not_anything(struct why_not *w)

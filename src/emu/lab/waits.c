@@ -16,7 +16,7 @@
 #define SENTENCE_BYTES 240u
 
 struct out {
-    void (*each)(void *ctx, const char *path, const char *sentence);
+    void (*each)(void *ctx, const struct rdl_wait *w);
     void *ctx;
 };
 
@@ -25,9 +25,9 @@ static void add_path(struct text *t, const struct guest_object *o, const struct 
     text_addf(t, "%s.%s", h->name, o->name);
 }
 
-/* Reports that @o, or the host itself if it is NULL, waits as @sentence says. */
-static void report(const struct out *out, const struct host *h, const struct guest_object *o,
-                   const char *sentence)
+/* Reports @w of @o, or of the host itself if @o is NULL, with the path that it has. */
+static void report_wait(const struct out *out, const struct host *h, const struct guest_object *o,
+                        struct rdl_wait w)
 {
     char path[RDL_PATH_BYTES];
     struct text t = text_on(path, sizeof(path));
@@ -36,7 +36,15 @@ static void report(const struct out *out, const struct host *h, const struct gue
         add_path(&t, o, h);
     else
         text_add(&t, h->name);
-    out->each(out->ctx, path, sentence);
+    w.path = path;
+    out->each(out->ctx, &w);
+}
+
+/* Reports that @o, or the host itself if it is NULL, waits as @sentence says. */
+static void report(const struct out *out, const struct host *h, const struct guest_object *o,
+                   const char *sentence)
+{
+    report_wait(out, h, o, (struct rdl_wait){.sentence = sentence});
 }
 
 /* The peer queue pair as the lab knows it: "h2.qp". */
@@ -110,7 +118,7 @@ static void report_held_back(const struct host *h, const struct guest_qp *g,
         text_add(&t, "it has a fence");
     else
         text_addf(&t, "max_rd_atomic is %u", xqp->qp.attr.max_rd_atomic);
-    report(out, h, &g->o, buf);
+    report_wait(out, h, &g->o, (struct rdl_wait){.sentence = buf, .held_back = true});
 }
 
 static void report_sends(const struct lab_state *w, const struct host *h, const struct guest_qp *g,
@@ -226,8 +234,8 @@ static void report_ids(const struct host *h, const struct out *out)
         report_id(h, id, out);
 }
 
-void rdl_waits(const struct rdl_lab *lab,
-               void (*each)(void *ctx, const char *path, const char *sentence), void *ctx)
+void rdl_waits(const struct rdl_lab *lab, void (*each)(void *ctx, const struct rdl_wait *w),
+               void *ctx)
 {
     const struct lab_state *w = lab->state;
     const struct out out = {each, ctx};

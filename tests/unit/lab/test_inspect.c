@@ -217,11 +217,11 @@ static void a_wait_for_a_receive_is_told_until_it_ends(void **state)
     testbed_done(&r);
 }
 
-static void collect(void *ctx, const char *path, const char *sentence)
+static void collect(void *ctx, const struct rdl_wait *w)
 {
     struct text *t = ctx;
 
-    text_addf(t, "[%s] %s\n", path, sentence);
+    text_addf(t, "[%s%s] %s\n", w->path, w->held_back ? " held back" : "", w->sentence);
 }
 
 static void waiting_is_told_in_words(void **state)
