@@ -41,6 +41,7 @@ MAY_OPEN = {
     "src/process/beneath.c": "files below a directory, for the gate",
     "src/process/out_file.c": "files to write, for the gate and for options",
     "src/process/leftovers.c": "temporary files, for src/process/out_file.c and for the user's directories",
+    "src/process/fd_name.c": "temporary files without a name, for src/process/out_file.c",
     "src/process/std_files.c": "/dev/null",
     "src/process/signals.c": "/dev/null",
     "src/process/own_path.c": "the path of the running program",

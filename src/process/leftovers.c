@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "emu/base/assert.h"
+#include "process/fd_name.h"
 #include "process/signals.h"
 
 /* At the same time: a file for each session, the directory of `test`, and one for each virtual
@@ -98,6 +99,19 @@ int leftovers_create(int dir, const char *name, int flags)
         remember(name, dir);
     sigprocmask(SIG_SETMASK, &before, NULL);
     return fd;
+}
+
+int leftovers_link(int fd, int dir, const char *name)
+{
+    sigset_t before;
+    int error;
+
+    signals_block(&before);
+    error = fd_link(fd, dir, name);
+    if (!error)
+        remember(name, dir);
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    return error;
 }
 
 bool leftovers_create_directory(char *name)

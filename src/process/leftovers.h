@@ -16,6 +16,11 @@
  */
 int leftovers_create(int dir, const char *name, int flags);
 
+/* Gives the file @fd, which has no name, the temporary name @name in @dir, and remembers it as
+ * leftovers_create() does.  Returns 0, or an errno.
+ */
+int leftovers_link(int fd, int dir, const char *name);
+
 /* Creates the directory @name, which ends in XXXXXX, as mkdtemp() does, and remembers it.  @name
  * must stay where it is until leftovers_forget().  Returns false, with errno, on failure.
  */

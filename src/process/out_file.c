@@ -14,6 +14,7 @@
 
 #include "emu/base/text.h"
 #include "process/beneath.h"
+#include "process/fd_name.h"
 #include "process/leftovers.h"
 
 #define PART_LETTERS 6u
@@ -33,33 +34,72 @@ static void draw_letters(char *ret)
         ret[i] = letters[random[i] % (sizeof(letters) - 1)];
 }
 
-/* Creates a temporary file next to o->name.  It gets the permissions of the file @like, or those of
- * a new file if @like is NULL.
+/* Makes room for the temporary name, in o->part: o->name and PART_LETTERS letters. */
+static bool make_part(struct out_file *o)
+{
+    const size_t n = strlen(o->name);
+
+    o->part = calloc(1, n + sizeof(".") + PART_LETTERS);
+    if (!o->part)
+        return false;
+    memcpy(o->part, o->name, n);
+    o->part[n] = '.';
+    return true;
+}
+
+static void draw_part(const struct out_file *o)
+{
+    draw_letters(o->part + strlen(o->name) + 1);
+}
+
+/* Creates a temporary file with the name o->part.  Returns its descriptor, or -1. */
+static int create_part(const struct out_file *o)
+{
+    const int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+    int fd = -1;
+
+    for (unsigned i = 0; i < PART_TRIES && fd < 0 && (i == 0 || errno == EEXIST); i++) {
+        draw_part(o);
+        fd = leftovers_create(o->dir, o->part, flags);
+    }
+    return fd;
+}
+
+/* Gives the temporary file @fd, which has no name, one.  Returns 0, or an errno. */
+static int name_part(struct out_file *o, int fd)
+{
+    int error = EEXIST;
+
+    for (unsigned i = 0; i < PART_TRIES && error == EEXIST; i++) {
+        draw_part(o);
+        error = leftovers_link(fd, o->dir, o->part);
+    }
+    o->is_unnamed = error != 0;
+    return error;
+}
+
+/* Creates a temporary file next to o->name, if possible without a name.  It gets the permissions of
+ * the file @like, or those of a new file if @like is NULL.
  */
 static FILE *open_part(struct out_file *o, const struct stat *like)
 {
-    const int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
-    const size_t n = strlen(o->name);
     FILE *f = NULL;
-    int fd = -1;
+    int fd;
 
-    o->part = malloc(n + sizeof(".") + PART_LETTERS);
-    if (!o->part)
+    if (!make_part(o))
         return NULL;
-    memcpy(o->part, o->name, n);
-    memset(o->part + n, 0, sizeof(".") + PART_LETTERS);
-    o->part[n] = '.';
-    for (unsigned i = 0; i < PART_TRIES && fd < 0 && (i == 0 || errno == EEXIST); i++) {
-        draw_letters(o->part + n + 1);
-        fd = leftovers_create(o->dir, o->part, flags);
-    }
+    fd = fd_unnamed(o->dir, o->name);
+    o->is_unnamed = fd >= 0;
+    if (fd < 0)
+        fd = create_part(o);
     if (fd >= 0 && (!like || fchmod(fd, like->st_mode & 07777) == 0))
         f = fdopen(fd, "wb");
     if (f)
         return f;
     if (fd >= 0) {
         close(fd);
-        unlinkat(o->dir, o->part, 0);
+        if (!o->is_unnamed)
+            unlinkat(o->dir, o->part, 0);
         leftovers_forget(o->part);
     }
     free(o->part);
@@ -242,8 +282,8 @@ static int settle_over(const struct out_file *o)
     return EEXIST;
 }
 
-/* Gives the complete temporary file its name.  Returns 0, or an errno. */
-static int settle(const struct out_file *o)
+/* Gives the complete temporary file, which has a name, that of o->name.  Returns 0, or an errno. */
+static int settle_named(struct out_file *o)
 {
     struct stat info;
 
@@ -262,11 +302,29 @@ static int settle(const struct out_file *o)
     return renameat(o->dir, o->part, o->dir, o->name) == 0 ? 0 : errno;
 }
 
+/* The same of any temporary file.  One without a name is @fd.  It needs a temporary name only to
+ * take the place of another file.
+ */
+static int settle(struct out_file *o, int fd)
+{
+    int error;
+
+    if (o->is_unnamed && !o->is_over) {
+        error = fd_link(fd, o->dir, o->name);
+        if (error != EEXIST || o->is_new)
+            return error;
+    }
+    error = o->is_unnamed ? name_part(o, fd) : 0;
+    return error ? error : settle_named(o);
+}
+
 /* Removes the temporary file, unless its name is by now that of another file. */
 static void remove_part(const struct out_file *o, const struct stat *mine)
 {
     struct stat info;
 
+    if (o->is_unnamed)
+        return;
     if (!o->is_over || (fstatat(o->dir, o->part, &info, AT_SYMLINK_NOFOLLOW) == 0 &&
                         info.st_dev == mine->st_dev && info.st_ino == mine->st_ino))
         unlinkat(o->dir, o->part, 0);
@@ -275,8 +333,9 @@ static void remove_part(const struct out_file *o, const struct stat *mine)
 const char *out_file_close(struct out_file *o)
 {
     struct stat mine;
+    const int fd = o->is_unnamed ? fcntl(fileno(o->f), F_DUPFD_CLOEXEC, 0) : -1;
     const bool lost = fstat(fileno(o->f), &mine) != 0 || ferror(o->f) != 0;
-    const char *why = fclose(o->f) != 0 || lost ? "write error" : NULL;
+    const char *why = fclose(o->f) != 0 || lost || (o->is_unnamed && fd < 0) ? "write error" : NULL;
     sigset_t held, before;
     int error;
 
@@ -285,12 +344,14 @@ const char *out_file_close(struct out_file *o)
     if (o->is_over)
         sigfillset(&held);
     sigprocmask(SIG_BLOCK, &held, &before);
-    error = o->part && !why ? settle(o) : 0;
+    error = o->part && !why ? settle(o, fd) : 0;
     if (error)
         why = o->is_over && error == EEXIST ? "somebody has changed this file meanwhile; try again"
                                             : strerror(error);
     if (o->part && why)
         remove_part(o, &mine);
+    if (fd >= 0)
+        close(fd); /* the end of a file that has no name */
     done(o);
     sigprocmask(SIG_SETMASK, &before, NULL);
     return why;
@@ -299,7 +360,7 @@ const char *out_file_close(struct out_file *o)
 void out_file_drop(struct out_file *o)
 {
     fclose(o->f);
-    if (o->part)
+    if (o->part && !o->is_unnamed)
         unlinkat(o->dir, o->part, 0);
     done(o);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Files that are replaced as a whole: the old file stays until the new one is complete.  A new one
- * that is never completed does not stay, whatever ends the process (leftovers.h).
+ * that is never completed does not stay, whatever ends the process: it has no name until then
+ * (fd_name.h).  Where the file system has no such files, SIGKILL leaves it (leftovers.h).
  */
 #ifndef PROCESS_OUT_FILE_H
 #define PROCESS_OUT_FILE_H
@@ -18,8 +19,9 @@ struct out_file {
      * because @name is a device or pipe, or is written in place.
      */
     char *part;
-    bool is_new;  /* out_file_close() fails if somebody else has made the file @name meanwhile */
-    bool is_over; /* out_file_close() fails if the file @name is not @old as it was */
+    bool is_unnamed; /* the temporary file does not have its name yet (fd_name.h) */
+    bool is_new;     /* out_file_close() fails if somebody else has made the file @name meanwhile */
+    bool is_over;    /* out_file_close() fails if the file @name is not @old as it was */
     struct stat old;
 };
 

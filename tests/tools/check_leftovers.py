@@ -94,6 +94,29 @@ def check_signals(program):
                 ensure(told or args[0:1] == ["test"], f"{what}: {printed[-500:]}")
 
 
+def has_unnamed_files(directory):
+    """Whether the file system has files without a name, which end with their last process."""
+    try:
+        os.close(os.open(directory, os.O_TMPFILE | os.O_WRONLY))
+        return True
+    except OSError:
+        return False
+
+
+def check_kill(program):
+    """SIGKILL leaves the old file and nothing else, where a file can be without a name until it is complete."""
+    if not has_unnamed_files(program.directory):
+        return
+    die = {"LD_PRELOAD": preload(program.directory), "DIE_WRITING": str(int(signal.SIGKILL))}
+    program.run("run", "much.lab", "--events", "past.ndjson", "--quiet")
+    for writer, (args, stdin, name, _) in WRITERS.items():
+        status, printed, left = run(program, args, stdin, name, die)
+        what = f"{writer}: exit status {status}"
+        ensure(status == -signal.SIGKILL or args[0:1] == ["test"], f"{what}: {printed[-500:]}")
+        ensure(not leftovers(program), f"{what}: {leftovers(program)}")
+        ensure(left == OLD.encode(), f"{what}: {left[-500:]}")
+
+
 def check_limit_of_files(program):
     """A file that becomes too large is an error, and the old one stays."""
     program.run("run", "much.lab", "--events", "past.ndjson", "--quiet")
