@@ -96,7 +96,7 @@ def judge_send(part):
            and has(taken, r"tx +RC_SEND_ONLY "), "one step: the device fetches it, translates its key, and sends")
     yield has(taken, r"^  slot 0 +taken ") and has(taken, r"device has taken to +1 "), "the ring has it as taken"
     yield has(completed, r"cqe +h1\.cqn\d+ wr_id=2 SUCCESS SEND$"), "two steps more: both completions"
-    yield has(completed, r"^  free +1 of 1 slots$"), "the slot is free"
+    yield has(completed, r"^  free +1 of 1 slot$"), "the slot is free"
     yield is_completion(completed, "2", "SEND", "2"), "the completion is in Linux's ring"
 
 

@@ -64,10 +64,13 @@ static void print_work_ring(FILE *out, const struct rdl_lab *lab, const char *qp
 {
     char path[TREE_PATH_BYTES];
 
+    uint64_t slots;
+
     if (!tree_child(lab, qp, id, path))
         return;
-    fprintf(out, "  %-10sring of %llu slots: %llu posted and not yet taken, %llu under way%s\n",
-            child_rows[id].key, (unsigned long long)tree_number(lab, path, LEAF_ring_slots),
+    slots = tree_number(lab, path, LEAF_ring_slots);
+    fprintf(out, "  %-10sring of %llu slot%s: %llu posted and not yet taken, %llu under way%s\n",
+            child_rows[id].key, (unsigned long long)slots, slots == 1 ? "" : "s",
             (unsigned long long)tree_number(lab, path, LEAF_ring_waiting),
             (unsigned long long)tree_number(lab, path, LEAF_ring_held),
             tree_number(lab, path, LEAF_ring_broken) ? ", BROKEN" : "");

@@ -19,8 +19,9 @@
 
 #define DOORBELLS_SHOWN_MAX 8u
 #define PAGES_SHOWN_MAX     8u
+#define RUN_SHOWN_MAX       8u /* slots in one state, one behind the other */
 
-enum { COLUMN_VALUE = 23, COLUMN_NOTE = 32 };
+enum { COLUMN_SLOT = 11, COLUMN_VALUE = 23, COLUMN_NOTE = 32 };
 
 static const char no_index[] = "no index of this ring: too large";
 
@@ -75,27 +76,55 @@ static void print_indices(FILE *out, const struct pv_ring_view *v)
                   "takes nothing until the queue is reset.");
 }
 
+static void print_one(FILE *out, const struct pv_ring_view *v, uint32_t slot)
+{
+    char lead[SHOW_LINE_BYTES], buf[2 * SHOW_LINE_BYTES];
+    struct text l = text_on(lead, sizeof(lead)), t = text_on(buf, sizeof(buf));
+
+    text_addf(&l, "  slot %u", slot);
+    text_pad_to(&l, COLUMN_SLOT);
+    text_addf(&l, "%-9s0x%llx  ", pv_slot_state_text(pv_slot_state(v, slot)),
+              (unsigned long long)pv_slot_addr(v, slot));
+    pv_slot_add_text(&t, v, slot);
+    show_wrap_behind(out, lead, COLUMN_SLOT, buf);
+}
+
+/* Prints the @n slots from @from on, which are in one state.  Of many the first ones and the last
+ * one are printed.
+ */
+static void print_run(FILE *out, const struct pv_ring_view *v, uint32_t from, uint32_t n)
+{
+    const bool folds = n > RUN_SHOWN_MAX + 1; /* a line for one slot saves none */
+    const uint32_t shown = folds ? RUN_SHOWN_MAX - 1 : n;
+    char buf[2 * SHOW_LINE_BYTES];
+    struct text t = text_on(buf, sizeof(buf));
+
+    for (uint32_t i = 0; i < shown; i++)
+        print_one(out, v, from + i);
+    if (!folds)
+        return;
+    text_addf(&t, "%u more that are %s; \"show ring %s csv\" prints all", n - shown - 1,
+              pv_slot_state_text(pv_slot_state(v, from)), v->path);
+    show_wrap_behind(out, "  ...      ", COLUMN_SLOT, buf);
+    print_one(out, v, from + n - 1);
+}
+
 static void print_slots(FILE *out, const struct pv_ring_view *v)
 {
     uint32_t n_free = 0;
 
-    for (uint32_t i = 0; i < v->slots; i++) {
-        const enum pv_slot_state state = pv_slot_state(v, i);
-        char lead[SHOW_LINE_BYTES], buf[2 * SHOW_LINE_BYTES];
-        struct text l = text_on(lead, sizeof(lead)), t = text_on(buf, sizeof(buf));
+    for (uint32_t from = 0, n; from < v->slots; from += n) {
+        const enum pv_slot_state state = pv_slot_state(v, from);
 
-        if (state == PV_SLOT_FREE) {
-            n_free++;
-            continue;
-        }
-        text_addf(&l, "  slot %u", i);
-        text_pad_to(&l, 11);
-        text_addf(&l, "%-9s0x%llx  ", pv_slot_state_text(state),
-                  (unsigned long long)pv_slot_addr(v, i));
-        pv_slot_add_text(&t, v, i);
-        show_wrap_behind(out, lead, 11, buf);
+        n = 1;
+        while (from + n < v->slots && pv_slot_state(v, from + n) == state)
+            n++;
+        if (state == PV_SLOT_FREE)
+            n_free += n;
+        else
+            print_run(out, v, from, n);
     }
-    fprintf(out, "  free     %u of %u slots\n", n_free, v->slots);
+    fprintf(out, "  free     %u of %u slot%s\n", n_free, v->slots, v->slots == 1 ? "" : "s");
 }
 
 static void rows_of_ring(FILE *out, const struct pv_ring_view *v, enum show_form form)
@@ -167,8 +196,8 @@ static enum rdl_status print_slot(FILE *out, const struct pv_ring_view *v, uint3
 
 static void print_ring(FILE *out, const struct pv_ring_view *v)
 {
-    fprintf(out, "%s   %u slots of %u bytes, each a %s\n", v->path, v->slots, v->slot_bytes,
-            v->entry->name + strlen("pv_"));
+    fprintf(out, "%s   %u slot%s of %u bytes, each a %s\n", v->path, v->slots,
+            v->slots == 1 ? "" : "s", v->slot_bytes, v->entry->name + strlen("pv_"));
     print_pages(out, v);
     print_indices(out, v);
     print_slots(out, v);

@@ -293,6 +293,52 @@ static void each_device_tells_what_to_type_instead(void **state)
     lab_close(&l);
 }
 
+#define POSTED_RING                                                                                \
+    "host p device=pvrdma; on p { alloc_pd as pd; create_cq cqe=16 as cq\n"                        \
+    "create_qp pd send_cq=cq recv_cq=cq max_recv_wr=64 max_send_wr=1 as qp\n"                      \
+    "modify_qp qp state=INIT port=1 pkey_index=0 access=lw }\n"
+
+/* Of many slots in one state the first seven and the last one are printed, and all as rows. */
+static void many_posted_slots_are_folded(void **state)
+{
+    static const struct {
+        unsigned posted, lines; /* that begin with "slot" */
+        const char *has, *lacks;
+    } rows[] = {
+        {1, 1, "slot 0   posted", "more that"},
+        {9, 9, "slot 7   posted", "more that"},
+        {10, 8, "...      2 more that are posted; \"show ring p.qp.rq csv\" prints all", "slot 7 "},
+        {64, 8, "...      56 more that are posted;", "slot 62 "},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        char line[64], *text;
+        unsigned n = 0;
+        struct lab l;
+
+        lab_open(&l, false);
+        lab_run(&l, POSTED_RING);
+        snprintf(line, sizeof(line), "repeat %u { post_recv p.qp }", rows[i].posted);
+        lab_run(&l, line);
+        text = answer(&l, "show ring p.qp.rq");
+        for (const char *at = strstr(text, "  slot "); at; at = strstr(at + 1, "  slot "))
+            n++;
+        assert_int_equal(n, rows[i].lines);
+        assert_has(text, rows[i].has);
+        assert_has_not(text, rows[i].lacks);
+        snprintf(line, sizeof(line), "  slot %u", rows[i].posted - 1);
+        assert_has(text, line);
+        free(text);
+        assert_int_equal(records_of(&l, "ring p.qp.rq", "csv"), rows[i].posted + 1);
+        text = answer(&l, "show ring p.qp.sq");
+        assert_has(text, "1 slot of ");
+        assert_has(text, "free     1 of 1 slot\n");
+        free(text);
+        lab_close(&l);
+    }
+}
+
 static void rows_have_the_names_of_the_rdma_tool(void **state)
 {
     static const struct {
@@ -640,6 +686,7 @@ int main(void)
         cmocka_unit_test(every_subject_is_asked_for_and_in_the_help),
         cmocka_unit_test(every_subject_alone_leads_to_show),
         cmocka_unit_test(each_form_has_the_same_rows),
+        cmocka_unit_test(many_posted_slots_are_folded),
         cmocka_unit_test(each_device_tells_what_to_type_instead),
         cmocka_unit_test(rows_have_the_names_of_the_rdma_tool),
         cmocka_unit_test(a_life_is_told_with_what_is_missing),
