@@ -311,6 +311,15 @@ bool resolve_memory_text(const struct scope *in, const char *text, struct span a
     m.iova = info.iova + slice.from;
     m.has_bytes = slice.has_to || !slice.has_from;
     m.bytes = slice.has_to ? slice.to - slice.from : slice.has_from ? 1 : info.bytes;
+    /* A device judges bytes outside of a region.  It does not look at the address of none. */
+    if (m.has_bytes && m.bytes == 0 && slice.from > info.bytes && info.kind != KEY_DMA_MR) {
+        diag_set(reterr, DIAG_VALUE, at,
+                 "%s is empty, and begins behind its region, which has %llu bytes", text,
+                 (unsigned long long)info.bytes);
+        return diag_remedy(reterr,
+                           "an empty slice is inside of its region, or at its end: %s[%llu:%llu]",
+                           base, (unsigned long long)info.bytes, (unsigned long long)info.bytes);
+    }
     *ret = m;
     return true;
 }

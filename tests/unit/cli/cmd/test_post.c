@@ -401,6 +401,40 @@ static void a_refusal_names_what_to_explain(void **state)
     lab_close(&l);
 }
 
+/* A device judges bytes outside of a region.  It never sees where a piece of no bytes is. */
+static void an_empty_slice_is_inside_of_its_region(void **state)
+{
+    static const struct {
+        const char *line, *says; /* NULL: it is taken */
+    } rows[] = {
+        {"post_send h1.qp sge=mr[4097:4097]", "begins behind its region, which has 4096 bytes"},
+        {"post_recv h1.qp sge=mr[0:8],mr[5000:5000]", "begins behind its region"},
+        {"write h1.mr[4097:4097] fill=1", "begins behind its region"},
+        {"read h1.mr[4097:4097]", "begins behind its region"},
+        {"post_send h1.qp sge=mr[8:4]", "the end is before the beginning"},
+        {"post_send h1.qp sge=mr[4097:4096]", "the end is before the beginning"},
+        {"post_send h1.qp sge=mr[0:0]", NULL},
+        {"post_send h1.qp sge=mr[8:8],mr[0:8]", NULL},
+        {"post_send h1.qp sge=mr[4096:4096]", NULL},
+        {"post_send h1.qp sge=mr[4090:5000]", NULL}, /* will be refused by the device */
+        {"write h1.mr[8:8] fill=1", NULL},
+        {"read h1.mr[4096:4096]", NULL},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct lab l;
+
+        begin(&l, QPS);
+        assert_int_equal(lab_try(&l, rows[i].line), !rows[i].says);
+        if (rows[i].says && !strstr(l.s->diag.message, rows[i].says))
+            fail_msg("%s: %s", rows[i].line, l.s->diag.message);
+        if (rows[i].says)
+            assert_true(l.s->diag.remedy[0] != '\0');
+        lab_close(&l);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -415,6 +449,7 @@ int main(void)
         cmocka_unit_test(a_key_is_a_number_or_a_name),
         cmocka_unit_test(a_queue_pair_is_named_by_itself_or_by_its_number),
         cmocka_unit_test(a_refusal_names_what_to_explain),
+        cmocka_unit_test(an_empty_slice_is_inside_of_its_region),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
