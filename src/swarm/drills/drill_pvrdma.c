@@ -31,11 +31,6 @@
 
 /* --- Access ----------------------------------------------------------------------------------- */
 
-static struct hostile_driver *hostile_of(struct drill *d)
-{
-    return d->own;
-}
-
 static struct rdl_pci_place place_of(uint32_t bar, uint32_t offset)
 {
     return (struct rdl_pci_place){.number = pci_number_of(FN_RDMA),

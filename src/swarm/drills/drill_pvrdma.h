@@ -23,6 +23,8 @@
 #define HOSTILE_GIDS    4u /* entries of the GID table that the drill uses */
 #define HOSTILE_PAGES   8u /* pages that a directory lists at most */
 #define HOSTILE_NOTHING UINT32_MAX
+#define HOSTILE_PORT    1u
+#define HOSTILE_LIES    3u /* one step in so many lies, of those that can */
 
 /* The kinds of objects of the device. */
 enum hostile_kind { HOSTILE_UC, HOSTILE_PD, HOSTILE_CQ, HOSTILE_SRQ, HOSTILE_MR, HOSTILE_QP };
@@ -80,6 +82,17 @@ struct hostile_driver {
     uint8_t mac[6];
     uint8_t own_gid[16];
 };
+
+static inline struct hostile_driver *hostile_of(struct drill *d)
+{
+    return d->own;
+}
+
+/* Returns slot @i of the objects of @kind. */
+static inline struct hostile_object *hostile_at(struct drill *d, enum hostile_kind kind, uint32_t i)
+{
+    return &hostile_of(d)->object[kind][i];
+}
 
 /* --- Access (drill_pvrdma.c) ------------------------------------------------------------------ */
 

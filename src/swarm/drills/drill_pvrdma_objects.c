@@ -8,26 +8,14 @@
 #include "emu/facts/enum/qp_type.h"
 #include "swarm/drills/drill_pvrdma.h"
 
-#define PORT       1u
-#define LIE_ONE_IN 3u
-#define GID_TABLE  16u /* entries; the model has the first HOSTILE_GIDS */
-
-static struct hostile_driver *hostile_of(struct drill *d)
-{
-    return d->own;
-}
-
-static struct hostile_object *at(struct drill *d, enum hostile_kind kind, uint32_t i)
-{
-    return &hostile_of(d)->object[kind][i];
-}
+#define GID_TABLE 16u /* entries; the model has the first HOSTILE_GIDS */
 
 /* --- Handles ---------------------------------------------------------------------------------- */
 
 static bool is_used(struct drill *d, enum hostile_kind kind, uint32_t handle)
 {
     for (uint32_t i = 0; i < HOSTILE_SLOTS; i++) {
-        if (at(d, kind, i)->handle == handle && handle != HOSTILE_NOTHING)
+        if (hostile_at(d, kind, i)->handle == handle && handle != HOSTILE_NOTHING)
             return true;
     }
     return false;
@@ -40,7 +28,7 @@ uint32_t hostile_pick(struct drill *d, enum hostile_kind kind)
     for (uint32_t k = 0; k < HOSTILE_SLOTS; k++) {
         const uint32_t i = (first + k) % HOSTILE_SLOTS;
 
-        if (at(d, kind, i)->handle != HOSTILE_NOTHING)
+        if (hostile_at(d, kind, i)->handle != HOSTILE_NOTHING)
             return i;
     }
     return HOSTILE_SLOTS;
@@ -66,7 +54,7 @@ static uint32_t count(struct drill *d, enum hostile_kind kind)
     uint32_t n = 0;
 
     for (uint32_t i = 0; i < HOSTILE_SLOTS; i++)
-        n += at(d, kind, i)->handle != HOSTILE_NOTHING;
+        n += hostile_at(d, kind, i)->handle != HOSTILE_NOTHING;
     return n;
 }
 
@@ -74,7 +62,7 @@ static uint32_t free_slot(struct drill *d, enum hostile_kind kind)
 {
     uint32_t i = 0;
 
-    while (i < HOSTILE_SLOTS && at(d, kind, i)->handle != HOSTILE_NOTHING)
+    while (i < HOSTILE_SLOTS && hostile_at(d, kind, i)->handle != HOSTILE_NOTHING)
         i++;
     return i;
 }
@@ -87,31 +75,31 @@ static bool made(struct drill *d, enum hostile_kind kind, uint32_t i, struct hos
         [HOSTILE_UC] = PV_UAR_PAGES, [HOSTILE_PD] = UINT32_MAX, [HOSTILE_CQ] = s->max_cq,
         [HOSTILE_SRQ] = s->max_srq,  [HOSTILE_MR] = UINT32_MAX, [HOSTILE_QP] = s->max_qp + 1};
 
-    o.pages = at(d, kind, i)->pages;
+    o.pages = hostile_at(d, kind, i)->pages;
     if (!drill_expect(d, o.handle < limits[kind] && !is_used(d, kind, o.handle),
                       "each object has a handle of its own, below the capability", "%u, of %u",
                       o.handle, limits[kind]))
         return false;
     for (uint32_t k = 0; k < HOSTILE_KINDS; k++) {
         if (o.of[k] < HOSTILE_SLOTS)
-            at(d, k, o.of[k])->users++;
+            hostile_at(d, k, o.of[k])->users++;
     }
     if (kind == HOSTILE_QP)
-        at(d, HOSTILE_CQ, o.send_cq)->users++;
-    *at(d, kind, i) = o;
+        hostile_at(d, HOSTILE_CQ, o.send_cq)->users++;
+    *hostile_at(d, kind, i) = o;
     return true;
 }
 
 static void gone(struct drill *d, enum hostile_kind kind, uint32_t i)
 {
-    struct hostile_object *o = at(d, kind, i);
+    struct hostile_object *o = hostile_at(d, kind, i);
 
     for (uint32_t k = 0; k < HOSTILE_KINDS; k++) {
         if (o->of[k] < HOSTILE_SLOTS)
-            at(d, k, o->of[k])->users--;
+            hostile_at(d, k, o->of[k])->users--;
     }
     if (kind == HOSTILE_QP)
-        at(d, HOSTILE_CQ, o->send_cq)->users--;
+        hostile_at(d, HOSTILE_CQ, o->send_cq)->users--;
     o->handle = HOSTILE_NOTHING;
 }
 
@@ -160,8 +148,8 @@ static bool create_uc(struct drill *d, uint32_t i, bool lie)
 static bool create_pd(struct drill *d, uint32_t i, bool lie)
 {
     const uint32_t uc = hostile_pick(d, HOSTILE_UC);
-    const struct pv_handle r = {.handle =
-                                    lie ? stranger(d, HOSTILE_UC) : at(d, HOSTILE_UC, uc)->handle};
+    const struct pv_handle r = {.handle = lie ? stranger(d, HOSTILE_UC)
+                                              : hostile_at(d, HOSTILE_UC, uc)->handle};
     const uint32_t why = count(d, HOSTILE_PD) == hostile_of(d)->max_pd ? REF_PD_LIMIT : REF_NONE;
     struct hostile_object o = nothing();
     struct pv_raw_handle raw;
@@ -182,9 +170,9 @@ static bool create_pd(struct drill *d, uint32_t i, bool lie)
 static bool create_cq(struct drill *d, uint32_t i, bool lie)
 {
     const struct hostile_driver *s = hostile_of(d);
-    const struct hostile_directory *p = &at(d, HOSTILE_CQ, i)->pages;
+    const struct hostile_directory *p = &hostile_at(d, HOSTILE_CQ, i)->pages;
     const uint32_t uc = hostile_pick(d, HOSTILE_UC), wrong = lie ? drill_below(d, 5) : 5;
-    struct pv_create_cq r = {.ctx = at(d, HOSTILE_UC, uc)->handle,
+    struct pv_create_cq r = {.ctx = hostile_at(d, HOSTILE_UC, uc)->handle,
                              .cqe = s->max_cqe >> drill_below(d, 2)};
     struct hostile_object o = nothing();
     struct pv_raw_cq_made raw;
@@ -223,7 +211,7 @@ static bool create_cq(struct drill *d, uint32_t i, bool lie)
 static bool create_srq(struct drill *d, uint32_t i, bool lie)
 {
     const struct hostile_driver *s = hostile_of(d);
-    const struct hostile_directory *p = &at(d, HOSTILE_SRQ, i)->pages;
+    const struct hostile_directory *p = &hostile_at(d, HOSTILE_SRQ, i)->pages;
     const uint32_t pd = hostile_pick(d, HOSTILE_PD), wrong = lie ? drill_below(d, 7) : 7;
     struct pv_create_srq r = {.pages = 2 + drill_below(d, 3)};
     struct hostile_object o = nothing();
@@ -235,7 +223,7 @@ static bool create_srq(struct drill *d, uint32_t i, bool lie)
     r.max_sge = drill_below(d, s->max_sge + 1);
     if (pd == HOSTILE_SLOTS)
         return true;
-    r.pd = at(d, HOSTILE_PD, pd)->handle;
+    r.pd = hostile_at(d, HOSTILE_PD, pd)->handle;
     r.limit = drill_below(d, r.max_wr + 1);
     if (!hostile_directory(d, p, 2, wrong == 0, &r.pdir, &why))
         return false;
@@ -283,7 +271,7 @@ static struct pv_create_mr user_mr(struct drill *d, uint32_t n)
 static bool create_mr(struct drill *d, uint32_t i, bool lie)
 {
     const struct hostile_driver *s = hostile_of(d);
-    const struct hostile_directory *p = &at(d, HOSTILE_MR, i)->pages;
+    const struct hostile_directory *p = &hostile_at(d, HOSTILE_MR, i)->pages;
     const uint32_t pd = hostile_pick(d, HOSTILE_PD), wrong = lie ? drill_below(d, 6) : 6;
     const uint32_t n = 1 + drill_below(d, HOSTILE_PAGES), kind = lie ? 0 : drill_below(d, 3);
     struct pv_create_mr r = user_mr(d, n);
@@ -294,7 +282,7 @@ static bool create_mr(struct drill *d, uint32_t i, bool lie)
 
     if (pd == HOSTILE_SLOTS)
         return true;
-    r.pd = at(d, HOSTILE_PD, pd)->handle;
+    r.pd = hostile_at(d, HOSTILE_PD, pd)->handle;
     r.access = drill_one_in(d, 2) ? ACC_LOCAL_WRITE : ACC_LOCAL_WRITE | ACC_REMOTE_READ;
     r.flags = kind;
     if (!hostile_directory(d, p, n, wrong == 0, &r.pdir, &why))
@@ -370,15 +358,15 @@ static uint32_t spoil_qp(struct drill *d, uint32_t wrong, struct pv_create_qp *r
 }
 #define QP_LIES 14u
 
-/* Returns true if the device has a queue pair of type GSI if @gsi, or the number of the others is
- * at its limit.
+/* Returns the reason to refuse one more queue pair of @type: there is one of type GSI, or the
+ * number of the others is at its limit.
  */
 static uint32_t qp_limit(struct drill *d, uint32_t type)
 {
     uint32_t n = 0;
 
     for (uint32_t i = 0; i < HOSTILE_SLOTS; i++) {
-        const struct hostile_object *o = at(d, HOSTILE_QP, i);
+        const struct hostile_object *o = hostile_at(d, HOSTILE_QP, i);
 
         n += o->handle != HOSTILE_NOTHING && (o->type == QPT_GSI) == (type == QPT_GSI);
     }
@@ -413,7 +401,7 @@ static bool qp_answer(struct drill *d, const uint8_t raw[], const struct pv_crea
                         "QPN %u, %u sends", v2.qpn, v2.max_send_wr);
 }
 
-/* Draws the sizes of a queue pair of @type, with the parts @pd, @send and @recv. */
+/* Draws the sizes of a queue pair of @type.  Its PD and its CQs are not set. */
 static struct pv_create_qp draw_qp(struct drill *d, uint32_t type)
 {
     const struct hostile_driver *s = hostile_of(d);
@@ -434,7 +422,7 @@ static struct pv_create_qp draw_qp(struct drill *d, uint32_t type)
 
 static bool create_qp_of(struct drill *d, uint32_t i, uint32_t type, bool lie)
 {
-    const struct hostile_directory *p = &at(d, HOSTILE_QP, i)->pages;
+    const struct hostile_directory *p = &hostile_at(d, HOSTILE_QP, i)->pages;
     const uint32_t pd = hostile_pick(d, HOSTILE_PD), send = hostile_pick(d, HOSTILE_CQ);
     const uint32_t recv = hostile_pick(d, HOSTILE_CQ);
     const uint32_t wrong = lie ? drill_below(d, QP_LIES + 1) : QP_LIES + 1;
@@ -445,9 +433,9 @@ static bool create_qp_of(struct drill *d, uint32_t i, uint32_t type, bool lie)
 
     if (pd == HOSTILE_SLOTS || send == HOSTILE_SLOTS)
         return true;
-    r.pd = at(d, HOSTILE_PD, pd)->handle;
-    r.send_cq = at(d, HOSTILE_CQ, send)->handle;
-    r.recv_cq = at(d, HOSTILE_CQ, recv)->handle;
+    r.pd = hostile_at(d, HOSTILE_PD, pd)->handle;
+    r.send_cq = hostile_at(d, HOSTILE_CQ, send)->handle;
+    r.recv_cq = hostile_at(d, HOSTILE_CQ, recv)->handle;
     if (!hostile_directory(d, p, r.total_pages, wrong == QP_LIES, &r.pdir, &why))
         return false;
     if (!lie)
@@ -489,7 +477,7 @@ bool hostile_make_qp(struct drill *d, uint32_t type, uint32_t *ret)
     *ret = i;
     if (i == HOSTILE_SLOTS || !create_qp_of(d, i, type, false))
         return !d->wrong;
-    if (at(d, HOSTILE_QP, i)->handle == HOSTILE_NOTHING)
+    if (hostile_at(d, HOSTILE_QP, i)->handle == HOSTILE_NOTHING)
         *ret = HOSTILE_SLOTS;
     return true;
 }
@@ -511,7 +499,7 @@ static const struct {
 
 static void destroy(struct drill *d, enum hostile_kind kind)
 {
-    const bool lie = drill_one_in(d, LIE_ONE_IN);
+    const bool lie = drill_one_in(d, HOSTILE_LIES);
     const uint32_t i = hostile_pick(d, kind);
     struct pv_handle r = {.handle = stranger(d, kind)};
     uint32_t why = kinds[kind].unknown;
@@ -519,8 +507,8 @@ static void destroy(struct drill *d, enum hostile_kind kind)
     struct pv_qp_gone g;
 
     if (!lie && i < HOSTILE_SLOTS) {
-        r.handle = at(d, kind, i)->handle;
-        why = at(d, kind, i)->users > 0 ? kinds[kind].in_use : REF_NONE;
+        r.handle = hostile_at(d, kind, i)->handle;
+        why = hostile_at(d, kind, i)->users > 0 ? kinds[kind].in_use : REF_NONE;
         if (kind == HOSTILE_UC && r.handle == 0)
             why = REF_UC_HANDLE;
     }
@@ -530,9 +518,9 @@ static void destroy(struct drill *d, enum hostile_kind kind)
         return;
     if (kind == HOSTILE_QP) {
         pv_qp_gone_get(&g, &raw);
-        if (!drill_expect(d, g.events == at(d, kind, i)->events,
+        if (!drill_expect(d, g.events == hostile_at(d, kind, i)->events,
                           "DESTROY_QP answers with the number of events that were reported",
-                          "%u, and not %u", g.events, at(d, kind, i)->events))
+                          "%u, and not %u", g.events, hostile_at(d, kind, i)->events))
             return;
     }
     gone(d, kind, i);
@@ -544,7 +532,7 @@ void hostile_step_object(struct drill *d)
     const uint32_t i = free_slot(d, kind);
 
     if (drill_below(d, 3) > 0 && i < HOSTILE_SLOTS)
-        (void)kinds[kind].create(d, i, drill_one_in(d, LIE_ONE_IN));
+        (void)kinds[kind].create(d, i, drill_one_in(d, HOSTILE_LIES));
     else
         destroy(d, kind);
 }
@@ -608,7 +596,7 @@ void hostile_step_gid(struct drill *d)
 static void query_srq(struct drill *d)
 {
     const uint32_t i = hostile_pick(d, HOSTILE_SRQ);
-    struct hostile_object *o = i < HOSTILE_SLOTS ? at(d, HOSTILE_SRQ, i) : NULL;
+    struct hostile_object *o = i < HOSTILE_SLOTS ? hostile_at(d, HOSTILE_SRQ, i) : NULL;
     const struct pv_handle r = {.handle = o ? o->handle : stranger(d, HOSTILE_SRQ)};
     struct pv_modify_srq m = {.handle = r.handle, .mask = 2};
     struct pv_raw_srq_attr raw;
@@ -640,7 +628,7 @@ static void query_srq(struct drill *d)
 static void query_qp(struct drill *d)
 {
     const uint32_t i = hostile_pick(d, HOSTILE_QP);
-    const struct hostile_object *o = i < HOSTILE_SLOTS ? at(d, HOSTILE_QP, i) : NULL;
+    const struct hostile_object *o = i < HOSTILE_SLOTS ? hostile_at(d, HOSTILE_QP, i) : NULL;
     const struct pv_query_qp r = {.handle = o ? o->handle : stranger(d, HOSTILE_QP),
                                   .mask = UINT32_MAX};
     struct pv_raw_qp_attr raw;
@@ -660,8 +648,8 @@ static void query_qp(struct drill *d)
 static void query_port(struct drill *d)
 {
     const bool lie = drill_one_in(d, 3);
-    struct pv_query_port port = {.port = PORT};
-    struct pv_query_pkey pkey = {.port = PORT};
+    struct pv_query_port port = {.port = HOSTILE_PORT};
+    struct pv_query_pkey pkey = {.port = HOSTILE_PORT};
 
     if (lie)
         port.port = pkey.port = (uint8_t)(drill_one_in(d, 2) ? 0 : 2 + drill_below(d, 254));

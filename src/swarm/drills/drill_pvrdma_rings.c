@@ -20,24 +20,12 @@
 #include "emu/facts/pvrdma/opcode.h"
 #include "swarm/drills/drill_pvrdma.h"
 
-#define PORT       1u
-#define LIE_ONE_IN 3u
-#define OWN_GID    (HOSTILE_GIDS - 1) /* entry of the host's own address */
-#define QKEY       0x1234u
-#define WQE_MAX    256u                /* bytes of the longest slot of a work queue */
-#define PAYLOAD    1000u               /* bytes of the longest message */
-#define SOURCE     (HOSTILE_PAGES - 1) /* pages of a queue pair's place that its rings never use */
-#define SINK       (HOSTILE_PAGES - 2)
-
-static struct hostile_driver *hostile_of(struct drill *d)
-{
-    return d->own;
-}
-
-static struct hostile_object *at(struct drill *d, enum hostile_kind kind, uint32_t i)
-{
-    return &hostile_of(d)->object[kind][i];
-}
+#define OWN_GID (HOSTILE_GIDS - 1) /* entry of the host's own address */
+#define QKEY    0x1234u
+#define WQE_MAX 256u                /* bytes of the longest slot of a work queue */
+#define PAYLOAD 1000u               /* bytes of the longest message */
+#define SOURCE  (HOSTILE_PAGES - 1) /* pages of a queue pair's place that its rings never use */
+#define SINK    (HOSTILE_PAGES - 2)
 
 static uint64_t slot_at(const struct hostile_directory *p, const struct hostile_ring *r,
                         uint32_t idx)
@@ -104,7 +92,7 @@ bool hostile_is_quiet(struct drill *d)
 /* Arms a completion queue, or not. */
 static void arm(struct drill *d, uint32_t cq)
 {
-    struct hostile_object *o = at(d, HOSTILE_CQ, cq);
+    struct hostile_object *o = hostile_at(d, HOSTILE_CQ, cq);
     const uint32_t bit = drill_one_in(d, 2) ? PV_UAR_ARM : PV_UAR_ARM_SOL;
 
     if (drill_one_in(d, 2))
@@ -128,7 +116,7 @@ struct wanted_cqe {
 static bool completed(struct drill *d, uint32_t cq, const struct hostile_object *qp,
                       const struct wanted_cqe *w)
 {
-    struct hostile_object *o = at(d, HOSTILE_CQ, cq);
+    struct hostile_object *o = hostile_at(d, HOSTILE_CQ, cq);
     struct pv_cqe c = {.wr_id = 0};
     struct pv_raw_cqe raw;
 
@@ -154,7 +142,7 @@ static bool completed(struct drill *d, uint32_t cq, const struct hostile_object 
 
 static bool nothing_completed(struct drill *d, uint32_t cq)
 {
-    const struct hostile_object *o = at(d, HOSTILE_CQ, cq);
+    const struct hostile_object *o = hostile_at(d, HOSTILE_CQ, cq);
     const uint32_t tail = hostile_get32(d, o->ring[0].state + PV_RING_TAIL);
 
     return drill_expect(d, tail == o->ring[0].idx, "nothing completes that was not posted",
@@ -185,7 +173,7 @@ static bool modify(struct drill *d, struct hostile_object *o, struct pv_qp_attr 
 
 static bool to_init(struct drill *d, struct hostile_object *o)
 {
-    struct pv_qp_attr a = {.port = PORT, .qkey = QKEY, .access = ACC_REMOTE_WRITE};
+    struct pv_qp_attr a = {.port = HOSTILE_PORT, .qkey = QKEY, .access = ACC_REMOTE_WRITE};
     const uint32_t mask = o->type == QPT_RC   ? QPA_PORT | QPA_ACCESS_FLAGS
                           : o->type == QPT_UD ? QPA_PORT | QPA_QKEY
                                               : QPA_QKEY;
@@ -213,7 +201,8 @@ static bool to_reset(struct drill *d, struct hostile_object *o)
 static bool connect_itself(struct drill *d, struct hostile_object *o)
 {
     const struct hostile_driver *s = hostile_of(d);
-    struct pv_ah_attr ah = {.sgid_index = OWN_GID, .hop_limit = 64, .flags = 1, .port = PORT};
+    struct pv_ah_attr ah = {
+        .sgid_index = OWN_GID, .hop_limit = 64, .flags = 1, .port = HOSTILE_PORT};
     struct pv_qp_attr a = {.path_mtu = MTU_256,
                            .dest_qpn = o->handle,
                            .max_rd_atomic = 1,
@@ -241,11 +230,11 @@ static struct hostile_object *qp_of(struct drill *d, uint32_t type)
 {
     uint32_t i = hostile_pick(d, HOSTILE_QP);
 
-    if (i == HOSTILE_SLOTS || (type && at(d, HOSTILE_QP, i)->type != type)) {
+    if (i == HOSTILE_SLOTS || (type && hostile_at(d, HOSTILE_QP, i)->type != type)) {
         if (!hostile_make_qp(d, type ? type : QPT_UD, &i) || i == HOSTILE_SLOTS)
             return NULL;
     }
-    return at(d, HOSTILE_QP, i);
+    return hostile_at(d, HOSTILE_QP, i);
 }
 
 /* --- Posting ---------------------------------------------------------------------------------- */
@@ -312,7 +301,8 @@ static bool post_many(struct drill *d, struct hostile_object *o, uint32_t w, uin
  */
 static bool flush(struct drill *d, struct hostile_object *o, uint32_t w, bool lie)
 {
-    const uint32_t cq = w ? o->of[HOSTILE_CQ] : o->send_cq, room = at(d, HOSTILE_CQ, cq)->ring[0].n;
+    const uint32_t cq = w ? o->of[HOSTILE_CQ] : o->send_cq,
+                   room = hostile_at(d, HOSTILE_CQ, cq)->ring[0].n;
     const uint32_t most = o->ring[w].n < room ? o->ring[w].n : room;
     const uint32_t n = drill_below(d, most + 1), before = o->ring[w].idx;
     const uint64_t first = prng_next(&d->rng);
@@ -344,7 +334,7 @@ static bool flush(struct drill *d, struct hostile_object *o, uint32_t w, bool li
 void hostile_step_flush(struct drill *d)
 {
     struct hostile_object *o = qp_of(d, 0);
-    const bool lie = drill_one_in(d, LIE_ONE_IN);
+    const bool lie = drill_one_in(d, HOSTILE_LIES);
 
     if (!o || !to_init(d, o) || !flush(d, o, 1, false))
         return;
@@ -377,7 +367,7 @@ static bool bind_own(struct drill *d)
 static uint32_t key_for(struct drill *d, const struct hostile_object *o)
 {
     for (uint32_t i = 0; i < HOSTILE_SLOTS; i++) {
-        const struct hostile_object *mr = at(d, HOSTILE_MR, i);
+        const struct hostile_object *mr = hostile_at(d, HOSTILE_MR, i);
 
         if (mr->handle != HOSTILE_NOTHING && mr->is_dma && mr->of[HOSTILE_PD] == o->of[HOSTILE_PD])
             return mr->lkey;
