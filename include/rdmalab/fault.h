@@ -144,7 +144,8 @@ struct rdl_device_fault_config {
 /* Adds a fault of a device.  FLT_LATE_DATA needs a queue whose buffers the device writes, and so
  * does FLT_FALSE_DATA, which the network device does not have.  FLT_FALSE_READ is about a whole
  * device.  FLT_STUCK_QUEUE cannot hit a completion queue, which would overflow.  Once a
- * FLT_SPURIOUS or FLT_FALSE_* was added, the lab ignores broken invariants of the host.
+ * FLT_SPURIOUS, FLT_LOST_CQE or FLT_FALSE_* was added, the lab ignores broken invariants of the
+ * host.
  *
  * Return: RDL_OK, RDL_ERR_INVAL, RDL_ERR_EXISTS (the name), RDL_ERR_LIMIT, RDL_ERR_STALE (@host),
  *	   RDL_ERR_NOT_FOUND (@queue), RDL_ERR_NO_DEVICE (@host has no RDMA device),

@@ -242,7 +242,7 @@ enum rdl_status rdl_device_fault_add(struct rdl_lab *lab,
         arena_release(w->arena, f.device, sizeof(*f.device));
         return st;
     }
-    if (f.kind == FLT_SPURIOUS || f.kind >= FLT_LOST_CQE)
+    if (f.kind >= FLT_SPURIOUS)
         h->has_stranger = true; /* the driver may find other completions than there were */
     if (pvrdma_at(h, config->net))
         device_fault_add(&pvrdma_at(h, false)->faults, f.device);

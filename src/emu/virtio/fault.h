@@ -96,14 +96,14 @@ RDL_COLD size_t virtio_write_false(struct virtio_dev *d, struct device_fault *fa
                                    const struct virtio_write *w);
 
 /* Writes to a chain that the caller is about to complete, like vq_chain_write().  If a fault hits,
- * schedules a late write, or writes something wrong.  Returns the number of bytes that the caller
- * reports to the driver.
+ * schedules a late write, or writes something wrong.  A late write is no occasion for the other
+ * fault.  Returns the number of bytes that the caller reports to the driver.
  */
 static inline size_t virtio_chain_write(struct virtio_dev *d, const struct virtio_write *w)
 {
     const struct device_fault *late = d->is_faulty ? virtio_fault_late(d, w->queue) : NULL;
     struct device_fault *wrong =
-        d->is_faulty ? virtio_fault_hits(d, FLT_FALSE_DATA, w->queue) : NULL;
+        d->is_faulty && !late ? virtio_fault_hits(d, FLT_FALSE_DATA, w->queue) : NULL;
     const size_t room = w->chain->writable_bytes;
 
     if (wrong)

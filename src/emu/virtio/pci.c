@@ -490,9 +490,12 @@ static uint64_t read_at(struct virtio_dev *d, uint32_t offset, uint32_t width)
 
 uint64_t virtio_read(struct virtio_dev *d, uint32_t offset, uint32_t width)
 {
-    const uint64_t value = is_width(width) ? read_at(d, offset, width) : 0;
+    uint64_t value;
 
-    return d->is_faulty && is_width(width) ? virtio_false_read(d, offset, width, value) : value;
+    if (!is_width(width))
+        return 0;
+    value = read_at(d, offset, width);
+    return d->is_faulty ? virtio_false_read(d, offset, width, value) : value;
 }
 
 void virtio_write(struct virtio_dev *d, uint32_t offset, uint32_t width, uint64_t value)
