@@ -62,7 +62,7 @@ static void add_about(struct text *t, const struct step *st,
         [FLT_LOST_CQE] = "loses ",
         [FLT_FALSE_DATA] = "writes something wrong to ",
         [FLT_FALSE_LENGTH] = "tells a wrong length of ",
-        [FLT_FALSE_READ] = "answers wrongly ",
+        [FLT_FALSE_READ] = "gives a wrong answer to ",
     };
 
     text_add(t, pvrdma && f->kind == FLT_LATE_DATA ? "delays " : does[f->kind]);

@@ -198,7 +198,6 @@ static void a_packet_from_elsewhere_is_built_byte_by_byte(void **state)
     }
 }
 
-/* A path serves packets of any opcode and length; each is what packet_build() makes of it alone. */
 static void the_flush_of_rxe_has_an_icrc_of_its_own(void **state)
 {
     uint8_t frame[FRAME_MAX];
@@ -224,6 +223,7 @@ static void the_flush_of_rxe_has_an_icrc_of_its_own(void **state)
     assert_int_equal(packet_parse(&p, frame, n), DROP_BAD_ICRC);
 }
 
+/* A path serves packets of any opcode and length; each is what packet_build() makes of it alone. */
 static void a_path_is_prepared_once_for_all_its_packets(void **state)
 {
     static const uint8_t opcodes[] = {OP_RC_SEND_MIDDLE, OP_RC_ACKNOWLEDGE, OP_RC_COMPARE_SWAP};

@@ -40,7 +40,7 @@ static void faults_say_what_they_will_do(void **state)
          "f1: writes something wrong to the 2nd buffer of h1.ctrl, byte 0, bits 0x1\n"},
         {"falsify the length of the next buffer of h1.net.tx",
          "f1: tells a wrong length of the next buffer of h1.net.tx\n"},
-        {"falsify every read of h1", "f1: answers wrongly every read of h1\n"},
+        {"falsify every read of h1", "f1: gives a wrong answer to every read of h1\n"},
         {"invent the 2nd completion of h1.qp.sq id=0 where used_idx > 3",
          "f1: invents a completion behind the 2nd completion of h1.qp.sq, desc 0, where used_idx > "
          "3\n"},
