@@ -366,7 +366,10 @@ static const struct mode modes[] = {
      "                     [--seed S | --seeds A..B] ...\n"
      "       rdmalab swarm --matrix [--cell N | --one-in N [--seed S]] [-j N] [--events] [--hash]",
      "random worlds and drills, judged by models and by invariants; --outside: a stranger's "
-     "frames",
+     "frames;\n"
+     "      --devices: each host draws its RDMA device; without it each has virtio-rdma, so that "
+     "a\n"
+     "      seed is the world that it was before there was a second device",
      "0 all passed, 1 a run went wrong, 2 usage, 99 an invariant of rdmalab broke, 130 ^C", ""},
     {"doctor", doctor_main, "doctor",
      "which optional parts are there, and what those that are not would enable", "0 told, 2 usage",
