@@ -60,6 +60,19 @@ static void a_register_is_read_wrongly_once(void **state)
                        "reg_read h1 NUM_QUEUES", "h1: NUM_QUEUES 0x38\n");
 }
 
+/* Otherwise both would count a hit, and the data would not be late. */
+static void late_data_are_no_occasion_for_false_data(void **state)
+{
+    static const char both[] = PAIR "postpone the data of the next completion of h1.cq by 20us\n"
+                                    "falsify the next completion of h1.cq\n" SEND "run\n";
+
+    (void)state;
+    assert_line_prints(both, "print f1.hits", "f1.hits = 1\n");
+    assert_line_prints(both, "print f2.hits", "f2.hits = 0\n");
+    assert_line_prints(both, "expect count(late_data) == 1", "ok: count(late_data) == 1");
+    assert_line_prints(both, SEND "run; print f2.hits", "f2.hits = 1\n");
+}
+
 static void what_cannot_be_is_refused(void **state)
 {
     static const struct {
@@ -221,6 +234,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(faults_say_what_they_will_do),
         cmocka_unit_test(a_register_is_read_wrongly_once),
+        cmocka_unit_test(late_data_are_no_occasion_for_false_data),
         cmocka_unit_test(what_cannot_be_is_refused),
         cmocka_unit_test(a_driver_notices_in_both_formats),
         cmocka_unit_test(faults_come_back_with_their_time),
