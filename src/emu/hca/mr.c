@@ -5,7 +5,7 @@
 
 #include "emu/base/assert.h"
 #include "emu/base/cursor.h"
-#include "emu/facts/profile.h"
+#include "emu/facts/flush_access.h"
 #include "emu/facts/roce.h"
 #include "emu/hca/ctrl.h"
 
@@ -21,14 +21,10 @@ static bool has_local_write(unsigned access)
     return (access & (ACC_REMOTE_WRITE | ACC_REMOTE_ATOMIC)) == 0 || (access & ACC_LOCAL_WRITE);
 }
 
-/* The check_...() functions return REF_NONE or RFK_INVALID.
- *
- * No region allows a FLUSH for persistence, because the RAM of a guest loses its contents with the
- * power.  rxe refuses such a region, too.
- */
+/* The check_...() functions return REF_NONE or RFK_INVALID. */
 static enum refusal_reason check_access(struct hca *h, unsigned access)
 {
-    const unsigned flush = profile_has(h->profile, TRAIT_PLACEMENT_OFFERED) ? ACC_FLUSH_GLOBAL : 0;
+    const unsigned flush = flush_access_of_mr(h->profile);
 
     if ((access & ~(unsigned)(ACCESS_ALL | ACCESS_HINTS | flush)) != 0)
         return hca_refuse(h, REF_MR_ACCESS_FLAGS, compared_found(access));

@@ -6,6 +6,7 @@
 #include "emu/facts/enum/mtu.h"
 #include "emu/facts/enum/qp_attr.h"
 #include "emu/facts/enum/qp_type.h"
+#include "emu/facts/flush_access.h"
 #include "emu/facts/profile.h"
 #include "emu/facts/psn.h"
 #include "emu/facts/qp_fsm.h"
@@ -225,7 +226,7 @@ static enum refusal_reason check_av(struct hca *h, const struct av *av)
 static enum refusal_reason check_values(struct hca *h, uint32_t mask, const struct qp_attr *a)
 {
     const struct hca_limits *l = &h->limits;
-    const unsigned flush = profile_has(h->profile, TRAIT_PLACEMENT_OFFERED) ? ACCESS_FLUSH : 0;
+    const unsigned flush = flush_access_of_qp(h->profile);
     const struct {
         uint32_t bit;
         enum refusal_reason why;

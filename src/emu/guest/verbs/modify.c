@@ -4,7 +4,7 @@
 #include "emu/facts/enum/mtu.h"
 #include "emu/facts/enum/qp_attr.h"
 #include "emu/facts/enum/qp_type.h"
-#include "emu/facts/profile.h"
+#include "emu/facts/flush_access.h"
 #include "emu/facts/psn.h"
 #include "emu/facts/qp_fsm.h"
 #include "emu/guest/verbs/internal.h"
@@ -33,8 +33,7 @@ static void find_bad_values(const struct verbs *v, const struct rdl_qp_attr *a, 
                             struct rdl_modify_error *e)
 {
     const struct verbs_limits *d = &v->limits;
-    const uint32_t flush =
-        profile_has(v->config.profile, TRAIT_PLACEMENT_OFFERED) ? ACCESS_FLUSH : 0;
+    const uint32_t flush = flush_access_of_qp(v->config.profile);
     const struct rdl_attr_range rows[] = {
         {QPA_STATE, a->state, QPS_RESET, QPS_ERR},
         {QPA_CUR_STATE, a->cur_state, QPS_RESET, QPS_ERR},

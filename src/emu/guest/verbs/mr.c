@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* Verbs for memory regions and windows. */
+#include "emu/facts/flush_access.h"
 #include "emu/guest/verbs/verbs.h"
 
 #include "emu/facts/enum/key_kind.h"
-#include "emu/facts/profile.h"
 #include "emu/guest/verbs/internal.h"
 
 #define REREG_ALL (RDL_REREG_TRANSLATION | RDL_REREG_PD | RDL_REREG_ACCESS)
 
 static enum rdl_status check_access(const struct verbs *v, uint32_t access)
 {
-    const unsigned flush =
-        profile_has(v->config.profile, TRAIT_PLACEMENT_OFFERED) ? ACC_FLUSH_GLOBAL : 0;
+    const unsigned flush = flush_access_of_mr(v->config.profile);
 
     if (access & ~(GUEST_ACCESS_MR | ACCESS_HINTS | flush))
         return RDL_ERR_INVAL;
