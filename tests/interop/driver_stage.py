@@ -12,7 +12,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 TOP = HERE.parent.parent
 sys.path.insert(0, str(TOP / "tests/tools"))
 from tap_namespace import ip, make_namespace  # noqa: E402
-from check_pyverbs import RESULT, unpack  # noqa: E402
+from check_pyverbs import RESULT, SKIPS, unpack  # noqa: E402
 from machines import CACHE, Machine, archive_of, console_of, initramfs, port_vm, run, run_words, tell  # noqa: E402
 from driver_judges import CLEAN, judge_programs, left_clean, quiet, self_test  # noqa: E402
 from driver_programs import CONNECTED, FUNCTIONS, PERFTEST, PINGPONGS, UNRELIABLE, Side, plan  # noqa: E402
@@ -208,8 +208,9 @@ def python_tree(directory, root):
     return archive_of(tree)
 
 
-def case_tests(case, host, passed_min, named, fail, said_by_driver=None):
-    """@host: words of the host; at least @passed_min pass, and all that are @named; those that @fail do so for a known reason."""
+def case_tests(case, host, passed_min, named, fail, said_by_driver=None, skips=None):
+    """@host: words of the host; at least @passed_min pass, and all that are @named; those that @fail do so for a known reason.
+    @skips: what those that are skipped say, if that is judged."""
     root, why_not = case.options.pyverbs
     if not root:
         return f"skipped: {why_not}"
@@ -221,9 +222,12 @@ def case_tests(case, host, passed_min, named, fail, said_by_driver=None):
     results = {name: how for name, _, _, how in RESULT.findall(said)}
     passed = {name for name, how in results.items() if how == "ok"}
     failed = {name for name, how in results.items() if how in ("FAIL", "ERROR")}
+    strange = [f"{name}: {how}" for name, how in results.items() if skips is not None and how.startswith("skipped") and
+               not any(re.search(pattern, how) for pattern, _ in [*SKIPS, *skips])]
     found = [*case.ended(status, printed, text), *case.quiet(text, said_by_driver),
              (len(passed) >= passed_min, f"{len(passed)} tests of pyverbs pass"),
              *[(name in passed, f"pyverbs {name} passes") for name in sorted(named)],
+             (not strange, f"tests are skipped for reasons that we know {strange or ''}"),
              (failed == set(fail), f"only those fail of which we know why {sorted(failed ^ set(fail)) or ''}")]
     return found, printed, [text]
 
