@@ -1,16 +1,6 @@
 # SPDX-License-Identifier: MIT
 # NVMe over Fabrics between two machines (see driver_stage.py): TARGET is the address of the one with the disk.
 
-add_modules() { # in their order; some are there already
-    local module
-    for module in /test/modules/*.ko; do
-        case $module in
-        *null_blk*) insmod "$module" queue_mode=2 gb=1 bs=4096 nr_devices=1 memory_backed=1 submit_queues=1 ;;
-        *) insmod "$module" 2>/dev/null ;;
-        esac
-    done
-}
-
 # Offers a disk in memory on the RDMA device, until nobody answers the pings any more.
 serves_disk() { # ADDRESS OF THE OTHER
     local nvmet=/sys/kernel/config/nvmet port seen=
@@ -63,4 +53,11 @@ uses_disk() {
     echo "= nvme reads $?"
     nvme disconnect -n lab
     echo "= nvme disconnects $?"
+}
+
+# Removes what keeps the driver busy, in the order of its users.
+removes_users() {
+    rmmod nvme_rdma 2>/dev/null
+    rmmod nvmet_rdma 2>/dev/null
+    true
 }

@@ -14,6 +14,7 @@ sys.path.insert(0, str(TOP / "tests/tools"))
 from tap_namespace import ip, make_namespace  # noqa: E402
 from check_pyverbs import RESULT, SKIPS, unpack  # noqa: E402
 from machines import CACHE, Machine, archive_of, console_of, initramfs, port_vm, run, run_words, tell  # noqa: E402
+import programs  # noqa: E402
 from driver_judges import CLEAN, judge_programs, left_clean, quiet, self_test  # noqa: E402
 from driver_programs import CONNECTED, FUNCTIONS, PERFTEST, PINGPONGS, UNRELIABLE, Side, plan  # noqa: E402
 
@@ -37,10 +38,10 @@ class Guest(Machine):
     def obstacle(self):
         return super().obstacle() or next(filter(None, (self.build([HERE / script]) for script in self.driver.builds)), None)
 
-    def image(self, directory, script, address=H1, archives=(), files=None):
-        """The initramfs, in a directory of its own."""
+    def image(self, directory, script, address=H1, archives=(), files=None, core=""):
+        """The initramfs, in a directory of its own.  @core: the rdma-core for which the provider is."""
         directory.mkdir(parents=True)
-        files = {**(files or {}), **self.driver.files(self.linux), "test/rest": (script + "complaints\n").encode()}
+        files = {**(files or {}), **self.driver.files(self.linux, core), "test/rest": (script + "complaints\n").encode()}
         variables = f"{self.driver.variables()}ADDRESS={address}\nPAUSE={PAUSE_S}\n"
         initramfs(self, directory, variables, ["driver_guest.sh", "driver_rest.sh"], files, archives)
 
@@ -249,41 +250,74 @@ def fetched(packages, directory):
     return directory
 
 
+def kernel_modules(guest, *names):
+    """{path: bytes} of those modules of the kernel, in their order, which add_modules of driver_modules.sh adds."""
+    version = next((guest.cache / "kernel/lib/modules").iterdir()).name
+    modules = []
+    for name in names:
+        shown = subprocess.run(["modprobe", "-d", guest.cache / "kernel", "-S", version, "--show-depends", name],
+                               capture_output=True, text=True, check=True).stdout
+        modules += [module for module in re.findall(r"^insmod (\S+)", shown, re.MULTILINE) if module not in modules]
+    return {f"test/modules/{i:02}-{pathlib.Path(module).name}": pathlib.Path(module).read_bytes() for i, module in enumerate(modules)}
+
+
 def nvme_files(guest, tree):
-    """{path: bytes} of the program nvme with its libraries, and of the kernel's modules in their order."""
+    """{path: bytes} of the program nvme with its libraries, and of the kernel's modules."""
     own = tree / "usr/lib/x86_64-linux-gnu"
     needs = subprocess.run(["ldd", tree / "usr/sbin/nvme"], capture_output=True, text=True, check=True,
                            env={"LD_LIBRARY_PATH": str(own), "PATH": "/usr/bin:/bin"}).stdout
     libraries = [pathlib.Path(place) for place in re.findall(r"(/\S+) \(", needs)]
     files = {f"lib/x86_64-linux-gnu/{library.name}": library.read_bytes() for library in libraries if "ld-linux" not in library.name}
     files["usr/bin/nvme"] = (tree / "usr/sbin/nvme").read_bytes()
-    version = next((guest.cache / "kernel/lib/modules").iterdir()).name
-    modules = []
-    for name in ("nvme-rdma", "null_blk", "nvmet-rdma"):
-        shown = subprocess.run(["modprobe", "-d", guest.cache / "kernel", "-S", version, "--show-depends", name],
-                               capture_output=True, text=True, check=True).stdout
-        modules += [module for module in re.findall(r"^insmod (\S+)", shown, re.MULTILINE) if module not in modules]
-    files.update({f"test/modules/{i:02}-{pathlib.Path(module).name}": pathlib.Path(module).read_bytes()
-                  for i, module in enumerate(modules)})
-    return files
+    return {**files, **kernel_modules(guest, "nvme-rdma", "null_blk", "nvmet-rdma")}
 
 
-def case_nvme(case, host):
-    """@host: words of the host."""
+def case_nvme(case, host, other=None):
+    """@host: words of the host; @other: the driver of the machine with the disk, or None: it has rxe."""
     tree = case.options.nvme
     if not tree:
         return "skipped: apt cannot download nvme-cli"
     files = nvme_files(case.guest, tree)
-    part = f"TARGET={H3}\n" + (HERE / "driver_nvme.sh").read_text()
-    case.guest.image(case.directory / "a", f"load\n{part}uses_disk\n", files=files)
-    (case.directory / "b").mkdir()
-    (case.directory / "b.sh").write_text(RXE + part + f"serves_disk {H1}\n")
-    initramfs(case.guest, case.directory / "b", "", [case.directory / "b.sh"], files)
-    printed, status = case.play([*case.lab(host, h3=""), case.boots("h1", "a"), case.boots("h3", "b"), "run", "show live", *CLEAN])
+    part = f"TARGET={H3}\n" + "".join((HERE / name).read_text() for name in ("driver_modules.sh", "driver_nvme.sh"))
+    case.guest.image(case.directory / "a", f"load\n{part}uses_disk\nremoves_users\nremoves_driver\n", files=files)
+    serves = f"{part}serves_disk {H1}\n"
+    if other:
+        Guest(case.guest.linux, other).image(case.directory / "b", f"load\n{serves}", address=H3, files=files)
+    else:
+        (case.directory / "b").mkdir()
+        (case.directory / "b.sh").write_text(RXE + serves)
+        initramfs(case.guest, case.directory / "b", "", [case.directory / "b.sh"], files)
+    printed, status = case.play([*case.lab(host, h3=f"{other.host}{host}" if other else ""), case.boots("h1", "a"), case.boots("h3", "b"), "run",
+                                 "show live", *CLEAN])
     texts = [console_of(case.directory / sub)[0] for sub in "ab"]
-    said = [line.strip() for line in texts[0].splitlines() if line.startswith("= nvme ")]
-    wanted = [f"= nvme {what}" for what in ("discovers 1", "connects 0", "writes 0", "reads 0", "disconnects 0")]
-    return [*case.ended(status, printed, *texts), *case.quiet(texts[0]), *[(what in said, what[2:]) for what in wanted]], printed, texts
+    said = [line.strip() for line in texts[0].splitlines()]
+    wanted = ["= nvme discovers 1", "= nvme connects 0", "= nvme writes 0", "= nvme reads 0", "= nvme disconnects 0", "= removed 0"]
+    found = [*case.ended(status, printed, *texts), *case.quiet(texts[0]), *[(what in said, what[2:]) for what in wanted]]
+    return [*found, *(quiet(texts[1], other.harmless) if other else ())], printed, texts
+
+
+RDS_MESSAGES = 700
+RDS_SAYS = re.compile(r"RDS/IB: \S+: (added|removed)|(Registered|Unregistered) RDS/infiniband transport")
+
+
+def case_rds(case, host):
+    """RDS between two machines with the driver, which is removed under it: Linux's own rds_rdma cannot be removed without a
+    complaint once it has received anything, with rxe neither.  @host: words of both hosts."""
+    program = programs.rds(case.directory / "driver_rds").read_bytes()
+    files = {**kernel_modules(case.guest, "rds_rdma"), "test/driver_rds": program}
+    part = (HERE / "driver_modules.sh").read_text() + "add_modules\n"
+    case.guest.image(case.directory / "a", f"load\n{part}sleep 5\ntimeout 100 driver_rds client {H1} {H3} {RDS_MESSAGES} 2>&1 | sed 's/^/= rds client /'\n"
+                     f"removes_driver\n", files=files)
+    case.guest.image(case.directory / "b", f"load\n{part}timeout 100 driver_rds server {H3} {RDS_MESSAGES} 2>&1 | sed 's/^/= rds server /'\nsleep 3\nremoves_driver\n",
+                     address=H3, files=files)
+    printed, status = case.play([*case.lab(host, h3=f"{case.driver.host}{host}"), case.boots("h1", "a"), case.boots("h3", "b"), "run",
+                                 "show live", *CLEAN, "show h1.port", "expect count(ctrl_execute, host==h1, cmd==CREATE_QP, rsp==OK) > 1",
+                                 f"expect count(cqe, host==h1, status==SUCCESS) > {RDS_MESSAGES}"])
+    texts = [console_of(case.directory / sub)[0] for sub in "ab"]
+    said = [line.strip() for text in texts for line in text.splitlines()]
+    wanted = [f"= rds {side} {RDS_MESSAGES} right of {RDS_MESSAGES}" for side in ("client", "server")]
+    return [*case.ended(status, printed, *texts), *[(what in said, what[2:]) for what in wanted],
+            *[check for text in texts for check in (*case.quiet(text, RDS_SAYS), ("= removed 0" in text, "the driver can be removed"))]], printed, texts
 
 
 def arguments(text, cases, quick):
@@ -310,7 +344,7 @@ def prepare(options, names, driver, directory):
     """Returns {kernel: why it cannot be had, or None}, and why nothing can be done, or None."""
     # Before the namespace, which has no way out.
     options.pyverbs = unpack(options.rdmalab.resolve().parent) if any(name.startswith("tests/") for name in names) else None
-    options.nvme = fetched(["nvme-cli", "libnvme1"], CACHE / "nvme-cli") if any(name.startswith("nvme/") for name in names) else None
+    options.nvme = fetched(["nvme-cli", "libnvme1"], CACHE / "nvme-cli") if any(name.startswith("nvme") for name in names) else None
     why, no_tap = obstacles(names, driver)
     shutil.rmtree(directory, ignore_errors=True)
     if not no_tap and not all(why.values()):

@@ -35,11 +35,11 @@ class Driver:
         return "".join(f"{name}={shlex.quote(value)}\n" for name, value in (
             ("DRIVER", self.name), ("DEVICE", self.device), ("NET", self.net)))
 
-    def files(self, linux):
-        """{path in a machine: bytes}: the module, and the library that programs need for it."""
+    def files(self, linux, core=""):
+        """{path in a machine: bytes}: the module, and the library that programs need for it, for this rdma-core or "-56"."""
         files = {f"test/{self.name}.ko": CACHE.with_name(f"interop-{self.built}-{linux}") / f"{self.name}.ko"}
         if self.is_ours:
-            place = CACHE.with_name("interop-provider")
+            place = CACHE.with_name(f"interop-provider{core}")
             library = next(place.glob("librdmalab-rdmav*.so"))
             files[f"usr/lib/x86_64-linux-gnu/libibverbs/{library.name}"] = library
             files["etc/libibverbs.d/rdmalab.driver"] = place / "rdmalab.driver"

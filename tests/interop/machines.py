@@ -20,9 +20,9 @@ class Machine:
         path = os.environ["PATH"]
         self.environment = dict(os.environ, PATH=f"{QEMU_11}:{path}" if self.transport == "vfio_user" else path)
 
-    def build(self, command):
-        """Brings a part up to date.  Returns the reason if that cannot be, or None."""
-        more = {} if self.linux == "6.1" else {"LINUX": self.linux}
+    def build(self, command, **variables):
+        """Brings a part up to date, with @variables of the environment.  Returns the reason if that cannot be, or None."""
+        more = variables | ({} if self.linux == "6.1" else {"LINUX": self.linux})
         done = subprocess.run(command, env=dict(os.environ, **more), stdout=subprocess.PIPE, text=True, check=False)
         if done.returncode:
             return (done.stdout.splitlines() or [""])[-1] or f"{command[0].name} ended with status {done.returncode}"

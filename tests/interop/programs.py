@@ -33,6 +33,11 @@ def connect_many(program):
     return compiled(program, "-D_GNU_SOURCE", HERE / "connect_many.c", "-lrdmacm", "-libverbs")
 
 
+def rds(program):
+    """Compiles driver_rds.c."""
+    return compiled(program, "-D_GNU_SOURCE", HERE / "driver_rds.c")
+
+
 def example(program):
     """Compiles the file of examples that has the name of @program, as examples/README.md says."""
     return compiled(program, "-D_DEFAULT_SOURCE", TOP / f"examples/{program.name}.c", "-lrdmacm", "-libverbs")
