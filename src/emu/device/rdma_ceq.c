@@ -107,6 +107,7 @@ static bool put_event(struct rdma *d, uint32_t queue, uint32_t cqn)
     rfc_cq_event_put(&raw, &said);
     if (!fits) {
         rdma_push(d, queue, d->chain.head, 0);
+        rdma_interrupt(d, queue);
         return false;
     }
     cause = trace_because(d->nic.trace, e->cause);

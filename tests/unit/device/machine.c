@@ -292,6 +292,11 @@ int machine_set_up_no_windows(void **state)
     return set_up(state, VIRTIO_FEATURE(VF_MW), 0, 0);
 }
 
+int machine_set_up_extensions(void **state)
+{
+    return set_up(state, 0, VIRTIO_FEATURE(VF_MW) | RDMA_EXTENSIONS, 0);
+}
+
 int machine_set_up_srq(void **state)
 {
     return set_up(state, 0, VIRTIO_FEATURE(VF_SRQ), MACHINE_MAX_SRQ);

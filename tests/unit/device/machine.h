@@ -98,6 +98,9 @@ int machine_set_up(void **state);
 int machine_set_up_windows(void **state);
 int machine_set_up_no_windows(void **state);
 
+/* In addition the driver accepts all extensions for real kernels, and memory windows. */
+int machine_set_up_extensions(void **state);
+
 /* In addition the driver accepts shared receive queues; there is no event queue. */
 int machine_set_up_srq(void **state);
 

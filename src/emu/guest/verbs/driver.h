@@ -188,6 +188,9 @@ void verbs_polled(struct guest_cq *cq, const struct rdl_wc *wc);
 /* Returns true if @qp is in RESET, as far as its program knows. */
 bool verbs_is_reset(const struct guest_qp *qp);
 
+/* Returns true if a request that moves @qp to RESET is under way. */
+bool verbs_is_resetting(const struct guest_qp *qp);
+
 /* Counts @n completions of queue pair @qpn that the driver took out of @cq for nobody, and emits
  * `cqes_dropped`.
  */

@@ -21,6 +21,14 @@ bool verbs_is_reset(const struct guest_qp *qp)
     return qp->attr.state == QPS_RESET;
 }
 
+bool verbs_is_resetting(const struct guest_qp *qp)
+{
+    const struct verbs_request *r = &qp->o.verbs->request;
+
+    return r->n > 0 && r->kind == VERBS_MODIFY_QP && r->object == &qp->o && (r->mask & QPA_STATE) &&
+           r->attr.state == QPS_RESET;
+}
+
 static void add_range(struct rdl_modify_error *e, struct rdl_attr_range r)
 {
     RDL_ASSERT(e->n_ranges < RDL_ATTR_RANGES_MAX);

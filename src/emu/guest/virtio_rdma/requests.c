@@ -60,7 +60,13 @@ static enum rdl_status create_cq(struct guest_cq *cq)
 
     if (st != RDL_OK)
         return st;
-    st = has_ceqs(d) ? send_create_cq_ex(d, cq) : send_create_cq(d, cq);
+    if (has_ceqs(d)) {
+        st = send_create_cq_ex(d, cq);
+        if (st != RDL_OK)
+            queue_mem_give(d, mem); /* behind it may lie memory that is free again, for armings */
+        return st;
+    }
+    st = send_create_cq(d, cq);
     if (st != RDL_OK)
         queue_mem_undo(d, mem, mark);
     return st;

@@ -93,6 +93,15 @@ static bool make_lists(struct virtio_rdma *d, struct virtio_rdma_qp *q)
     return q->lists != NULL;
 }
 
+/* Returns RDL_ERR_STATE while a request with the feature QP_END moves @qp to RESET, otherwise
+ * RDL_OK.  The device may have emptied the rings already, and its answer may be on its way.
+ */
+static enum rdl_status not_ending(const struct virtio_rdma *d, const struct guest_qp *qp)
+{
+    return virtio_has_feature(&d->virtio, VF_QP_END) && verbs_is_resetting(qp) ? RDL_ERR_STATE
+                                                                               : RDL_OK;
+}
+
 /* Takes back the used entries of @wq.  Returns RDL_OK if there is room for one more; otherwise
  * RDL_ERR_QUEUE_FULL or RDL_ERR_BROKEN.
  */
@@ -237,9 +246,11 @@ enum rdl_status work_post_send(struct guest_qp *qp, const struct verbs_send *sen
     struct virtio_rdma_qp *q = (struct virtio_rdma_qp *)qp;
     struct virtio_rdma *d = driver_of(&qp->o);
     struct reg_list *list = send->wr->opcode == WR_REG_MR ? reg_list_of(send->mr) : NULL;
-    enum rdl_status st = work_reclaim_sends(d, qp) ? make_room(d, &qp->sq) : RDL_ERR_BROKEN;
+    enum rdl_status st = not_ending(d, qp);
     struct wqe w;
 
+    if (st == RDL_OK)
+        st = work_reclaim_sends(d, qp) ? make_room(d, &qp->sq) : RDL_ERR_BROKEN;
     if (st == RDL_OK && list && !make_lists(d, q))
         st = RDL_ERR_NOMEM;
     if (st != RDL_OK)
@@ -278,8 +289,12 @@ static enum rdl_status post_recv(struct virtio_rdma *d, const struct guest_wq *r
 enum rdl_status work_post_recv(struct guest_qp *qp, const struct rdl_recv_wr *wr,
                                uint32_t *ret_entry)
 {
-    return post_recv(driver_of(&qp->o), &qp->rq, &((struct virtio_rdma_qp *)qp)->rq_mem, wr,
-                     ret_entry);
+    struct virtio_rdma *d = driver_of(&qp->o);
+    const enum rdl_status st = not_ending(d, qp);
+
+    return st == RDL_OK
+               ? post_recv(d, &qp->rq, &((struct virtio_rdma_qp *)qp)->rq_mem, wr, ret_entry)
+               : st;
 }
 
 /* Several queue pairs take receives from a shared queue, so entries complete in any order.  Each
