@@ -145,6 +145,7 @@ enum rdl_status testbed_init(struct testbed *r, const struct testbed_config *c)
         const struct rdl_host_config host = {.name = names[i],
                                              .ram_bytes = (2 * c->mr_bytes + TESTBED_RAM_BYTES) &
                                                           ~(uint64_t)4095u,
+                                             .extensions = c->extensions,
                                              .profile = c->profile[i]};
 
         TRY(rdl_host_add(r->lab, &host, &r->side[i].host));

@@ -17,6 +17,7 @@
 struct testbed_config {
     uint64_t seed;
     bool check_invariants, record, hash; /* check invariants, record events, hash all events */
+    uint64_t extensions;                 /* of both devices, a set of 1 << enum extension */
     bool outside;                        /* with the switch "sw" and the external port "out" */
     uint32_t type;                       /* enum qp_type; 0: RC */
     uint64_t mr_bytes;                   /* bytes of memory of each host */

@@ -36,39 +36,40 @@ static enum rdl_status send_create_cq(struct virtio_rdma *d, const struct guest_
 }
 
 /* The same with the feature CEQ. */
-static enum rdl_status send_create_cq_ex(struct virtio_rdma *d, struct guest_cq *cq)
+static enum rdl_status send_create_cq_ex(struct virtio_rdma *d, const struct virtio_rdma_cq *c)
 {
-    struct virtio_rdma_cq *c = (struct virtio_rdma_cq *)cq;
     struct raw_create_cq_ex raw;
-    enum rdl_status st;
 
-    if (!ceq_choose(d, c))
-        return RDL_ERR_NOMEM;
-    rfc_create_cq_ex_put(&raw, &(struct rfc_create_cq_ex){cq->cqe, c->ceq, c->arm_gpa});
-    st = ctrl_send(d, CMD_CREATE_CQ_EX, &raw, 0);
+    rfc_create_cq_ex_put(&raw, &(struct rfc_create_cq_ex){c->cq.cqe, c->ceq, c->arm_gpa});
+    return ctrl_send(d, CMD_CREATE_CQ_EX, &raw, 0);
+}
+
+/* Takes the memory of the ring and sends the request. */
+static enum rdl_status ask_for_cq(struct virtio_rdma *d, struct virtio_rdma_cq *c)
+{
+    const uint64_t mark = dma_mark(d->virtio.pci.dma);
+    enum rdl_status st = queue_mem_take(d, c->cq.cqe, sizeof(struct raw_cqe), &c->mem);
+
     if (st != RDL_OK)
-        ceq_leave(d, c);
+        return st;
+    st = has_ceqs(d) ? send_create_cq_ex(d, c) : send_create_cq(d, &c->cq);
+    if (st != RDL_OK)
+        queue_mem_undo(d, &c->mem, mark);
     return st;
 }
 
 static enum rdl_status create_cq(struct guest_cq *cq)
 {
+    struct virtio_rdma_cq *c = (struct virtio_rdma_cq *)cq;
     struct virtio_rdma *d = driver_of(&cq->o);
-    struct guest_queue_mem *mem = &((struct virtio_rdma_cq *)cq)->mem;
-    const uint64_t mark = dma_mark(d->virtio.pci.dma);
-    enum rdl_status st = queue_mem_take(d, cq->cqe, sizeof(struct raw_cqe), mem);
+    enum rdl_status st;
 
+    /* Before ask_for_cq(), which undoes all that is taken behind its mark. */
+    if (has_ceqs(d) && !ceq_choose(d, c))
+        return RDL_ERR_NOMEM;
+    st = ask_for_cq(d, c);
     if (st != RDL_OK)
-        return st;
-    if (has_ceqs(d)) {
-        st = send_create_cq_ex(d, cq);
-        if (st != RDL_OK)
-            queue_mem_give(d, mem); /* behind it may lie memory that is free again, for armings */
-        return st;
-    }
-    st = send_create_cq(d, cq);
-    if (st != RDL_OK)
-        queue_mem_undo(d, mem, mark);
+        ceq_leave(d, c);
     return st;
 }
 
