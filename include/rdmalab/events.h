@@ -56,6 +56,25 @@ RDL_MUST_CHECK enum rdl_status rdl_destroy_comp_channel(struct rdl_lab *lab, rdl
 RDL_MUST_CHECK enum rdl_status rdl_create_cq_on(struct rdl_lab *lab, rdl_channel channel,
                                                 uint32_t cqe, const char *name, rdl_cq *ret);
 
+/* A completion queue whose vector the driver chooses: it takes one after the other. */
+#define RDL_VECTOR_ANY UINT32_MAX
+
+struct rdl_cq_config {
+    rdl_channel channel; /* on the same host; raw 0: none */
+    uint32_t cqe;
+    /* comp_vector of ibv_create_cq(): one of rdl_device_attr.comp_vectors, or RDL_VECTOR_ANY.  For
+     * virtio-rdma it is the completion event queue.
+     */
+    uint32_t vector;
+};
+
+/* Creates a completion queue of @host as rdl_create_cq() or rdl_create_cq_on() do.  Returns
+ * RDL_ERR_INVAL in addition if the device does not have the vector.
+ */
+RDL_MUST_CHECK enum rdl_status rdl_create_cq_by(struct rdl_lab *lab, rdl_host host,
+                                                const struct rdl_cq_config *config,
+                                                const char *name, rdl_cq *ret);
+
 /* Takes the oldest completion event of @channel.  *@ret is the completion queue that raised it, and
  * *@ret_n is 1.  If no event is pending, *@ret_n is 0 and *@ret is unchanged.  Returns RDL_OK or
  * RDL_ERR_STALE.

@@ -110,6 +110,7 @@ struct rdl_device_attr {
     uint32_t max_mcast_grp, max_mcast_qp_attach, max_total_mcast_qp_attach;
     uint32_t max_srq, max_srq_wr, max_srq_sge;
     uint32_t max_pkeys, n_gids, n_ports, ack_delay;
+    uint32_t comp_vectors;   /* vectors that completion queues can choose, at least 1 */
     uint32_t max_fast_pages; /* pages of a region for fast registration */
     bool blocks_mcast_lb, can_rereg;
 };

@@ -28,7 +28,7 @@
 #include <stdint.h>
 
 #define PROGRAM_MAGIC   0x504c4452u /* "RDLP" */
-#define PROGRAM_VERSION 3u
+#define PROGRAM_VERSION 4u
 
 /* Environment of a program: the path of the socket, and the name of its host. */
 #define PROGRAM_ENV_SOCKET "RDMALAB_SOCKET"
@@ -71,6 +71,7 @@ struct program_device {
     uint32_t max_srq, max_srq_wr, max_srq_sge;
     uint32_t max_pkeys, n_gids, n_ports, ack_delay, max_fast_pages;
     uint32_t blocks_mcast_lb, can_rereg; /* 0 or 1 */
+    uint32_t comp_vectors;               /* of ibv_create_cq() */
     uint32_t is_virtual; /* 1: time stands still while the program does not wait: PROGRAM_WAIT */
 };
 
@@ -217,7 +218,7 @@ struct program_call {
         } alloc_mw;
         struct {
             uint64_t channel; /* 0: none */
-            uint32_t cqe, zero;
+            uint32_t cqe, vector;
         } create_cq;
         struct {
             uint64_t cq;

@@ -15,6 +15,7 @@
 #include "rdmalab/control.h"
 #include "rdmalab/events.h"
 #include "rdmalab/inspect.h"
+#include "rdmalab/program.h"
 #include "tree/tree.h"
 
 bool run_alloc_pd(struct session *s, const struct step *st)
@@ -52,21 +53,36 @@ static bool find_channel(struct session *s, const struct step *st, const struct 
     return diag_remedy(&s->diag, "a completion queue and its channel share a device");
 }
 
+/* Reads vector=, which must be one of the device at @home. */
+static bool read_vector(struct session *s, const struct step *st, const struct home *home,
+                        uint32_t *ret)
+{
+    struct rdl_device_attr device = {.comp_vectors = 1};
+
+    if (!step_has(st, "vector"))
+        return true;
+    *ret = (uint32_t)step_number(st, "vector");
+    if (rdl_device_attr(s->lab, home->host, &device) != RDL_OK || *ret < device.comp_vectors)
+        return true; /* a host that cannot do it says so itself */
+    session_fail(s, step_span(st, "vector", 0), "%s has %u completion vector%s", home->name,
+                 device.comp_vectors, device.comp_vectors == 1 ? ", number 0" : "s, from 0");
+    return diag_remedy(&s->diag, "a host with extensions=ceq has as many as ceqs= says");
+}
+
 bool run_create_cq(struct session *s, const struct step *st)
 {
-    const uint32_t cqe = (uint32_t)step_number(st, "cqe");
+    struct rdl_cq_config config = {.cqe = (uint32_t)step_number(st, "cqe"),
+                                   .vector = RDL_VECTOR_ANY};
     char path[RDL_VALUE_BYTES], name[RDL_VALUE_BYTES];
     enum rdl_status status;
-    rdl_channel ch = {0};
     struct home home;
     bool asked = false;
     rdl_cq cq;
 
-    if (!verb_home(s, st, &home) || !find_channel(s, st, &home, &ch) ||
-        !verb_may_begin(s, st, &home))
+    if (!verb_home(s, st, &home) || !find_channel(s, st, &home, &config.channel) ||
+        !read_vector(s, st, &home, &config.vector) || !verb_may_begin(s, st, &home))
         return false;
-    status = ch.raw ? rdl_create_cq_on(s->lab, ch, cqe, st->as.text, &cq)
-                    : rdl_create_cq(s->lab, home.host, cqe, st->as.text, &cq);
+    status = rdl_create_cq_by(s->lab, home.host, &config, st->as.text, &cq);
     if (!verb_created(s, st, &home, status, &asked))
         return false;
     if (asked)

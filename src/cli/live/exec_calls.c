@@ -199,12 +199,11 @@ static enum rdl_status create_channel(struct exec_client *c, struct program_answ
 
 static enum rdl_status create_cq(struct exec_client *c)
 {
-    const uint64_t channel = c->call.u.create_cq.channel;
-    const uint32_t cqe = c->call.u.create_cq.cqe;
+    const struct rdl_cq_config config = {.channel = {c->call.u.create_cq.channel},
+                                         .cqe = c->call.u.create_cq.cqe,
+                                         .vector = c->call.u.create_cq.vector};
     rdl_cq made = {0};
-    const enum rdl_status st =
-        channel ? rdl_create_cq_on(c->lab, (rdl_channel){channel}, cqe, NULL, &made)
-                : rdl_create_cq(c->lab, c->host, cqe, NULL, &made);
+    const enum rdl_status st = rdl_create_cq_by(c->lab, c->host, &config, NULL, &made);
 
     return exec_asked(c, st, made.raw);
 }

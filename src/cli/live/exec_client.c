@@ -157,6 +157,7 @@ static void describe_device(const struct exec_client *c, struct program_device *
         .max_fast_pages = a.max_fast_pages,
         .blocks_mcast_lb = a.blocks_mcast_lb,
         .can_rereg = a.can_rereg,
+        .comp_vectors = a.comp_vectors,
         .is_virtual = c->server->is_virtual,
     };
     memcpy(d->guid, a.guid, sizeof(d->guid));

@@ -47,6 +47,17 @@ enum rdl_status rdl_create_cq_on(struct rdl_lab *lab, rdl_channel channel, uint3
     ACT(lab, ch, verbs_create_cq_on(ch, cqe, name, &ret->raw));
 }
 
+enum rdl_status rdl_create_cq_by(struct rdl_lab *lab, rdl_host host,
+                                 const struct rdl_cq_config *config, const char *name, rdl_cq *ret)
+{
+    struct guest_channel *ch = channel_of(lab, config->channel);
+
+    if (config->channel.raw && !ch)
+        return RDL_ERR_STALE;
+    ACT_AT(lab, host, h,
+           verbs_create_cq_by(&h->guest.verbs, ch, config->cqe, config->vector, name, &ret->raw));
+}
+
 enum rdl_status rdl_get_cq_event(struct rdl_lab *lab, rdl_channel channel, rdl_cq *ret,
                                  size_t *ret_n)
 {

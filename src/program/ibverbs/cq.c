@@ -103,7 +103,7 @@ static void use_ring(struct lib_cq *cq, const struct ring *r)
 }
 
 static int call_create_cq(struct context *x, struct lib_cq *cq, struct lib_channel *ch,
-                          uint32_t cqe, const struct maker *m)
+                          const struct ibv_cq_init_attr_ex *attr, const struct maker *m)
 {
     struct program_call call;
     struct program_answer answer;
@@ -112,7 +112,8 @@ static int call_create_cq(struct context *x, struct lib_cq *cq, struct lib_chann
 
     call_init_by(&call, PROGRAM_CREATE_CQ, m);
     call.u.create_cq.channel = ch ? ch->o.handle : 0;
-    call.u.create_cq.cqe = cqe;
+    call.u.create_cq.cqe = attr->cqe;
+    call.u.create_cq.vector = attr->comp_vector;
     error = connection_call(&x->c, &call, &answer, &fd);
     if (error)
         return error;
@@ -146,7 +147,7 @@ static struct ibv_cq_ex *create_cq(struct ibv_context *context, struct ibv_cq_in
     cq = calloc(1, sizeof(*cq));
     if (!cq)
         return null_because(ENOMEM);
-    error = call_create_cq(x, cq, ch, attr->cqe, m);
+    error = call_create_cq(x, cq, ch, attr, m);
     if (error) {
         free(cq);
         return null_because(error);

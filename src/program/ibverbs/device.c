@@ -172,7 +172,7 @@ struct ibv_context *ibv_open_device(struct ibv_device *dev)
     x->v.context.device = dev;
     x->v.context.cmd_fd = x->c.fd;
     x->v.context.async_fd = x->c.async_fd;
-    x->v.context.num_comp_vectors = 1;
+    x->v.context.num_comp_vectors = (int)x->c.device.comp_vectors;
     pthread_mutex_init(&x->v.context.mutex, NULL);
     return &x->v.context;
 }

@@ -5,16 +5,20 @@
 #include "emu/trace/emit.h"
 #include "emu/trace/events/verbs.h"
 
-/* @ch may be NULL. */
-static enum rdl_status create_cq(struct verbs *v, struct guest_channel *ch, uint32_t cqe,
-                                 const char *name, uint64_t *ret)
+uint32_t verbs_vectors(const struct verbs *v)
+{
+    return v->limits.comp_vectors > 0 ? v->limits.comp_vectors : 1;
+}
+
+enum rdl_status verbs_create_cq_by(struct verbs *v, struct guest_channel *ch, uint32_t cqe,
+                                   uint32_t vector, const char *name, uint64_t *ret)
 {
     enum rdl_status st = request_ready_to_create(v);
     struct guest_object *o;
     struct guest_cq *cq;
     uint64_t handle;
 
-    if (st == RDL_OK && cqe == 0)
+    if (st == RDL_OK && (cqe == 0 || (vector != RDL_VECTOR_ANY && vector >= verbs_vectors(v))))
         st = RDL_ERR_INVAL;
     if (st == RDL_OK && cqe > v->limits.max_cqe)
         st = RDL_ERR_LIMIT;
@@ -25,6 +29,7 @@ static enum rdl_status create_cq(struct verbs *v, struct guest_channel *ch, uint
 
     cq = (struct guest_cq *)o;
     cq->cqe = request_queue_size(v, cqe, v->limits.max_cqe);
+    cq->vector = vector;
     cq->channel = ch;
     object_use_parts(o, true);
     handle = o->handle;
@@ -37,13 +42,13 @@ static enum rdl_status create_cq(struct verbs *v, struct guest_channel *ch, uint
 
 enum rdl_status verbs_create_cq(struct verbs *v, uint32_t cqe, const char *name, uint64_t *ret)
 {
-    return create_cq(v, NULL, cqe, name, ret);
+    return verbs_create_cq_by(v, NULL, cqe, RDL_VECTOR_ANY, name, ret);
 }
 
 enum rdl_status verbs_create_cq_on(struct guest_channel *ch, uint32_t cqe, const char *name,
                                    uint64_t *ret)
 {
-    return create_cq(ch->o.verbs, ch, cqe, name, ret);
+    return verbs_create_cq_by(ch->o.verbs, ch, cqe, RDL_VECTOR_ANY, name, ret);
 }
 
 enum rdl_status verbs_destroy_cq(struct guest_cq *cq)

@@ -113,6 +113,7 @@ struct guest_cq {
     struct guest_channel *channel; /* receives the completion events; NULL: they are only counted */
     uint32_t cqn;
     uint32_t cqe;
+    uint32_t vector;            /* comp_vector of ibv_create_cq(), or RDL_VECTOR_ANY */
     bool armed;                 /* the device was asked for an event and has raised none since */
     uint64_t polled;            /* number of completions polled so far */
     uint64_t polled_when_armed; /* value of polled at the last arming or event */
@@ -211,6 +212,7 @@ struct verbs_limits {
     bool has_mcast, blocks_mcast_lb;
     uint32_t max_srq; /* also the largest SRQN; 0: no shared receive queues */
     uint32_t max_srq_wr, max_srq_sge;
+    uint32_t comp_vectors; /* vectors that completion queues can choose; 0: the only one */
     /* Limits that the device alone enforces, and its names: for rdl_device_attr(). */
     uint32_t max_mr, max_pd, max_res_rd_atomic;
     uint32_t max_groups, max_group_qps, max_total_group_qps;
@@ -487,6 +489,14 @@ RDL_MUST_CHECK enum rdl_status verbs_create_cq(struct verbs *v, uint32_t cqe, co
                                                uint64_t *ret);
 RDL_MUST_CHECK enum rdl_status verbs_create_cq_on(struct guest_channel *ch, uint32_t cqe,
                                                   const char *name, uint64_t *ret);
+
+/* Like verbs_create_cq_on() with a completion vector, or RDL_VECTOR_ANY.  @ch may be NULL. */
+RDL_MUST_CHECK enum rdl_status verbs_create_cq_by(struct verbs *v, struct guest_channel *ch,
+                                                  uint32_t cqe, uint32_t vector, const char *name,
+                                                  uint64_t *ret);
+
+/* Returns the number of vectors that completion queues can choose. */
+uint32_t verbs_vectors(const struct verbs *v);
 RDL_MUST_CHECK enum rdl_status verbs_destroy_cq(struct guest_cq *cq);
 RDL_MUST_CHECK enum rdl_status verbs_resize_qp(struct guest_qp *qp, uint32_t max_send_wr,
                                                uint32_t max_recv_wr);

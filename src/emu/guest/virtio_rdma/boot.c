@@ -147,6 +147,7 @@ static struct verbs_limits limits_of(const struct virtio_rdma *d)
         .max_srq = d->srqs.max_srq,
         .max_srq_wr = d->srqs.max_srq_wr,
         .max_srq_sge = d->srqs.max_srq_sge,
+        .comp_vectors = d->n_ceqs,
         .max_mr = c->max_mr,
         .max_pd = c->max_pd,
         .max_res_rd_atomic = c->max_res_rd_atom,

@@ -2,8 +2,8 @@
 /* Completion event queues (CEQs), and arming in memory.
  *
  * The driver keeps each CEQ filled with buffers of one event.  An interrupt of a CEQ makes it take
- * the events, and each names the CQ whose program gets a completion event.  CQs are distributed
- * over the CEQs in turn.  Their own rings do not interrupt.  [decision 0061]
+ * the events, and each names the CQ whose program gets a completion event.  A CQ has
+ * the CEQ that its program asks for as completion vector, or the next one in turn.  Their own rings do not interrupt.  [decision 0061]
  *
  * With the feature ARM_MEM each CQ has 8 bytes of DMA memory.  Arming is a store there, with a new
  * number each time, and no request.  [decision 0062]
@@ -172,7 +172,7 @@ void ceq_drain(struct virtio_rdma *d)
 
 bool ceq_choose(struct virtio_rdma *d, struct virtio_rdma_cq *c)
 {
-    c->ceq = d->next_ceq;
+    c->ceq = c->cq.vector == RDL_VECTOR_ANY ? d->next_ceq : c->cq.vector;
     c->arm_gpa = 0;
     c->arming = 0;
     c->armings = 0;
@@ -181,7 +181,8 @@ bool ceq_choose(struct virtio_rdma *d, struct virtio_rdma_cq *c)
         if (!c->arm_gpa)
             return false;
     }
-    d->next_ceq = (d->next_ceq + 1) % d->n_ceqs;
+    if (c->cq.vector == RDL_VECTOR_ANY)
+        d->next_ceq = (d->next_ceq + 1) % d->n_ceqs;
     return true;
 }
 
