@@ -62,7 +62,8 @@ TARGETS = [  # kind, queue, whether the queue exists before the objects
 def script(draw, target):
     """Returns a script with one fault at a drawn place."""
     kind, queue, early = target
-    fault = f"falsify what={kind} queue={queue} nth={draw.randint(1, 2 if "async" in queue else 12)} count={draw.choice([1, 1, 3, 0])} optional"
+    most = 2 if "async" in queue else 12
+    fault = f"falsify what={kind} queue={queue} nth={draw.randint(1, most)} count={draw.choice([1, 1, 3, 0])} optional"
     if kind == "data" and draw.random() < 0.3:
         fault += f" byte={draw.choice([0, 1, 4, 8, 9, 14, 22, 37])}"
     if draw.random() < 0.3:
