@@ -72,8 +72,9 @@ AROUND = {  # folder of src -> layers and folders that it may include in additio
     # the rules of the wire are stated again there: it knows frames alone
     "watcher":  [],
     # the model states again what a world may show: it knows frames, names and public functions alone
-    "swarm/worlds":  ["process", "print", "watcher"],
-    "swarm/drills":  ["process", "print"],
+    "swarm/draw":    [],
+    "swarm/worlds":  ["process", "print", "watcher", "swarm/draw"],
+    "swarm/drills":  ["process", "print", "swarm/draw"],
     "swarm/outside": ["process", "print", "tree", "testbed"],
     "swarm/seeds":   ["process", "print", "swarm/worlds", "swarm/drills"],
     # captures of others: it knows nothing of a lab

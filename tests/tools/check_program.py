@@ -468,6 +468,8 @@ CASES = [  # arguments, standard input, exit status, what the output must match
      r"^seed 2: hash (?!0{16})[0-9a-f]{16}\n1 passed, "),
     (["swarm", "--seeds", "1..4", "-j", "2", "--pairs"], "", 0, r"^4 worlds, 0% of more than two hosts"),
     (["swarm", "--devices", "--seeds", "1..4"], "", 0, r"^4 passed, 0 failed, 0 skipped$"),
+    (["swarm", "--extensions", "--seeds", "1..4"], "", 0, r"^4 passed, 0 failed, 0 skipped$"),
+    (["swarm", "--extensions", "--drill", "rings"], "", 2, r"^rdmalab: --drill rings: it needs what the RFC alone says: leave out --extensions, or give --drill device$"),
     (["swarm", "--devices", "--drill", "keys"], "", 2, r"^rdmalab: --drill keys: it needs what PVRDMA does not have: leave out --devices, or give --drill pvrdma$"),
     (["test", "--device", "pvrdma", "scenarios/01-first-send.json"], "", 0, r"^1 passed, 0 failed, 0 skipped$"),
     (["test", "--device", "rnic", "scenarios/01-first-send.json"], "", 2,

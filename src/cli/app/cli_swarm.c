@@ -98,7 +98,7 @@ struct swarm_asked {
     bool events, no_shrink, outside;
 };
 
-#define SWARM_OPTIONS 17u
+#define SWARM_OPTIONS 18u
 #define SWARM_CHOICES 3u /* the first of them choose the run */
 
 /* Fills the rows of the options, and the runs that each belongs to (set of enum run_bit). */
@@ -120,6 +120,7 @@ static void make_rows(struct swarm_asked *a, struct swarm_options *o,
         {{.name = "--minutes", .value = &a->minutes, .words = ""}, RUN_SEEDED},
         {{.name = "--pairs", .flag = &o->pairs}, RUN_WORLDS},
         {{.name = "--devices", .flag = &o->devices}, RUN_SEEDED},
+        {{.name = "--extensions", .flag = &o->extensions}, RUN_SEEDED},
         {{.name = "--no-shrink", .flag = &a->no_shrink}, RUN_CREWED},
         {{.name = "--fail-fast", .flag = &o->fails_fast}, RUN_CREWED},
         {{.name = "--artifacts", .value = &o->artifacts}, RUN_CREWED},
@@ -191,10 +192,9 @@ static bool read_values(const struct swarm_asked *a, struct swarm_options *o)
         return false;
     }
     if (o->drill && swarm_drills_asked(o) == 0) {
-        fprintf(stderr,
-                "rdmalab: --drill %s: it needs what PVRDMA does not have: leave out --devices, or "
-                "give --drill pvrdma\n",
-                o->drill);
+        fprintf(stderr, "rdmalab: --drill %s: it needs what %s: leave out %s, or give --drill %s\n",
+                o->drill, o->devices ? "PVRDMA does not have" : "the RFC alone says",
+                o->devices ? "--devices" : "--extensions", o->devices ? "pvrdma" : "device");
         return false;
     }
     if (o->is_matrix && a->seed && !a->one_in) {

@@ -360,7 +360,7 @@ static const struct mode modes[] = {
      "time device connect programs"},
     {"swarm", swarm_main,
      "swarm [--outside] [--seed S | --seeds A..B] [-j N] [--minutes M] [--pairs] [--devices] "
-     "[--no-shrink] "
+     "[--extensions] [--no-shrink] "
      "[--fail-fast] [--artifacts DIR] [--script FILE] [--events] [--hash]\n"
      "       rdmalab swarm --drill " DRILL_WORDS "\n"
      "                     [--seed S | --seeds A..B] ...\n"

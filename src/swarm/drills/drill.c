@@ -15,10 +15,12 @@
 #include "rdmalab/trace.h"
 #include "swarm/drills/kinds.h"
 
-#define TICKS_MAX      1000000u
-#define STREAM_DEVICES 0x1000u /* of host 0; those of the steps are lower */
-#define RECORD_EVENTS  4096u
-#define RECORD_BYTES   ((size_t)2 << 20)
+#define TICKS_MAX 1000000u
+/* Of host 0; those of the steps are lower. */
+#define STREAM_DEVICES    0x1000u
+#define STREAM_EXTENSIONS 0x2000u
+#define RECORD_EVENTS     4096u
+#define RECORD_BYTES      ((size_t)2 << 20)
 
 #define KIND(name) &drill_of_##name,
 const struct drill_kind *const drill_kinds[DRILL_KINDS] = {DRILLS(KIND)};
@@ -204,11 +206,26 @@ uint32_t drill_device(const struct drill *d, uint32_t host)
     return d->devices && prng_below(&rng, 2) ? DEVICE_pvrdma : DEVICE_virtio;
 }
 
+const char *drill_extend(const struct drill *d, uint32_t host, struct rdl_host_config *c,
+                         char words[EXTEND_WORDS_BYTES])
+{
+    struct prng rng = prng_stream(d->seed, STREAM_EXTENSIONS + host);
+    struct extend e = {0};
+
+    if (d->extensions && c->device == DEVICE_virtio)
+        e = extend_draw(&rng);
+    e.extensions &= d->kind->extensions;
+    c->extensions = e.extensions;
+    c->ceqs = e.ceqs;
+    return extend_words(&e, words);
+}
+
 bool drill_run(const struct drill_kind *kind, struct drill_run *run)
 {
     struct drill d = {.kind = kind,
                       .seed = run->seed,
                       .devices = run->devices,
+                      .extensions = run->extensions,
                       .script = run->script,
                       .own = must_malloc(kind->bytes)};
     struct rdl_listener *listener = NULL;
@@ -258,8 +275,10 @@ uint32_t drill_shrink(const struct drill_kind *kind, const struct drill_run *run
         is_left_out[i] = true;
     for (uint32_t part = kind->steps; part > 0; part /= 2) {
         for (uint32_t from = 0; from < kind->steps && runs < runs_max; from += part) {
-            struct drill_run again = {
-                .seed = run->seed, .devices = run->devices, .is_left_out = tried};
+            struct drill_run again = {.seed = run->seed,
+                                      .devices = run->devices,
+                                      .extensions = run->extensions,
+                                      .is_left_out = tried};
             const uint32_t before = count_left(kind, is_left_out);
 
             memcpy(tried, is_left_out, sizeof(tried));

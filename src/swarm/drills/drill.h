@@ -18,6 +18,7 @@
 
 #include "emu/base/prng.h"
 #include "rdmalab/lab.h"
+#include "swarm/draw/extend.h"
 
 #define DRILL_STEPS_MAX 256u
 #define DRILL_HAVE      200u /* bytes of the text that describes wrong behaviour */
@@ -34,7 +35,9 @@ struct drill_kind {
     void (*set_up)(struct drill *d); /* adds hosts and objects to the empty lab */
     void (*take)(struct drill *d);   /* takes one step */
     void (*finish)(struct drill *d); /* checks the state after the last step; NULL: no check */
-    bool any_device;                 /* asks of a device only what all have, see drill_device() */
+    /* The extensions of virtio-rdma that it takes, a set of 1 << enum extension: drill_extend() */
+    uint64_t extensions;
+    bool any_device; /* asks of a device only what all have, see drill_device() */
 };
 
 /* X(name) for each kind, in the order in which they run. */
@@ -66,6 +69,7 @@ struct drill {
     struct rdl_lab *lab;
     struct prng rng; /* PRNG stream of this step */
     bool devices;    /* draws the RDMA device of each host */
+    bool extensions; /* draws extensions of virtio-rdma for each host */
     uint64_t seed;
     uint32_t step;          /* number of the running step, from 0 */
     void *own;              /* state of the kind, kind->bytes long, zeroed at the start */
@@ -81,6 +85,7 @@ struct drill {
 struct drill_run {
     uint64_t seed;
     bool devices;            /* drill.devices */
+    bool extensions;         /* drill.extensions */
     const bool *is_left_out; /* a flag per step, true: not taken; NULL: all steps are taken */
     FILE *script;            /* receives the run as script lines; NULL: no script */
     /* Called for each event; @ctx is the lab.  NULL: not called. */
@@ -133,6 +138,13 @@ bool drill_number_is(struct drill *d, const char *path, uint64_t want, const cha
  * draws.
  */
 uint32_t drill_device(const struct drill *d, uint32_t host);
+
+/* Sets the extensions of @c, the configuration of host number @host, from 0.  Writes the parameters
+ * of the command `host` that say so, with a space in front, and returns them.  Does not depend on
+ * other draws.
+ */
+const char *drill_extend(const struct drill *d, uint32_t host, struct rdl_host_config *c,
+                         char words[EXTEND_WORDS_BYTES]);
 
 /* Runs the lab until the device of @host has answered the pending control request.  Returns the
  * status of rdl_wait().

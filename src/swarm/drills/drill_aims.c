@@ -15,6 +15,7 @@
 #include "emu/facts/enum/wc_status.h"
 #include "emu/facts/enum/wr_opcode.h"
 #include "emu/facts/psn.h"
+#include "emu/facts/virtio/feature.h"
 #include "emu/trace/kind.h"
 #include "rdmalab/verbs.h"
 #include "swarm/drills/kinds.h"
@@ -345,14 +346,15 @@ static bool add_end(struct drill *d, uint32_t end)
 static bool add_host(struct drill *d, uint32_t h)
 {
     struct aims *s = d->own;
-    const struct rdl_host_config host = {.name = host_names[h],
-                                         .device = drill_device(d, h),
-                                         .profile =
-                                             drill_one_in(d, 3) ? rig_draw_rxe(d) : PROFILE_iba};
+    struct rdl_host_config host = {.name = host_names[h],
+                                   .device = drill_device(d, h),
+                                   .profile = drill_one_in(d, 3) ? rig_draw_rxe(d) : PROFILE_iba};
     const struct rdl_link_config link = {
         .a = host_names[h], .b = "s1", .latency_ns = 1 + drill_below(d, 3000)};
     const uint32_t first = drill_below(d, 2);
+    char words[EXTEND_WORDS_BYTES];
 
+    (void)drill_extend(d, h, &host, words);
     s->is_rxe[h] = rig_is_rxe(host.profile);
     return drill_works(d, rdl_host_add(d->lab, &host, &s->host[h]), "a host can be added") &&
            drill_works(d, rdl_link_add(d->lab, &link, &s->link[h]), "a link can be added") &&
@@ -404,4 +406,5 @@ const struct drill_kind drill_of_aims = {.name = "aims",
                                          .set_up = set_up,
                                          .take = take,
                                          .finish = finish,
-                                         .any_device = true};
+                                         .any_device = true,
+                                         .extensions = RDMA_EXTENSIONS};

@@ -11,6 +11,7 @@
 #include "emu/facts/enum/cm_state.h"
 #include "emu/facts/enum/fault.h"
 #include "emu/facts/roce.h"
+#include "emu/facts/virtio/feature.h"
 #include "rdmalab/fault.h"
 #include "rdmalab/memory.h"
 #include "swarm/drills/kinds.h"
@@ -383,4 +384,5 @@ const struct drill_kind drill_of_connections = {.name = "connections",
                                                 .set_up = set_up,
                                                 .take = take,
                                                 .finish = finish,
-                                                .any_device = true};
+                                                .any_device = true,
+                                                .extensions = RDMA_EXTENSIONS};

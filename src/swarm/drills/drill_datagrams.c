@@ -18,6 +18,7 @@
 #include "emu/facts/enum/wc_status.h"
 #include "emu/facts/enum/wr_opcode.h"
 #include "emu/facts/regs.h"
+#include "emu/facts/virtio/feature.h"
 #include "rdmalab/inspect.h"
 #include "swarm/drills/kinds.h"
 #include "swarm/drills/rig.h"
@@ -559,4 +560,5 @@ const struct drill_kind drill_of_datagrams = {.name = "datagrams",
                                               .bytes = sizeof(struct datagrams),
                                               .steps = STEPS,
                                               .set_up = set_up,
-                                              .take = take};
+                                              .take = take,
+                                              .extensions = RDMA_EXTENSIONS};

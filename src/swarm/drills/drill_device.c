@@ -15,6 +15,7 @@
 #include "emu/facts/enum/async_event.h"
 #include "emu/facts/enum/profile.h"
 #include "emu/facts/enum_table.h"
+#include "emu/facts/virtio/feature.h"
 #include "emu/facts/virtio_rdma/ctrl_rsp.h"
 #include "emu/facts/virtio_rdma/refusal_rsp.h"
 #include "rdmalab/control.h"
@@ -214,7 +215,7 @@ static void draw_limits(struct drill *d)
     s->profile = drill_one_in(d, 3) ? rig_draw_rxe(d) : PROFILE_iba;
 }
 
-static void say_host(struct drill *d)
+static void say_host(struct drill *d, const char *extensions)
 {
     const struct drill_device *s = d->own;
     const struct rdl_device_limits *l = &s->built;
@@ -230,9 +231,9 @@ static void say_host(struct drill *d)
 #undef SAY
     RDL_ASSERT(!limits.cut);
     drill_say(d,
-              "host h1 profile=%s max_cq=%u max_qp=%u max_srq=%u mtu=%u device_mtu=%u pkeys=%s%s",
+              "host h1 profile=%s max_cq=%u max_qp=%u max_srq=%u mtu=%u device_mtu=%u pkeys=%s%s%s",
               enum_name(&enum_profile, s->profile), s->max_cq, s->max_qp, s->max_srq, s->mtu,
-              128u << s->device_mtu, pkeys, buf);
+              128u << s->device_mtu, pkeys, buf, extensions);
 }
 
 static bool add_hosts(struct drill *d)
@@ -249,9 +250,14 @@ static bool add_hosts(struct drill *d)
                                  .limits = s->built};
     const struct rdl_host_config h2 = {.name = "h2"};
     const struct rdl_link_config link = {.a = "h1", .b = "h2", .latency_ns = 1000};
+    char words[EXTEND_WORDS_BYTES];
 
     memcpy(h1.pkeys, s->pkeys, sizeof(s->pkeys));
-    say_host(d);
+    say_host(d, drill_extend(d, 0, &h1, words));
+    s->extensions = h1.extensions;
+    s->ceqs = h1.ceqs;
+    if (!device_has(s, VF_CEQ))
+        s->extensions &= ~VIRTIO_FEATURE(VF_ARM_MEM);
     drill_say(d, "host h2\nlink h1 h2");
     s->is_up = true;
     return drill_works(d, rdl_host_add(d->lab, &h1, &s->host[0]), "a host can be added") &&
@@ -359,4 +365,5 @@ const struct drill_kind drill_of_device = {.name = "device",
                                            .steps = STEPS,
                                            .set_up = set_up,
                                            .take = take,
-                                           .finish = finish};
+                                           .finish = finish,
+                                           .extensions = RDMA_EXTENSIONS};

@@ -14,6 +14,7 @@
 #include "emu/facts/enum/mtu.h"
 #include "emu/facts/refusal.h"
 #include "emu/facts/rfc.h"
+#include "emu/facts/virtio/feature.h"
 #include "emu/facts/virtio_rdma/ctrl_cmd.h"
 #include "rdmalab/limits.h"
 #include "swarm/drills/rig.h"
@@ -33,6 +34,7 @@ struct device_object {
     uint32_t users;                  /* objects that refer to it */
     uint32_t pd;                     /* SRQ: slot of its protection domain */
     uint32_t max_wr, max_sge, limit; /* SRQ */
+    bool arms_in_memory;             /* CQ */
 };
 
 /* A memory region or window. */
@@ -64,6 +66,11 @@ struct drill_device {
     rdl_link link;
     bool is_up;       /* the link */
     uint32_t profile; /* of h1, enum profile */
+    /* The extensions that h1's device offers, which its driver accepts (set of VIRTIO_FEATURE()),
+     * and its completion event queues.
+     */
+    uint64_t extensions;
+    uint32_t ceqs;
     /* The limits of the device: those that h1 was added with, and those that are in force. */
     struct rdl_device_limits built, now;
     uint32_t max_cq, max_qp, max_srq; /* fixed; max_qp counts QPN 1, too */
@@ -105,6 +112,7 @@ bool device_ask(struct drill *d, const struct device_request *request, uint32_t 
 
 DEVICE_REQUEST(pd_handle)
 DEVICE_REQUEST(create_cq)
+DEVICE_REQUEST(create_cq_ex)
 DEVICE_REQUEST(cq_handle)
 DEVICE_REQUEST(req_notify)
 DEVICE_REQUEST(create_srq)
@@ -125,6 +133,12 @@ DEVICE_REQUEST(query_port)
 DEVICE_REQUEST(query_pkey)
 DEVICE_REQUEST(add_gid)
 DEVICE_REQUEST(del_gid)
+
+/* Returns true if h1's device has the extension @f. */
+static inline bool device_has(const struct drill_device *s, enum feature_number f)
+{
+    return (s->extensions & VIRTIO_FEATURE(f)) != 0;
+}
 
 /* Draws a number from @least to @most.  Often it is one of the two. */
 uint32_t device_draw(struct drill *d, uint32_t least, uint32_t most);

@@ -8,6 +8,7 @@
 #include "rdmalab/memory.h"
 #include "swarm/drills/drill_device.h"
 
+#define RAM_BYTES (UINT64_C(64) << 20) /* of a host */
 #define KEYS      (2 * DEVICE_SLOTS)
 #define REREG_ALL (RDL_REREG_TRANSLATION | RDL_REREG_PD | RDL_REREG_ACCESS)
 #define REMOTE    (ACC_REMOTE_WRITE | ACC_REMOTE_READ | ACC_REMOTE_ATOMIC)
@@ -53,35 +54,73 @@ void device_step_pd(struct drill *d)
 
 /* --- Completion queues ------------------------------------------------------------------------ */
 
+/* Draws the fields that CREATE_CQ_EX has beyond those of CREATE_CQ.  Returns the reason of its
+ * refusal, or @why if they are right: they are checked first.
+ */
+static uint32_t draw_events(struct drill *d, struct rfc_create_cq_ex *c, uint32_t why)
+{
+    const struct drill_device *s = d->own;
+    const uint64_t page = prng_below(&d->rng, RAM_BYTES / 4096) * 4096;
+    const uint32_t kind = drill_below(d, 8);
+
+    c->ceq = kind == 0 ? device_draw_above(d, s->ceqs - 1) : drill_below(d, s->ceqs);
+    if (kind % 2)
+        c->arm = page + 8 * drill_below(d, 512);
+    if (kind == 2)
+        c->arm = page + 1 + drill_below(d, 7); /* not aligned */
+    if (kind == 4)
+        c->arm = RAM_BYTES + page; /* not in RAM */
+    if (!device_has(s, VF_CEQ))
+        return REF_COMMAND_UNKNOWN;
+    if (kind == 0)
+        return REF_CQ_CEQ;
+    if (c->arm != 0 && !device_has(s, VF_ARM_MEM))
+        return REF_NOT_NEGOTIATED;
+    return kind == 2 || kind == 4 ? REF_CQ_ARM_MEMORY : why;
+}
+
 static void create_cq(struct drill *d)
 {
     struct drill_device *s = d->own;
     const bool is_full = device_count(s->cq) >= s->max_cq;
     struct rfc_create_cq c = {.cqe = device_draw(d, 1, s->now.max_cqe)};
     uint32_t why = is_full ? REF_CQ_LIMIT : REF_NONE;
+    struct rfc_create_cq_ex ex = {0};
     struct raw_cq_handle raw;
     struct rfc_cq_handle h;
+    bool works;
 
     if (drill_one_in(d, 4)) {
         c.cqe = drill_one_in(d, 2) ? 0 : device_draw_above(d, s->now.max_cqe);
         why = REF_CQ_ENTRIES;
     }
-    if (!ask_create_cq(d, CMD_CREATE_CQ, &c, why, &raw, sizeof(raw)) || why)
+    if (d->extensions && drill_one_in(d, 2)) {
+        ex.cqe = c.cqe;
+        why = draw_events(d, &ex, why);
+        works = ask_create_cq_ex(d, CMD_CREATE_CQ_EX, &ex, why, &raw, sizeof(raw));
+    } else {
+        works = ask_create_cq(d, CMD_CREATE_CQ, &c, why, &raw, sizeof(raw));
+    }
+    if (!works || why)
         return;
     rfc_cq_handle_get(&h, &raw);
     if (device_is_new(d, s->cq, h.cqn, s->max_cq))
-        s->cq[device_free_slot(s->cq)] = (struct device_object){.number = h.cqn};
+        s->cq[device_free_slot(s->cq)] =
+            (struct device_object){.number = h.cqn, .arms_in_memory = ex.arm != 0};
 }
 
 static void arm_cq(struct drill *d, uint32_t i, uint32_t cqn)
 {
     struct rfc_req_notify r = {.cqn = cqn, .flags = 1 + drill_below(d, 2)};
+    const struct drill_device *s = d->own;
     uint32_t why = i == DEVICE_SLOTS ? REF_CQ_HANDLE : REF_NONE;
 
     if (!why && drill_one_in(d, 3)) {
         r.flags = drill_one_in(d, 2) ? 0 : 3 + drill_below(d, 6);
         why = REF_NOTIFY_FLAGS;
     }
+    if (!why && s->cq[i].arms_in_memory)
+        why = REF_CQ_ARMED_IN_MEMORY;
     (void)ask_req_notify(d, CMD_REQ_NOTIFY_CQ, &r, why, NULL, 0);
 }
 

@@ -235,10 +235,8 @@ void device_step_limits(struct drill *d)
 
 /* --- Requests of a wrong form ----------------------------------------------------------------- */
 
-/* Lists the commands that the device of this drill has, which offers no extensions.  Returns how
- * many there are.
- */
-static uint32_t list_commands(uint8_t ret[UINT8_MAX])
+/* Lists the commands that the device of this drill has.  Returns how many there are. */
+static uint32_t list_commands(const struct drill_device *s, uint8_t ret[UINT8_MAX])
 {
     static const struct {
         uint8_t number;
@@ -251,7 +249,7 @@ static uint32_t list_commands(uint8_t ret[UINT8_MAX])
     uint32_t n = 0;
 
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-        if (!(VIRTIO_FEATURE(rows[i].feature) & RDMA_EXTENSIONS))
+        if (!(VIRTIO_FEATURE(rows[i].feature) & RDMA_EXTENSIONS & ~s->extensions))
             ret[n++] = rows[i].number;
     }
     return n;
@@ -262,7 +260,7 @@ void device_step_malformed(struct drill *d)
 {
     static const uint8_t zeros[RDL_CONTROL_BYTES_MAX];
     uint8_t commands[UINT8_MAX];
-    const uint32_t n = list_commands(commands);
+    const uint32_t n = list_commands(d->own, commands);
     const uint32_t command = commands[drill_below(d, n)];
     const size_t bytes = rfc_bytes(rfc_ctrl(command)->request);
     uint32_t unknown = drill_below(d, 256);

@@ -10,6 +10,7 @@
 #include "emu/facts/enum/qp_type.h"
 #include "emu/facts/enum/send_flag.h"
 #include "emu/facts/enum/wc_status.h"
+#include "emu/facts/virtio/feature.h"
 #include "swarm/drills/kinds.h"
 
 #define CQ_ENTRIES 32u
@@ -258,5 +259,9 @@ static void take(struct drill *d)
     steps[drill_below(d, ARRAY_LEN(steps))](d);
 }
 
-const struct drill_kind drill_of_keys = {
-    .name = "keys", .bytes = sizeof(struct keys), .steps = STEPS, .set_up = set_up, .take = take};
+const struct drill_kind drill_of_keys = {.name = "keys",
+                                         .bytes = sizeof(struct keys),
+                                         .steps = STEPS,
+                                         .set_up = set_up,
+                                         .take = take,
+                                         .extensions = RDMA_EXTENSIONS};

@@ -16,6 +16,7 @@
 #include "emu/facts/enum/wc_flag.h"
 #include "emu/facts/enum/wc_status.h"
 #include "emu/facts/psn.h"
+#include "emu/facts/virtio/feature.h"
 #include "emu/facts/wr.h"
 #include "emu/trace/event.h"
 #include "rdmalab/ip.h"
@@ -590,4 +591,5 @@ const struct drill_kind drill_of_messages = {.name = "messages",
                                              .steps = STEPS,
                                              .set_up = set_up,
                                              .take = take,
-                                             .finish = finish};
+                                             .finish = finish,
+                                             .extensions = RDMA_EXTENSIONS};

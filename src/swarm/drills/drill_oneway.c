@@ -22,6 +22,7 @@
 #include "emu/facts/enum/wc_opcode.h"
 #include "emu/facts/enum/wc_status.h"
 #include "emu/facts/psn.h"
+#include "emu/facts/virtio/feature.h"
 #include "emu/trace/kind.h"
 #include "emu/wire/packet.h"
 #include "rdmalab/fault.h"
@@ -544,4 +545,5 @@ const struct drill_kind drill_of_oneway = {.name = "oneway",
                                            .bytes = sizeof(struct oneway),
                                            .steps = STEPS,
                                            .set_up = set_up,
-                                           .take = take};
+                                           .take = take,
+                                           .extensions = RDMA_EXTENSIONS};

@@ -15,6 +15,7 @@
 #include "emu/facts/enum/qp_state.h"
 #include "emu/facts/enum/qp_type.h"
 #include "emu/facts/enum/wc_status.h"
+#include "emu/facts/virtio/feature.h"
 #include "emu/trace/event.h"
 #include "emu/wire/parse.h"
 #include "rdmalab/events.h"
@@ -280,5 +281,9 @@ static void take(struct drill *d)
         peer_answers(d);
 }
 
-const struct drill_kind drill_of_peers = {
-    .name = "peers", .bytes = sizeof(struct peers), .steps = STEPS, .set_up = set_up, .take = take};
+const struct drill_kind drill_of_peers = {.name = "peers",
+                                          .bytes = sizeof(struct peers),
+                                          .steps = STEPS,
+                                          .set_up = set_up,
+                                          .take = take,
+                                          .extensions = RDMA_EXTENSIONS};

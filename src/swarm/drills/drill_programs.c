@@ -415,6 +415,7 @@ static bool add_hosts(struct drill *d)
     struct rdl_host_config c = {.name = "h1", .features_off = draw_features_off(d)};
     const struct rdl_host_config other = {.name = "h2", .arp = drill_one_in(d, 2)};
     const struct rdl_link_config link = {.a = "h1", .b = "h2", .latency_ns = 1000};
+    char words[EXTEND_WORDS_BYTES];
 
     s->is_tight = has_long_queues(s);
     if (s->is_tight) {
@@ -442,6 +443,7 @@ static bool add_hosts(struct drill *d)
     s->has_mcast = !(c.features_off & VIRTIO_FEATURE(VF_MCAST));
     s->has_events = !(c.features_off & VIRTIO_FEATURE(VF_EVENTQ));
     s->is_up = true;
+    (void)drill_extend(d, 0, &c, words);
     return drill_works(d, rdl_host_add(d->lab, &c, &s->host), "a host can be added") &&
            drill_works(d, rdl_host_add(d->lab, &other, &s->other), "a host can be added") &&
            drill_works(d, rdl_link_add(d->lab, &link, &s->link), "a link can be added");
@@ -517,4 +519,6 @@ const struct drill_kind drill_of_programs = {.name = "programs",
                                              .steps = STEPS,
                                              .set_up = set_up,
                                              .take = take,
-                                             .finish = finish};
+                                             .finish = finish,
+                                             .extensions =
+                                                 RDMA_EXTENSIONS & ~VIRTIO_FEATURE(VF_QP_END)};

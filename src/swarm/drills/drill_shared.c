@@ -16,6 +16,7 @@
 #include "emu/facts/enum/send_flag.h"
 #include "emu/facts/enum/wc_status.h"
 #include "emu/facts/enum/wr_opcode.h"
+#include "emu/facts/virtio/feature.h"
 #include "rdmalab/events.h"
 #include "rdmalab/inspect.h"
 #include "rdmalab/srq.h"
@@ -675,4 +676,6 @@ const struct drill_kind drill_of_shared = {.name = "shared",
                                            .bytes = sizeof(struct shared_queues),
                                            .steps = STEPS,
                                            .set_up = set_up,
-                                           .take = take};
+                                           .take = take,
+                                           .extensions =
+                                               RDMA_EXTENSIONS & ~VIRTIO_FEATURE(VF_QP_END)};

@@ -277,4 +277,5 @@ const struct drill_kind drill_of_verbs = {.name = "verbs",
                                           .bytes = sizeof(struct drill_verbs),
                                           .steps = 10,
                                           .set_up = set_up,
-                                          .take = take};
+                                          .take = take,
+                                          .extensions = RDMA_EXTENSIONS};

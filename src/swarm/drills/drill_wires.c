@@ -7,6 +7,7 @@
 #include "emu/base/assert.h"
 #include "emu/base/cursor.h"
 #include "emu/facts/enum/fault.h"
+#include "emu/facts/virtio/feature.h"
 #include "emu/trace/event.h"
 #include "rdmalab/inspect.h"
 #include "rdmalab/trace.h"
@@ -359,5 +360,9 @@ static void take(struct drill *d)
         steps[drill_below(d, ARRAY_LEN(steps))](d);
 }
 
-const struct drill_kind drill_of_wires = {
-    .name = "wires", .bytes = sizeof(struct wires), .steps = STEPS, .set_up = set_up, .take = take};
+const struct drill_kind drill_of_wires = {.name = "wires",
+                                          .bytes = sizeof(struct wires),
+                                          .steps = STEPS,
+                                          .set_up = set_up,
+                                          .take = take,
+                                          .extensions = RDMA_EXTENSIONS};

@@ -57,22 +57,25 @@ bool rig_add_hosts(struct drill *d, const struct rig_config *c, rdl_host ret[RIG
     char rds[32] = "";
 
     for (unsigned i = 0; i < RIG_HOSTS; i++) {
-        const struct rdl_host_config host = {.name = names[i],
-                                             .device = drill_device(d, i),
-                                             .profile = c->profile,
-                                             .features_off = c->features_off,
-                                             .max_qp = c->max_qp,
-                                             .limits.max_qp_rd_atom = c->max_qp_rd_atom,
-                                             .arp = c->arp,
-                                             .intx = c->intx,
-                                             .ring = c->ring};
+        struct rdl_host_config host = {.name = names[i],
+                                       .device = drill_device(d, i),
+                                       .profile = c->profile,
+                                       .features_off = c->features_off,
+                                       .max_qp = c->max_qp,
+                                       .limits.max_qp_rd_atom = c->max_qp_rd_atom,
+                                       .arp = c->arp,
+                                       .intx = c->intx,
+                                       .ring = c->ring};
+        char words[EXTEND_WORDS_BYTES];
+        const char *extensions = drill_extend(d, i, &host, words);
 
         if (c->max_qp_rd_atom)
             snprintf(rds, sizeof(rds), " max_qp_rd_atom=%u", c->max_qp_rd_atom);
-        drill_say(d, "host %s profile=%s max_qp=%u%s%s%s%s%s", names[i],
+        drill_say(d, "host %s profile=%s max_qp=%u%s%s%s%s%s%s", names[i],
                   enum_name(&enum_profile, c->profile), c->max_qp ? c->max_qp : 17, rds,
                   host.device == DEVICE_pvrdma ? " device=pvrdma" : "", c->arp ? " arp" : "",
-                  c->intx ? " irq=intx" : "", c->ring == VRING_packed ? " ring=packed" : "");
+                  c->intx ? " irq=intx" : "", c->ring == VRING_packed ? " ring=packed" : "",
+                  extensions);
         if (!drill_works(d, rdl_host_add(d->lab, &host, &ret[i]), "a host can be added"))
             return false;
     }

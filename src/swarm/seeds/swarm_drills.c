@@ -14,7 +14,7 @@
 
 static bool is_asked(const struct swarm_options *o, const struct drill_kind *kind)
 {
-    if (o->devices && !kind->any_device)
+    if ((o->devices && !kind->any_device) || (o->extensions && !kind->extensions))
         return false;
     return !o->drill || strcmp(o->drill, "all") == 0 || strcmp(o->drill, kind->name) == 0;
 }
@@ -82,8 +82,10 @@ static void write_smaller(const struct swarm_options *o, const struct drill_kind
                           const struct drill_run *run)
 {
     bool is_left_out[DRILL_STEPS_MAX];
-    struct drill_run smaller = {
-        .seed = run->seed, .devices = run->devices, .is_left_out = is_left_out};
+    struct drill_run smaller = {.seed = run->seed,
+                                .devices = run->devices,
+                                .extensions = run->extensions,
+                                .is_left_out = is_left_out};
     const uint32_t left = drill_shrink(kind, run, SHRINKING_RUNS, is_left_out);
     char name[PATH_MAX];
 
@@ -104,9 +106,9 @@ static void print_failure(const struct swarm_options *o, const struct drill_kind
 {
     printf("seed %llu, a drill of %s: %s, but: %s\n", (unsigned long long)run->seed, kind->name,
            run->ret_wrong, run->ret_have);
-    printf("  again: rdmalab swarm%s --drill %s --seed %llu --events\n  this is version %s\n",
-           o->devices ? " --devices" : "", kind->name, (unsigned long long)run->seed,
-           RDMALAB_VERSION);
+    printf("  again: rdmalab swarm%s%s --drill %s --seed %llu --events\n  this is version %s\n",
+           o->devices ? " --devices" : "", o->extensions ? " --extensions" : "", kind->name,
+           (unsigned long long)run->seed, RDMALAB_VERSION);
     if (o->shrinks)
         write_smaller(o, kind, run);
     fflush(stdout);
@@ -119,7 +121,8 @@ bool swarm_drills(const struct swarm_options *o, uint64_t seed, bool *ret_broke)
     *ret_broke = false;
     for (uint32_t i = 0; i < DRILL_KINDS; i++) {
         const struct drill_kind *kind = drill_kinds[i];
-        struct drill_run run = {.seed = seed, .devices = o->devices, .print = o->print};
+        struct drill_run run = {
+            .seed = seed, .devices = o->devices, .extensions = o->extensions, .print = o->print};
 
         if (!is_asked(o, kind))
             continue;

@@ -121,21 +121,25 @@ static void write_script(const struct swarm_options *o, const struct world *w, s
                name);
 }
 
+#define AGAIN_BYTES 128u
+
 /* The command that runs seed @seed again. */
-static void command(const struct swarm_options *o, uint64_t seed, char out[96])
+static void command(const struct swarm_options *o, uint64_t seed, char out[AGAIN_BYTES])
 {
     if (o->is_matrix)
-        snprintf(out, 96, "rdmalab swarm --matrix --cell %llu --events", (unsigned long long)seed);
+        snprintf(out, AGAIN_BYTES, "rdmalab swarm --matrix --cell %llu --events",
+                 (unsigned long long)seed);
     else
-        snprintf(out, 96, "rdmalab swarm%s%s%s%s --seed %llu --events", o->pairs ? " --pairs" : "",
-                 o->devices ? " --devices" : "", o->drill ? " --drill " : "",
+        snprintf(out, AGAIN_BYTES, "rdmalab swarm%s%s%s%s%s --seed %llu --events",
+                 o->pairs ? " --pairs" : "", o->devices ? " --devices" : "",
+                 o->extensions ? " --extensions" : "", o->drill ? " --drill " : "",
                  o->drill ? o->drill : "", (unsigned long long)seed);
 }
 
 /* Prints the failure of @w and the command that repeats it, and writes a reduced world. */
 static void print_failure(const struct swarm_options *o, struct world *w, struct world_run *r)
 {
-    char again[96];
+    char again[AGAIN_BYTES];
 
     world_print_failure(r, stdout);
     command(o, w->seed, again);
@@ -196,7 +200,7 @@ static void try_seeds(const struct swarm_options *o, uint32_t job, struct worlds
 
     for (uint64_t seed = o->first + job; seed <= o->last && !*signals_interrupted();
          seed += o->jobs) {
-        char again[96];
+        char again[AGAIN_BYTES];
         bool right = true, broke;
 
         if (o->minutes > 0 && now_seconds() >= end)
@@ -207,6 +211,8 @@ static void try_seeds(const struct swarm_options *o, uint32_t job, struct worlds
             world_draw(w, seed, o->pairs);
             if (o->devices)
                 world_draw_devices(w);
+            if (o->extensions)
+                world_draw_extensions(w);
             right = try_world(o, w, r, met);
         }
         right = swarm_drills(o, seed, &broke) && right;
@@ -234,7 +240,7 @@ static bool try_cell(void *ctx, const struct matrix_cell *c)
     const struct cell_run *cells = ctx;
     const struct swarm_options *o = cells->o;
     struct prng choice = prng_stream(o->first, c->number);
-    char again[96];
+    char again[AGAIN_BYTES];
 
     if (c->number % o->jobs != cells->job)
         return true;

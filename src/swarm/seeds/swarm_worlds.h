@@ -23,6 +23,7 @@ struct swarm_options {
     uint64_t minutes; /* wall-clock time after which no seed is started; 0: no limit */
     bool pairs;       /* only worlds of two hosts */
     bool devices;     /* hosts have drawn RDMA devices; only drills that have any device */
+    bool extensions;  /* virtio-rdma has drawn extensions; only drills that take them */
     /* Only drills of this kind, or "all", and no worlds; NULL: worlds and drills. */
     const char *drill;
     bool hashed;           /* print the hash of all events of each run */

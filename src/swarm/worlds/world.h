@@ -19,6 +19,7 @@
 #include <stdint.h>
 
 #include "emu/facts/enum/wr_opcode.h"
+#include "swarm/draw/extend.h"
 
 #define WORLD_HOSTS_MAX  8u
 #define WORLD_CONNS_MAX  6u
@@ -144,6 +145,7 @@ struct world_deed {
 struct world_host {
     uint32_t profile;              /* enum profile */
     uint32_t device;               /* enum device_type */
+    struct extend extend;          /* extensions of virtio-rdma that it is offered */
     uint32_t latency_ns, loss_ppm; /* these and the members up to rate_bps are of its link */
     uint32_t jitter_ns, burst_ppm, burst_frames, burst_loss_ppm;
     uint64_t rate_bps;            /* 0: 100 Gbit/s */
@@ -245,6 +247,9 @@ void world_draw(struct world *w, uint64_t seed, bool pair);
  * does not have is replaced.
  */
 void world_draw_devices(struct world *w);
+
+/* Draws extensions of virtio-rdma for the hosts of the drawn world.  Programs do not see them. */
+void world_draw_extensions(struct world *w);
 
 static inline uint32_t world_mtu_bytes(const struct world_end *e)
 {

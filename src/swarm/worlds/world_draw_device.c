@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* Draws the RDMA device of each host, and takes out of a drawn world what PVRDMA does not have. */
+/* Draws the RDMA device of each host, and takes out of a drawn world what PVRDMA does not have.
+ * Draws extensions of virtio-rdma.
+ */
 #include "emu/facts/enum/access.h"
 #include "emu/facts/enum/device_type.h"
 #include "emu/facts/enum/fault.h"
 #include "emu/facts/enum/qp_type.h"
 #include "emu/facts/enum/send_flag.h"
+#include "emu/facts/virtio/feature.h"
 #include "swarm/worlds/world_draw.h"
 
-/* A stream of its own: the rest of the world does not depend on it. */
-#define STREAM_DEVICES 1u
+/* Streams of their own: the rest of the world does not depend on them. */
+#define STREAM_DEVICES    1u
+#define STREAM_EXTENSIONS 2u
 
 static bool is_pvrdma(const struct world *w, uint32_t end)
 {
@@ -81,5 +85,24 @@ void world_draw_devices(struct world *w)
     for (uint32_t i = 0; i < w->n_faults; i++) {
         if (is_pvrdma(w, w->fault[i].device.end))
             w->fault[i].device.kind = FLT_NONE; /* its queues are no virtqueues */
+    }
+}
+
+/* The model takes the completions of a queue pair's life behind the RESET that ends it.  QP_END
+ * drops those.
+ */
+#define EXTENSIONS_SEEN VIRTIO_FEATURE(EXT_QP_END)
+
+void world_draw_extensions(struct world *w)
+{
+    struct prng rng = prng_stream(w->seed, STREAM_EXTENSIONS);
+
+    for (uint32_t h = 0; h < w->n_hosts; h++) {
+        struct extend e = extend_draw(&rng);
+
+        e.extensions &= ~EXTENSIONS_SEEN;
+
+        if (w->host[h].device == DEVICE_virtio)
+            w->host[h].extend = e;
     }
 }

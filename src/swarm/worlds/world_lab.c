@@ -110,25 +110,27 @@ static void add_host(struct world_run *r, unsigned h)
         .max_cq = CQS,
         .profile = host->profile,
         .device = host->device,
+        .extensions = host->extend.extensions,
+        .ceqs = host->extend.ceqs,
         .features_off = host->is_plain ? PLAIN : 0,
         .n_pkeys = WORLD_PKEYS,
         .ring = host->ring,
         .indirect = host->indirect,
         .rx_buffer = host->rx_buffer,
     };
-    char name[RDL_NAME_BYTES], buffers[RDL_NAME_BYTES] = "";
+    char name[RDL_NAME_BYTES], buffers[RDL_NAME_BYTES] = "", extensions[EXTEND_WORDS_BYTES];
 
     snprintf(name, sizeof(name), "h%u", h + 1);
     if (host->rx_buffer)
         snprintf(buffers, sizeof(buffers), " rx_buffer=%u", host->rx_buffer);
     c.name = name;
     memcpy(c.pkeys, world_pkeys, sizeof(world_pkeys));
-    world_say(r, "host %s profile=%s max_qp=%u max_cq=%u pkeys=0x%x,0x%x,0x%x%s%s%s%s%s", name,
+    world_say(r, "host %s profile=%s max_qp=%u max_cq=%u pkeys=0x%x,0x%x,0x%x%s%s%s%s%s%s", name,
               enum_name(&enum_profile, host->profile), QUEUE_PAIRS, CQS, world_pkeys[0],
               world_pkeys[1], world_pkeys[2], host->device == DEVICE_pvrdma ? " device=pvrdma" : "",
               host->is_plain ? " features_off=INDIRECT_DESC,EVENT_IDX" : "",
               host->ring == VRING_packed ? " ring=packed" : "", host->indirect ? " indirect" : "",
-              buffers);
+              buffers, extend_words(&host->extend, extensions));
     world_works(r, rdl_host_add(r->lab, &c, &r->host[h].host), "a host can be added");
 }
 
