@@ -269,12 +269,12 @@ static void hints_say_what_may_follow(void **state)
         {"modify_qp h1.qp state=", "reset|init|err, now RESET"},
         {"modify_qp h1.qp sq_psn=", "24-bit, now 0"},
         {"create_cq h1 cqe=", "N, 16 if it is not said"},
-        {"create_cq h1 ", "[cqe=16] [channel=OBJECT] [nowait] [as NAME]"},
+        {"create_cq h1 ", "[cqe=16] [channel=OBJECT] [vector=N] [nowait] [as NAME]"},
         {"reg_mr h1.pd ", "len=SIZE [addr="},
         {"on h1 { create_cq ", "[HOST] [cqe=16]"},
         {"create_cq cqe ",
-         "[cqe=16] [channel=OBJECT] [nowait] [as NAME]"}, /* a host may have this name */
-        {"create_cq h1 cqe=4 ", "[channel=OBJECT] [nowait] [as NAME]"},
+         "[cqe=16] [channel=OBJECT] [vector=N] [nowait] [as NAME]"}, /* a host may have this name */
+        {"create_cq h1 cqe=4 ", "[channel=OBJECT] [vector=N] [nowait] [as NAME]"},
         {"step packet ", "[COUNT]"},
         {"mod", ""},
         {"", ""},

@@ -163,6 +163,7 @@ static const char *const compared[] = {
     "8192 bytes do not fit into one packet",
     "the time is over",
     "out of range: max_dest_rd_atomic",
+    "h1 has 1 completion vector, number 0",
 };
 
 static bool is_compared(const char *message)
