@@ -24,7 +24,6 @@
 #define HALF		(BUFFER / 2)
 #define PART		4096
 #define DEPTH		16
-#define WAIT		(10 * HZ)
 #define QKEY		0x1234
 
 static char *netdev = "eth0";
@@ -44,6 +43,9 @@ MODULE_PARM_DESC(peer_addr, "address of its memory");
 static uint rounds = 20;
 module_param(rounds, uint, 0444);
 MODULE_PARM_DESC(rounds, "how often objects are created and destroyed (20)");
+static uint wait_ms = 10000;
+module_param(wait_ms, uint, 0444);
+MODULE_PARM_DESC(wait_ms, "milliseconds that a completion may take (10000)");
 
 /* One end: a queue pair with a completion queue of its own. */
 struct end {
@@ -78,6 +80,11 @@ static void on_event(struct ib_cq *cq, void *context)
 	complete(&end->event);
 }
 
+static unsigned long wait_time(void)
+{
+	return max(msecs_to_jiffies(wait_ms), 1UL);
+}
+
 /* Waits for one completion, by an event if it is not there yet. */
 static int wait_wc(struct test *t, struct end *end, struct ib_wc *wc)
 {
@@ -87,7 +94,7 @@ static int wait_wc(struct test *t, struct end *end, struct ib_wc *wc)
 		reinit_completion(&end->event);
 		if (ib_req_notify_cq(end->cq, IB_CQ_NEXT_COMP | IB_CQ_REPORT_MISSED_EVENTS) > 0)
 			continue;
-		if (!wait_for_completion_timeout(&end->event, WAIT) || armings++ > 100) {
+		if (!wait_for_completion_timeout(&end->event, wait_time()) || armings++ > 100) {
 			complain(t, "no completion");
 			return -ETIMEDOUT;
 		}
@@ -436,7 +443,7 @@ static int case_remote_invalidate(struct test *t)
 /* An event comes even if the completion is polled before. */
 static int case_polled_event(struct test *t)
 {
-	unsigned long end = jiffies + WAIT;
+	unsigned long end = jiffies + wait_time();
 	unsigned int i;
 	struct ib_wc wc;
 	int err = 0;
@@ -450,7 +457,7 @@ static int case_polled_event(struct test *t)
 				err = -ETIMEDOUT;
 			cpu_relax();
 		}
-		if (!err && !wait_for_completion_timeout(&t->a.event, WAIT / 2))
+		if (!err && !wait_for_completion_timeout(&t->a.event, wait_time() / 2))
 			err = -ETIMEDOUT;
 	}
 	if (err)
@@ -478,7 +485,7 @@ static int case_solicited(struct test *t)
 	}
 	err = err ?: post_recv(t, &t->b, 13, 0, 64) ?:
 	      send(t, &t->a, 14, 64, 8, IB_SEND_SOLICITED) ?: expect(t, &t->a, 14, IB_WC_SEND);
-	if (!err && !wait_for_completion_timeout(&t->b.event, WAIT)) {
+	if (!err && !wait_for_completion_timeout(&t->b.event, wait_time())) {
 		complain(t, "no event");
 		err = -ETIMEDOUT;
 	}

@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: MIT
+"""What a device does wrong once to its driver in linux_hostile: a generator of faults of the lab, from how often each occasion
+comes when the device does everything right."""
+import random
+from dataclasses import dataclass
+
+NEVER = 4294967294
+MAX_CQ, MAX_QP, MAX_SRQ, CEQS = 8, 16, 2, 2
+HOST = f"vm max_cq={MAX_CQ} max_qp={MAX_QP} max_srq={MAX_SRQ} ceqs={CEQS}"
+EVENTS = 1 + MAX_CQ + 2 * MAX_QP
+RFC = "features_off=0x780"  # of the driver: without the extensions that follow the RFC
+
+# The queues by what they are for, as a condition of a fault.
+GROUPS = {
+    "ctrl": "queue==0",
+    "cq": f"queue>=1 and queue<={MAX_CQ}",
+    "wq": f"queue>{MAX_CQ} and queue<{EVENTS}",
+    "events": f"queue=={EVENTS}",
+    "srq": f"queue>{EVENTS} and queue<={EVENTS + MAX_SRQ}",
+    "ceq": f"queue>{EVENTS + MAX_SRQ}",
+}
+# The occasions, by the words of a fault that comes to them.
+OCCASIONS = {
+    "data": "falsify", "length": "falsify what=length", "read": "falsify what=read", "kick": "lose what=kick",
+    "interrupt": "lose what=interrupt", "stall": "stall", "invent": "invent", "postpone": "postpone by=1ms",
+}
+FLIPS = {"data": (0xff, 0x01, 0x80, 0x7e), "length": (0x01, 0xffffffff - 1, 0x80000000, 0x3f), "read": (0x01, 0xff, 0x80000000, 0xfffffffe, 0x08)}
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How many faults: of which occasion at which queues, during which test, with which parameters of the driver."""
+    test: str  # of hostile_guest.sh
+    parameters: str
+    occasion: str
+    group: str | None
+    count: int
+    words: tuple = ("",)  # more of them, in turn
+
+
+BYTES_OF_ANSWER = tuple(f"byte={n}" for n in (0, 0, 1, 0, 2, 5, 9, 4, 13, 17, 25, 31))
+BYTES_OF_COMPLETION = tuple(f"byte={n}" for n in range(0, 64))
+BYTES_OF_EVENT = tuple(f"byte={n}" for n in range(8))
+IDS = ("", "id=0", "id=1", "id=65535", "id=7")
+LATE = ("by=1ms", "by=30ms", "by=300ms", "by=3s")
+STUCK = ("", "for=50ms", "for=500ms")
+
+PLANS = (
+    Plan("kernel", "", "data", "ctrl", 48, BYTES_OF_ANSWER),
+    Plan("kernel", "", "length", "ctrl", 12),
+    Plan("kernel", "", "postpone", "ctrl", 6, LATE),
+    Plan("kernel", "", "stall", "ctrl", 5, STUCK),
+    Plan("kernel", "", "invent", "ctrl", 6, IDS),
+    Plan("kernel", "", "kick", "ctrl", 3),
+    Plan("kernel", "", "interrupt", "ctrl", 3),
+    Plan("kernel", "", "data", "cq", 64, BYTES_OF_COMPLETION),
+    Plan("kernel", "", "length", "cq", 6),
+    Plan("kernel", "", "postpone", "cq", 4, LATE),
+    Plan("kernel", "", "invent", "cq", 6, IDS),
+    Plan("kernel", "", "data", "ceq", 10, BYTES_OF_EVENT),
+    Plan("kernel", "", "length", "ceq", 3),
+    Plan("kernel", "", "postpone", "ceq", 3, LATE),
+    Plan("kernel", "", "invent", "ceq", 5, IDS),
+    Plan("kernel", "", "interrupt", "ceq", 3),
+    Plan("kernel", "", "length", "wq", 4),
+    Plan("kernel", "", "stall", "wq", 4, STUCK),
+    Plan("kernel", "", "invent", "wq", 5, IDS),
+    Plan("kernel", "", "kick", "wq", 4),
+    Plan("kernel", "", "length", "srq", 2),
+    Plan("kernel", "", "stall", "srq", 2, STUCK),
+    Plan("kernel", "", "invent", "srq", 3, IDS),
+    Plan("kernel", "", "kick", "srq", 2),
+    Plan("kernel", "", "data", "events", 4, BYTES_OF_EVENT),
+    Plan("kernel", "", "invent", "events", 2, IDS),
+    Plan("kernel", "", "read", None, 30),
+    Plan("kernel", RFC, "data", "ctrl", 12, BYTES_OF_ANSWER),
+    Plan("kernel", RFC, "length", "ctrl", 3),
+    Plan("kernel", RFC, "postpone", "ctrl", 2, LATE),
+    Plan("kernel", RFC, "stall", "ctrl", 3, STUCK),
+    Plan("kernel", RFC, "data", "cq", 8, BYTES_OF_COMPLETION[::5]),
+    Plan("kernel", RFC, "invent", "cq", 3, IDS),
+    Plan("kernel", RFC, "interrupt", "cq", 3),
+    Plan("program", "", "data", "ctrl", 8, BYTES_OF_ANSWER),
+    Plan("program", "", "stall", "ctrl", 2, STUCK),
+    Plan("program", "", "data", "cq", 12, BYTES_OF_COMPLETION[::3]),
+    Plan("program", "", "invent", "cq", 3, IDS),
+    Plan("program", "", "data", "ceq", 3, BYTES_OF_EVENT),
+    Plan("program", "", "stall", "wq", 2, STUCK),
+    Plan("program", "", "invent", "wq", 3, IDS),
+    Plan("program", "", "kick", "wq", 2),
+)
+
+
+def where(group):
+    return f" where {GROUPS[group]}" if group else ""
+
+
+def counters(test, parameters):
+    """{(occasion, group): words of a fault that only counts}, of what the plans need."""
+    return {(plan.occasion, plan.group): f"{OCCASIONS[plan.occasion]} queue=h1 nth={NEVER} optional{where(plan.group)}"
+            for plan in PLANS if (plan.test, plan.parameters) == (test, parameters)}
+
+
+KINDS = tuple(dict.fromkeys((plan.test, plan.parameters) for plan in PLANS))
+
+
+@dataclass(frozen=True)
+class Fault:
+    name: str
+    test: str
+    parameters: str
+    line: str  # of the lab, without its name
+
+
+def faults_of(plan, seen, rng):
+    """Evenly over the occasions of a test, of which the last ones may not come if an earlier one is changed."""
+    for i in range(plan.count if seen else 0):
+        nth = 1 + int((i + rng.random()) / plan.count * seen * 0.8)
+        words = plan.words[i % len(plan.words)]
+        if plan.occasion in FLIPS:
+            words += f" flip={FLIPS[plan.occasion][i % len(FLIPS[plan.occasion])]:#x}"
+        verb = OCCASIONS[plan.occasion] if plan.occasion != "postpone" else "postpone"
+        name = "_".join([*(["rfc"] if plan.parameters else []), plan.test, plan.occasion, plan.group or "register", str(i + 1)])
+        yield Fault(name, plan.test, plan.parameters, f"{verb} {words.strip()} queue=h1 nth={nth}{where(plan.group)}".replace("  ", " "))
+
+
+def generate(seen, seed):
+    """@seen: {(test, parameters): {(occasion, group): how often}}"""
+    rng = random.Random(seed)
+    return [fault for plan in PLANS
+            for fault in faults_of(plan, seen[plan.test, plan.parameters].get((plan.occasion, plan.group), 0), rng)]

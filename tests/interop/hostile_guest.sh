@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: MIT
+# What the machine of linux_hostile does, behind driver_guest.sh: it asks HOSTILE for one task after the other, and tells how each went.
+# Before this: WAIT_MS, how long the test in the kernel waits for a completion; TIMEOUT_S, the same for control requests.
+
+quickly_complains() {
+    echo 4 >/proc/sys/kernel/watchdog_thresh
+    echo 8 >/proc/sys/kernel/hung_task_timeout_secs
+    echo -1 >/proc/sys/kernel/hung_task_warnings
+    echo 1 >/proc/sys/kernel/panic_on_oops
+    dmesg -n 4
+    dmesg -c >/dev/null
+}
+
+has_device() { [ -e "/sys/class/infiniband/$DEVICE" ]; }
+
+# The GIDs come by work that Linux has queued.
+until_ready() {
+    local tries=0
+    until { grep -q ACTIVE "/sys/class/infiniband/$DEVICE/ports/1/state" && gid_of "$ADDRESS"; } 2>/dev/null; do
+        tries=$((tries + 1))
+        has_device && [ $tries -lt 100 ] || return 1
+        usleep 10000
+    done
+}
+
+tests_kernel() {
+    insmod /test/virtio_rdma_selftest.ko rounds=1 "wait_ms=$WAIT_MS" 2>/dev/null || return 1
+    rmmod virtio_rdma_selftest
+}
+
+# A program that waits for completions by events, with itself.
+tests_program() {
+    local status
+    timeout 6 ibv_rc_pingpong -e -d "$DEVICE" -g 1 -n 20 >/tmp/server 2>&1 &
+    usleep 300000
+    timeout 6 ibv_rc_pingpong -e -d "$DEVICE" -g 1 -n 20 127.0.0.1 >/tmp/client 2>&1
+    status=$?
+    wait $!
+    [ $status = 0 ] && [ $? = 0 ]
+}
+
+# round TEST PARAMETERS...: loads the driver, runs the test, removes the driver.
+round() {
+    local test=$1 device=no passed=- removed
+    shift
+    insmod "/test/$DRIVER.ko" "ctrl_timeout_s=$TIMEOUT_S" "$@"
+    if has_device; then
+        device=yes
+        if until_ready; then
+            "tests_$test" && passed=yes || passed=no
+        fi
+    fi
+    rmmod "$DRIVER"
+    removed=$?
+    said="device=$device passed=$passed removed=$removed"
+}
+
+# Memory in use, when nothing of the driver is left.
+measures() {
+    sync
+    echo 3 >/proc/sys/vm/drop_caches
+    usleep 500000
+    echo 3 >/proc/sys/vm/drop_caches
+    said=$(sed -n 's/^\(MemFree\|SUnreclaim\|Percpu\|VmallocUsed\): *\([0-9]*\) kB$/memory \1 \2/p' /proc/meminfo
+        awk '$1 ~ /^[a-z]/ && $1 != "slabinfo" { print "slab", $1, $2 }' /proc/slabinfo)
+}
+
+# Objects that live although code that is not there any more, without names, has allocated them: "orphan CACHE NUMBER".
+orphans() {
+    local cache
+    [ -d /sys/kernel/debug/slab ] || mount -t debugfs debugfs /sys/kernel/debug
+    said=$(for cache in /sys/kernel/debug/slab/*; do
+        awk -v "cache=${cache##*/}" '
+            function tell() { if (n && nameless) print "orphan", cache, n, line; n = 0 }
+            /age=/ { tell(); n = $1; line = $2; nameless = 0 }
+            / 0xffffffffc/ { nameless = 1 }
+            END { tell() }' "$cache/alloc_traces" 2>/dev/null
+    done
+        echo "traces $(cat /sys/kernel/debug/slab/*/alloc_traces 2>/dev/null | grep -c age=)")
+}
+
+serves_tasks() {
+    local task
+    said=ready
+    while :; do
+        task=$({
+            printf '%s\n' "$said"
+            dmesg -c | sed 's/^\[[^]]*\] /log /'
+            echo .
+        } | nc "$HOSTILE" 9000)
+        [ -n "$task" ] && [ "$task" != end ] || break
+        said=
+        eval "$task"
+    done
+}
