@@ -349,6 +349,19 @@ static void remove(struct virtio_device *vdev)
 	ib_dealloc_device(&d->ib);
 }
 
+/* When a probe has failed, or waits for the interface of function 0, Linux sets FAILED and begins the
+ * next one without a reset, which the device need not accept. The features are written already.
+ */
+static int start_anew(struct virtio_device *vdev)
+{
+	if (!(vdev->config->get_status(vdev) & VIRTIO_CONFIG_S_FAILED))
+		return 0;
+	virtio_reset_device(vdev);
+	virtio_add_status(vdev, VIRTIO_CONFIG_S_ACKNOWLEDGE);
+	virtio_add_status(vdev, VIRTIO_CONFIG_S_DRIVER);
+	return vdev->config->finalize_features(vdev);
+}
+
 /* Features depend on each other by the numbers of their virtqueues, of which Linux can leave none
  * out: those of SRQs and of completion events follow that of events, and the latter the former.
  */
@@ -377,7 +390,7 @@ static int validate(struct virtio_device *vdev)
 		__virtio_clear_bit(vdev, VIRTIO_RDMA_F_CEQ);
 	if (!virtio_has_feature(vdev, VIRTIO_RDMA_F_CEQ))
 		__virtio_clear_bit(vdev, VIRTIO_RDMA_F_ARM_MEM);
-	return 0;
+	return start_anew(vdev);
 }
 
 static const unsigned int features[] = {

@@ -443,12 +443,13 @@ static int case_remote_invalidate(struct test *t)
 /* An event comes even if the completion is polled before. */
 static int case_polled_event(struct test *t)
 {
-	unsigned long end = jiffies + wait_time();
 	unsigned int i;
 	struct ib_wc wc;
 	int err = 0;
 
 	for (i = 0; i < 50 && !err; i++) {
+		const unsigned long end = jiffies + wait_time();
+
 		reinit_completion(&t->a.event);
 		err = ib_req_notify_cq(t->a.cq, IB_CQ_NEXT_COMP) ?:
 		      rdma(t, IB_WR_RDMA_WRITE, 0, 0, 8);
