@@ -1,0 +1,385 @@
+/* SPDX-License-Identifier: MIT */
+/* The commands host and limit. */
+#include <string.h>
+
+#include "cli/cmd/commands.h"
+#include "cli/cmd/limit.h"
+#include "cli/cmd/verb.h"
+#include "emu/base/assert.h"
+#include "emu/base/log2.h"
+#include "emu/base/text.h"
+#include "emu/facts/device.h"
+#include "emu/facts/enum/device_type.h"
+#include "emu/facts/enum/mtu.h"
+#include "emu/facts/enum/page_size.h"
+#include "emu/facts/virtio/feature.h"
+#include "emu/facts/virtio/ring_format.h"
+#include "emu/wire/addr.h"
+#include "rdmalab/control.h"
+#include "tree/tree.h"
+
+static void read_address(const struct step *st, const char *param, uint8_t ret[GID_BYTES])
+{
+    const char *text = step_text(st, param);
+
+    /* The parser has checked it. */
+    if (text)
+        (void)addr_parse(text, ret);
+}
+
+static void say_host(struct session *s, const struct step *st, const struct rdl_host_config *c,
+                     rdl_host host)
+{
+    const char *profile = step_text(st, "profile"), *device = rdl_device_name(c->device);
+    uint8_t gid[GID_BYTES], mac[MAC_BYTES];
+    char addr_text[ADDR_TEXT_MAX], mac_text[MAC_TEXT_MAX];
+    struct text a = text_on(addr_text, sizeof(addr_text)), m = text_on(mac_text, sizeof(mac_text));
+
+    if (rdl_host_address(s->lab, host, 0, gid, mac) != RDL_OK)
+        return;
+    addr_add(&a, gid);
+    mac_add(&m, mac);
+    session_say(s, "%s  %s  %s  %s%s%s%s%s\n", c->name, addr_text, mac_text,
+                c->external ? "waits for a virtual machine (help port)"
+                : device    ? device
+                            : "no RDMA device",
+                device && !c->external ? " up" : "", profile ? ", profile " : "",
+                profile ? profile : "", c->ring == VRING_packed ? ", packed rings" : "");
+}
+
+/* Returns the parameter whose address @host already has; NULL: none. */
+static const char *shared_address(const struct session *s, rdl_host host,
+                                  const struct rdl_host_config *c)
+{
+    static const uint8_t none[GID_BYTES];
+    uint8_t gid[GID_BYTES], mac[MAC_BYTES];
+
+    for (uint32_t i = 0; rdl_host_address(s->lab, host, i, gid, mac) == RDL_OK; i++) {
+        if (memcmp(gid, none, GID_BYTES) == 0)
+            continue;
+        if (memcmp(c->ipv4, gid, GID_BYTES) == 0)
+            return "ip";
+        if (memcmp(c->ipv6, gid, GID_BYTES) == 0)
+            return "ip6";
+        if (memcmp(c->mac, mac, MAC_BYTES) == 0)
+            return "mac";
+    }
+    return NULL;
+}
+
+/* Returns true if an address for a new host is that of another host. */
+static bool address_is_taken(struct session *s, const struct step *st,
+                             const struct rdl_host_config *c)
+{
+    const char *param = NULL;
+    struct tree_list nodes;
+    rdl_host host;
+    size_t at;
+
+    if (tree_children(s->lab, "", &nodes, &at) != RDL_OK)
+        nodes.n = 0;
+    for (size_t i = 0; i < nodes.n && !param; i++) {
+        if (rdl_find_host(s->lab, nodes.v[i].key, &host) != RDL_OK)
+            continue;
+        param = shared_address(s, host, c);
+        if (!param)
+            continue;
+        session_fail(s, step_span(st, param, 0), "%s has the address %s", nodes.v[i].key,
+                     step_text(st, param));
+        diag_remedy(&s->diag, "give %s another one; \"show hosts\" lists those that are taken",
+                    c->name);
+    }
+    tree_done(&nodes);
+    return param != NULL;
+}
+
+/* Fails because rdl_host_add() returned @status for @name. */
+static bool tell_host_failed(struct session *s, const struct step *st, const struct value *name,
+                             enum rdl_status status)
+{
+    if (status == RDL_ERR_INVAL) {
+        session_fail(s, name->at, "%s: no host can be like that", name->text);
+        return diag_remedy(&s->diag,
+                           "mac= is a unicast address, ram= a multiple of 4k up to 1024g");
+    }
+    if (status == RDL_ERR_ADDRESS && !step_has(st, "ip")) {
+        session_fail(s, name->at, "%s would get an address that another host was given",
+                     name->text);
+        return diag_remedy(&s->diag, "say which one it shall have: host %s ip=ADDRESS", name->text);
+    }
+    if (status == RDL_ERR_UNSUPPORTED) {
+        session_fail(s, name->at, "%s: the hosts of the lab have no driver for that device",
+                     name->text);
+        return diag_remedy(&s->diag, "a virtual machine may have one: host %s vm device=%s",
+                           name->text, step_text(st, "device"));
+    }
+    return limit_fail(s, name->at, LIMIT_HOSTS, name->text, status);
+}
+
+static bool host_failed(struct session *s, const struct step *st, const struct value *name,
+                        enum rdl_status status)
+{
+    tell_host_failed(s, st, name, status);
+    return diag_reason(&s->diag, (uint32_t)status);
+}
+
+/* Reads the P_Key table, if it is given. */
+static bool read_pkeys(struct session *s, const struct step *st, struct rdl_host_config *c)
+{
+    const struct arg *pkeys = step_arg(st, "pkeys");
+
+    if (pkeys->n > RDL_PKEYS_MAX) {
+        session_fail(s, step_span(st, "pkeys", RDL_PKEYS_MAX), "a P_Key table has %u entries",
+                     RDL_PKEYS_MAX);
+        return diag_remedy(&s->diag, "leave out what is too much");
+    }
+    for (size_t i = 0; i < pkeys->n; i++) {
+        c->pkeys[i] = (uint16_t)value_number(step_param(st, "pkeys"), pkeys->v[i].text);
+        if (pkey_is_valid(c->pkeys[i]))
+            continue;
+        session_fail(s, pkeys->v[i].at, "no partition has number 0");
+        return diag_remedy(&s->diag,
+                           "0x8001 is a full member of partition 1, 0x0001 a limited one");
+    }
+    c->n_pkeys = (uint32_t)pkeys->n;
+    return true;
+}
+
+#define CEQ_BIT     VIRTIO_FEATURE(VF_CEQ)
+#define ARM_MEM_BIT VIRTIO_FEATURE(VF_ARM_MEM)
+
+static bool features_are_sound(struct session *s, const struct step *st,
+                               const struct rdl_host_config *c)
+{
+    if (c->features_off & UINT64_C(1) << VF_VERSION_1) {
+        session_fail(s, step_span(st, "features_off", 0), "VERSION_1 is always offered");
+        return diag_remedy(&s->diag, "there is no device here from before virtio 1.0");
+    }
+    if (c->ring == VRING_packed && c->features_off & UINT64_C(1) << VF_RING_PACKED) {
+        session_fail(s, step_span(st, "ring", 0),
+                     "a device without RING_PACKED has no packed rings");
+        return diag_remedy(&s->diag, "leave one of the two out");
+    }
+    if (c->indirect && c->features_off & UINT64_C(1) << VF_INDIRECT_DESC) {
+        session_fail(s, step_span(st, "indirect", 0),
+                     "a device without INDIRECT_DESC looks into no table of descriptors");
+        return diag_remedy(&s->diag, "leave one of the two out");
+    }
+    if ((rdma_extensions(c->extensions) & (ARM_MEM_BIT | CEQ_BIT)) == ARM_MEM_BIT) {
+        session_fail(s, step_span(st, "extensions", 0), "ARM_MEM needs CEQ");
+        return diag_remedy(&s->diag, "extensions=ceq,arm_mem");
+    }
+    return true;
+}
+
+/* Checks what is said of the sizes of virtqueues and pages. */
+static bool sizes_are_sound(struct session *s, const struct step *st,
+                            const struct rdl_host_config *c)
+{
+    const uint32_t size = c->queue_size ? c->queue_size
+                          : c->external ? RDL_QUEUE_SIZE_VM
+                                        : RDL_QUEUE_SIZE_MAX;
+
+    if (!is_pow2(size)) {
+        session_fail(s, step_span(st, "queue_size", 0), "%u is no power of two", size);
+        return diag_remedy(&s->diag, "queue_size=%u is the next smaller one", 1u << ilog2(size));
+    }
+    if (c->page_sizes != 0 && !(c->page_sizes & 1u << PAGE_4k)) {
+        session_fail(s, step_span(st, "page_sizes", 0), "every device takes pages of 4k");
+        return diag_remedy(&s->diag, "add 4k to page_sizes=");
+    }
+#define FITS(limit)                                                                                \
+    if (c->device == DEVICE_virtio && c->limits.limit > size) {                                    \
+        session_fail(s, step_span(st, #limit, 0), "a virtqueue has at most %u entries", size);     \
+        return diag_remedy(&s->diag, "queue_size=%u has room for it",                              \
+                           (uint32_t)pow2_ceil(c->limits.limit));                                  \
+    }
+    RDL_DEVICE_LIMITS_QUEUED(FITS)
+#undef FITS
+    return true;
+}
+
+/* Reads the limits of the device; 0 if @st does not have one: then the device decides. */
+static struct rdl_device_limits read_limits(const struct step *st)
+{
+    struct rdl_device_limits l = {0};
+
+#define READ(name, ...) l.name = (uint32_t)step_number_or(st, #name, 0);
+    RDL_DEVICE_LIMITS(READ)
+    RDL_DEVICE_LIMITS_DERIVED(READ)
+#undef READ
+    return l;
+}
+
+/* Takes pvrdma's dev-caps-NAME as NAME.  Returns false if both were given. */
+static bool read_dev_caps(struct session *s, const struct step *st, struct rdl_host_config *c)
+{
+    const struct {
+        const char *param, *name;
+        uint32_t *value;
+    } rows[] = {
+        {"dev_caps_max_mr_size", "max_mr_size", &c->limits.max_mr_size},
+        {"dev_caps_max_qp", "max_qp", &c->max_qp},
+        {"dev_caps_max_cq", "max_cq", &c->max_cq},
+        {"dev_caps_max_mr", "max_mr", &c->limits.max_mr},
+        {"dev_caps_max_pd", "max_pd", &c->limits.max_pd},
+        {"dev_caps_max_ah", "max_ah", &c->limits.max_ah},
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        if (!step_has(st, rows[i].param))
+            continue;
+        if (step_has(st, rows[i].name)) {
+            session_fail(s, step_span(st, rows[i].param, 0), "%s and %s are the same limit",
+                         rows[i].param, rows[i].name);
+            return diag_remedy(&s->diag, "give one of them");
+        }
+        *rows[i].value = (uint32_t)step_number(st, rows[i].param);
+    }
+    return true;
+}
+
+/* Checks that nothing is said about an RDMA device that the host does not have. */
+static bool device_takes(struct session *s, const struct step *st, uint32_t device)
+{
+    const struct {
+        unsigned flag;
+        bool has;
+        const char *needs, *remedy;
+    } rows[] = {
+        {P_RDMA, device != DEVICE_none, "an RDMA device", "leave it out, or leave out device=none"},
+        {P_VIRTIO, device == DEVICE_virtio, "virtio-rdma", "leave it out, or say device=virtio"},
+        {P_PVRDMA, device == DEVICE_pvrdma, "PVRDMA", "leave it out, or say device=pvrdma"},
+    };
+
+    for (size_t i = 0; i < st->cmd->n_params; i++) {
+        const struct param *p = &st->cmd->params[i];
+
+        for (size_t r = 0; r < ARRAY_LEN(rows); r++) {
+            if (rows[r].has || !(p->flags & rows[r].flag) || !step_has(st, p->name))
+                continue;
+            session_fail(s, step_span(st, p->name, 0), "%s needs %s", p->name, rows[r].needs);
+            diag_reason(&s->diag, RDL_ERR_NO_DEVICE);
+            return diag_remedy(&s->diag, "%s", rows[r].remedy);
+        }
+    }
+    return true;
+}
+
+/* Returns the number of hosts in the lab. */
+static uint32_t count_hosts(const struct session *s)
+{
+    uint8_t gid[GID_BYTES], mac[MAC_BYTES];
+    uint32_t n = 0;
+
+    while (rdl_host_address(s->lab, (rdl_host){n + 1}, 0, gid, mac) == RDL_OK)
+        n++;
+    return n;
+}
+
+/* The device of the next host.  A virtual machine brings a driver for the usual one. */
+static uint32_t device_of(const struct session *s, const struct step *st)
+{
+    const struct session_devices *d = &s->config.devices;
+
+    if (step_has(st, "device") || step_has(st, "vm") || (d->mixed && count_hosts(s) % 2 == 0))
+        return (uint32_t)step_number(st, "device");
+    return d->device;
+}
+
+/* The extensions of the next host's device. */
+static uint64_t extensions_of(const struct session *s, const struct step *st)
+{
+    return step_has(st, "extensions") ? step_bits(st, "extensions") : s->config.devices.extensions;
+}
+
+bool run_host(struct session *s, const struct step *st)
+{
+    const struct arg *names = step_arg(st, "names");
+    const bool single = step_has(st, "mac") || step_has(st, "ip") || step_has(st, "ip6");
+    struct rdl_host_config config = {
+        .device = device_of(s, st),
+        .version = (uint32_t)step_number(st, "version"),
+        .vectors = (uint32_t)step_number(st, "vectors"),
+        .ram_bytes = step_number(st, "ram"),
+        .max_cq = (uint32_t)step_number(st, "max_cq"),
+        .max_qp = (uint32_t)step_number(st, "max_qp"),
+        .max_srq = (uint32_t)step_number(st, "max_srq"),
+        .extensions = extensions_of(s, st),
+        .ceqs = (uint32_t)step_number(st, "ceqs"),
+        .device_mtu = mtu_bytes((uint32_t)step_number(st, "device_mtu")),
+        .mtu = (uint32_t)step_number_or(st, "mtu", 0),
+        .profile = (uint32_t)step_number(st, "profile"),
+        .ring = (uint32_t)step_number(st, "ring"),
+        .indirect = step_has(st, "indirect"),
+        .arp = step_has(st, "arp"),
+        .external = step_has(st, "vm"),
+        .on_demand = step_has(st, "on_demand"),
+        .rx_buffer = (uint32_t)step_number_or(st, "rx_buffer", 0),
+        .limits = read_limits(st),
+        .queue_size = (uint32_t)step_number_or(st, "queue_size", 0),
+        .page_sizes = (uint32_t)step_bits(st, "page_sizes"),
+        .intx = step_number(st, "irq") == IRQ_INTX,
+    };
+
+    if (single && names->n > 1) {
+        session_fail(s, step_span(st, "names", 1), "several hosts cannot share an address");
+        return diag_remedy(&s->diag, "give each a line of its own");
+    }
+    if (step_has(st, "mac"))
+        (void)mac_parse(step_text(st, "mac"), config.mac); /* checked by the parser */
+    if (!device_takes(s, st, config.device))
+        return false;
+    if (!read_pkeys(s, st, &config) || !read_dev_caps(s, st, &config))
+        return false;
+    read_address(st, "ip", config.ipv4);
+    read_address(st, "ip6", config.ipv6);
+    config.features_off = step_bits(st, "features_off");
+    config.name = names->v[0].text;
+    if (!features_are_sound(s, st, &config) || !sizes_are_sound(s, st, &config))
+        return false;
+    for (size_t i = 0; i < names->n; i++) {
+        rdl_host host;
+        enum rdl_status status;
+
+        config.name = names->v[i].text;
+        config.device = device_of(s, st);
+        if (single && address_is_taken(s, st, &config))
+            return false;
+        status = rdl_host_add(s->lab, &config, &host);
+        if (status != RDL_OK)
+            return host_failed(s, st, &names->v[i], status);
+        say_host(s, st, &config, host);
+    }
+    return true;
+}
+
+bool run_limit(struct session *s, const struct step *st)
+{
+    struct rdl_device_limits l = {0};
+    enum rdl_status status;
+    struct home home;
+    bool any = false;
+
+    if (!verb_home(s, st, &home))
+        return false;
+#define READ(name)                                                                                 \
+    any = any || step_has(st, #name);                                                              \
+    l.name = (uint32_t)step_number_or(st, #name, 0);
+    RDL_DEVICE_LIMITS_LIVE(READ)
+#undef READ
+    if (!any) {
+        session_fail(s, st->at, "which limit of %s?", home.name);
+        return diag_remedy(&s->diag, "\"show device %s\" lists them", home.name);
+    }
+    status = rdl_host_limit(s->lab, home.host, &l);
+    if (status == RDL_ERR_UNSUPPORTED) {
+        session_fail(s, st->at, "the limits of %s do not change", home.name);
+        return verb_absent(s, &home, PV_NO_LIMIT, "give them when the host is added");
+    }
+    if (status != RDL_ERR_LIMIT)
+        return status == RDL_OK || session_fail_status(s, st->at, "limit", status);
+    session_fail(s, st->at, "%s was added with less", home.name);
+    diag_reason(&s->diag, RDL_ERR_LIMIT);
+    return diag_remedy(&s->diag, "its device has taken its tables by that");
+}
