@@ -22,6 +22,11 @@ enum computed {
     MADE_MIGRATION /* state of the path migration; the emulator never migrates, so it is constant */
 };
 
+/* The forms of a table that have a column.  FOR_PROGRAMS_OR_IF_USED: tables for people have it if
+ * one of their objects has a value.
+ */
+enum column_for { FOR_ALL, FOR_PROGRAMS, FOR_PROGRAMS_OR_IF_USED };
+
 /* One column of a table of objects. */
 struct object_column {
     const char *head;  /* NULL: the name of the leaf */
@@ -30,24 +35,25 @@ struct object_column {
     enum quantity unit;
     enum child_id in; /* child of the object that has the leaf; CHILD_none: the object itself */
     enum computed made;
-    bool data; /* only in the forms for programs */
+    enum column_for shown;
 };
 
 /* Initializers for columns of words and of numbers. */
-#define LEFT  false, QUANTITY_NUMBER, CHILD_none, MADE_OF_LEAF, false
-#define RIGHT true, QUANTITY_NUMBER, CHILD_none, MADE_OF_LEAF, false
-/* Initializers for computed columns, from a leaf or without one; @data: for programs only. */
-#define MADE_FROM(leaf, right, made, data) leaf, right, QUANTITY_NUMBER, CHILD_none, made, data
-#define MADE(right, made, data)            MADE_FROM(LEAF_none, right, made, data)
+#define LEFT          false, QUANTITY_NUMBER, CHILD_none, MADE_OF_LEAF, FOR_ALL
+#define RIGHT         true, QUANTITY_NUMBER, CHILD_none, MADE_OF_LEAF, FOR_ALL
+#define RIGHT_IF_USED true, QUANTITY_NUMBER, CHILD_none, MADE_OF_LEAF, FOR_PROGRAMS_OR_IF_USED
+/* Initializers for computed columns, from a leaf or without one. */
+#define MADE_FROM(leaf, right, made, shown) leaf, right, QUANTITY_NUMBER, CHILD_none, made, shown
+#define MADE(right, made, shown)            MADE_FROM(LEAF_none, right, made, shown)
 
 /* Columns for programs that "rdma resource show" also has. */
 #define IFNAME                                                                                     \
     {                                                                                              \
-        "ifname", MADE(false, MADE_HOST, true)                                                     \
+        "ifname", MADE(false, MADE_HOST, FOR_PROGRAMS)                                             \
     }
 #define PDN(leaf)                                                                                  \
     {                                                                                              \
-        "pdn", MADE_FROM(leaf, true, MADE_PDN, true)                                               \
+        "pdn", MADE_FROM(leaf, true, MADE_PDN, FOR_PROGRAMS)                                       \
     }
 
 static const struct object_column host_columns[] = {
@@ -56,7 +62,7 @@ static const struct object_column host_columns[] = {
     {"mac", LEAF_host_mac, LEFT},
     {"ram", LEAF_host_ram_bytes, RIGHT},
     {"device status", LEAF_device_status, false, QUANTITY_NUMBER, CHILD_host_device, MADE_OF_LEAF,
-     false},
+     FOR_ALL},
 };
 
 static const struct object_column switch_columns[] = {{"switch", LEAF_none, LEFT}};
@@ -64,10 +70,10 @@ static const struct object_column switch_columns[] = {{"switch", LEAF_none, LEFT
 static const struct object_column link_columns[] = {
     {"link", LEAF_none, LEFT},
     {"latency", LEAF_link_latency, RIGHT},
-    {"rate", LEAF_link_rate, true, QUANTITY_RATE, CHILD_none, MADE_OF_LEAF, false},
-    {"loss", LEAF_link_loss_ppm, true, QUANTITY_CHANCE, CHILD_none, MADE_OF_LEAF, false},
-    {"jitter", LEAF_way_jitter, true, QUANTITY_NUMBER, CHILD_link_there, MADE_OF_LEAF, false},
-    {"bursts", LEAF_way_burst_ppm, true, QUANTITY_CHANCE, CHILD_link_there, MADE_OF_LEAF, false},
+    {"rate", LEAF_link_rate, true, QUANTITY_RATE, CHILD_none, MADE_OF_LEAF, FOR_ALL},
+    {"loss", LEAF_link_loss_ppm, true, QUANTITY_CHANCE, CHILD_none, MADE_OF_LEAF, FOR_ALL},
+    {"jitter", LEAF_way_jitter, true, QUANTITY_NUMBER, CHILD_link_there, MADE_OF_LEAF, FOR_ALL},
+    {"bursts", LEAF_way_burst_ppm, true, QUANTITY_CHANCE, CHILD_link_there, MADE_OF_LEAF, FOR_ALL},
     {"carried", LEAF_link_carried, RIGHT},
     {"lost", LEAF_link_lost, RIGHT},
 };
@@ -94,7 +100,7 @@ static const struct object_column qp_columns[] = {
     {"retries", LEAF_qp_retries, RIGHT},
     IFNAME,
     PDN(LEAF_qp_pd),
-    {"path-mig-state", MADE(false, MADE_MIGRATION, true)},
+    {"path-mig-state", MADE(false, MADE_MIGRATION, FOR_PROGRAMS)},
 };
 
 static const struct object_column cq_columns[] = {
@@ -105,14 +111,15 @@ static const struct object_column cq_columns[] = {
     {"polled", LEAF_cq_polled, RIGHT},
     {"armed", LEAF_cq_armed, LEFT},
     {"events", LEAF_cq_events, RIGHT},
+    {"ceq", LEAF_cq_ceq, RIGHT_IF_USED},
     {"error", LEAF_cq_error, LEFT},
-    {"users", MADE(true, MADE_USERS, false)},
+    {"users", MADE(true, MADE_USERS, FOR_ALL)},
     IFNAME,
 };
 
 static const struct object_column mr_columns[] = {
     {"mr", LEAF_none, LEFT},
-    {"mrn", MADE(true, MADE_MRN, false)},
+    {"mrn", MADE(true, MADE_MRN, FOR_ALL)},
     {"addr", LEAF_mr_addr, RIGHT},
     {NULL, LEAF_mr_bytes, RIGHT},
     {NULL, LEAF_mr_lkey, RIGHT},
@@ -366,11 +373,31 @@ unsigned show_columns_of_kind(enum node_kind kind, struct row_column ret[GRID_CO
             .name = c->head ? c->head : leaf_name(c->leaf),
             .right = c->right,
             .flag = c->leaf != LEAF_none && leaf_rows[c->leaf].type == TYPE_FLAG,
-            .data = c->data,
+            .data = c->shown != FOR_ALL,
             .key = c->unit != QUANTITY_NUMBER ? leaf_name(c->leaf) : NULL,
         };
     }
     return (unsigned)table->n_columns;
+}
+
+/* The columns of a table, some of which are found to be used. */
+struct use {
+    const struct rdl_lab *lab;
+    const struct object_table *table;
+    struct row_column *columns;
+};
+
+static void note_use(void *ctx, const char *path)
+{
+    const struct use *u = ctx;
+    struct rdl_value v;
+
+    for (size_t i = 0; i < u->table->n_columns; i++) {
+        const struct object_column *c = &u->table->columns[i];
+
+        if (c->shown == FOR_PROGRAMS_OR_IF_USED && tree_leaf(u->lab, path, c->leaf, &v))
+            u->columns[i].data = false;
+    }
 }
 
 enum rdl_status show_kind(FILE *out, const struct rdl_lab *lab, const char *path,
@@ -379,10 +406,14 @@ enum rdl_status show_kind(FILE *out, const struct rdl_lab *lab, const char *path
     struct row_column columns[GRID_COLUMNS_MAX];
     const unsigned n = show_columns_of_kind(kind, columns);
     struct table_filling f = {.lab = lab, .table = table_of(kind)};
+    struct use use = {lab, f.table, columns};
     enum rdl_status st;
 
     if (n == 0)
         return RDL_ERR_INVAL;
+    st = show_each(lab, path, kind, note_use, &use);
+    if (st != RDL_OK)
+        return st;
     rows_begin(&f.rows, out, form, columns, n);
     st = show_each(lab, path, kind, add_row, &f);
     rows_end(&f.rows, none);
