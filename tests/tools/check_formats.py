@@ -29,7 +29,7 @@ BY_HAND = {
     "206-device-fatal", "207-srq-err", "260-descriptors-refused", "261-chains-refused", "262-indirect-table",
     "241-rings-overwritten", "263-net-ring", "264-requests-overwritten", "86-srq-out-of-order",
     "543-control-requests-in-flight", "544-refused-memory", "592-ring-feeds-itself", "927-access-platform",
-    "932-page-lists-refused", "950-a-vector-for-a-queue",
+    "932-page-lists-refused", "950-a-vector-for-a-queue", "957-rings-of-a-program",
 }
 
 # A place in a packed ring comes again after two laps, an index of a split one after 65536 entries: who is busy

@@ -22,7 +22,8 @@ HEAD = """\
 Every MUST and SHOULD of the RFC "Virtio RDMA" of February 2022, of devices and of drivers, in this
 project's words; what is done here; and who shows it. `tools/write_docs.py` writes this page from
 `{rows}`; nobody edits it. What the text leaves open is on
-[a page of its own](rfc-open.md).
+[a page of its own](rfc-open.md), and what the driver of a real kernel lacks in it
+[in a chapter](virtio-rdma-in-linux.md).
 
 {device} are for the device, {driver} for the driver. What the device refuses has a name:
 
