@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 # NVMe over Fabrics between two machines (see driver_stage.py): TARGET is the address of the one with the disk.
 
-# Offers a disk in memory on the RDMA device, until nobody answers the pings any more.
-serves_disk() { # ADDRESS OF THE OTHER
-    local nvmet=/sys/kernel/config/nvmet port seen=
+# Offers a disk in memory on the RDMA device, until the other one says goodbye.
+serves_disk() {
+    local nvmet=/sys/kernel/config/nvmet port
     add_modules
     mount -t configfs configfs /sys/kernel/config
     mkdir $nvmet/subsystems/lab
@@ -18,14 +18,7 @@ serves_disk() { # ADDRESS OF THE OTHER
     echo "$TARGET" >$port/addr_traddr
     echo 4420 >$port/addr_trsvcid
     ln -s $nvmet/subsystems/lab $port/subsystems/lab
-    for _ in $(seq 120); do
-        sleep 1
-        if ping -c 1 -W 1 "$1" >/dev/null 2>&1; then
-            seen=yes
-        elif [ "$seen" ]; then
-            break
-        fi
-    done
+    timeout 240 nc -l -p 5007 </dev/null >/dev/null
 }
 
 # Connects to the disk, writes to it, and reads that again.
@@ -40,7 +33,7 @@ uses_disk() {
         sleep 1
     done
     echo "= nvme discovers $(grep -c '^subnqn: *lab$' /tmp/discovered)"
-    timeout 60 nvme connect -t rdma -n lab -a "$TARGET" -s 4420 -i 2
+    timeout 60 nvme connect -t rdma -n lab -a "$TARGET" -s 4420 -i 2 -c 1 -l 120
     echo "= nvme connects $?"
     for _ in $(seq 50); do
         [ -b /dev/nvme0n1 ] && break
@@ -51,8 +44,21 @@ uses_disk() {
     echo "= nvme writes $?"
     dd if=/dev/nvme0n1 bs=64k count=64 iflag=direct 2>/dev/null | cmp - /tmp/data
     echo "= nvme reads $?"
+    [ -z "$LOSES" ] || loses_connection
     nvme disconnect -n lab
     echo "= nvme disconnects $?"
+    timeout 10 nc "$TARGET" 5007 </dev/null
+}
+
+# Says so, whereupon the lab cuts the network until queue pairs have given up; writes meanwhile, and reads that.
+loses_connection() {
+    dd if=/dev/urandom of=/tmp/data bs=64k count=64 2>/dev/null
+    ip address add 10.0.7.7/16 dev eth0
+    sleep 1
+    timeout 120 dd if=/tmp/data of=/dev/nvme0n1 bs=64k oflag=direct 2>/dev/null
+    echo "= nvme writes again $?"
+    dd if=/dev/nvme0n1 bs=64k count=64 iflag=direct 2>/dev/null | cmp - /tmp/data
+    echo "= nvme reads again $?"
 }
 
 # Removes what keeps the driver busy, in the order of its users.

@@ -272,26 +272,30 @@ def nvme_files(guest, tree):
     return {**files, **kernel_modules(guest, "nvme-rdma", "null_blk", "nvmet-rdma")}
 
 
-def case_nvme(case, host, other=None):
-    """@host: words of the host; @other: the driver of the machine with the disk, or None: it has rxe."""
+def case_nvme(case, host, other=None, loses=False):
+    """@host: words of the host; @other: the driver of the machine with the disk, or None: it has rxe.  @loses: the lab cuts the
+    network until queue pairs have given up, and Linux connects again."""
     tree = case.options.nvme
     if not tree:
         return "skipped: apt cannot download nvme-cli"
     files = nvme_files(case.guest, tree)
-    part = f"TARGET={H3}\n" + "".join((HERE / name).read_text() for name in ("driver_modules.sh", "driver_nvme.sh"))
+    part = f"TARGET={H3}\nLOSES={'yes' * loses}\n" + "".join((HERE / name).read_text() for name in ("driver_modules.sh", "driver_nvme.sh"))
     case.guest.image(case.directory / "a", f"load\n{part}uses_disk\nremoves_users\nremoves_driver\n", files=files)
-    serves = f"{part}serves_disk {H1}\n"
+    serves = f"{part}serves_disk\n"
     if other:
         Guest(case.guest.linux, other).image(case.directory / "b", f"load\n{serves}", address=H3, files=files)
     else:
         (case.directory / "b").mkdir()
         (case.directory / "b.sh").write_text(RXE + serves)
         initramfs(case.guest, case.directory / "b", "", [case.directory / "b.sh"], files)
-    printed, status = case.play([*case.lab(host, h3=f"{other.host}{host}" if other else ""), case.boots("h1", "a"), case.boots("h3", "b"), "run",
-                                 "show live", *CLEAN])
+    cut = [until_gid(2, "10.0.7.7"), "set link h1-s1 loss=100%", "until count(cqe, host==h1, status==RETRY_EXC_ERR) > 0 timeout=60s",
+           "set link h1-s1 loss=0%"] if loses else []
+    printed, status = case.play([*case.lab(host, h3=f"{other.host}{host}" if other else ""), case.boots("h1", "a"), case.boots("h3", "b"), *cut,
+                                 "run", "show live", *CLEAN])
     texts = [console_of(case.directory / sub)[0] for sub in "ab"]
     said = [line.strip() for line in texts[0].splitlines()]
     wanted = ["= nvme discovers 1", "= nvme connects 0", "= nvme writes 0", "= nvme reads 0", "= nvme disconnects 0", "= removed 0"]
+    wanted += ["= nvme writes again 0", "= nvme reads again 0"] if loses else []
     found = [*case.ended(status, printed, *texts), *case.quiet(texts[0]), *[(what in said, what[2:]) for what in wanted]]
     return [*found, *(quiet(texts[1], other.harmless) if other else ())], printed, texts
 
