@@ -6,6 +6,10 @@
  * A request belongs to its caller and, while it is in the ring, to the device.
  * If no response comes in time the device is broken, and the request is freed
  * when the device has been reset.
+ *
+ * Responses are written to slots that belong to the driver until then, and each
+ * is used again as late as possible: no device that writes a response after it
+ * has said that it is complete harms anybody else's memory.
  */
 #include <linux/ktime.h>
 #include <linux/moduleparam.h>
@@ -14,7 +18,7 @@
 
 #include "virtio_rdma.h"
 
-#define CTRL_RING	64U
+#define CTRL_RSP_MAX	512U	/* bytes */
 #define CTRL_SLEEPERS	24	/* requests at a time; the other slots are for those that spin */
 #define CTRL_LOOK	(HZ / 10)	/* jiffies */
 #define CTRL_SPIN_NS	(5 * NSEC_PER_SEC)
@@ -35,39 +39,58 @@ struct vrdma_req {
 	struct completion done;
 	bool failed;			/* the device broke before it answered */
 	u32 used;			/* bytes that the device wrote */
-	u8 *out, *in;
+	u8 *out, *in;			/* @in: a slot of the driver's, once it is in the ring */
+	u32 slot;
+	struct vrdma_ctrl *ctrl;
 };
 
 static void req_put(struct vrdma_req *r)
 {
 	if (refcount_dec_and_test(&r->refs)) {
-		kfree(r->in);
+		if (r->in)
+			clear_bit_unlock(r->slot, r->ctrl->busy);
 		kfree(r->out);
 		kfree(r);
 	}
 }
 
-static struct vrdma_req *req_new(u8 command, const void *req, u32 req_bytes, u32 rsp_bytes,
+static struct vrdma_req *req_new(struct vrdma_dev *d, u8 command, const void *req, u32 req_bytes,
 				 gfp_t gfp)
 {
 	struct vrdma_req *r = kzalloc(sizeof(*r), gfp);
 
 	if (!r)
 		return NULL;
+	r->ctrl = &d->ctrl;
 	refcount_set(&r->refs, 1);
 	INIT_LIST_HEAD(&r->list);
 	init_completion(&r->done);
 	r->out = kmalloc(1 + req_bytes, gfp);
-	r->in = kzalloc(1 + rsp_bytes, gfp);
-	if (!r->out || !r->in) {
+	if (!r->out) {
 		req_put(r);
 		return NULL;
 	}
 	r->out[0] = command;
 	if (req_bytes)
 		memcpy(r->out + 1, req, req_bytes);
-	r->in[0] = 0xff;
 	return r;
+}
+
+/* Gives @r the slot for its response that was free for the longest time. The lock is held. */
+static bool take_slot(struct vrdma_ctrl *c, struct vrdma_req *r)
+{
+	u32 i, slot;
+
+	for (i = 0; i < c->mem.n && !r->in; i++) {
+		slot = c->next_slot++ % c->mem.n;
+		if (test_and_set_bit_lock(slot, c->busy))
+			continue;
+		r->slot = slot;
+		r->in = vrdma_mem_slot(&c->mem, slot);
+		memset(r->in, 0, c->mem.slot_bytes);
+		r->in[0] = 0xff;
+	}
+	return r->in;
 }
 
 /* Takes the answered requests out of the ring. The lock is held. */
@@ -105,7 +128,7 @@ int vrdma_ctrl_init(struct vrdma_dev *d)
 	INIT_LIST_HEAD(&d->ctrl.pending);
 	sema_init(&d->ctrl.slots, CTRL_SLEEPERS);
 	d->ctrl.vq = d->vqs[0];
-	return 0;
+	return vrdma_mem_alloc(&d->ctrl.mem, VRDMA_CTRL_SLOTS, CTRL_RSP_MAX);
 }
 
 /* Ends the waiting of all callers: the device is broken. */
@@ -123,7 +146,9 @@ void vrdma_ctrl_fail_all(struct vrdma_dev *d)
 	spin_unlock_irqrestore(&d->ctrl.lock, flags);
 }
 
-/* Frees the requests that the device never answered. It must have been reset. */
+/* Frees the requests that the device never answered, and the memory of responses. The device must
+ * have been reset, and nobody waits for a response.
+ */
 void vrdma_ctrl_drop_all(struct vrdma_dev *d)
 {
 	struct vrdma_req *r;
@@ -137,6 +162,7 @@ void vrdma_ctrl_drop_all(struct vrdma_dev *d)
 		req_put(r);
 	}
 	spin_unlock_irqrestore(&d->ctrl.lock, flags);
+	vrdma_mem_free(&d->ctrl.mem);
 }
 
 /* Puts @r into the ring. Returns -ENOSPC if it is full. */
@@ -146,12 +172,17 @@ static int submit(struct vrdma_dev *d, struct vrdma_req *r, u32 req_bytes, u32 r
 	unsigned long flags;
 	int err = -EIO;
 
+	if (1 + rsp_bytes > CTRL_RSP_MAX)
+		return -EINVAL;
 	sg_init_one(&out, r->out, 1 + req_bytes);
-	sg_init_one(&in, r->in, 1 + rsp_bytes);
 	spin_lock_irqsave(&d->ctrl.lock, flags);
 	if (!vrdma_is_broken(d)) {
 		reap(d);
-		err = virtqueue_add_sgs(d->ctrl.vq, sgs, 1, 1, r, GFP_ATOMIC);
+		err = -ENOSPC;
+		if (take_slot(&d->ctrl, r)) {
+			sg_init_one(&in, r->in, 1 + rsp_bytes);
+			err = virtqueue_add_sgs(d->ctrl.vq, sgs, 1, 1, r, GFP_ATOMIC);
+		}
 	}
 	if (!err) {
 		refcount_inc(&r->refs);
@@ -245,7 +276,7 @@ int vrdma_ctrl(struct vrdma_dev *d, u8 command, const void *req, u32 req_bytes, 
 
 	if (vrdma_is_broken(d))
 		return -EIO;
-	r = req_new(command, req, req_bytes, rsp_bytes, GFP_KERNEL);
+	r = req_new(d, command, req, req_bytes, GFP_KERNEL);
 	if (!r)
 		return -ENOMEM;
 	vrdma_count(d, VRDMA_STAT_CTRL);
@@ -279,7 +310,7 @@ int vrdma_ctrl_spin(struct vrdma_dev *d, u8 command, const void *req, u32 req_by
 
 	if (vrdma_is_broken(d))
 		return -EIO;
-	r = req_new(command, req, req_bytes, rsp_bytes, GFP_ATOMIC);
+	r = req_new(d, command, req, req_bytes, GFP_ATOMIC);
 	if (!r)
 		return -ENOMEM;
 	vrdma_count(d, VRDMA_STAT_CTRL);

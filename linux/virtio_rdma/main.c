@@ -241,7 +241,9 @@ static int start_device(struct vrdma_dev *d)
 		err = vrdma_queues_find(d);
 	if (err)
 		return err;
-	vrdma_ctrl_init(d);
+	err = vrdma_ctrl_init(d);
+	if (err)
+		return err;
 	virtio_device_ready(d->vdev);
 	err = vrdma_queues_shrink(d);
 	return err ?: vrdma_events_start(d);

@@ -33,6 +33,7 @@
 #define VRDMA_RING_IDLE		2U	/* entries of a virtqueue without an object */
 #define VRDMA_RING_MIN		4U	/* more: resizing always resets the queue */
 #define VRDMA_SLOT_MIN		64U	/* so that no two slots share a cache line */
+#define VRDMA_CTRL_SLOTS	64U	/* a power of two */
 #define VRDMA_INLINE_MAX	512U
 #define VRDMA_SGE_MAX		32U
 
@@ -64,14 +65,6 @@ enum vrdma_flag {
 	VRDMA_LEAVING,
 };
 
-/* Control queue. */
-struct vrdma_ctrl {
-	struct virtqueue *vq;
-	spinlock_t lock;		/* protects the ring and @pending */
-	struct list_head pending;
-	struct semaphore slots;		/* for requests that may sleep */
-};
-
 /* Slots of guest memory for the descriptors of one virtqueue; none crosses a page. */
 struct vrdma_mem {
 	void **pages;
@@ -79,6 +72,17 @@ struct vrdma_mem {
 	u32 n_pages;
 	u32 slot_bytes;
 	u32 slots_per_page;
+};
+
+/* Control queue. */
+struct vrdma_ctrl {
+	struct virtqueue *vq;
+	spinlock_t lock;		/* protects the ring, @pending and @next_slot */
+	struct list_head pending;
+	struct semaphore slots;		/* for requests that may sleep */
+	struct vrdma_mem mem;		/* for responses */
+	DECLARE_BITMAP(busy, VRDMA_CTRL_SLOTS);
+	u32 next_slot;
 };
 
 /* A queue of completion events. */

@@ -39,21 +39,21 @@ class Plan:
 
 
 BYTES_OF_ANSWER = tuple(f"byte={n}" for n in (0, 0, 1, 0, 2, 5, 9, 4, 13, 17, 25, 31))
-BYTES_OF_COMPLETION = tuple(f"byte={n}" for n in range(0, 64))
+BYTES_OF_COMPLETION = tuple(f"byte={n}" for n in range(33))
 BYTES_OF_EVENT = tuple(f"byte={n}" for n in range(8))
 IDS = ("", "id=0", "id=1", "id=65535", "id=7")
 LATE = ("by=1ms", "by=30ms", "by=300ms", "by=3s")
 STUCK = ("", "for=50ms", "for=500ms")
 
 PLANS = (
-    Plan("kernel", "", "data", "ctrl", 48, BYTES_OF_ANSWER),
+    Plan("kernel", "", "data", "ctrl", 40, BYTES_OF_ANSWER),
     Plan("kernel", "", "length", "ctrl", 12),
     Plan("kernel", "", "postpone", "ctrl", 6, LATE),
     Plan("kernel", "", "stall", "ctrl", 5, STUCK),
     Plan("kernel", "", "invent", "ctrl", 6, IDS),
     Plan("kernel", "", "kick", "ctrl", 3),
     Plan("kernel", "", "interrupt", "ctrl", 3),
-    Plan("kernel", "", "data", "cq", 64, BYTES_OF_COMPLETION),
+    Plan("kernel", "", "data", "cq", 33, BYTES_OF_COMPLETION),
     Plan("kernel", "", "length", "cq", 6),
     Plan("kernel", "", "postpone", "cq", 4, LATE),
     Plan("kernel", "", "invent", "cq", 6, IDS),
@@ -69,10 +69,9 @@ PLANS = (
     Plan("kernel", "", "length", "srq", 2),
     Plan("kernel", "", "stall", "srq", 2, STUCK),
     Plan("kernel", "", "invent", "srq", 3, IDS),
-    Plan("kernel", "", "kick", "srq", 2),
     Plan("kernel", "", "data", "events", 4, BYTES_OF_EVENT),
     Plan("kernel", "", "invent", "events", 2, IDS),
-    Plan("kernel", "", "read", None, 30),
+    Plan("kernel", "", "read", None, 24),
     Plan("kernel", RFC, "data", "ctrl", 12, BYTES_OF_ANSWER),
     Plan("kernel", RFC, "length", "ctrl", 3),
     Plan("kernel", RFC, "postpone", "ctrl", 2, LATE),

@@ -43,6 +43,9 @@ MODULE_PARM_DESC(peer_addr, "address of its memory");
 static uint rounds = 20;
 module_param(rounds, uint, 0444);
 MODULE_PARM_DESC(rounds, "how often objects are created and destroyed (20)");
+static uint cases_max = UINT_MAX;
+module_param(cases_max, uint, 0444);
+MODULE_PARM_DESC(cases_max, "how many cases are run (all)");
 static uint wait_ms = 10000;
 module_param(wait_ms, uint, 0444);
 MODULE_PARM_DESC(wait_ms, "milliseconds that a completion may take (10000)");
@@ -772,7 +775,7 @@ static int run_all(struct test *t)
 
 	if (err)
 		pr_err("set up: FAILED: %d\n", err);
-	for (i = 0; i < ARRAY_SIZE(cases) && !err; i++) {
+	for (i = 0; i < min_t(u32, ARRAY_SIZE(cases), cases_max) && !err; i++) {
 		if (cases[i].both_ends && peer)
 			continue;
 		t->name = cases[i].name;
