@@ -53,14 +53,13 @@ bool rdma_ceq_waits(const struct rdma *d, uint32_t queue)
 
 /* --- The FIFO of a CEQ ------------------------------------------------------------------------ */
 
-/* Adds @cqn to the FIFO of its CEQ, unless it is there. */
+/* Adds @cqn, which does not wait, to the FIFO of its CEQ. */
 static void fifo_add(struct rdma *d, uint32_t cqn)
 {
     struct rdma_cq_events *e = &d->cq_events[cqn];
     struct rdma_ceq *q = &d->ceqs[e->ceq];
 
-    if (e->waits)
-        return;
+    RDL_ASSERT(!e->waits);
     e->waits = true;
     e->next = 0;
     if (q->last)
@@ -203,7 +202,6 @@ void rdma_arm_look(struct rdma *d, struct cq *cq)
               .number = arm >> CQ_ARM_SEQUENCE_SHIFT, .solicited = !(arm & NOTIFY_NEXT_COMPLETION));
     e->has_seen = true;
     e->seen = arm >> CQ_ARM_SEQUENCE_SHIFT;
-    cq_disarm(cq);
     cq_arm(cq, !(arm & NOTIFY_NEXT_COMPLETION));
 }
 

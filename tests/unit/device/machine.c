@@ -294,7 +294,8 @@ int machine_set_up_no_windows(void **state)
 
 int machine_set_up_extensions(void **state)
 {
-    return set_up(state, 0, VIRTIO_FEATURE(VF_MW) | RDMA_EXTENSIONS, 0);
+    return set_up(state, 0, VIRTIO_FEATURE(VF_MW) | VIRTIO_FEATURE(VF_EVENT_IDX) | RDMA_EXTENSIONS,
+                  0);
 }
 
 int machine_set_up_srq(void **state)

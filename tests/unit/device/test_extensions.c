@@ -203,6 +203,55 @@ static void buffers_that_fit_nothing_are_completed_and_interrupt(void **state)
     assert_int_equal(next_event(m, &r), 1);
 }
 
+/* Where the device says behind which chain of @r it wants a kick. */
+static uint16_t avail_event(const struct machine *m, const struct ring *r)
+{
+    uint8_t le[2];
+
+    machine_peek(m, vring_avail_event_at(&r->at), le, sizeof(le));
+    return ld_le16(le);
+}
+
+/* A queue without waiting events needs no kick; one with a waiting event needs that of its first
+ * buffer, also if it is enabled again.
+ */
+static void a_kick_is_wanted_while_an_event_waits(void **state)
+{
+    struct machine *m = *state;
+    const uint32_t queue = rdma_ceq(&m->rdma, 0);
+    struct ring r = ring_enable(m, &m->rdma.pci, queue);
+
+    assert_int_equal(ASK(m, CMD_CREATE_CQ_EX, create_cq_ex, .cqe = 4), RSP_OK);
+    assert_int_not_equal(avail_event(m, &r), 0);
+    an_event(m, 1);
+    assert_int_equal(avail_event(m, &r), 0);
+    queue_reset(m, queue);
+    r = ring_enable(m, &m->rdma.pci, queue);
+    assert_int_equal(avail_event(m, &r), 0);
+}
+
+static void events_wait_for_bus_mastering(void **state)
+{
+    struct machine *m = *state;
+    struct ring r = ring_enable(m, &m->rdma.pci, rdma_ceq(&m->rdma, 0));
+    struct raw_cq_arm raw;
+
+    assert_int_equal(ASK(m, CMD_CREATE_CQ_EX, create_cq_ex, .cqe = 4), RSP_OK);
+    assert_int_equal(ASK(m, CMD_CREATE_CQ_EX, create_cq_ex, .cqe = 4, .arm = LIST_AT), RSP_OK);
+    rfc_cq_arm_put(&raw, &(struct rfc_cq_arm){.arm = 4 | NOTIFY_NEXT_COMPLETION});
+    machine_poke(m, LIST_AT, &raw, sizeof(raw));
+    post_event_buffer(m, &r, 0);
+    assert_int_equal(rdma_cq_arm(&m->rdma, hca_cq(&m->rdma.nic.hca, 2)), CQ_ARMED_ANY);
+    virtio_set_mastering(&m->rdma.pci, false);
+    assert_int_equal(rdma_cq_arm(&m->rdma, hca_cq(&m->rdma.nic.hca, 2)), CQ_IDLE);
+    an_event(m, 1);
+    machine_run(m);
+    assert_int_equal(next_event(m, &r), 0);
+    virtio_set_mastering(&m->rdma.pci, true);
+    machine_run(m);
+    assert_int_equal(next_event(m, &r), 1);
+}
+
 /* --- REG_IN_WQE ------------------------------------------------------------------------------- */
 
 static void put_list(struct machine *m, uint64_t at, const uint64_t *pages, uint32_t n)
@@ -236,6 +285,7 @@ static struct rfc_cqe reg(struct machine *m, struct pair *p, const struct rfc_wr
     pair_post_send(m, p, &wqe, NULL, 0);
     if (is_gone)
         assert_int_equal(ASK(m, CMD_DEREG_MR, mr_handle, .mrn = keys.mrn), RSP_OK);
+    assert_int_equal(ASK(m, CMD_DESTROY_PD, pd_handle, .pdn = 99), RSP_BAD_HANDLE);
     ring_kick(&p->sq);
     machine_run(m);
     assert_true(pair_completion(m, p, 0, &cqe));
@@ -287,6 +337,7 @@ static void a_page_list_of_reg_mr_is_checked(void **state)
         p = machine_pair(m, machine_mac);
         put_list(m, rows[i].r.pages, rows[i].pages, rows[i].n_pages);
         cqe = reg(m, &p, &rows[i].r, rows[i].is_gone);
+        assert_int_equal(m->rdma.nic.hca.refused.why, REF_PD_HANDLE); /* of the last request */
         assert_int_equal(cqe.status, rows[i].rule == RULE_NONE ? WCS_SUCCESS : WCS_MW_BIND_ERR);
         assert_int_equal(cqe.vendor_err, rows[i].rule);
         machine_tear_down(&own);
@@ -392,6 +443,8 @@ int main(void)
         T(a_queue_leaves_the_line_wherever_it_stands),
         T(events_outlive_a_reset_of_their_queue),
         T(buffers_that_fit_nothing_are_completed_and_interrupt),
+        T(a_kick_is_wanted_while_an_event_waits),
+        T(events_wait_for_bus_mastering),
         cmocka_unit_test(a_page_list_of_reg_mr_is_checked),
         cmocka_unit_test(an_end_completes_all_buffers_and_writes_nothing_more),
         T(a_queue_pair_without_queues_ends),
