@@ -64,8 +64,8 @@ static bool read_vector(struct session *s, const struct step *st, const struct h
     *ret = (uint32_t)step_number(st, "vector");
     if (rdl_device_attr(s->lab, home->host, &device) != RDL_OK || *ret < device.comp_vectors)
         return true; /* a host that cannot do it says so itself */
-    session_fail(s, step_span(st, "vector", 0), "%s has %u completion vector%s", home->name,
-                 device.comp_vectors, device.comp_vectors == 1 ? ", number 0" : "s, from 0");
+    session_fail(s, step_span(st, "vector", 0), "%s has no completion vector %u; it has %u, from 0",
+                 home->name, *ret, device.comp_vectors);
     return diag_remedy(&s->diag, "a host with extensions=ceq has as many as ceqs= says");
 }
 
