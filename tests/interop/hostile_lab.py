@@ -87,15 +87,21 @@ class Tasks:
                     break
         raise Ended(f"the machine says nothing any more: {text.decode(errors='replace')[-500:]}")
 
+    def _answer(self, task):
+        connection, self.waiting = self.waiting, None
+        with connection:
+            connection.sendall(task.encode() + b"\n")
+
     def first(self, seconds):
         """Waits until the machine has booted."""
         return self._read(time.monotonic() + seconds)
 
-    def do(self, task, seconds=60.0):
-        """Gives the machine a task, and returns the lines that it says then."""
+    def do(self, task, seconds=60.0, meanwhile=None):
+        """Gives the machine a task, and returns the lines that it says then.  @meanwhile: is called after that."""
         begin = time.monotonic()
-        self.waiting.sendall(task.encode() + b"\n")
-        self.waiting.close()
+        self._answer(task)
+        if meanwhile:
+            meanwhile()
         said = self._read(begin + seconds)
         self.seconds = time.monotonic() - begin
         return said
@@ -103,6 +109,5 @@ class Tasks:
     def end(self):
         """Lets the machine end."""
         if self.waiting:
-            self.waiting.sendall(b"end\n")
-            self.waiting.close()
+            self._answer("end")
         self.listener.close()

@@ -11,7 +11,7 @@
 struct virtio_late {
     struct virtio_dev *d;
     struct ram *ram;
-    uint32_t queue;
+    uint32_t queue, life; /* the queue, and which one of its lives */
     struct vq_chain chain;
     size_t offset, n;
     uint32_t qpn, cqn, number; /* of the fault, which may be removed before the write */
@@ -163,6 +163,7 @@ void virtio_write_late(struct virtio_dev *d, const struct device_fault *fault,
     late->d = d;
     late->ram = w->ram;
     late->queue = w->queue;
+    late->life = d->queues[w->queue].life;
     late->chain = *w->chain;
     late->offset = w->offset;
     late->n = w->n;
@@ -180,8 +181,9 @@ void virtio_write_late(struct virtio_dev *d, const struct device_fault *fault,
 void virtio_late_arrives(struct virtio_late *late)
 {
     struct virtio_dev *d = late->d;
+    const struct vq *vq = &d->queues[late->queue];
 
-    if (virtio_running(d) && d->queues[late->queue].enabled) {
+    if (virtio_running(d) && vq->enabled && vq->life == late->life) {
         TRACE(d->sim->trace, late_data, .host = d->config.host, .qpn = late->qpn, .cqn = late->cqn,
               .function = d->config.function, .queue = late->queue, .desc = late->chain.head,
               .bytes = (uint32_t)late->n, .fault = late->number, .name = late->name);

@@ -86,8 +86,7 @@ RDL_COLD void virtio_write_late(struct virtio_dev *d, const struct device_fault 
                                 const struct virtio_write *w);
 
 /* Handler of SIM_LATE_DATA: does the delayed write, emits late_data and frees @late.  The write is
- * lost if the device is not running or the queue is not enabled at that time.  If the driver has
- * reset the queue and enabled it again, the bytes go to the buffers of the old chain.
+ * lost if the device is not running at that time, or the driver has reset the queue meanwhile.
  */
 void virtio_late_arrives(struct virtio_late *late);
 

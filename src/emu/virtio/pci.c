@@ -38,7 +38,8 @@ static const enum device_status_bit status_order[] = {VS_ACKNOWLEDGE, VS_DRIVER,
 static void queue_clear(const struct virtio_dev *d, struct vq *vq)
 {
     vq_done(vq, d->arena);
-    *vq = (struct vq){.ring.size = d->config.queue_size, .vector = VIRTIO_NO_VECTOR};
+    *vq = (struct vq){
+        .ring.size = d->config.queue_size, .vector = VIRTIO_NO_VECTOR, .life = vq->life + 1};
 }
 
 /* Resets all state but the device configuration. */

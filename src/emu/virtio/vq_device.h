@@ -47,6 +47,7 @@ struct vq {
     uint32_t pushed;          /* chains (packed: slots) completed since vq_wants_interrupt() */
     uint32_t turn;            /* low 32 bits of the tick of n_taken */
     uint32_t n_taken;         /* number of chains taken in tick @turn: vq_turn_is_over() */
+    uint32_t life;            /* how often it was reset, with its device or alone */
 };
 
 /* A buffer at guest-physical @gpa, checked to be inside RAM. */
