@@ -351,8 +351,8 @@ static void remove(struct virtio_device *vdev)
 	ib_dealloc_device(&d->ib);
 }
 
-/* When a probe has failed, or waits for the interface of function 0, Linux sets FAILED and begins the
- * next one without a reset, which the device need not accept. The features are written already.
+/* When a probe has failed, or waits for the interface of function 0, Linux sets FAILED and begins
+ * the next one without a reset, which the device need not accept. The features are written already.
  */
 static int start_anew(struct virtio_device *vdev)
 {

@@ -127,6 +127,9 @@ static const char *const sessions[] = {
     "postpone the next data of h1.cq by 9us as f\n"
     "post_send h1.qp wr_id=9 sge=mr[0:64] signaled; run\n"
     "poll_cq h1.cq; expect count(poll, host==h1, wr_id==9) == 1",
+    "postpone the next data of h1.cq by 1ms as f\n" SEND "run 100us\n"
+    "destroy_qp h1.qp; destroy_cq h1.cq; create_cq h1 cqe=16 as other; run\n"
+    "expect f.hits == 1 and count(late_data) == 0",
     "postpone the next data of h1.cq by 9us as f\n" SEND "run 8us\n"
     "expect h1.cq.wc[0].wr_id == 0 and count(late_data) == 0\nrun; expect count(late_data) == 1",
     "invent a completion of h1.cq as f\n" SEND "run; poll_cq h1.cq max=1\n"
