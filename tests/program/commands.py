@@ -36,7 +36,7 @@ class Lab:
         self.socket.settimeout(30)
         self.socket.connect(os.environ[FILE])
         memory = os.open("/proc/self/mem", os.O_RDWR)
-        socket.send_fds(self.socket, [struct.pack("<II24s", 0x504C4452, 3, os.environ["RDMALAB_HOST"].encode())], [memory])
+        socket.send_fds(self.socket, [struct.pack("<II24s", 0x504C4452, 4, os.environ["RDMALAB_HOST"].encode())], [memory])
         os.close(memory)
         welcome, self.fds, _, _ = socket.recv_fds(self.socket, 4096, 8)
         assert struct.unpack_from("<i", welcome, 4)[0] == 0

@@ -19,7 +19,7 @@ import time
 
 import commands
 
-MAGIC, VERSION = 0x504C4452, 3
+MAGIC, VERSION = 0x504C4452, 4
 HELLO = struct.Struct("<II24s")
 CALL_BYTES, AT_MAKER = 152, 128
 MAKERS = 13
