@@ -66,7 +66,17 @@ measures() {
     echo 3 >/proc/sys/vm/drop_caches
     usleep 500000
     echo 3 >/proc/sys/vm/drop_caches
-    said=$(sed -n 's/^\(MemFree\|SUnreclaim\|Percpu\|VmallocUsed\): *\([0-9]*\) kB$/memory \1 \2/p' /proc/meminfo
+    # Pages that nobody accounts for are those that drivers have allocated one by one.
+    said=$(awk '
+        FILENAME ~ /zoneinfo/ { if ($1 == "count:") pcp += 4 * $2; next }
+        { kb[substr($1, 1, length($1) - 1)] = $2 }
+        END {
+            print "memory Pages", kb["MemTotal"] - kb["MemFree"] - pcp - kb["Active"] - kb["Inactive"] - kb["Unevictable"] - \
+                kb["Slab"] - kb["KernelStack"] - kb["PageTables"] - kb["Percpu"] - kb["VmallocUsed"]
+            print "memory SUnreclaim", kb["SUnreclaim"]
+            print "memory Percpu", kb["Percpu"]
+            print "memory MemFree", kb["MemFree"]
+        }' /proc/zoneinfo /proc/meminfo
         awk '$1 ~ /^[a-z]/ && $1 != "slabinfo" { print "slab", $1, $2 }' /proc/slabinfo)
 }
 

@@ -181,9 +181,8 @@ void virtio_write_late(struct virtio_dev *d, const struct device_fault *fault,
 void virtio_late_arrives(struct virtio_late *late)
 {
     struct virtio_dev *d = late->d;
-    const struct vq *vq = &d->queues[late->queue];
 
-    if (virtio_running(d) && vq->enabled && vq->life == late->life) {
+    if (virtio_running(d) && d->queues[late->queue].life == late->life) {
         TRACE(d->sim->trace, late_data, .host = d->config.host, .qpn = late->qpn, .cqn = late->cqn,
               .function = d->config.function, .queue = late->queue, .desc = late->chain.head,
               .bytes = (uint32_t)late->n, .fault = late->number, .name = late->name);
