@@ -17,8 +17,7 @@
 #include "emu/trace/emit.h"
 #include "emu/trace/events/verbs.h"
 
-#define EVENT_BYTES ((uint32_t)sizeof(struct raw_cq_event))
-#define ARM_BYTES   ((uint32_t)sizeof(struct raw_cq_arm))
+#define ARM_BYTES ((uint32_t)sizeof(struct raw_cq_arm))
 
 bool has_ceqs(const struct virtio_rdma *d)
 {
@@ -50,65 +49,14 @@ bool ceq_read_limits(struct virtio_rdma *d, uint32_t n_queues)
     return true;
 }
 
-/* Adds the next free descriptor with its buffer to CEQ @k. */
-static bool add_buffer(struct virtio_rdma *d, uint32_t k, struct vqd *q)
-{
-    const struct vqd_seg seg = {
-        d->ceq_buffers_gpa[k] + (uint64_t)vqd_next_head(q) * EVENT_BYTES,
-        EVENT_BYTES,
-    };
-    uint16_t head;
-
-    return vqd_add(q, d->virtio.pci.ram, &seg, 0, 1, &head);
-}
-
-static enum rdl_status boot_one(struct virtio_rdma *d, uint32_t k)
-{
-    const uint32_t queue = d->first_ceq + k;
-    const uint32_t size = d->queue_size_max < GUEST_CEQ_SIZE ? d->queue_size_max : GUEST_CEQ_SIZE;
-    struct vqd *q = virtio_rdma_vq(d, queue);
-    enum rdl_status st = virtqueue_place(&d->virtio, &d->queues[queue], queue, size);
-
-    if (st != RDL_OK)
-        return st;
-    d->ceq_buffers_gpa[k] = dma_take(d->virtio.pci.dma, (uint64_t)size * EVENT_BYTES);
-    if (!d->ceq_buffers_gpa[k] || !vqd_init(q, d->arena, d->virtio.pci.ram, q->ring,
-                                            virtio_has_feature(&d->virtio, VF_EVENT_IDX)))
-        return RDL_ERR_NOMEM;
-    st = virtqueue_program(&d->virtio, &d->queues[queue], shared_vector(d, k));
-    if (st != RDL_OK)
-        return st;
-    while (q->n_free > 0 && add_buffer(d, k, q))
-        ;
-    vqd_want_interrupt(q, d->virtio.pci.ram, true);
-    /* No kick: the device looks for buffers when it has an event. */
-    vqd_publish(q, d->virtio.pci.ram);
-    return q->n_free == 0 ? RDL_OK : RDL_ERR_NOMEM;
-}
-
-enum rdl_status ceq_boot(struct virtio_rdma *d)
-{
-    enum rdl_status st = RDL_OK;
-
-    for (uint32_t k = 0; st == RDL_OK && k < d->n_ceqs; k++)
-        st = boot_one(d, k);
-    return st;
-}
-
-/* Raises the completion event that the device wrote into buffer @i of CEQ @k.  Returns false if it
- * is malformed.  The device writes an event only for an arming, so each is passed on.
- */
-static bool take_event(struct virtio_rdma *d, uint32_t k, uint16_t i, uint32_t len)
+/* The device writes an event only for an arming, so each is passed on. */
+static bool take_event(struct virtio_rdma *d, const uint8_t bytes[EVENT_RING_BYTES])
 {
     struct rfc_cq_event event;
-    struct raw_cq_event raw;
     struct virtio_rdma_cq *c;
 
-    if (len != EVENT_BYTES ||
-        !ram_read(d->virtio.pci.ram, d->ceq_buffers_gpa[k] + (uint64_t)i * EVENT_BYTES, &raw,
-                  sizeof(raw)))
-        return false;
-    rfc_cq_event_get(&event, &raw);
+    _Static_assert(sizeof(struct raw_cq_event) == EVENT_RING_BYTES, "an event of this ring");
+    rfc_cq_event_get(&event, (const struct raw_cq_event *)bytes);
     if (event.cqn < 1 || event.cqn > d->device.max_cq)
         return false;
     c = (struct virtio_rdma_cq *)d->verbs->cq_of[event.cqn];
@@ -120,55 +68,29 @@ static bool take_event(struct virtio_rdma *d, uint32_t k, uint16_t i, uint32_t l
     return true;
 }
 
-static void poll_queue(struct virtio_rdma *d, uint32_t k)
+enum rdl_status ceq_boot(struct virtio_rdma *d)
 {
-    const uint32_t queue = d->first_ceq + k;
-    struct vqd *q = virtio_rdma_vq(d, queue);
-    enum vqd_used got;
-    uint16_t head;
-    uint32_t len;
-    bool any = false;
+    enum rdl_status st = RDL_OK;
 
-    while ((got = virtqueue_take_used(&d->virtio, q, queue, &head, &len)) == VQD_GOT) {
-        any = true;
-        if (!take_event(d, k, head, len) || !add_buffer(d, k, q)) {
-            q->broken = true; /* what the device wrote is no event */
-            got = VQD_BROKEN;
-            break;
-        }
+    for (uint32_t k = 0; st == RDL_OK && k < d->n_ceqs; k++) {
+        d->ceqs[k] = (struct event_ring){.queue = d->first_ceq + k, .take = take_event};
+        st = event_ring_boot(d, &d->ceqs[k], GUEST_CEQ_SIZE, shared_vector(d, k), true);
     }
-    if (got == VQD_BROKEN)
-        verbs_broken(d->verbs);
-    if (!any)
-        return;
-    vqd_publish(q, d->virtio.pci.ram);
-    if (vqd_needs_kick(q, d->virtio.pci.ram))
-        queue_kick_now(d, queue);
-}
-
-static void poll_one(struct virtio_rdma *d, uint32_t k)
-{
-    struct vqd *q = virtio_rdma_vq(d, d->first_ceq + k);
-
-    poll_queue(d, k);
-    if (q->broken)
-        return;
-    vqd_want_interrupt(q, d->virtio.pci.ram, true);
-    poll_queue(d, k); /* events that arrived before the interrupt was enabled */
+    return st;
 }
 
 void ceq_interrupt(struct virtio_rdma *d, uint32_t vector)
 {
     for (uint32_t k = 0; k < d->n_ceqs; k++) {
         if (shared_vector(d, k) == vector)
-            poll_one(d, k);
+            event_ring_poll(d, &d->ceqs[k], true);
     }
 }
 
 void ceq_drain(struct virtio_rdma *d)
 {
     for (uint32_t k = 0; k < d->n_ceqs; k++)
-        poll_one(d, k);
+        event_ring_poll(d, &d->ceqs[k], true);
 }
 
 bool ceq_choose(struct virtio_rdma *d, struct virtio_rdma_cq *c)

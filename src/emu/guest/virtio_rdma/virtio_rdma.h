@@ -14,6 +14,7 @@
 #include "emu/guest/machine/rdma_driver.h"
 #include "emu/guest/verbs/driver.h"
 #include "emu/guest/virtio/virtio.h"
+#include "emu/guest/virtio_rdma/event_ring.h"
 #include "emu/guest/virtio_rdma/raw.h"
 
 /* Queue sizes that the driver wants; a device may offer less. */
@@ -124,9 +125,9 @@ struct virtio_rdma_ctrl {
 
 /* Asynchronous events. */
 struct virtio_rdma_events {
-    uint64_t buffers_gpa; /* buffer i belongs to descriptor i of the event queue */
-    bool heard;           /* a program uses the device: the interrupt is enabled */
-    uint64_t counted;     /* the event counter as last read, if there is no event queue */
+    struct event_ring ring;
+    bool heard;       /* a program uses the device: the interrupt is enabled */
+    uint64_t counted; /* the event counter as last read, if there is no event queue */
 };
 
 struct virtio_rdma {
@@ -149,7 +150,7 @@ struct virtio_rdma {
     /* Completion event queues; n_ceqs 0: the device has none. */
     uint32_t n_ceqs, first_ceq; /* their number, and the first virtqueue */
     uint32_t next_ceq;          /* the CEQ of the next CQ */
-    uint64_t ceq_buffers_gpa[DEVICE_CEQS_MAX];
+    struct event_ring ceqs[DEVICE_CEQS_MAX];
     uint64_t irqs; /* interrupts handled */
 };
 
