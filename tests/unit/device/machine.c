@@ -414,6 +414,13 @@ uint16_t ring_post(struct machine *m, struct ring *r, const struct seg *segs, ui
     return head;
 }
 
+void ring_post_event(struct machine *m, struct ring *r, uint32_t i, uint32_t bytes)
+{
+    const struct seg seg = {MACHINE_EVENT_AT(i), bytes};
+
+    (void)ring_post(m, r, &seg, 0, 1);
+}
+
 void ring_kick(const struct ring *r)
 {
     virtio_write(r->dev, BAR_NOTIFY + r->queue * NOTIFY_MULTIPLIER, 2, r->queue);

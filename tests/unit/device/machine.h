@@ -148,6 +148,14 @@ void ring_offer(struct machine *m, struct ring *r, uint16_t head);
 uint16_t ring_post(struct machine *m, struct ring *r, const struct seg *segs, uint32_t n_readable,
                    uint32_t n_writable);
 
+/* Buffers for events, of the event queue or a completion event queue: buffer @i has
+ * MACHINE_EVENT_AT(i) to itself.  ring_post_event() adds it to @r, with a length of @bytes.
+ */
+#define EVENT_BYTES         8u
+#define MACHINE_EVENT_AT(i) (BUFFER_AT + 64u * (i))
+
+void ring_post_event(struct machine *m, struct ring *r, uint32_t i, uint32_t bytes);
+
 void ring_kick(const struct ring *r);
 
 /* Takes the next used element.  Returns false if there is none. */

@@ -6,9 +6,8 @@
 
 #include <stddef.h>
 
-#define EVENT_BYTES ((uint32_t)sizeof(struct raw_cq_event))
-#define ARM_AT      0x50000u
-#define FEATURES    (VIRTIO_FEATURE(VF_CEQ) | VIRTIO_FEATURE(VF_ARM_MEM))
+#define ARM_AT   0x50000u
+#define FEATURES (VIRTIO_FEATURE(VF_CEQ) | VIRTIO_FEATURE(VF_ARM_MEM))
 
 /* Brings the device up with its control queue and CEQ 0, and makes CQ 1 and CQ 2 of that CEQ. */
 static struct ring start(struct machine *m, uint64_t features)
@@ -29,21 +28,13 @@ static struct cq *cq_of(struct machine *m, uint32_t cqn)
     return hca_cq(&m->rdma.nic.hca, cqn);
 }
 
-/* Gives the device a buffer of @bytes, which has @at to itself. */
-static void post(struct machine *m, struct ring *r, uint32_t i, uint32_t bytes)
-{
-    const struct seg seg = {BUFFER_AT + 64 * i, bytes};
-
-    (void)ring_post(m, r, &seg, 0, 1);
-}
-
 /* Returns the event in buffer @i. */
 static struct rfc_cq_event event_in(const struct machine *m, uint32_t i)
 {
     struct raw_cq_event raw;
     struct rfc_cq_event event;
 
-    machine_peek(m, BUFFER_AT + 64 * i, &raw, sizeof(raw));
+    machine_peek(m, MACHINE_EVENT_AT(i), &raw, sizeof(raw));
     rfc_cq_event_get(&event, &raw);
     return event;
 }
@@ -85,8 +76,8 @@ static void an_event_names_its_queue_and_interrupts(void **state)
     struct ring r = start(m, 0);
     uint32_t head, len;
 
-    post(m, &r, 0, EVENT_BYTES);
-    post(m, &r, 1, EVENT_BYTES);
+    ring_post_event(m, &r, 0, EVENT_BYTES);
+    ring_post_event(m, &r, 1, EVENT_BYTES);
     rdma_completed(&m->rdma, cq_of(m, 2));
     rdma_completed(&m->rdma, cq_of(m, 1));
     machine_run(m);
@@ -114,14 +105,14 @@ static void events_wait_for_buffers_in_their_order(void **state)
     assert_null(rdma_ceqs_invariant(&m->rdma));
     assert_true(rdma_ceq_waits(&m->rdma, r.queue));
     for (uint32_t i = 0; i < 2; i++) {
-        post(m, &r, i, EVENT_BYTES);
+        ring_post_event(m, &r, i, EVENT_BYTES);
         ring_kick(&r);
         machine_run(m);
         assert_true(ring_used(m, &r, &head, &len));
         assert_int_equal(told(m, i), 2 - i);
     }
     assert_false(rdma_ceq_waits(&m->rdma, r.queue));
-    post(m, &r, 2, EVENT_BYTES);
+    ring_post_event(m, &r, 2, EVENT_BYTES);
     ring_kick(&r);
     machine_run(m);
     assert_false(ring_used(m, &r, &head, &len));
@@ -136,8 +127,8 @@ static void a_destroyed_queue_has_no_events(void **state)
     rdma_completed(&m->rdma, cq_of(m, 2));
     assert_int_equal(ASK(m, CMD_DESTROY_CQ, cq_handle, .cqn = 1), RSP_OK);
     assert_null(rdma_ceqs_invariant(&m->rdma));
-    post(m, &r, 0, EVENT_BYTES);
-    post(m, &r, 1, EVENT_BYTES);
+    ring_post_event(m, &r, 0, EVENT_BYTES);
+    ring_post_event(m, &r, 1, EVENT_BYTES);
     ring_kick(&r);
     machine_run(m);
     assert_int_equal(m->events[EV_ceq_event], 1);
@@ -150,12 +141,12 @@ static void a_buffer_that_is_too_small_comes_back_empty(void **state)
     struct ring r = start(m, 0);
     uint32_t head, len;
 
-    post(m, &r, 0, EVENT_BYTES - 1);
+    ring_post_event(m, &r, 0, EVENT_BYTES - 1);
     rdma_completed(&m->rdma, cq_of(m, 1));
     assert_true(ring_used(m, &r, &head, &len));
     assert_int_equal(len, 0);
     assert_true(rdma_ceq_waits(&m->rdma, r.queue));
-    post(m, &r, 1, EVENT_BYTES);
+    ring_post_event(m, &r, 1, EVENT_BYTES);
     ring_kick(&r);
     machine_run(m);
     assert_int_equal(told(m, 1), 1);
@@ -167,7 +158,7 @@ static void an_event_has_the_number_of_its_arming(void **state)
     struct ring r = start(m, 0);
 
     for (uint32_t i = 0; i < 2; i++)
-        post(m, &r, i, EVENT_BYTES);
+        ring_post_event(m, &r, i, EVENT_BYTES);
     arm(m, 5, NOTIFY_NEXT_COMPLETION);
     assert_true(complete(m, false));
     arm(m, 6, NOTIFY_NEXT_COMPLETION);

@@ -8,8 +8,6 @@
 
 #include <string.h>
 
-#define EVENT_BYTES ((uint32_t)sizeof(struct raw_async_event))
-
 /* Brings the RDMA function up with its control queue and, with EVENTQ, its event queue. */
 static struct ring start(struct machine *m, uint64_t features)
 {
@@ -21,20 +19,12 @@ static struct ring start(struct machine *m, uint64_t features)
     return events;
 }
 
-/* Gives the device a buffer of @bytes, which has @at to itself. */
-static void post(struct machine *m, struct ring *r, uint32_t i, uint32_t bytes)
-{
-    const struct seg seg = {BUFFER_AT + 64 * i, bytes};
-
-    (void)ring_post(m, r, &seg, 0, 1);
-}
-
 static struct rfc_async_event told(const struct machine *m, uint32_t i)
 {
     struct raw_async_event raw;
     struct rfc_async_event event;
 
-    machine_peek(m, BUFFER_AT + 64 * i, &raw, sizeof(raw));
+    machine_peek(m, MACHINE_EVENT_AT(i), &raw, sizeof(raw));
     rfc_async_event_get(&event, &raw);
     return event;
 }
@@ -58,7 +48,7 @@ static void an_event_uses_up_a_buffer_and_interrupts(void **state)
     struct ring r = start(m, VIRTIO_FEATURE(VF_EVENTQ));
     uint32_t head, len;
 
-    post(m, &r, 0, EVENT_BYTES);
+    ring_post_event(m, &r, 0, EVENT_BYTES);
     rnic_link_changed(&m->rdma.nic, true);
     machine_run(m);
     assert_true(ring_used(m, &r, &head, &len));
@@ -81,7 +71,7 @@ static void events_wait_for_buffers_in_their_order(void **state)
     machine_run(m);
     assert_false(ring_used(m, &r, &head, &len));
     for (uint32_t i = 0; i < 2; i++) {
-        post(m, &r, i, EVENT_BYTES);
+        ring_post_event(m, &r, i, EVENT_BYTES);
         ring_kick(&r);
         machine_run(m);
         assert_true(ring_used(m, &r, &head, &len));
@@ -104,8 +94,8 @@ static void too_many_are_lost_and_the_next_says_so(void **state)
     assert_int_equal(m->last[EV_async_event].u.async_event.lost, 1);
     assert_int_equal(m->rdma.nic.events.lost, 1);
     assert_int_equal(m->rdma.nic.events.raised, RNIC_EVENTS_MAX + 1);
-    post(m, &r, 0, EVENT_BYTES);
-    post(m, &r, 1, EVENT_BYTES);
+    ring_post_event(m, &r, 0, EVENT_BYTES);
+    ring_post_event(m, &r, 1, EVENT_BYTES);
     ring_kick(&r);
     machine_run(m);
     assert_int_equal(told(m, 0).type, ASE_COMM_EST | ASYNC_EVENTS_MISSED);
@@ -118,8 +108,8 @@ static void a_buffer_that_is_too_small_comes_back_empty(void **state)
     struct ring r = start(m, VIRTIO_FEATURE(VF_EVENTQ));
     uint32_t head, len;
 
-    post(m, &r, 0, EVENT_BYTES - 1);
-    post(m, &r, 1, EVENT_BYTES);
+    ring_post_event(m, &r, 0, EVENT_BYTES - 1);
+    ring_post_event(m, &r, 1, EVENT_BYTES);
     rnic_link_changed(&m->rdma.nic, true);
     assert_true(ring_used(m, &r, &head, &len));
     assert_int_equal(len, 0);
@@ -145,7 +135,7 @@ static void a_cq_buffer_that_is_too_small_comes_back_with_its_own_number(void **
     assert_int_equal(machine_ask_add_gid(m, CMD_ADD_GID, &gid), RSP_OK);
     p = machine_pair(m, machine_mac);
     for (uint32_t i = 0; i < 3; i++)
-        post(m, &r, i, EVENT_BYTES);
+        ring_post_event(m, &r, i, EVENT_BYTES);
     rnic_link_changed(&m->rdma.nic, true); /* GID_CHANGE and this take two of the buffers */
     pair_give_cqes(m, &p, 1, sizeof(struct raw_cqe) - 1);
     pair_post_recv(m, &p, 1, BUFFER_AT + 0x400, 10);

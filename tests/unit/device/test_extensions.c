@@ -9,7 +9,6 @@
 #include "emu/hca/key.h"
 #include "machine.h"
 
-#define EVENT_BYTES   ((uint32_t)sizeof(struct raw_cq_event))
 #define LIST_AT       0x100000u
 #define SMALL_AT      0x200000u /* the first page on the list; it begins a page of 2 MiB */
 #define ROOM_PAGES    3u        /* of the fast region */
@@ -27,13 +26,6 @@ static void queue_reset(struct machine *m, uint32_t queue)
     machine_out(&m->rdma.pci, REG_QUEUE_RESET, 2, 1);
 }
 
-static void post_event_buffer(struct machine *m, struct ring *r, uint32_t i)
-{
-    const struct seg seg = {BUFFER_AT + 64 * i, EVENT_BYTES};
-
-    (void)ring_post(m, r, &seg, 0, 1);
-}
-
 /* The CQN in the buffer that the device has completed, or 0. */
 static uint32_t next_event(const struct machine *m, struct ring *r)
 {
@@ -44,7 +36,7 @@ static uint32_t next_event(const struct machine *m, struct ring *r)
     if (!ring_used(m, r, &head, &len))
         return 0;
     assert_int_equal(len, EVENT_BYTES);
-    machine_peek(m, BUFFER_AT + 64 * head, &raw, sizeof(raw));
+    machine_peek(m, MACHINE_EVENT_AT(head), &raw, sizeof(raw));
     rfc_cq_event_get(&event, &raw);
     return event.cqn;
 }
@@ -131,7 +123,7 @@ static void a_queue_leaves_the_line_wherever_it_stands(void **state)
         assert_null(rdma_ceqs_invariant(&m->rdma));
         r = ring_enable(m, &m->rdma.pci, queue);
         for (; i < 3; i++)
-            post_event_buffer(m, &r, i);
+            ring_post_event(m, &r, i, EVENT_BYTES);
         ring_kick(&r);
         machine_run(m);
         for (uint32_t cqn = 1; cqn <= 3; cqn++) {
@@ -155,13 +147,13 @@ static void events_outlive_a_reset_of_their_queue(void **state)
 
     assert_int_equal(ASK(m, CMD_CREATE_CQ_EX, create_cq_ex, .cqe = 4), RSP_OK);
     assert_int_equal(ASK(m, CMD_CREATE_CQ_EX, create_cq_ex, .cqe = 4), RSP_OK);
-    post_event_buffer(m, &r, 0);
+    ring_post_event(m, &r, 0, EVENT_BYTES);
     an_event(m, 1);
     assert_int_equal(next_event(m, &r), 1);
     for (uint32_t i = 0; i < 4; i++) {
         an_event(m, 1);
         an_event(m, 2);
-        post_event_buffer(m, &r, 1);
+        ring_post_event(m, &r, 1, EVENT_BYTES);
         queue_reset(m, queue);
         assert_true(rdma_ceq_waits(&m->rdma, queue));
         ring_kick(&r); /* of a queue that is not enabled */
@@ -169,8 +161,8 @@ static void events_outlive_a_reset_of_their_queue(void **state)
         assert_true(rdma_ceq_waits(&m->rdma, queue));
         r = ring_enable(m, &m->rdma.pci, queue);
     }
-    post_event_buffer(m, &r, 0);
-    post_event_buffer(m, &r, 1);
+    ring_post_event(m, &r, 0, EVENT_BYTES);
+    ring_post_event(m, &r, 1, EVENT_BYTES);
     ring_kick(&r);
     machine_run(m);
     assert_int_equal(next_event(m, &r), 1);
@@ -197,13 +189,13 @@ static void buffers_that_fit_nothing_are_completed_and_interrupt(void **state)
         assert_int_equal(len, 0);
     }
     assert_true(m->n_irq > 0); /* the driver learns that it has them back */
-    post_event_buffer(m, &r, SMALL_BUFFERS);
+    ring_post_event(m, &r, SMALL_BUFFERS, EVENT_BYTES);
     ring_kick(&r);
     machine_run(m);
     assert_int_equal(next_event(m, &r), 1);
 }
 
-/* Where the device says behind which chain of @r it wants a kick. */
+/* The index behind which the device wants a kick for @r. */
 static uint16_t avail_event(const struct machine *m, const struct ring *r)
 {
     uint8_t le[2];
@@ -240,7 +232,7 @@ static void events_wait_for_bus_mastering(void **state)
     assert_int_equal(ASK(m, CMD_CREATE_CQ_EX, create_cq_ex, .cqe = 4, .arm = LIST_AT), RSP_OK);
     rfc_cq_arm_put(&raw, &(struct rfc_cq_arm){.arm = 4 | NOTIFY_NEXT_COMPLETION});
     machine_poke(m, LIST_AT, &raw, sizeof(raw));
-    post_event_buffer(m, &r, 0);
+    ring_post_event(m, &r, 0, EVENT_BYTES);
     assert_int_equal(rdma_cq_arm(&m->rdma, hca_cq(&m->rdma.nic.hca, 2)), CQ_ARMED_ANY);
     virtio_set_mastering(&m->rdma.pci, false);
     assert_int_equal(rdma_cq_arm(&m->rdma, hca_cq(&m->rdma.nic.hca, 2)), CQ_IDLE);
