@@ -7,6 +7,11 @@
 
 struct prng;
 
+/* Extensions that change no completion that a program gets.  QP_END drops completions of a queue
+ * pair's life behind the RESET that ends it.  Includers need emu/facts/virtio/feature.h.
+ */
+#define EXTEND_UNSEEN (RDMA_EXTENSIONS & ~VIRTIO_FEATURE(VF_QP_END))
+
 struct extend {
     uint64_t extensions; /* of rdl_host_config: a set of 1 << enum extension; 0: none */
     uint32_t ceqs;       /* 0: the default */

@@ -520,5 +520,4 @@ const struct drill_kind drill_of_programs = {.name = "programs",
                                              .set_up = set_up,
                                              .take = take,
                                              .finish = finish,
-                                             .extensions =
-                                                 RDMA_EXTENSIONS & ~VIRTIO_FEATURE(VF_QP_END)};
+                                             .extensions = EXTEND_UNSEEN};

@@ -20,14 +20,13 @@
 #include "rdmalab/verbs.h"
 #include "swarm/drills/kinds.h"
 
-#define STEPS     96u
-#define RAM_BYTES ((uint64_t)16 << 20)
-#define ZONE_AT                                                                                    \
-    ((uint64_t)12 << 20) /* pages of the drill; those of the host's driver are lower               \
-                          */
+#define STEPS      96u
+#define RAM_BYTES  ((uint64_t)16 << 20)
 #define AREA_PAGES (HOSTILE_PAGES + 2)
 #define POISON     0xeeu /* in the response slot before each command */
 #define SMALLEST   2u    /* pages of a ring of the shared region */
+/* Pages of the drill; those of the host's driver are lower. */
+#define ZONE_AT ((uint64_t)12 << 20)
 
 /* --- Access ----------------------------------------------------------------------------------- */
 
@@ -317,20 +316,19 @@ static bool err_is(struct drill *d, uint32_t want, const char *what)
 static bool capabilities_are_right(struct drill *d)
 {
     const struct hostile_driver *s = hostile_of(d);
-    const uint32_t type = s->version < PV_VERSION_ROCE_V2 ? PV_GID_ROCE_V1 : PV_GID_ROCE_V2;
     struct pv_raw_caps raw;
     struct pv_caps c;
 
     if (!hostile_get(d, s->region + offsetof(struct pv_raw_dsr, caps), &raw, sizeof(raw)))
         return false;
     pv_caps_get(&c, &raw);
-    return drill_expect(d,
-                        c.gid_types == type && c.max_qp == s->max_qp + 1 && c.max_cq == s->max_cq &&
-                            c.max_srq == s->max_srq && c.max_pd == s->max_pd &&
-                            c.max_mr == s->max_mr && c.max_cqe == s->max_cqe &&
-                            c.max_qp_wr == s->max_qp_wr && c.max_sge == s->max_sge,
-                        "a device tells its driver what it has", "GID type %u, %u QPs, %u CQs",
-                        c.gid_types, c.max_qp, c.max_cq);
+    return drill_expect(
+        d,
+        c.gid_types == hostile_gid_type(s) && c.max_qp == s->max_qp + 1 && c.max_cq == s->max_cq &&
+            c.max_srq == s->max_srq && c.max_pd == s->max_pd && c.max_mr == s->max_mr &&
+            c.max_cqe == s->max_cqe && c.max_qp_wr == s->max_qp_wr && c.max_sge == s->max_sge,
+        "a device tells its driver what it has", "GID type %u, %u QPs, %u CQs", c.gid_types,
+        c.max_qp, c.max_cq);
 }
 
 /* Shares the region with one lie, or none, and checks what the device makes of it. */
@@ -483,7 +481,7 @@ static void take(struct drill *d)
         (void)hostile_is_quiet(d);
 }
 
-/* Whatever was before: a new driver finds a device as after power-on. */
+/* A new driver finds the device as after power-on, after any steps. */
 static void finish(struct drill *d)
 {
     uint32_t qp;

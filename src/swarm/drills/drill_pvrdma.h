@@ -88,6 +88,12 @@ static inline struct hostile_driver *hostile_of(struct drill *d)
     return d->own;
 }
 
+/* Returns the kind of GIDs that device and driver use in their version. */
+static inline uint8_t hostile_gid_type(const struct hostile_driver *s)
+{
+    return s->version < PV_VERSION_ROCE_V2 ? PV_GID_ROCE_V1 : PV_GID_ROCE_V2;
+}
+
 /* Returns slot @i of the objects of @kind. */
 static inline struct hostile_object *hostile_at(struct drill *d, enum hostile_kind kind, uint32_t i)
 {
@@ -128,7 +134,7 @@ struct hostile_command {
 };
 
 /* Executes @c, and checks ERR, reason, response and interrupts.  @ret gets the @n bytes of the body
- * of the response if it is not refused; NULL: nobody wants them.
+ * of the response if it is not refused; NULL: not read.
  */
 bool hostile_ask(struct drill *d, const struct hostile_command *c, void *ret, size_t n);
 

@@ -120,6 +120,20 @@ static struct hostile_ring ring_in(const struct hostile_directory *p, uint32_t s
         .state = p->page[0] + state, .first_page = first_page, .n = n, .slot_bytes = slot_bytes};
 }
 
+/* A wrong value of a field of a request, and the reason to refuse it.  All values are drawn before,
+ * in statements of their own: C does not order the initializers of a list.
+ */
+struct lie {
+    uint32_t *field, value, why;
+};
+
+/* Puts @lie into the request.  Returns the reason to refuse it. */
+static uint32_t tell(const struct lie *lie)
+{
+    *lie->field = lie->value;
+    return lie->why;
+}
+
 /* --- User contexts and protection domains ----------------------------------------------------- */
 
 static bool create_uc(struct drill *d, uint32_t i, bool lie)
@@ -229,21 +243,20 @@ static bool create_srq(struct drill *d, uint32_t i, bool lie)
         return false;
     if (!lie && count(d, HOSTILE_SRQ) == s->max_srq)
         why = REF_SRQ_LIMIT;
-    const struct {
-        uint32_t *field, value, why;
-    } lies[] = {{&r.max_wr, drill_one_in(d, 2) ? 0 : 2 * s->max_qp_wr, REF_SRQ_WR},
-                {&r.max_wr, 3, REF_RING_SLOTS},
-                {&r.max_sge, s->max_sge + 1, REF_SRQ_SGE},
-                {&r.limit, r.max_wr + 1, REF_SRQ_ARMED_LIMIT},
-                {&r.pages, drill_below(d, 2), REF_PAGE_LIST_LENGTH},
-                {&r.pd, stranger(d, HOSTILE_PD), REF_PD_HANDLE}};
+    const uint32_t wr = drill_one_in(d, 2) ? 0 : 2 * s->max_qp_wr;
+    const uint32_t pages = drill_below(d, 2);
+    const uint32_t no_pd = stranger(d, HOSTILE_PD);
+    const struct lie lies[] = {{&r.max_wr, wr, REF_SRQ_WR},
+                               {&r.max_wr, 3, REF_RING_SLOTS},
+                               {&r.max_sge, s->max_sge + 1, REF_SRQ_SGE},
+                               {&r.limit, r.max_wr + 1, REF_SRQ_ARMED_LIMIT},
+                               {&r.pages, pages, REF_PAGE_LIST_LENGTH},
+                               {&r.pd, no_pd, REF_PD_HANDLE}};
 
     if (wrong == 2)
         r.limit = 0;
-    if (wrong > 0 && lie) {
-        *lies[wrong - 1].field = lies[wrong - 1].value;
-        why = lies[wrong - 1].why;
-    }
+    if (wrong > 0 && lie)
+        why = tell(&lies[wrong - 1]);
     if (!hostile_ask_create_srq(d, PV_CMD_CREATE_SRQ, &r, why, &raw, sizeof(raw)) || why)
         return !d->wrong;
     pv_handle_get(&h, &raw);
@@ -289,16 +302,15 @@ static bool create_mr(struct drill *d, uint32_t i, bool lie)
         return false;
     if (!lie && count(d, HOSTILE_MR) == s->max_mr)
         why = REF_MR_LIMIT;
-    const struct {
-        uint32_t *field, value, why;
-    } lies[] = {{&r.flags, 3 + drill_below(d, 9), REF_MR_FLAGS},
-                {&r.pages, 0, REF_PAGE_LIST_LENGTH},
-                {&r.access, ACC_REMOTE_WRITE, REF_MR_LOCAL_WRITE},
-                {&r.pd, stranger(d, HOSTILE_PD), REF_PD_HANDLE}};
+    const uint32_t flags = 3 + drill_below(d, 9);
+    const uint32_t no_pd = stranger(d, HOSTILE_PD);
+    const struct lie lies[] = {{&r.flags, flags, REF_MR_FLAGS},
+                               {&r.pages, 0, REF_PAGE_LIST_LENGTH},
+                               {&r.access, ACC_REMOTE_WRITE, REF_MR_LOCAL_WRITE},
+                               {&r.pd, no_pd, REF_PD_HANDLE}};
 
     if (wrong >= 1 && wrong <= ARRAY_LEN(lies)) {
-        *lies[wrong - 1].field = lies[wrong - 1].value;
-        why = lies[wrong - 1].why;
+        why = tell(&lies[wrong - 1]);
     } else if (wrong == 5) {
         r.length += PV_PAGE_BYTES;
         why = REF_MR_PAGE_COUNT;
@@ -318,27 +330,30 @@ static bool create_mr(struct drill *d, uint32_t i, bool lie)
 
 /* --- Queue pairs ------------------------------------------------------------------------------ */
 
+#define QP_LIES 14u /* that spoil_qp() knows */
+
 /* Puts the lie number @wrong into @r, and returns the reason to refuse it. */
 static uint32_t spoil_qp(struct drill *d, uint32_t wrong, struct pv_create_qp *r)
 {
     const struct hostile_driver *s = hostile_of(d);
-    const struct {
-        uint32_t *field, value, why;
-    } lies[] = {{&r->max_send_wr, 2 * s->max_qp_wr, REF_QP_SEND_WR},
-                {&r->max_recv_wr, 2 * s->max_qp_wr, REF_QP_RECV_WR},
-                {&r->max_send_wr, 3, REF_RING_SLOTS},
-                {&r->max_recv_wr, drill_one_in(d, 2) ? 3 : 0, REF_RING_SLOTS},
-                {&r->max_send_sge, s->max_sge + 1, REF_QP_SEND_SGE},
-                {&r->max_recv_sge, UINT32_MAX, REF_QP_RECV_SGE},
-                {&r->max_inline_data, 1, REF_QP_INLINE_DATA},
-                {&r->pd, stranger(d, HOSTILE_PD), REF_PD_HANDLE},
-                {&r->send_cq, stranger(d, HOSTILE_CQ), REF_QP_SEND_CQ},
-                {&r->recv_cq, stranger(d, HOSTILE_CQ), REF_QP_RECV_CQ}};
+    const uint32_t recv_wr = drill_one_in(d, 2) ? 3 : 0;
+    const uint32_t no_pd = stranger(d, HOSTILE_PD);
+    const uint32_t no_send_cq = stranger(d, HOSTILE_CQ);
+    const uint32_t no_recv_cq = stranger(d, HOSTILE_CQ);
+    const struct lie lies[] = {{&r->max_send_wr, 2 * s->max_qp_wr, REF_QP_SEND_WR},
+                               {&r->max_recv_wr, 2 * s->max_qp_wr, REF_QP_RECV_WR},
+                               {&r->max_send_wr, 3, REF_RING_SLOTS},
+                               {&r->max_recv_wr, recv_wr, REF_RING_SLOTS},
+                               {&r->max_send_sge, s->max_sge + 1, REF_QP_SEND_SGE},
+                               {&r->max_recv_sge, UINT32_MAX, REF_QP_RECV_SGE},
+                               {&r->max_inline_data, 1, REF_QP_INLINE_DATA},
+                               {&r->pd, no_pd, REF_PD_HANDLE},
+                               {&r->send_cq, no_send_cq, REF_QP_SEND_CQ},
+                               {&r->recv_cq, no_recv_cq, REF_QP_RECV_CQ}};
 
-    if (wrong < ARRAY_LEN(lies)) {
-        *lies[wrong].field = lies[wrong].value;
-        return lies[wrong].why;
-    }
+    _Static_assert(ARRAY_LEN(lies) + 4 == QP_LIES, "those of the switch are the others");
+    if (wrong < ARRAY_LEN(lies))
+        return tell(&lies[wrong]);
     switch (wrong - ARRAY_LEN(lies)) {
     case 0:
         r->type = drill_one_in(d, 2) ? QPT_UC : 5 + (uint8_t)drill_below(d, 250);
@@ -356,7 +371,6 @@ static uint32_t spoil_qp(struct drill *d, uint32_t wrong, struct pv_create_qp *r
         return REF_QP_SRQ;
     }
 }
-#define QP_LIES 14u
 
 /* Returns the reason to refuse one more queue pair of @type: there is one of type GSI, or the
  * number of the others is at its limit.
@@ -541,8 +555,7 @@ void hostile_step_object(struct drill *d)
 
 static bool bind_gid(struct drill *d, uint32_t index)
 {
-    const struct hostile_driver *s = hostile_of(d);
-    const uint8_t type = s->version < PV_VERSION_ROCE_V2 ? PV_GID_ROCE_V1 : PV_GID_ROCE_V2;
+    const uint8_t type = hostile_gid_type(hostile_of(d));
     struct pv_create_bind r = {.index = index, .type = type, .gid = {0x20, 1}};
     const uint32_t lie = drill_below(d, 8);
     uint32_t why = REF_NONE;

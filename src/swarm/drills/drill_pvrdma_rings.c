@@ -353,9 +353,7 @@ void hostile_step_flush(struct drill *d)
 static bool bind_own(struct drill *d)
 {
     struct hostile_driver *s = hostile_of(d);
-    struct pv_create_bind r = {.index = OWN_GID,
-                               .type = s->version < PV_VERSION_ROCE_V2 ? PV_GID_ROCE_V1
-                                                                       : PV_GID_ROCE_V2};
+    struct pv_create_bind r = {.index = OWN_GID, .type = hostile_gid_type(s)};
 
     memcpy(r.gid, s->own_gid, sizeof(r.gid));
     memcpy(s->gid[OWN_GID].raw, s->own_gid, sizeof(s->own_gid));

@@ -677,5 +677,4 @@ const struct drill_kind drill_of_shared = {.name = "shared",
                                            .steps = STEPS,
                                            .set_up = set_up,
                                            .take = take,
-                                           .extensions =
-                                               RDMA_EXTENSIONS & ~VIRTIO_FEATURE(VF_QP_END)};
+                                           .extensions = EXTEND_UNSEEN};

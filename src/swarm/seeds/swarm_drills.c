@@ -104,11 +104,14 @@ static void write_smaller(const struct swarm_options *o, const struct drill_kind
 static void print_failure(const struct swarm_options *o, const struct drill_kind *kind,
                           const struct drill_run *run)
 {
+    struct swarm_options one = *o;
+    char again[SWARM_AGAIN_BYTES];
+
+    one.drill = kind->name;
+    swarm_again(&one, run->seed, again);
     printf("seed %llu, a drill of %s: %s, but: %s\n", (unsigned long long)run->seed, kind->name,
            run->ret_wrong, run->ret_have);
-    printf("  again: rdmalab swarm%s%s --drill %s --seed %llu --events\n  this is version %s\n",
-           o->devices ? " --devices" : "", o->extensions ? " --extensions" : "", kind->name,
-           (unsigned long long)run->seed, RDMALAB_VERSION);
+    printf("  again: %s\n  this is version %s\n", again, RDMALAB_VERSION);
     if (o->shrinks)
         write_smaller(o, kind, run);
     fflush(stdout);

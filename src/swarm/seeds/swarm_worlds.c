@@ -121,17 +121,14 @@ static void write_script(const struct swarm_options *o, const struct world *w, s
                name);
 }
 
-#define AGAIN_BYTES 128u
-
-/* The command that runs seed @seed again. */
-static void command(const struct swarm_options *o, uint64_t seed, char out[AGAIN_BYTES])
+void swarm_again(const struct swarm_options *o, uint64_t seed, char out[SWARM_AGAIN_BYTES])
 {
     if (o->is_matrix)
-        snprintf(out, AGAIN_BYTES, "rdmalab swarm --matrix --cell %llu --events",
+        snprintf(out, SWARM_AGAIN_BYTES, "rdmalab swarm --matrix --cell %llu --events",
                  (unsigned long long)seed);
     else
-        snprintf(out, AGAIN_BYTES, "rdmalab swarm%s%s%s%s%s --seed %llu --events",
-                 o->pairs ? " --pairs" : "", o->devices ? " --devices" : "",
+        snprintf(out, SWARM_AGAIN_BYTES, "rdmalab swarm%s%s%s%s%s --seed %llu --events",
+                 o->pairs && !o->drill ? " --pairs" : "", o->devices ? " --devices" : "",
                  o->extensions ? " --extensions" : "", o->drill ? " --drill " : "",
                  o->drill ? o->drill : "", (unsigned long long)seed);
 }
@@ -139,10 +136,10 @@ static void command(const struct swarm_options *o, uint64_t seed, char out[AGAIN
 /* Prints the failure of @w and the command that repeats it, and writes a reduced world. */
 static void print_failure(const struct swarm_options *o, struct world *w, struct world_run *r)
 {
-    char again[AGAIN_BYTES];
+    char again[SWARM_AGAIN_BYTES];
 
     world_print_failure(r, stdout);
-    command(o, w->seed, again);
+    swarm_again(o, w->seed, again);
     printf("  again: %s\n  this is version %s\n", again, RDMALAB_VERSION);
     if (o->shrinks) {
         const uint32_t before = w->n_deeds, runs = world_shrink(w, r, SHRINKING_RUNS);
@@ -200,12 +197,12 @@ static void try_seeds(const struct swarm_options *o, uint32_t job, struct worlds
 
     for (uint64_t seed = o->first + job; seed <= o->last && !*signals_interrupted();
          seed += o->jobs) {
-        char again[AGAIN_BYTES];
+        char again[SWARM_AGAIN_BYTES];
         bool right = true, broke;
 
         if (o->minutes > 0 && now_seconds() >= end)
             break;
-        command(o, seed, again);
+        swarm_again(o, seed, again);
         signals_replay("%s", again);
         if (!o->drill) {
             world_draw(w, seed, o->pairs);
@@ -240,14 +237,14 @@ static bool try_cell(void *ctx, const struct matrix_cell *c)
     const struct cell_run *cells = ctx;
     const struct swarm_options *o = cells->o;
     struct prng choice = prng_stream(o->first, c->number);
-    char again[AGAIN_BYTES];
+    char again[SWARM_AGAIN_BYTES];
 
     if (c->number % o->jobs != cells->job)
         return true;
     if (o->one_in > 1 ? prng_below(&choice, o->one_in) != 0
                       : c->number < o->first || c->number > o->last)
         return true;
-    command(o, c->number, again);
+    swarm_again(o, c->number, again);
     signals_replay("%s", again);
     matrix_world(cells->w, c);
     count(cells->met, try_world(o, cells->w, cells->r, cells->met));

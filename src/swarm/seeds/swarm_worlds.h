@@ -35,6 +35,11 @@ struct swarm_options {
     void (*print)(void *ctx, const struct ev *e);
 };
 
+#define SWARM_AGAIN_BYTES 128u
+
+/* Writes the command that runs @seed of @o again, and prints its events. */
+void swarm_again(const struct swarm_options *o, uint64_t seed, char out[SWARM_AGAIN_BYTES]);
+
 /* Runs the seeds and prints the results.  Returns an exit status of rdmalab. */
 int swarm_worlds(const struct swarm_options *o);
 

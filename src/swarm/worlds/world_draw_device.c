@@ -88,11 +88,6 @@ void world_draw_devices(struct world *w)
     }
 }
 
-/* The model takes the completions of a queue pair's life behind the RESET that ends it.  QP_END
- * drops those.
- */
-#define EXTENSIONS_SEEN VIRTIO_FEATURE(EXT_QP_END)
-
 void world_draw_extensions(struct world *w)
 {
     struct prng rng = prng_stream(w->seed, STREAM_EXTENSIONS);
@@ -100,8 +95,7 @@ void world_draw_extensions(struct world *w)
     for (uint32_t h = 0; h < w->n_hosts; h++) {
         struct extend e = extend_draw(&rng);
 
-        e.extensions &= ~EXTENSIONS_SEEN;
-
+        e.extensions &= EXTEND_UNSEEN; /* the model expects all completions */
         if (w->host[h].device == DEVICE_virtio)
             w->host[h].extend = e;
     }
