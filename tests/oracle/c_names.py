@@ -16,6 +16,7 @@ import sys
 TABLES = ["wc_status", "wc_opcode", "wc_flag", "qp_state", "qp_type", "qp_attr", "wr_opcode", "send_flag", "access", "mtu",
           "async_event", "rdma_cm_event", "device_status", "feature", "net_feature"]
 HEADERS = ["infiniband/verbs.h", "rdma/rdma_cma.h", "linux/virtio_config.h", "linux/virtio_ring.h", "linux/virtio_net.h"]
+INCLUDES = "".join(f"#include <{h}>\n" for h in HEADERS)
 ROW = re.compile(r"^(\w+)   .* (0x[0-9a-f]+|\d+), in C (\w+)$", re.MULTILINE)
 WORD = re.compile(r"^([A-Z0-9][A-Z0-9_]+)  ", re.MULTILINE)
 # What this device cannot report: tag matching of other transports.
@@ -43,8 +44,8 @@ def told(rdmalab):
     return found
 
 
-def compiles(includes, name, number):
-    text = "".join(f"#include <{h}>\n" for h in includes) + f'_Static_assert({name} == {number}, "");\n'
+def compiles(name, number):
+    text = INCLUDES + f'_Static_assert({name} == {number}, "");\n'
     result = subprocess.run(["gcc", "-fsyntax-only", "-x", "c", "-"], input=text, stderr=subprocess.PIPE, text=True, check=False)
     return result.returncode == 0
 
@@ -54,21 +55,20 @@ def main():
         sys.exit(__doc__)
     rdmalab = sys.argv[1]
     passed, wrong = 0, []
-    header = subprocess.run(["gcc", "-E", "-x", "c", "-"], input="".join(f"#include <{h}>\n" for h in HEADERS),
+    header = subprocess.run(["gcc", "-E", "-x", "c", "-"], input=INCLUDES,
                             stdout=subprocess.PIPE, text=True, check=True).stdout
     names = {name: number for name, number in told(rdmalab).items()
              if not NEWER.match(name) or re.search(rf"\b{name}\b", header)}
     if len(names) < 100:
         wrong.append(f"explain tells only {len(names)} names of C")
-    all_of_it = "".join(f"#include <{h}>\n" for h in HEADERS)
-    all_of_it += "".join(f'_Static_assert({name} == {number}, "");\n' for name, number in names.items())
+    all_of_it = INCLUDES + "".join(f'_Static_assert({name} == {number}, "");\n' for name, number in names.items())
     result = subprocess.run(["gcc", "-fsyntax-only", "-x", "c", "-"], input=all_of_it, stderr=subprocess.PIPE, text=True,
                             check=False)
     if result.returncode == 0:
         passed += len(names)
     else:
         for name, number in names.items():
-            if compiles(HEADERS, name, number):
+            if compiles(name, number):
                 passed += 1
             else:
                 wrong.append(f"{name} is not {number} in the headers")

@@ -95,7 +95,7 @@ def check_signals(program):
 
 
 def has_unnamed_files(directory):
-    """Whether the file system has files without a name, which end with their last process."""
+    """Returns true if the file system has files without a name, which end with their last process."""
     try:
         os.close(os.open(directory, os.O_TMPFILE | os.O_WRONLY))
         return True

@@ -101,8 +101,8 @@ def check_key(program):
     ensure(len(text) == 20 and text[:4] == [f"{'psn':12} {r['seed']:>8}  {r['answer']}" for r in rows[4:]], str(text))
     whole = program.run("quiz", "--key", "--seeds", "3..3", "--format", "csv").stdout
     ensure([row["topic"] for row in csv.DictReader(io.StringIO(whole))] == TOPICS, whole)
-    title = 'choice "one\033]0;x\a" if count(tx) == 0\nchoice "no" if count(tx) == 5\n'
-    program.file("escapes.tour").write_text(HEAD + LAB + 'screen "One"\n    Text.\nask "How many?"\n' + title + "do\n    show h1\n")
+    choices = 'choice "one\033]0;x\a" if count(tx) == 0\nchoice "no" if count(tx) == 5\n'
+    program.file("escapes.tour").write_text(HEAD + LAB + 'screen "One"\n    Text.\nask "How many?"\n' + choices + "do\n    show h1\n")
     result = program.run("quiz", "escapes.tour", "--key", "--seeds", "1..1")
     ensure(result.returncode == 0 and r") one\x1b]0;x\x07" in result.stdout and "\033" not in result.stdout, result.stdout + result.stderr)
     program.file("wrong.tour").write_text(BAD["two-right"][0])

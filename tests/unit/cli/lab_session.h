@@ -66,6 +66,18 @@ static inline void lab_run(struct lab *l, const char *lines)
         fail_msg("%s: %s", lines, l->s->diag.message);
 }
 
+/* Returns what @line prints.  The caller frees it. */
+static inline char *lab_answer(struct lab *l, const char *line)
+{
+    size_t before;
+
+    fflush(l->f);
+    before = l->n;
+    lab_run(l, line);
+    fflush(l->f);
+    return strdup(l->out + before);
+}
+
 /* Fails unless @line, executed after @lines, prints @says. */
 static inline void assert_line_prints(const char *lines, const char *line, const char *says)
 {
@@ -104,16 +116,14 @@ static inline void lab_tells(const char *test_c, const char *name, const char *l
                              const char *asked, const char *words)
 {
     struct lab l;
-    size_t before;
+    char *text;
 
     lab_open(&l, false);
     lab_run(&l, lines);
-    fflush(l.f);
-    before = l.n;
-    lab_run(&l, asked);
-    fflush(l.f);
-    assert_in_order(l.out + before, words);
-    golden_compare(test_c, name, l.out + before);
+    text = lab_answer(&l, asked);
+    assert_in_order(text, words);
+    golden_compare(test_c, name, text);
+    free(text);
     lab_close(&l);
 }
 

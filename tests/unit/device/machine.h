@@ -128,6 +128,13 @@ static inline void machine_out(struct virtio_dev *dev, enum reg reg, uint32_t wi
     virtio_write(dev, (uint32_t)reg, width, value);
 }
 
+/* Disables @queue by QUEUE_RESET. */
+static inline void machine_reset_queue(struct virtio_dev *dev, uint32_t queue)
+{
+    machine_out(dev, REG_QUEUE_SELECT, 2, queue);
+    machine_out(dev, REG_QUEUE_RESET, 2, 1);
+}
+
 void machine_poke(struct machine *m, uint64_t gpa, const void *bytes, size_t n);
 void machine_peek(const struct machine *m, uint64_t gpa, void *bytes, size_t n);
 

@@ -20,12 +20,6 @@ static int set_up(void **state)
     return machine_set_up_extensions(state);
 }
 
-static void queue_reset(struct machine *m, uint32_t queue)
-{
-    machine_out(&m->rdma.pci, REG_QUEUE_SELECT, 2, queue);
-    machine_out(&m->rdma.pci, REG_QUEUE_RESET, 2, 1);
-}
-
 /* The CQN in the buffer that the device has completed, or 0. */
 static uint32_t next_event(const struct machine *m, struct ring *r)
 {
@@ -92,7 +86,7 @@ static void a_request_arms_no_queue_that_is_armed_in_memory(void **state)
         ASK(m, CMD_REQ_NOTIFY_CQ, req_notify, .cqn = 2, .flags = NOTIFY_NEXT_COMPLETION), RSP_OK);
     assert_int_equal(ASK(m, CMD_DESTROY_CQ, cq_handle, .cqn = 1), RSP_OK);
     assert_int_equal(ASK(m, CMD_CREATE_CQ, create_cq, .cqe = 4), RSP_OK);
-    assert_int_equal(machine_number(m), 1); /* which does not inherit the arming */
+    assert_int_equal(machine_number(m), 1); /* it does not inherit the arming */
     assert_int_equal(
         ASK(m, CMD_REQ_NOTIFY_CQ, req_notify, .cqn = 1, .flags = NOTIFY_NEXT_COMPLETION), RSP_OK);
 }
@@ -107,9 +101,8 @@ static void a_queue_leaves_the_line_wherever_it_stands(void **state)
 
     for (uint32_t gone = 1; gone <= 3; gone++) {
         struct ring r;
-        uint32_t i = 0;
 
-        queue_reset(m, queue);
+        machine_reset_queue(&m->rdma.pci, queue);
         for (uint32_t cqn = 1; cqn <= 3; cqn++)
             assert_int_equal(ASK(m, CMD_CREATE_CQ_EX, create_cq_ex, .cqe = 4), RSP_OK);
         for (uint32_t cqn = 1; cqn <= 3; cqn++)
@@ -122,7 +115,7 @@ static void a_queue_leaves_the_line_wherever_it_stands(void **state)
         an_event(m, gone);
         assert_null(rdma_ceqs_invariant(&m->rdma));
         r = ring_enable(m, &m->rdma.pci, queue);
-        for (; i < 3; i++)
+        for (uint32_t i = 0; i < 3; i++)
             ring_post_event(m, &r, i, EVENT_BYTES);
         ring_kick(&r);
         machine_run(m);
@@ -154,7 +147,7 @@ static void events_outlive_a_reset_of_their_queue(void **state)
         an_event(m, 1);
         an_event(m, 2);
         ring_post_event(m, &r, 1, EVENT_BYTES);
-        queue_reset(m, queue);
+        machine_reset_queue(&m->rdma.pci, queue);
         assert_true(rdma_ceq_waits(&m->rdma, queue));
         ring_kick(&r); /* of a queue that is not enabled */
         machine_run(m);
@@ -195,7 +188,7 @@ static void buffers_that_fit_nothing_are_completed_and_interrupt(void **state)
     assert_int_equal(next_event(m, &r), 1);
 }
 
-/* The index behind which the device wants a kick for @r. */
+/* Returns avail_event of @r: the device wants a kick for the chain behind that index. */
 static uint16_t avail_event(const struct machine *m, const struct ring *r)
 {
     uint8_t le[2];
@@ -217,7 +210,7 @@ static void a_kick_is_wanted_while_an_event_waits(void **state)
     assert_int_not_equal(avail_event(m, &r), 0);
     an_event(m, 1);
     assert_int_equal(avail_event(m, &r), 0);
-    queue_reset(m, queue);
+    machine_reset_queue(&m->rdma.pci, queue);
     r = ring_enable(m, &m->rdma.pci, queue);
     assert_int_equal(avail_event(m, &r), 0);
 }
@@ -317,22 +310,20 @@ static void a_page_list_of_reg_mr_is_checked(void **state)
         {ragged, 1, {0, 0, 0, LIST_AT, 1, 0, 1}, RULE_REG_LIST_MEMORY, false},
     };
 
-    (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct machine *m;
         struct rfc_cqe cqe;
         struct pair p;
-        void *own;
 
-        set_up(&own);
-        m = own;
+        set_up(state);
+        m = *state;
         p = machine_pair(m, machine_mac);
         put_list(m, rows[i].r.pages, rows[i].pages, rows[i].n_pages);
         cqe = reg(m, &p, &rows[i].r, rows[i].is_gone);
         assert_int_equal(m->rdma.nic.hca.refused.why, REF_PD_HANDLE); /* of the last request */
         assert_int_equal(cqe.status, rows[i].rule == RULE_NONE ? WCS_SUCCESS : WCS_MW_BIND_ERR);
         assert_int_equal(cqe.vendor_err, rows[i].rule);
-        machine_tear_down(&own);
+        machine_tear_down(state);
     }
 }
 
@@ -366,16 +357,14 @@ static void an_end_completes_all_buffers_and_writes_nothing_more(void **state)
 {
     static const uint32_t ends[] = {CMD_DESTROY_QP, CMD_MODIFY_QP};
 
-    (void)state;
     for (size_t i = 0; i < ARRAY_LEN(ends); i++) {
         const struct rfc_qp_attr reset = {.qp_state = QPS_RESET};
         struct machine *m;
         struct rfc_cqe cqe;
         struct pair p;
-        void *own;
 
-        set_up(&own);
-        m = own;
+        set_up(state);
+        m = *state;
         p = with_work(m);
         for (uint32_t qpn = PAIR_SENDER; qpn <= PAIR_RECEIVER; qpn++) {
             assert_int_equal(ends[i] == CMD_DESTROY_QP
@@ -390,7 +379,7 @@ static void an_end_completes_all_buffers_and_writes_nothing_more(void **state)
         machine_run(m);
         assert_false(pair_completion(m, &p, 0, &cqe));
         assert_int_equal(returned(m, &p.sq) + returned(m, &p.rq), 0);
-        machine_tear_down(&own);
+        machine_tear_down(state);
     }
 }
 
@@ -401,9 +390,9 @@ static void a_queue_pair_without_queues_ends(void **state)
     struct pair p = with_work(m);
     const struct rfc_qp_attr error = {.qp_state = QPS_ERR}, reset = {.qp_state = QPS_RESET};
 
-    queue_reset(m, rdma_sq(&m->rdma, PAIR_SENDER));
+    machine_reset_queue(&m->rdma.pci, rdma_sq(&m->rdma, PAIR_SENDER));
     assert_int_equal(machine_modify(m, PAIR_RECEIVER, QPA_STATE, &error), RSP_OK);
-    queue_reset(m, rdma_rq(&m->rdma, PAIR_RECEIVER));
+    machine_reset_queue(&m->rdma.pci, rdma_rq(&m->rdma, PAIR_RECEIVER));
     assert_int_equal(machine_modify(m, PAIR_RECEIVER, QPA_STATE, &reset), RSP_OK);
     assert_int_equal(machine_modify(m, PAIR_RECEIVER, QPA_STATE, &reset), RSP_OK);
     assert_int_equal(ASK(m, CMD_DESTROY_QP, qp_handle, .qpn = PAIR_SENDER), RSP_OK);

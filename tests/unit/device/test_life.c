@@ -149,12 +149,6 @@ static void completion_queues_ask_for_no_kicks(void **state)
     assert_int_equal(used_flags(m, &m->ctrl), 0);
 }
 
-static void queue_reset(struct machine *m, uint32_t queue)
-{
-    machine_out(&m->rdma.pci, REG_QUEUE_SELECT, 2, queue);
-    machine_out(&m->rdma.pci, REG_QUEUE_RESET, 2, 1);
-}
-
 /* The queue pair of create_objects() in INIT, with its queues enabled. */
 static struct qp *qp_in_init(struct machine *m)
 {
@@ -174,13 +168,13 @@ static void a_queue_pair_in_use_cannot_go_on_without_its_queue(void **state)
     struct machine *m = *state;
     const struct qp *qp = qp_in_init(m);
 
-    queue_reset(m, 1); /* a CQ has no queue pair of its own */
-    queue_reset(m, rdma_sq(&m->rdma, 3));
+    machine_reset_queue(&m->rdma.pci, 1); /* a CQ has no queue pair of its own */
+    machine_reset_queue(&m->rdma.pci, rdma_sq(&m->rdma, 3));
     assert_int_equal(qp->state, QPS_INIT);
-    queue_reset(m, rdma_rq(&m->rdma, 2));
+    machine_reset_queue(&m->rdma.pci, rdma_rq(&m->rdma, 2));
     assert_int_equal(qp->state, QPS_ERR);
     assert_false(m->rdma.pci.queues[rdma_rq(&m->rdma, 2)].enabled);
-    queue_reset(m, rdma_sq(&m->rdma, 2)); /* in ERR nothing more is lost */
+    machine_reset_queue(&m->rdma.pci, rdma_sq(&m->rdma, 2)); /* in ERR nothing more is lost */
     assert_int_equal(m->events[EV_qp_state], 2);
 }
 
@@ -191,7 +185,7 @@ static void a_queue_pair_in_reset_does_not_mind(void **state)
     const struct qp *qp = qp_in_init(m);
 
     assert_int_equal(machine_move(m, 2, &reset), RSP_OK);
-    queue_reset(m, rdma_sq(&m->rdma, 2));
+    machine_reset_queue(&m->rdma.pci, rdma_sq(&m->rdma, 2));
     assert_int_equal(qp->state, QPS_RESET);
 }
 

@@ -393,16 +393,15 @@ static void a_port_is_down_until_it_is_unquiesced(void **state)
     assert_int_equal(a.max_vl_num, 1); /* as a code: 0 is reserved */
     rnic_link_changed(&g->d->nic, false);
     assert_int_equal(pvrig_peek32(g, g->async.pages + PV_RING_RX), 1); /* an event */
-    /* The interface is down: links come and go without an event.  It is up again: there are some.
-     */
+    /* Changes of the link are events only while the interface is up. */
     g->d->unquiesced = false;
     assert_int_equal(pvrig_ask(g, QUERY_PORT, query_port, .port = 1), 0);
     assert_int_equal(pvrig_handle(g), 1);
     rnic_link_changed(&g->d->nic, true);
     assert_int_equal(pvrig_peek32(g, g->async.pages + PV_RING_RX), 1);
     pvrig_out(g, PVR_CTL, PV_CTL_UNQUIESCE);
-    assert_int_equal(pvrig_peek32(g, g->async.pages + PV_RING_RX),
-                     1); /* the driver tells its users */
+    /* The driver that has unquiesced the device tells its users itself. */
+    assert_int_equal(pvrig_peek32(g, g->async.pages + PV_RING_RX), 1);
     rnic_link_changed(&g->d->nic, false);
     assert_int_equal(pvrig_peek32(g, g->async.pages + PV_RING_RX), 2);
     assert_int_equal(pvrig_ask(g, QUERY_PKEY, query_pkey, .port = 1), 0);

@@ -213,7 +213,7 @@ static void a_restart_begins_at_the_first_slot(void **state)
         assert_int_equal(pv_ring_take(&b->ram, &r, 1, out, &slot), PV_TAKEN);
     assert_true(pv_ring_end(&b->ram, &r));
     pv_ring_restart(&r);
-    assert_false(pv_ring_end(&b->ram, &r)); /* what was not over is no entry any more */
+    assert_false(pv_ring_end(&b->ram, &r)); /* an entry that was not over is none any more */
     poke32(b, head, 0);
     poke32(b, tail, N);
     for (uint32_t i = 0; i < N; i++) {

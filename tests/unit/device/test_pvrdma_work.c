@@ -227,9 +227,9 @@ static void datagrams_say_their_network_type(void **state)
 static void network_types_came_with_version_18(void **state)
 {
     for (uint32_t version = PV_VERSION_LEAST; version <= PV_VERSION_ROCE_V2; version++) {
+        const bool old = version < PV_VERSION_ROCE_V2;
         struct pv_rig *g = pvrig_new(0, 0);
-        struct pv_create_bind bind = {.type = version < PV_VERSION_ROCE_V2 ? PV_GID_ROCE_V1
-                                                                           : PV_GID_ROCE_V2};
+        struct pv_create_bind bind = {.type = old ? PV_GID_ROCE_V1 : PV_GID_ROCE_V2};
         uint64_t received_at;
         uint8_t area[40];
         struct pv_cqe c;
@@ -239,16 +239,16 @@ static void network_types_came_with_version_18(void **state)
         memcpy(bind.gid, pvrig_gid, sizeof(bind.gid));
         assert_int_equal(pvrig_ask_create_bind(g, PV_CMD_CREATE_BIND, &bind), 0);
         c = datagram(g, &received_at);
-        assert_int_equal(c.wc_flags, version < 18 ? 1 : 1 | PV_WC_NETWORK_HDR_TYPE);
-        assert_int_equal(c.network_hdr_type, version < 18 ? 0 : PV_NETWORK_IPV4);
+        assert_int_equal(c.wc_flags, old ? 1 : 1 | PV_WC_NETWORK_HDR_TYPE);
+        assert_int_equal(c.network_hdr_type, old ? 0 : PV_NETWORK_IPV4);
         /* Linux finds the kind of RoCE in the area: a GRH, or an IPv4 header at its end. */
         for (uint32_t i = 0; i < sizeof(area) / 4; i++)
             st_le32(area + 4 * (size_t)i, pvrig_peek32(g, received_at + 4 * (uint64_t)i));
-        assert_int_equal(area[0] >> 4, version < 18 ? 6 : 0);
-        assert_int_equal(area[6], version < 18 ? 0x1b : 0);
-        assert_int_equal(area[20] >> 4, version < 18 ? 0 : 4);
-        assert_memory_equal(area + (version < 18 ? 24 : 36), pvrig_gid + (version < 18 ? 0 : 12),
-                            version < 18 ? GID_BYTES : 4);
+        assert_int_equal(area[0] >> 4, old ? 6 : 0);
+        assert_int_equal(area[6], old ? 0x1b : 0);
+        assert_int_equal(area[20] >> 4, old ? 0 : 4);
+        assert_memory_equal(area + (old ? 24 : 36), pvrig_gid + (old ? 0 : 12),
+                            old ? GID_BYTES : 4);
         pvrig_tear_down(state);
     }
 }

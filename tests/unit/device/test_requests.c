@@ -267,8 +267,7 @@ static void a_ring_that_feeds_itself_has_one_turn_in_each_tick(void **state)
 
     for (uint32_t i = 0; i < AHEAD; i++)
         assert_int_equal(machine_ask(m, CMD_CREATE_PD, NULL, 0, ROOM), RSP_OK);
-    machine_out(&m->rdma.pci, REG_QUEUE_SELECT, 2, QUEUE_CTRL);
-    machine_out(&m->rdma.pci, REG_QUEUE_RESET, 2, 1);
+    machine_reset_queue(&m->rdma.pci, QUEUE_CTRL);
     m->ctrl = ring_enable(m, &m->rdma.pci, QUEUE_CTRL);
     machine_out(&m->rdma.pci, REG_QUEUE_MSIX_VECTOR, 2, VIRTIO_NO_VECTOR);
     put_request(m, CMD_CREATE_PD, 0);

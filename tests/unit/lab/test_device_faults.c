@@ -3,25 +3,19 @@
 #include "testing.h"
 
 #include "emu/facts/enum/fault.h"
-#include "emu/facts/enum/mtu.h"
 #include "emu/facts/enum/send_flag.h"
 #include "emu/lab/lab_state.h"
-#include "testbed/testbed.h"
+#include "plain_bed.h"
 
 /* More than the completions that a queue remembers. */
 #define MANY 2000u
 
-static const struct testbed_config plain = {.seed = 3,
-                                            .check_invariants = true,
-                                            .mr_bytes = 4096,
-                                            .max_wr = 16,
-                                            .path_mtu = MTU_1024,
-                                            .timeout = 8,
-                                            .retry_cnt = 7,
-                                            .rnr_retry = 7,
-                                            .min_rnr_timer = 1,
-                                            .latency_ns = 1000,
-                                            .rate_bps = UINT64_C(100000000000)};
+static void set_up(struct testbed *r)
+{
+    const struct testbed_config config = plain_bed(0);
+
+    assert_int_equal(testbed_init(r, &config), RDL_OK);
+}
 
 static struct rdl_device_fault_config lost_kick(const struct testbed *r)
 {
@@ -44,7 +38,7 @@ static void a_fault_that_cannot_be_is_refused(void **state)
     struct testbed r;
 
     (void)state;
-    assert_int_equal(testbed_init(&r, &plain), RDL_OK);
+    set_up(&r);
     for (size_t i = 0; i < ARRAY_LEN(bad); i++)
         bad[i] = lost_kick(&r);
     bad[0].kind = FLT_DROP;
@@ -98,7 +92,7 @@ static void faults_come_and_go(void **state)
     struct testbed r;
 
     (void)state;
-    assert_int_equal(testbed_init(&r, &plain), RDL_OK);
+    set_up(&r);
     for (uint32_t i = 0; i < MANY; i++) {
         one_round(&r, i);
         if (i == MANY - 400)
@@ -121,7 +115,7 @@ static void nobody_answers_for_what_a_device_invents(void **state)
     size_t n;
 
     (void)state;
-    assert_int_equal(testbed_init(&r, &plain), RDL_OK);
+    set_up(&r);
     c = lost_kick(&r);
     c.kind = FLT_SPURIOUS;
     c.id = 1;

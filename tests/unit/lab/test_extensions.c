@@ -4,32 +4,26 @@
 
 #include <stdio.h>
 
-#include "emu/facts/enum/mtu.h"
 #include "emu/facts/enum/qp_attr.h"
 #include "emu/facts/enum/qp_state.h"
 #include "emu/facts/rfc.h"
 #include "emu/facts/virtio/feature.h"
 #include "emu/facts/virtio_rdma/ctrl_cmd.h"
+#include "plain_bed.h"
 #include "rdmalab/control.h"
 #include "rdmalab/inspect.h"
 #include "rdmalab/program.h"
-#include "testbed/testbed.h"
 
 #define STEPS_MAX 16u
 
-static const struct testbed_config extended = {.seed = 3,
-                                               .check_invariants = true,
-                                               .extensions = VIRTIO_FEATURE(EXT_ALL),
-                                               .mr_bytes = 4096,
-                                               .max_wr = 16,
-                                               .path_mtu = MTU_1024,
-                                               .timeout = 8,
-                                               .retry_cnt = 7,
-                                               .rnr_retry = 7,
-                                               .min_rnr_timer = 1,
-                                               .latency_ns = 1000,
-                                               .rate_bps = UINT64_C(100000000000)};
 static const struct rdl_limits none;
+
+static void set_up(struct testbed *r)
+{
+    const struct testbed_config config = plain_bed(VIRTIO_FEATURE(EXT_ALL));
+
+    assert_int_equal(testbed_init(r, &config), RDL_OK);
+}
 
 static enum rdl_status reset(struct testbed *r, unsigned side)
 {
@@ -59,7 +53,7 @@ static void no_receive_gets_into_the_end_of_a_queue_pair(void **state)
         enum rdl_status posted;
         struct testbed r;
 
-        assert_int_equal(testbed_init(&r, &extended), RDL_OK);
+        set_up(&r);
         assert_int_equal(testbed_recv(&r, 1, 1, 0, 64), RDL_OK);
         assert_int_equal(reset(&r, 1), RDL_OK);
         for (uint32_t i = 0; i < steps; i++)
@@ -157,7 +151,7 @@ static void an_arming_for_any_completion_stays(void **state)
     struct testbed r;
 
     (void)state;
-    assert_int_equal(testbed_init(&r, &extended), RDL_OK);
+    set_up(&r);
     arm(&r, false);
     one_message(&r);
     while (number(&r, "h2.cq.count") == 0)

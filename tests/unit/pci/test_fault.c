@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which occasions the faults of a device hit, and which fault of several. */
+/* Faults of a device: the occasions that they hit, and the one of several that does. */
 #include "testing.h"
 
 #include "emu/facts/enum/fault.h"

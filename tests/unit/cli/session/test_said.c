@@ -13,15 +13,10 @@ static char *printed_by(const char *lines, const char *line)
 {
     struct lab l;
     char *text;
-    size_t before;
 
     lab_open(&l, true);
     lab_run(&l, lines);
-    fflush(l.f);
-    before = strlen(l.out);
-    lab_run(&l, line);
-    fflush(l.f);
-    text = strdup(l.out + before);
+    text = lab_answer(&l, line);
     lab_close(&l);
     return text;
 }
