@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "swarm/draw/extend.h"
 
+#include "emu/base/assert.h"
 #include "emu/base/prng.h"
 #include "emu/base/text.h"
 #include "emu/facts/enum_table.h"
@@ -32,5 +33,6 @@ const char *extend_words(const struct extend *e, char out[EXTEND_WORDS_BYTES])
     }
     if (e->extensions && e->ceqs)
         text_addf(&t, " ceqs=%u", e->ceqs);
+    RDL_ASSERT(!t.cut);
     return out;
 }

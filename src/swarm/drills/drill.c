@@ -220,6 +220,14 @@ const char *drill_extend(const struct drill *d, uint32_t host, struct rdl_host_c
     return extend_words(&e, words);
 }
 
+struct drill_run drill_again(const struct drill_run *run, const bool *is_left_out)
+{
+    return (struct drill_run){.seed = run->seed,
+                              .devices = run->devices,
+                              .extensions = run->extensions,
+                              .is_left_out = is_left_out};
+}
+
 bool drill_run(const struct drill_kind *kind, struct drill_run *run)
 {
     struct drill d = {.kind = kind,
@@ -275,10 +283,7 @@ uint32_t drill_shrink(const struct drill_kind *kind, const struct drill_run *run
         is_left_out[i] = true;
     for (uint32_t part = kind->steps; part > 0; part /= 2) {
         for (uint32_t from = 0; from < kind->steps && runs < runs_max; from += part) {
-            struct drill_run again = {.seed = run->seed,
-                                      .devices = run->devices,
-                                      .extensions = run->extensions,
-                                      .is_left_out = tried};
+            struct drill_run again = drill_again(run, tried);
             const uint32_t before = count_left(kind, is_left_out);
 
             memcpy(tried, is_left_out, sizeof(tried));

@@ -101,6 +101,9 @@ struct drill_run {
 /* Runs one drill of @kind.  Returns false if it broke a rule; the rule is in @run->ret_wrong. */
 bool drill_run(const struct drill_kind *kind, struct drill_run *run);
 
+/* Returns the drill of @run without the steps of @is_left_out, and without output and results. */
+struct drill_run drill_again(const struct drill_run *run, const bool *is_left_out);
+
 /* Reduces the failed drill @run: leaves out steps while the drill still breaks the same rule.
  * Makes at most @runs_max runs.  Sets the elements of @is_left_out, which has DRILL_STEPS_MAX: true
  * for a step that is not needed.  Returns the number of steps that are left.

@@ -82,11 +82,8 @@ static void write_smaller(const struct swarm_options *o, const struct drill_kind
                           const struct drill_run *run)
 {
     bool is_left_out[DRILL_STEPS_MAX];
-    struct drill_run smaller = {.seed = run->seed,
-                                .devices = run->devices,
-                                .extensions = run->extensions,
-                                .is_left_out = is_left_out};
     const uint32_t left = drill_shrink(kind, run, SHRINKING_RUNS, is_left_out);
+    struct drill_run smaller = drill_again(run, is_left_out);
     char name[PATH_MAX];
 
     printf("  %u of its %u steps show it\n", left, run->ret_step + 1);
