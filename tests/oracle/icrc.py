@@ -46,10 +46,14 @@ def icrc_ipv6(packet):
     return zlib.crc32(b"\xff" * 8 + masked).to_bytes(4, "little")
 
 
+ICRC = {4: icrc_ipv4, 6: icrc_ipv6}
+BTH_AT = {4: 28, 6: 48}
+
+
 def icrc_of_rxe(packet, version):
-    """That of a FLUSH of rxe of Linux 7.3, which covers the bytes from the BTH on a second time."""
-    masked = {4: icrc_ipv4, 6: icrc_ipv6}[version](packet)
-    return zlib.crc32(packet[28 if version == 4 else 48:-4], int.from_bytes(masked, "little")).to_bytes(4, "little")
+    """The ICRC of a FLUSH of rxe of Linux 7.3, which covers the bytes from the BTH on a second time."""
+    once = int.from_bytes(ICRC[version](packet), "little")
+    return zlib.crc32(packet[BTH_AT[version]:-4], once).to_bytes(4, "little")
 
 
 class FirstOfEachKind:
@@ -77,10 +81,10 @@ def check(frames, with_scapy=lambda packet: True):
         if not frame.is_roce():
             continue
         version, packet = frame.ip()
-        if packet[28 if version == 4 else 48] == RC_FLUSH and packet[-4:] == icrc_of_rxe(packet, version):
+        if packet[BTH_AT[version]] == RC_FLUSH and packet[-4:] == icrc_of_rxe(packet, version):
             n_frames += 1
             continue
-        wanted = {icrc_ipv4(packet) if version == 4 else icrc_ipv6(packet)}
+        wanted = {ICRC[version](packet)}
         if version == 4 and with_scapy(packet):
             wanted.add(icrc_of_scapy(packet))
         n_frames += 1
