@@ -258,14 +258,14 @@ void kept_drop(struct virtio_rdma *d, struct kept_cqes *k);
  */
 bool cq_drop_of(struct virtio_rdma *d, struct guest_cq *cq, uint32_t qpn);
 
-/* work.c: takes back the used buffers of a work queue.  Returns false if the ring is broken. */
-bool work_reclaim(struct virtio_rdma *d, uint32_t queue);
+/* work.c: takes back the used buffers of a work queue.  If it is the send queue of @sender, which
+ * is otherwise NULL, the page lists of its requests are freed, too.  Returns false if the ring is
+ * broken.
+ */
+bool work_reclaim(struct virtio_rdma *d, uint32_t queue, struct virtio_rdma_qp *sender);
 
-/* The same for the send queue of @qp: page lists of its requests are freed, too. */
-bool work_reclaim_sends(struct virtio_rdma *d, struct guest_qp *qp);
-
-/* Frees the page lists of all requests in the send queue of @qp. */
-void work_forget_lists(struct virtio_rdma *d, struct guest_qp *qp);
+/* Frees the page lists of all requests in the send queue of @q. */
+void work_forget_lists(struct virtio_rdma *d, struct virtio_rdma_qp *q);
 
 /* qp.c */
 

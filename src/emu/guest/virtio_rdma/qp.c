@@ -95,27 +95,26 @@ void answer_qp_refused(struct virtio_rdma *d)
     give_mem(d, answered_qp(d));
 }
 
-/* Takes back the buffers of a work queue of @qp.  Returns false if the device has not completed all
- * of them. */
-static bool is_ended(struct virtio_rdma *d, struct guest_qp *qp, bool sends)
+/* Takes back the buffers of a work queue as work_reclaim() does.  Returns false if the device has
+ * not completed all of them.
+ */
+static bool is_ended(struct virtio_rdma *d, uint32_t queue, struct virtio_rdma_qp *sender)
 {
-    const uint32_t queue = sends ? qp->sq.queue : qp->rq.queue;
-
-    return (sends ? work_reclaim_sends(d, qp) : work_reclaim(d, queue)) &&
-           virtio_rdma_vq(d, queue)->n_outstanding == 0;
+    return work_reclaim(d, queue, sender) && virtio_rdma_vq(d, queue)->n_outstanding == 0;
 }
 
 /* Ends a use of @qp with the feature QP_END: its rings are empty, and the completions that wait in
  * its CQs are its last ones.  Their buffers go back to the device, so that nothing of this use is
  * polled behind it.  [decision 0065]
  */
-static void end_qp(struct virtio_rdma *d, struct guest_qp *qp)
+static void end_qp(struct virtio_rdma *d, struct virtio_rdma_qp *q)
 {
+    const struct guest_qp *qp = &q->qp;
     bool whole;
 
     if (!virtio_has_feature(&d->virtio, VF_QP_END))
         return;
-    whole = is_ended(d, qp, true) && (qp->srq || is_ended(d, qp, false)) &&
+    whole = is_ended(d, qp->sq.queue, q) && (qp->srq || is_ended(d, qp->rq.queue, NULL)) &&
             cq_drop_of(d, qp->send_cq, qp->qpn) &&
             (qp->recv_cq == qp->send_cq || cq_drop_of(d, qp->recv_cq, qp->qpn));
     if (!whole)
@@ -128,8 +127,8 @@ void answer_destroy_qp(struct virtio_rdma *d, const uint8_t *data)
 
     (void)data;
     events_poll(d); /* passes on events of this object before its number is reused */
-    end_qp(d, &q->qp);
-    work_forget_lists(d, &q->qp);
+    end_qp(d, q);
+    work_forget_lists(d, q);
     queue_leave(d, q->qp.sq.queue, &q->sq_mem);
     if (!q->qp.srq)
         queue_leave(d, q->qp.rq.queue, &q->rq_mem);
@@ -171,12 +170,12 @@ enum rdl_status request_modify_qp(struct guest_qp *qp, const struct rdl_qp_attr 
 
 void answer_modify_qp(struct virtio_rdma *d, const uint8_t *data)
 {
-    struct guest_qp *qp = &answered_qp(d)->qp;
+    struct virtio_rdma_qp *q = answered_qp(d);
 
     (void)data;
-    verbs_modified(qp);
-    if (verbs_is_reset(qp))
-        end_qp(d, qp);
+    verbs_modified(&q->qp);
+    if (verbs_is_reset(&q->qp))
+        end_qp(d, q);
 }
 
 enum rdl_status request_query_qp(struct guest_qp *qp)

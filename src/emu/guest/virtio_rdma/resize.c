@@ -197,12 +197,25 @@ enum rdl_status request_resize_qp(struct guest_qp *qp, uint32_t max_send_wr, uin
     return st;
 }
 
-/* Replaces the memory of a work queue if its size changes.  Returns false on failure. */
-static bool exchange_work(struct virtio_rdma *d, uint32_t queue, struct guest_queue_mem *mem,
-                          struct guest_queue_mem *new_mem)
+/* Replace the memory of a work queue if its size changes.  Return false on failure. */
+static bool exchange_sends(struct virtio_rdma *d, struct virtio_rdma_qp *q)
 {
-    return new_mem->size == 0 ||
-           (work_reclaim(d, queue) && exchange(d, queue, VIRTIO_NO_VECTOR, mem, new_mem));
+    const uint32_t queue = q->qp.sq.queue;
+
+    if (q->new_sq.size == 0)
+        return true;
+    if (!work_reclaim(d, queue, q))
+        return false;
+    work_forget_lists(d, q); /* the new ring has another size */
+    return exchange(d, queue, VIRTIO_NO_VECTOR, &q->sq_mem, &q->new_sq);
+}
+
+static bool exchange_receives(struct virtio_rdma *d, struct virtio_rdma_qp *q)
+{
+    const uint32_t queue = q->qp.rq.queue;
+
+    return q->new_rq.size == 0 || (work_reclaim(d, queue, NULL) &&
+                                   exchange(d, queue, VIRTIO_NO_VECTOR, &q->rq_mem, &q->new_rq));
 }
 
 void answer_resize_qp(struct virtio_rdma *d, const uint8_t *data)
@@ -210,10 +223,7 @@ void answer_resize_qp(struct virtio_rdma *d, const uint8_t *data)
     struct virtio_rdma_qp *q = (struct virtio_rdma_qp *)asked_about(d);
 
     (void)data;
-    if (q->new_sq.size > 0 && work_reclaim_sends(d, &q->qp))
-        work_forget_lists(d, &q->qp); /* the new ring has another size */
-    if (exchange_work(d, q->qp.sq.queue, &q->sq_mem, &q->new_sq) &&
-        exchange_work(d, q->qp.rq.queue, &q->rq_mem, &q->new_rq)) {
+    if (exchange_sends(d, q) && exchange_receives(d, q)) {
         verbs_qp_resized(&q->qp);
         return;
     }

@@ -34,18 +34,6 @@ static void add_sges(struct wqe *w, const struct rdl_sge *sge, size_t n)
     }
 }
 
-bool work_reclaim(struct virtio_rdma *d, uint32_t queue)
-{
-    enum vqd_used got;
-    uint16_t head;
-    uint32_t len;
-
-    do {
-        got = virtqueue_take_used(&d->virtio, virtio_rdma_vq(d, queue), queue, &head, &len);
-    } while (got == VQD_GOT);
-    return got != VQD_BROKEN;
-}
-
 static void forget_list(struct virtio_rdma *d, struct virtio_rdma_qp *q, uint32_t desc)
 {
     if (desc >= q->n_lists)
@@ -54,26 +42,22 @@ static void forget_list(struct virtio_rdma *d, struct virtio_rdma_qp *q, uint32_
     q->lists[desc] = NULL;
 }
 
-bool work_reclaim_sends(struct virtio_rdma *d, struct guest_qp *qp)
+bool work_reclaim(struct virtio_rdma *d, uint32_t queue, struct virtio_rdma_qp *sender)
 {
-    struct virtio_rdma_qp *q = (struct virtio_rdma_qp *)qp;
     enum vqd_used got;
     uint16_t head;
     uint32_t len;
 
     do {
-        got = virtqueue_take_used(&d->virtio, virtio_rdma_vq(d, qp->sq.queue), qp->sq.queue, &head,
-                                  &len);
-        if (got == VQD_GOT)
-            forget_list(d, q, head);
+        got = virtqueue_take_used(&d->virtio, virtio_rdma_vq(d, queue), queue, &head, &len);
+        if (got == VQD_GOT && sender)
+            forget_list(d, sender, head);
     } while (got == VQD_GOT);
     return got != VQD_BROKEN;
 }
 
-void work_forget_lists(struct virtio_rdma *d, struct guest_qp *qp)
+void work_forget_lists(struct virtio_rdma *d, struct virtio_rdma_qp *q)
 {
-    struct virtio_rdma_qp *q = (struct virtio_rdma_qp *)qp;
-
     for (uint32_t i = 0; i < q->n_lists; i++)
         forget_list(d, q, i);
     arena_release(d->arena, q->lists, q->n_lists * sizeof(*q->lists));
@@ -102,14 +86,15 @@ static enum rdl_status not_ending(const struct virtio_rdma *d, const struct gues
                                                                                : RDL_OK;
 }
 
-/* Takes back the used entries of @wq.  Returns RDL_OK if there is room for one more; otherwise
- * RDL_ERR_QUEUE_FULL or RDL_ERR_BROKEN.
+/* Takes back the used entries of @wq as work_reclaim() does.  Returns RDL_OK if there is room for
+ * one more; otherwise RDL_ERR_QUEUE_FULL or RDL_ERR_BROKEN.
  */
-static enum rdl_status make_room(struct virtio_rdma *d, const struct guest_wq *wq)
+static enum rdl_status make_room(struct virtio_rdma *d, const struct guest_wq *wq,
+                                 struct virtio_rdma_qp *sender)
 {
     const struct vqd *q = virtio_rdma_vq(d, wq->queue);
 
-    if (!work_reclaim(d, wq->queue))
+    if (!work_reclaim(d, wq->queue, sender))
         return RDL_ERR_BROKEN;
     return q->n_outstanding < wq->max_wr ? RDL_OK : RDL_ERR_QUEUE_FULL;
 }
@@ -250,7 +235,7 @@ enum rdl_status work_post_send(struct guest_qp *qp, const struct verbs_send *sen
     struct wqe w;
 
     if (st == RDL_OK)
-        st = work_reclaim_sends(d, qp) ? make_room(d, &qp->sq) : RDL_ERR_BROKEN;
+        st = make_room(d, &qp->sq, q);
     if (st == RDL_OK && list && !make_lists(d, q))
         st = RDL_ERR_NOMEM;
     if (st != RDL_OK)
@@ -277,7 +262,7 @@ static enum rdl_status post_recv(struct virtio_rdma *d, const struct guest_wq *r
                                  const struct guest_queue_mem *mem, const struct rdl_recv_wr *wr,
                                  uint32_t *ret_entry)
 {
-    const enum rdl_status st = make_room(d, rq);
+    const enum rdl_status st = make_room(d, rq, NULL);
     struct wqe w;
 
     if (st != RDL_OK)
