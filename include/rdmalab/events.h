@@ -69,7 +69,8 @@ struct rdl_cq_config {
 };
 
 /* Creates a completion queue of @host as rdl_create_cq() or rdl_create_cq_on() do.  Returns
- * RDL_ERR_INVAL in addition if the device does not have the vector.
+ * RDL_ERR_INVAL in addition if the device does not have the vector, or if the channel is on another
+ * host.
  */
 RDL_MUST_CHECK enum rdl_status rdl_create_cq_by(struct rdl_lab *lab, rdl_host host,
                                                 const struct rdl_cq_config *config,

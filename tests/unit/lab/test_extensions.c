@@ -11,6 +11,7 @@
 #include "emu/facts/virtio_rdma/ctrl_cmd.h"
 #include "plain_bed.h"
 #include "rdmalab/control.h"
+#include "rdmalab/events.h"
 #include "rdmalab/inspect.h"
 #include "rdmalab/program.h"
 
@@ -170,12 +171,28 @@ static void an_arming_for_any_completion_stays(void **state)
     testbed_done(&r);
 }
 
+/* A completion queue may have a channel of its own host alone. */
+static void a_channel_of_another_host_is_refused(void **state)
+{
+    struct rdl_cq_config config = {.cqe = 4, .vector = RDL_VECTOR_ANY};
+    struct testbed r;
+    rdl_cq cq;
+
+    (void)state;
+    assert_int_equal(testbed_init(&r, &extended), RDL_OK);
+    assert_int_equal(rdl_create_comp_channel(r.lab, r.side[1].host, NULL, &config.channel), RDL_OK);
+    assert_int_equal(rdl_create_cq_by(r.lab, r.side[0].host, &config, NULL, &cq), RDL_ERR_INVAL);
+    assert_int_equal(rdl_create_cq_by(r.lab, r.side[1].host, &config, NULL, &cq), RDL_OK);
+    testbed_done(&r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_receive_gets_into_the_end_of_a_queue_pair),
         cmocka_unit_test(an_arming_for_any_completion_stays),
         cmocka_unit_test(a_create_that_is_not_sent_gives_its_memory_back_once),
+        cmocka_unit_test(a_channel_of_another_host_is_refused),
     };
 
     return cmocka_run_group_tests_name("extensions", tests, NULL, NULL);

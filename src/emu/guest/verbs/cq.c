@@ -18,7 +18,8 @@ enum rdl_status verbs_create_cq_by(struct verbs *v, struct guest_channel *ch, ui
     struct guest_cq *cq;
     uint64_t handle;
 
-    if (st == RDL_OK && (cqe == 0 || (vector != RDL_VECTOR_ANY && vector >= verbs_vectors(v))))
+    if (st == RDL_OK && (cqe == 0 || (vector != RDL_VECTOR_ANY && vector >= verbs_vectors(v)) ||
+                         (ch && ch->o.verbs != v)))
         st = RDL_ERR_INVAL;
     if (st == RDL_OK && cqe > v->limits.max_cqe)
         st = RDL_ERR_LIMIT;

@@ -490,7 +490,9 @@ RDL_MUST_CHECK enum rdl_status verbs_create_cq(struct verbs *v, uint32_t cqe, co
 RDL_MUST_CHECK enum rdl_status verbs_create_cq_on(struct guest_channel *ch, uint32_t cqe,
                                                   const char *name, uint64_t *ret);
 
-/* Like verbs_create_cq_on() with a completion vector, or RDL_VECTOR_ANY.  @ch may be NULL. */
+/* Like verbs_create_cq_on() with a completion vector, or RDL_VECTOR_ANY.  @ch may be NULL.  Returns
+ * RDL_ERR_INVAL if it is that of another host.
+ */
 RDL_MUST_CHECK enum rdl_status verbs_create_cq_by(struct verbs *v, struct guest_channel *ch,
                                                   uint32_t cqe, uint32_t vector, const char *name,
                                                   uint64_t *ret);
