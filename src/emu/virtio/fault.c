@@ -256,29 +256,26 @@ size_t virtio_write_false(struct virtio_dev *d, struct device_fault *fault,
     return done;
 }
 
-uint32_t virtio_length(struct virtio_dev *d, uint32_t queue, uint32_t head, uint32_t len)
+/* Returns u.right, a value of @width bytes, or a wrong one if a fault of @kind hits. */
+static uint64_t falsify(struct virtio_dev *d, uint32_t kind, uint32_t width, struct untruth u)
 {
-    struct device_fault *f = virtio_fault_hits(d, FLT_FALSE_LENGTH, queue);
-    uint32_t wrong;
+    struct device_fault *f = virtio_fault_hits(d, kind, u.queue);
 
     if (!f)
-        return len;
-    wrong = len ^ (uint32_t)flip_of(f, 4);
-    tell_falsified(d, f,
-                   &(struct untruth){.queue = queue, .desc = head, .right = len, .wrong = wrong});
-    return wrong;
+        return u.right;
+    u.wrong = u.right ^ flip_of(f, width);
+    tell_falsified(d, f, &u);
+    return u.wrong;
+}
+
+uint32_t virtio_length(struct virtio_dev *d, uint32_t queue, uint32_t head, uint32_t len)
+{
+    return (uint32_t)falsify(d, FLT_FALSE_LENGTH, sizeof(len),
+                             (struct untruth){.queue = queue, .desc = head, .right = len});
 }
 
 uint64_t virtio_false_read(struct virtio_dev *d, uint32_t offset, uint32_t width, uint64_t value)
 {
-    struct device_fault *f = virtio_fault_hits(d, FLT_FALSE_READ, FAULT_QUEUE_ANY);
-    uint64_t wrong;
-
-    if (!f)
-        return value;
-    wrong = value ^ flip_of(f, width);
-    tell_falsified(
-        d, f,
-        &(struct untruth){.queue = FAULT_QUEUE_ANY, .at = offset, .right = value, .wrong = wrong});
-    return wrong;
+    return falsify(d, FLT_FALSE_READ, width,
+                   (struct untruth){.queue = FAULT_QUEUE_ANY, .at = offset, .right = value});
 }
