@@ -86,7 +86,7 @@ static enum refusal_reason share_ring(struct pvrdma *d, const uint8_t raw[16], u
     if (said.pages < 2 || said.pages > PV_PAGES_MAX)
         return hca_refuse(&d->nic.hca, REF_PAGE_LIST_LENGTH,
                           compared_range(2, PV_PAGES_MAX, said.pages));
-    n = pv_slots_used((said.pages - 1) * (PV_PAGE_BYTES / entry_bytes));
+    n = pv_shared_slots(said.pages, entry_bytes);
     why = pv_pages_read(&d->nic.hca, &(struct pv_directory){said.pdir, said.pages, said.pages},
                         &ret->pages);
     if (why != REF_NONE)

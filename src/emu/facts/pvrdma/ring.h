@@ -74,10 +74,12 @@ static inline uint32_t pv_slots_used(uint32_t n)
     return n & (0u - n);
 }
 
-/* Returns the slots that a ring of the shared region has for entries of @bytes. */
-static inline uint32_t pv_shared_slots(uint32_t bytes)
+/* Returns the slots that a ring of the shared region has in its @pages, 2 to PV_PAGES_MAX, for
+ * entries of @bytes.
+ */
+static inline uint32_t pv_shared_slots(uint32_t pages, uint32_t bytes)
 {
-    return pv_slots_used((PV_SHARED_RING_PAGES - 1) * PV_PAGE_BYTES / bytes);
+    return pv_slots_used((pages - 1) * (PV_PAGE_BYTES / bytes));
 }
 
 /* Returns the number of entries between the consumer's index @head and the producer's index @tail

@@ -14,7 +14,8 @@ bool pvd_events_init(const struct pvrdma_guest *d, struct pvd_shared_ring *r, ui
 {
     if (!pvd_pages_take(d, PV_SHARED_RING_PAGES, &r->pages))
         return false;
-    pvd_ring_init(d, &r->ring, &r->pages, false, 1, pv_shared_slots(entry_bytes), entry_bytes);
+    pvd_ring_init(d, &r->ring, &r->pages, false, 1,
+                  pv_shared_slots(PV_SHARED_RING_PAGES, entry_bytes), entry_bytes);
     return true;
 }
 
