@@ -82,11 +82,10 @@ RDL_MUST_CHECK enum rdl_status rdl_vm_access(struct rdl_lab *lab, rdl_host host,
 
 /* Sets the features that the functions of @host offer from their next reset on.  @features_off are
  * ring features that neither function offers, and extensions that virtio-rdma does not offer;
- * VERSION_1 is always offered.  @net_off are the
- * features of virtio-net alone that it does not offer.  All other features are offered, except that
- * virtio-rdma offers RESIZE and ON_DEMAND only with RING_RESET, and ARM_MEM only with CEQ.  A
- * running driver keeps its negotiated features.  Errors as rdl_vm_memory(), and
- * RDL_ERR_UNSUPPORTED: no function is virtio.
+ * VERSION_1 is always offered.  @net_off are the features of virtio-net alone that it does not
+ * offer.  All other features are offered, except that virtio-rdma offers RESIZE and ON_DEMAND only
+ * with RING_RESET, and ARM_MEM only with CEQ.  A running driver keeps its negotiated features.
+ * Errors as rdl_vm_memory(), and RDL_ERR_UNSUPPORTED: no function is virtio.
  */
 RDL_MUST_CHECK enum rdl_status rdl_vm_offer(struct rdl_lab *lab, rdl_host host,
                                             uint64_t features_off, uint64_t net_off);

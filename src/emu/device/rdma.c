@@ -188,6 +188,10 @@ static const struct rnic_ops rnic_ops = {
     .completed = rdma_completed,
 };
 
+_Static_assert(1 + 3 * DEVICE_OBJECTS_MAX + 1 + DEVICE_SRQS_MAX + DEVICE_CEQS_MAX ==
+                   VIRTIO_QUEUES_MAX,
+               "the queues of the largest device: see facts/device.h");
+
 bool rdma_init(struct rdma *d, const struct rnic_env *env, const struct rdma_device_config *config)
 {
     const uint32_t n = rdma_queues(config);

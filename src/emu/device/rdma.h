@@ -32,7 +32,7 @@ struct rdma_cq_events {
     uint32_t ceq;     /* number of the CEQ that gets its events */
     uint64_t arm_gpa; /* address of its arming, with the feature ARM_MEM; 0: by REQ_NOTIFY_CQ */
     uint32_t seen;    /* number of the latest arming that was found in memory, if has_seen */
-    uint32_t fired;   /* number of the arming of the latest event, if has_fired */
+    uint32_t fired;   /* number of the arming of the latest event, if has_fired; otherwise 0 */
     bool has_seen, has_fired;
     bool waits;    /* an event waits for a buffer */
     uint32_t next; /* while it waits: the CQN behind it in the FIFO; 0: it is the last one */

@@ -3,9 +3,9 @@
  *
  * Without CEQ a completion event is the interrupt of the ring of its completion queue.  The event
  * is lost if the driver does not look at an interrupt, because a program has emptied the ring
- * before. With CEQ the device writes the number of the CQ into a buffer of a queue of events, which
- * no program polls, and interrupts for that queue.  An event without a buffer waits in the device:
- * each CQ is in the FIFO of its CEQ at most once.  [decision 0061]
+ * before.  With CEQ the device writes the number of the CQ into a buffer of a queue of events,
+ * which no program polls, and interrupts for that queue.  An event without a buffer waits in the
+ * device: each CQ is in the FIFO of its CEQ at most once.  [decision 0061]
  *
  * With ARM_MEM the driver arms a CQ by a store into 8 bytes of its memory.  The device reads them
  * after it has written a completion.  Each arming has a new number, and the device remembers the
@@ -98,7 +98,7 @@ static void fifo_remove(struct rdma *d, uint32_t cqn)
 static bool put_event(struct rdma *d, uint32_t queue, uint32_t cqn)
 {
     const struct rdma_cq_events *e = &d->cq_events[cqn];
-    const struct rfc_cq_event said = {.cqn = cqn, .number = e->has_fired ? e->fired : 0};
+    const struct rfc_cq_event said = {.cqn = cqn, .number = e->fired};
     const bool fits = d->chain.writable_bytes >= sizeof(struct raw_cq_event);
     struct raw_cq_event raw;
     ev_id cause, id;

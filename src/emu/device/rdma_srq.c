@@ -11,9 +11,7 @@
 
 struct srq *rdma_srq_of(const struct rdma *d, uint32_t queue)
 {
-    const uint32_t srqn = queue_srqn(d->config.nic.max_cq, d->config.nic.max_qp, queue);
-
-    return rdma_is_srq_queue(d, queue) ? hca_srq(&d->nic.hca, srqn) : NULL;
+    return hca_srq(&d->nic.hca, queue_srqn(d->config.nic.max_cq, d->config.nic.max_qp, queue));
 }
 
 bool rdma_is_srq_queue(const struct rdma *d, uint32_t queue)

@@ -10,8 +10,8 @@
 struct mr_request {
     uint32_t pdn;
     unsigned access; /* set of enum access_bit */
-    uint64_t start,
-        length; /* address and length in bytes; its offset in the first page is that of start */
+    uint64_t start;  /* its offset in a page is that of the first byte in the first page */
+    uint64_t length;
     uint64_t virt_addr; /* equals start modulo 4096; 0 with ACC_ZERO_BASED */
     /* Guest-physical, multiples of the page size, which follows from n_pages; copied. */
     const uint64_t *pages;
@@ -69,8 +69,8 @@ enum refusal_reason hca_fast_mr_create(struct hca *h, uint32_t pdn, unsigned acc
  * now does not change.
  */
 struct mr_map {
-    uint64_t start,
-        length; /* address and length in bytes; its offset in the first page is that of start */
+    uint64_t start; /* its offset in a page is that of the first byte in the first page */
+    uint64_t length;
     const uint64_t *pages; /* as in struct mr_request */
     uint32_t n_pages;
 };

@@ -78,8 +78,8 @@ static enum rdl_status check_virtio(const struct host *h, const struct rdl_devic
     return fits ? RDL_OK : RDL_ERR_INVAL;
 }
 
-/* Returns RDL_OK if PVRDMA can have a fault of this kind there.  Its queues have the
- * numbers of facts/pvrdma/ring.h.
+/* Returns RDL_OK if PVRDMA can have a fault of this kind there.  Its queues have the numbers of
+ * facts/pvrdma/ring.h.
  */
 static enum rdl_status check_pvrdma(const struct host *h, const struct rdl_device_fault_config *c)
 {
@@ -218,6 +218,21 @@ static void say_made(struct lab_state *w, const struct net_fault *made)
     lab_done(w);
 }
 
+/* Returns true if a fault of @kind can make the driver find something other than what happened. */
+static bool misleads(enum fault_kind kind)
+{
+    switch (kind) {
+    case FLT_SPURIOUS:
+    case FLT_LOST_CQE:
+    case FLT_FALSE_DATA:
+    case FLT_FALSE_LENGTH:
+    case FLT_FALSE_READ:
+        return true;
+    default:
+        return false;
+    }
+}
+
 enum rdl_status rdl_device_fault_add(struct rdl_lab *lab,
                                      const struct rdl_device_fault_config *config, rdl_fault *ret)
 {
@@ -242,8 +257,8 @@ enum rdl_status rdl_device_fault_add(struct rdl_lab *lab,
         arena_release(w->arena, f.device, sizeof(*f.device));
         return st;
     }
-    if (f.kind >= FLT_SPURIOUS)
-        h->has_stranger = true; /* the driver may find other completions than there were */
+    if (misleads(f.kind))
+        h->has_stranger = true;
     if (pvrdma_at(h, config->net))
         device_fault_add(&pvrdma_at(h, false)->faults, f.device);
     else

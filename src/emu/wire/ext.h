@@ -60,8 +60,8 @@ void reth_parse(struct reth *out, struct rd_cur *in);
 void atomic_eth_parse(struct atomic_eth *out, struct rd_cur *in);
 void aeth_parse(struct aeth *out, struct rd_cur *in);
 
-/* Append the header @h to @out.  src_qpn and msn must fit in 24 bits, placement
- * in 4 and level in 2 (asserted).
+/* Append the header @h to @out.  src_qpn and msn must fit in 24 bits, placement in 4 and level in 2
+ * (asserted).
  */
 void deth_build(const struct deth *h, struct wr_cur *out);
 void feth_build(const struct feth *h, struct wr_cur *out);

@@ -6,7 +6,7 @@
  * its original value is kept.  An ATOMIC WRITE is executed when it is accepted, too, and a FLUSH
  * has nothing to do: every write of the lab is visible as soon as it is carried out.  Both are
  * answered with a READ response of no bytes.  An answered entry stays for duplicates until its
- * place is needed. [IBTA1 9.4.4, 9.4.5]
+ * place is needed.  [IBTA1 9.4.4, 9.4.5]
  */
 #include <string.h>
 
@@ -57,6 +57,7 @@ static void write_word(struct xport_qp *xqp, const struct packet *p)
     const struct sge to = {p->reth.va, ATOMIC_WORD_BYTES, p->reth.rkey};
     struct sge_cur at = {0, 0};
 
+    RDL_ASSERT(p->payload_bytes == ATOMIC_WORD_BYTES && p->reth.dma_bytes == ATOMIC_WORD_BYTES);
     sge_copy_in(&xqp->qp, 0, &to, &at, p->payload, ATOMIC_WORD_BYTES);
 }
 

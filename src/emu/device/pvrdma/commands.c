@@ -143,8 +143,9 @@ enum refusal_reason pv_cmd_destroy_pd(struct pv_call *c)
 
 /* --- GIDs ------------------------------------------------------------------------------------- */
 
-/* The device raises no GID_CHANGE: the driver knows what it binds, and tells its users itself. When
- * Linux removes its driver, it takes the GIDs back last, and an event would be queued behind that.
+/* The device raises no GID_CHANGE: the driver knows what it binds, and tells its users itself.
+ * When Linux removes its driver, it takes the GIDs back last, and an event would be queued behind
+ * that.
  */
 
 enum refusal_reason pv_cmd_create_bind(struct pv_call *c)

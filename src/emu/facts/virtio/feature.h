@@ -17,8 +17,7 @@
       "virtio-rdma, ours: REG_MR carries its page list, in place of MAP_MR_SG; needs MW")          \
     X(P, QP_END, 10,                                                                               \
       "virtio-rdma, ours: RESET or DESTROY_QP completes all buffers of a queue pair, and ends "    \
-      "its "                                                                                       \
-      "completions")
+      "its completions")
 
 /* The words for extensions in commands.  The numbers of ALL and NONE are those of no feature. */
 #define ENUM_EXTENSION(X)                                                                          \

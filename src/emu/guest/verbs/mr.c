@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Verbs for memory regions and windows. */
-#include "emu/facts/flush_access.h"
 #include "emu/guest/verbs/verbs.h"
 
 #include "emu/facts/enum/key_kind.h"
+#include "emu/facts/flush_access.h"
 #include "emu/guest/verbs/internal.h"
 
 #define REREG_ALL (RDL_REREG_TRANSLATION | RDL_REREG_PD | RDL_REREG_ACCESS)

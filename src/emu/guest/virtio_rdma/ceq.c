@@ -2,9 +2,9 @@
 /* Completion event queues (CEQs), and arming in memory.
  *
  * The driver keeps each CEQ filled with buffers of one event.  An interrupt of a CEQ makes it take
- * the events, and each names the CQ whose program gets a completion event.  A CQ has
- * the CEQ that its program asks for as completion vector, or the next one in turn.  Their own rings
- * do not interrupt.  [decision 0061]
+ * the events, and each names the CQ whose program gets a completion event.  A CQ has the CEQ that
+ * its program asks for as completion vector, or the next one in turn.  The rings of CQs do not
+ * interrupt.  [decision 0061]
  *
  * With the feature ARM_MEM each CQ has 8 bytes of DMA memory.  Arming is a store there, with a new
  * number each time, and no request.  [decision 0062]
