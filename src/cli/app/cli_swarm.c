@@ -185,16 +185,25 @@ static bool read_seeds(const struct swarm_asked *a, struct swarm_options *o)
 /* Reads the values.  Prints an error and returns false if one is wrong. */
 static bool read_values(const struct swarm_asked *a, struct swarm_options *o)
 {
+    const struct swarm_options devices_alone = {.drill = o->drill, .devices = o->devices};
     uint64_t one_in = 0, jobs = 1;
 
     if (o->drill && !swarm_drills_known(o->drill)) {
         fprintf(stderr, "rdmalab: --drill %s: there are %s\n", o->drill, a->drills);
         return false;
     }
+    if (o->drill && swarm_drills_asked(&devices_alone) == 0) {
+        fprintf(stderr,
+                "rdmalab: --drill %s: it needs what PVRDMA does not have: leave out --devices, or "
+                "give --drill pvrdma\n",
+                o->drill);
+        return false;
+    }
     if (o->drill && swarm_drills_asked(o) == 0) {
-        fprintf(stderr, "rdmalab: --drill %s: it needs what %s: leave out %s, or give --drill %s\n",
-                o->drill, o->devices ? "PVRDMA does not have" : "the RFC alone says",
-                o->devices ? "--devices" : "--extensions", o->devices ? "pvrdma" : "device");
+        fprintf(stderr,
+                "rdmalab: --drill %s: it knows no extensions of virtio-rdma: leave out "
+                "--extensions, or give --drill device\n",
+                o->drill);
         return false;
     }
     if (o->is_matrix && a->seed && !a->one_in) {

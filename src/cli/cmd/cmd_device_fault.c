@@ -92,8 +92,10 @@ static void add_about(struct text *t, const struct step *st,
 static bool which_queue(struct session *s, const struct step *st, const char *path)
 {
     session_fail(s, step_span(st, "queue", 0), "%s has more than one virtqueue, or none", path);
-    return diag_remedy(&s->diag, "say which: h1.qp.sq, h1.qp.rq, h1.cq, h1.srq.rq, h1.ctrl, "
-                                 "h1.async.queue, h1.net.rx, h1.net.tx; h1 or h1.net: all of them");
+    return diag_remedy(&s->diag,
+                       "say which: h1.qp.sq, h1.qp.rq, h1.cq, h1.srq.rq, h1.ctrl, "
+                       "h1.async.queue, h1.ceq[0], h1.net.rx, h1.net.tx; h1 or h1.net: all "
+                       "of them");
 }
 
 /* Finds the number of the ring of PVRDMA at @path, whose value is @v: the ring of an object, or the
@@ -187,14 +189,14 @@ static bool refused(struct session *s, const struct step *st,
                      path);
         return diag_remedy(&s->diag, "say the host, or its virtio-net device: h1, h1.net");
     }
+    if (status == RDL_ERR_INVAL && f->kind == FLT_FALSE_DATA && f->net) {
+        session_fail(s, step_span(st, "queue", 0), "what %s has are frames of the wire", path);
+        return diag_remedy(&s->diag, "corrupt and forge change frames on their way");
+    }
     if (status == RDL_ERR_INVAL) {
         session_fail(s, step_span(st, "queue", 0), "a device only reads the buffers of %s", path);
-        return diag_remedy(&s->diag,
-                           "it writes to those of completion queues, of h1.ctrl, "
-                           "h1.async.queue and h1.net.rx%s",
-                           f->kind == FLT_FALSE_DATA ? "; frames in h1.net.rx are changed by "
-                                                       "corrupt and forge"
-                                                     : "");
+        return diag_remedy(&s->diag, "it writes to those of completion queues, of h1.ctrl, "
+                                     "h1.async.queue, h1.ceq[0] and h1.net.rx");
     }
     return limit_fail(s, st->at, LIMIT_FAULTS, st->cmd->name, status);
 }

@@ -147,6 +147,7 @@ static bool read_pkeys(struct session *s, const struct step *st, struct rdl_host
 
 #define CEQ_BIT     VIRTIO_FEATURE(VF_CEQ)
 #define ARM_MEM_BIT VIRTIO_FEATURE(VF_ARM_MEM)
+#define NONE_BIT    VIRTIO_FEATURE(EXT_NONE)
 
 static bool features_are_sound(struct session *s, const struct step *st,
                                const struct rdl_host_config *c)
@@ -164,6 +165,10 @@ static bool features_are_sound(struct session *s, const struct step *st,
         session_fail(s, step_span(st, "indirect", 0),
                      "a device without INDIRECT_DESC looks into no table of descriptors");
         return diag_remedy(&s->diag, "leave one of the two out");
+    }
+    if (c->extensions & NONE_BIT && c->extensions != NONE_BIT) {
+        session_fail(s, step_span(st, "extensions", 0), "NONE stands beside other extensions");
+        return diag_remedy(&s->diag, "leave NONE out, or say extensions=none");
     }
     if ((rdma_extensions(c->extensions) & (ARM_MEM_BIT | CEQ_BIT)) == ARM_MEM_BIT) {
         session_fail(s, step_span(st, "extensions", 0), "ARM_MEM needs CEQ");

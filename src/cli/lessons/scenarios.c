@@ -167,7 +167,8 @@ static size_t print_about(struct pager *p, const struct collection *c, const cha
         print_rank(p, &a, false);
     }
     if (a.n > most)
-        fprintf(p->out, "%zu more are about it: scenarios %s " ALL "\n", a.n - most, words);
+        fprintf(p->out, "%zu more %s about it: scenarios %s " ALL "\n", a.n - most,
+                a.n - most == 1 ? "is" : "are", words);
     return a.n;
 }
 

@@ -63,7 +63,6 @@ static void print_work_queue(FILE *out, const struct rdl_lab *lab, const char *q
 static void print_work_ring(FILE *out, const struct rdl_lab *lab, const char *qp, enum child_id id)
 {
     char path[TREE_PATH_BYTES];
-
     uint64_t slots;
 
     if (!tree_child(lab, qp, id, path))

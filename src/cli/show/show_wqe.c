@@ -43,7 +43,6 @@ enum ring_role ring_role_of(const char *path)
 
     if (ceq && strncmp(ceq + 1, key, strlen(key)) == 0 && ceq[1 + strlen(key)] == '[')
         return RING_CEQ;
-
     text_addf(&t, "%s.%s", child_rows[CHILD_host_async].key, child_rows[CHILD_async_queue].key);
     if (ends_with(path, n, events))
         return RING_EVENTS;

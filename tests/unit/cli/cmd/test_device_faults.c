@@ -82,7 +82,7 @@ static void what_cannot_be_is_refused(void **state)
         {"postpone the data of h1.qp.sq by 1us", "a device only reads the buffers of h1.qp.sq"},
         {"postpone the data of h1.net.tx by 1us", "a device only reads the buffers of h1.net.tx"},
         {"falsify the next buffer of h1.qp.sq", "a device only reads the buffers of h1.qp.sq"},
-        {"falsify the next buffer of h1.net.rx", "a device only reads the buffers of h1.net.rx"},
+        {"falsify the next buffer of h1.net.rx", "what h1.net.rx has are frames of the wire"},
         {"falsify the next read of h1.cq", "registers are those of a device, not of h1.cq"},
         {"lose every kick of h1.qp", "more than one virtqueue"},
         {"lose every kick of h1.mr", "more than one virtqueue"},

@@ -230,6 +230,8 @@ static const struct {
     {"link h1 h7", "no host or switch", ""},
     {"link h1 h1", "two different ends", ""},
     {"host h9 features_off=version_1", "always offered", ""},
+    {"host h9 extensions=none,ceq", "NONE stands beside other extensions", ""},
+    {"host h9 extensions=arm_mem", "ARM_MEM needs CEQ", ""},
     {"create_qp h1.pd send_cq=cq recv_cq=h2.cq", "h2.cq is on another host", "share a device"},
     {"create_qp h1.pd type=gsi send_cq=cq recv_cq=cq", "only the kernel", "type=rc"},
     {"create_qp h1.pd type=smi send_cq=cq recv_cq=cq", "are not carried", "type=rc"},
