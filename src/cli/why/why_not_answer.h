@@ -79,6 +79,9 @@ void why_not_add_receive(struct text *t, const struct why_not *w, const char *qu
  */
 bool why_not_say_lost_interrupt(struct why_not *w, const char *cq);
 
+/* Says that the device keeps a completion event of @cq.  Returns false if it does not. */
+bool why_not_say_event_waits(struct why_not *w, const char *cq);
+
 /* Returns true if events since @since (0: since the beginning) may be missing from the record. */
 bool why_not_forgot(const struct why_not *w, ev_id since);
 

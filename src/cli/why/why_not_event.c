@@ -130,6 +130,22 @@ bool why_not_say_lost_interrupt(struct why_not *w, const char *cq)
     return true;
 }
 
+bool why_not_say_event_waits(struct why_not *w, const char *cq)
+{
+    const unsigned long long ceq = tree_number(w->lab, cq, LEAF_cq_ceq);
+    char host[RDL_NAME_BYTES];
+
+    if (!tree_number(w->lab, cq, LEAF_cq_event_waits))
+        return false;
+    tree_host_of(cq, host);
+    why_not_say(w,
+                "An event of %s waits in the device: %s.ceq[%llu] has no buffer for it, or stands "
+                "still.",
+                cq, host, ceq);
+    why_not_try(w, "show vq %s.ceq[%llu]", host, ceq);
+    return true;
+}
+
 /* Explains why a completion queue has not raised an interrupt. */
 static void say_cq(struct why_not *w, const char *cq)
 {
@@ -139,11 +155,8 @@ static void say_cq(struct why_not *w, const char *cq)
 
     if (!tree_leaf(w->lab, cq, LEAF_cq_armed, &armed))
         return;
-    if (tree_number(w->lab, cq, LEAF_cq_event_waits))
-        why_not_say(w,
-                    "An event of %s waits in the device: completion event queue %llu has no buffer "
-                    "for it.",
-                    cq, (unsigned long long)tree_number(w->lab, cq, LEAF_cq_ceq));
+    if (why_not_say_event_waits(w, cq))
+        return;
     if (strcmp(armed.text, "no") == 0) {
         if (why_not_say_lost_interrupt(w, cq))
             why_not_say(w, "It is not armed any more: later completions interrupt nobody.");

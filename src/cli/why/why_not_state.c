@@ -217,6 +217,8 @@ static bool say_unarmed(struct why_not *w, const char *cq)
     tree_join(&t, host, v.text);
     if (tree_number(w->lab, channel, LEAF_channel_pending) > 0)
         return false;
+    if (why_not_say_event_waits(w, cq))
+        return true;
     why_not_say_lost_interrupt(w, cq);
     add_unpolled(&b, cq, n);
     why_not_say(w,

@@ -38,10 +38,11 @@
 
 /* The first message has its interrupt lost. */
 #define LOST_MESSAGE "post_recv h2.qp sge=mr[0:64]; post_send h1.qp sge=mr[0:20] signaled; run\n"
-#define LOST_INTERRUPT                                                                             \
+#define ON_CHANNELS                                                                                \
     "link h1 h2\non h1,h2 { alloc_pd as pd; reg_mr pd len=4k as mr; create_comp_channel as ch\n"   \
     "  create_cq channel=ch as cq; create_qp pd send_cq=cq recv_cq=cq as qp }\n"                   \
-    "connect h1.qp h2.qp\nlose the next interrupt of h2.cq\nreq_notify_cq h2.cq\n" LOST_MESSAGE
+    "connect h1.qp h2.qp\nreq_notify_cq h2.cq\n"
+#define LOST_INTERRUPT ON_CHANNELS "lose the next interrupt of h2.cq\n" LOST_MESSAGE
 
 struct row {
     const char *lines, *asked;
@@ -265,6 +266,31 @@ static void a_lost_interrupt_is_named(void **state)
         if (rows[i / 2].is_lost)
             assert_null(strstr(text, "so far, interrupt nobody"));
         free(text);
+        lab_close(&l);
+    }
+}
+
+/* Nothing is wrong with the arming then. */
+static void an_event_that_waits_in_the_device_is_named(void **state)
+{
+    static const char *const lines[] = {"why not h2.ch", "why not", "why not cq_event(host==h2)"};
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(lines); i++) {
+        size_t before;
+        struct lab l;
+
+        lab_open(&l, false);
+        lab_run(&l, "host h1 h2 extensions=ceq\n" ON_CHANNELS
+                    "stall h2.ceq[0]\npost_recv h2.qp sge=mr[0:64]\n"
+                    "post_send h1.qp sge=mr[0:20]; run\n");
+        fflush(l.f);
+        before = l.n;
+        lab_run(&l, lines[i]);
+        fflush(l.f);
+        assert_non_null(strstr(l.out + before, "An event of h2.cq waits in the device: h2.ceq[0]"));
+        assert_non_null(strstr(l.out + before, "show vq h2.ceq[0]"));
+        assert_null(strstr(l.out + before, "not armed"));
         lab_close(&l);
     }
 }
@@ -538,6 +564,7 @@ int main(void)
         cmocka_unit_test(a_receive_that_is_missing_for_ever_is_said),
         cmocka_unit_test(completions_that_nobody_sees_are_said),
         cmocka_unit_test(a_lost_interrupt_is_named),
+        cmocka_unit_test(an_event_that_waits_in_the_device_is_named),
         cmocka_unit_test(a_program_without_an_event_is_told_how_to_go_on),
         cmocka_unit_test(the_key_of_a_receive_is_an_lkey),
         cmocka_unit_test(a_device_that_needs_a_reset_is_said),
