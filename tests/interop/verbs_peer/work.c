@@ -126,32 +126,21 @@ static void read_bind_wr(struct peer *p, struct ibv_send_wr *wr)
     wr->bind_mw.bind_info = read_bind(p);
 }
 
-/* ibv_post_send() of rxe's provider refuses an atomic to an address that is not a multiple of
- * eight, so that the peer never sees it.  The newer interface looks at nothing.
+/* Requests that need the newer interface.  ibv_post_send() of rxe's provider refuses an atomic to
+ * an address that is not a multiple of eight, so that the peer never sees it; the newer interface
+ * looks at nothing.  FLUSH and ATOMIC WRITE are in the newer one alone.
  */
-static int post_atomic(struct peer *p, struct ibv_qp *qp, const struct ibv_send_wr *wr)
+static bool is_newer(enum ibv_wr_opcode opcode)
 {
-    struct ibv_qp_ex *ex = ibv_qp_to_qp_ex(qp);
-    uint64_t addr;
-    uint32_t rkey;
-
-    read_remote(p, &addr, &rkey);
-    ibv_wr_start(ex);
-    ex->wr_id = wr->wr_id;
-    ex->wr_flags = wr->send_flags;
-    if (wr->opcode == IBV_WR_ATOMIC_CMP_AND_SWP)
-        ibv_wr_atomic_cmp_swp(ex, rkey, addr, number_or(p, "compare", 0), number_or(p, "swap", 0));
-    else
-        ibv_wr_atomic_fetch_add(ex, rkey, addr, number_or(p, "add", 0));
-    ibv_wr_set_sge_list(ex, (size_t)wr->num_sge, wr->sg_list);
-    return ibv_wr_complete(ex);
+#if PLACEMENT
+    if (opcode == IBV_WR_FLUSH || opcode == IBV_WR_ATOMIC_WRITE)
+        return true;
+#endif
+    return opcode == IBV_WR_ATOMIC_CMP_AND_SWP || opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
 }
 
-#if PLACEMENT
-/* Only the newer interface has FLUSH and ATOMIC WRITE.  @wr has the 8 bytes of an ATOMIC WRITE in
- * its first piece.
- */
-static int post_placement(struct peer *p, struct ibv_qp *qp, const struct ibv_send_wr *wr)
+/* Posts one of them.  @wr has the 8 bytes of an ATOMIC WRITE in its first piece. */
+static int post_newer(struct peer *p, struct ibv_qp *qp, const struct ibv_send_wr *wr)
 {
     struct ibv_qp_ex *ex = ibv_qp_to_qp_ex(qp);
     uint64_t addr;
@@ -161,15 +150,30 @@ static int post_placement(struct peer *p, struct ibv_qp *qp, const struct ibv_se
     ibv_wr_start(ex);
     ex->wr_id = wr->wr_id;
     ex->wr_flags = wr->send_flags;
-    if (wr->opcode == IBV_WR_FLUSH)
+    switch (wr->opcode) {
+    case IBV_WR_ATOMIC_CMP_AND_SWP:
+        ibv_wr_atomic_cmp_swp(ex, rkey, addr, number_or(p, "compare", 0), number_or(p, "swap", 0));
+        ibv_wr_set_sge_list(ex, (size_t)wr->num_sge, wr->sg_list);
+        break;
+#if PLACEMENT
+    case IBV_WR_FLUSH:
         ibv_wr_flush(ex, rkey, addr, number_or(p, "length", 0),
                      (uint8_t)number_or(p, "placement", IBV_FLUSH_GLOBAL),
                      (uint8_t)number_or(p, "selectivity", IBV_FLUSH_RANGE));
-    else
+        break;
+    case IBV_WR_ATOMIC_WRITE:
+        if (wr->num_sge == 0 || wr->sg_list[0].length < sizeof(uint64_t))
+            fail(p, "sge= must have the 8 bytes in one piece");
         ibv_wr_atomic_write(ex, rkey, addr, (const void *)(uintptr_t)wr->sg_list[0].addr);
+        break;
+#endif
+    default:
+        ibv_wr_atomic_fetch_add(ex, rkey, addr, number_or(p, "add", 0));
+        ibv_wr_set_sge_list(ex, (size_t)wr->num_sge, wr->sg_list);
+        break;
+    }
     return ibv_wr_complete(ex);
 }
-#endif
 
 static unsigned send_flags(const struct peer *p)
 {
@@ -186,7 +190,7 @@ static unsigned send_flags(const struct peer *p)
     return set;
 }
 
-/* Whom a datagram is for. */
+/* The receiver of a datagram. */
 static void read_address(struct peer *p, struct ibv_send_wr *wr)
 {
     const char *qpn = peer_line_value(p->at, "remote_qpn");
@@ -214,16 +218,10 @@ void do_post_send(struct peer *p)
         };
     int failed;
 
-    if (wr.opcode == IBV_WR_ATOMIC_CMP_AND_SWP || wr.opcode == IBV_WR_ATOMIC_FETCH_AND_ADD) {
-        done(p, post_atomic(p, qp, &wr));
+    if (is_newer(wr.opcode)) {
+        done(p, post_newer(p, qp, &wr));
         return;
     }
-#if PLACEMENT
-    if (wr.opcode == IBV_WR_FLUSH || wr.opcode == IBV_WR_ATOMIC_WRITE) {
-        done(p, post_placement(p, qp, &wr));
-        return;
-    }
-#endif
     if (wr.opcode == IBV_WR_SEND_WITH_INV || wr.opcode == IBV_WR_LOCAL_INV)
         wr.invalidate_rkey = read_key(p);
     else if (wr.opcode == IBV_WR_BIND_MW)
