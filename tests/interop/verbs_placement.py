@@ -107,7 +107,7 @@ def read_of(size):
 
 
 def expected(section, ends):
-    """What side a prints of the last request of @section, which @ends with that status."""
+    """Returns the line of side a about the last request of @section, which @ends with that status."""
     more = section.kind() if ends == TAKEN else ""
     if more == "RDMA_READ":
         more += " byte_len=8"
