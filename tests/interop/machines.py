@@ -9,6 +9,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 CACHE = HERE.parent.parent / "build/interop"
 QEMU_11 = CACHE.with_name("interop-qemu-11.1") / "bin"
 KERNELS = ["6.1", "6.12", "7.3"]
+SKIPPED = 77  # exit status
 
 
 class Machine:
@@ -21,11 +22,15 @@ class Machine:
         self.environment = dict(os.environ, PATH=f"{QEMU_11}:{path}" if self.transport == "vfio_user" else path)
 
     def build(self, command, **variables):
-        """Brings a part up to date, with @variables of the environment.  Returns the reason if that cannot be, or None."""
+        """Brings a part up to date, with @variables of the environment.  Returns the reason if it cannot be had here, or None.  Any
+        other failure, as of a compiler, ends the stage."""
         more = variables | ({} if self.linux == "6.1" else {"LINUX": self.linux})
         done = subprocess.run(command, env=dict(os.environ, **more), stdout=subprocess.PIPE, text=True, check=False)
+        if done.returncode == SKIPPED:
+            return done.stdout.splitlines()[-1]
         if done.returncode:
-            return (done.stdout.splitlines() or [""])[-1] or f"{command[0].name} ended with status {done.returncode}"
+            print(done.stdout[-3000:], f"FAILED: {command[0].name} ended with status {done.returncode}", "0 passed, 1 failed, 0 skipped", sep="\n")
+            raise SystemExit(1)
         return None
 
     def obstacle(self):
