@@ -9,7 +9,7 @@ load() {
     ip link set eth0 up
     ip address add "$ADDRESS/16" dev eth0
     local tries=0
-    until grep -q ACTIVE "/sys/class/infiniband/$DEVICE/ports/1/state" 2>/dev/null && gid_of "$ADDRESS"; do
+    until is_ready; do
         tries=$((tries + 1))
         [ $tries -lt 100 ] || break
         usleep 50000
@@ -22,6 +22,9 @@ gid_of() {
     # shellcheck disable=SC2086
     grep -q "$(printf 'ffff:%02x%02x:%02x%02x' $1)" "/sys/class/infiniband/$DEVICE/ports/1/gids/1"
 }
+
+# Succeeds if the port is up and has the machine's address.
+is_ready() { grep -q ACTIVE "/sys/class/infiniband/$DEVICE/ports/1/state" && gid_of "$ADDRESS"; } 2>/dev/null
 
 gids() { echo "= gids $1 $(grep -hv '^0000:0000:0000:0000:0000:0000:0000:0000$' "/sys/class/infiniband/$DEVICE/ports/1/gids"/* | tr '\n' ' ')"; }
 

@@ -21,13 +21,31 @@ serves_disk() {
     timeout 240 nc -l -p 5007 </dev/null >/dev/null
 }
 
-# Connects to the disk, writes to it, and reads that again.
-uses_disk() {
+# Gives the machine the name and the ID that a user of disks has.
+names_host() {
     local id=1cb5d39e-37b6-4f33-b2a2-7ef9fb2a6d32
-    add_modules
     mkdir -p /etc/nvme
     echo "nqn.2014-08.org.nvmexpress:uuid:$id" >/etc/nvme/hostnqn
     echo $id >/etc/nvme/hostid
+}
+
+waits_for_disk() {
+    for _ in $(seq 50); do
+        [ -b /dev/nvme0n1 ] && break
+        usleep 100000
+    done
+}
+
+makes_data() { dd if=/dev/urandom of=/tmp/data bs=64k count="$1" 2>/dev/null; }                      # BLOCKS
+writes_data() { timeout "$1" dd if=/tmp/data of=/dev/nvme0n1 bs=64k oflag=direct 2>/dev/null; } # SECONDS
+
+# reads_data SECONDS BLOCKS: succeeds if the disk has the data.
+reads_data() { timeout "$1" dd if=/dev/nvme0n1 bs=64k count="$2" iflag=direct 2>/dev/null | cmp - /tmp/data; }
+
+# Connects to the disk, writes to it, and reads that again.
+uses_disk() {
+    add_modules
+    names_host
     for _ in $(seq 40); do
         timeout 60 nvme discover -t rdma -a "$TARGET" -s 4420 >/tmp/discovered 2>&1 && break
         sleep 1
@@ -35,14 +53,11 @@ uses_disk() {
     echo "= nvme discovers $(grep -c '^subnqn: *lab$' /tmp/discovered)"
     timeout 60 nvme connect -t rdma -n lab -a "$TARGET" -s 4420 -i 2 -c 1 -l 120
     echo "= nvme connects $?"
-    for _ in $(seq 50); do
-        [ -b /dev/nvme0n1 ] && break
-        usleep 100000
-    done
-    dd if=/dev/urandom of=/tmp/data bs=64k count=64 2>/dev/null
-    [ -b /dev/nvme0n1 ] && dd if=/tmp/data of=/dev/nvme0n1 bs=64k oflag=direct 2>/dev/null
+    waits_for_disk
+    makes_data 64
+    [ -b /dev/nvme0n1 ] && writes_data 120
     echo "= nvme writes $?"
-    dd if=/dev/nvme0n1 bs=64k count=64 iflag=direct 2>/dev/null | cmp - /tmp/data
+    reads_data 120 64
     echo "= nvme reads $?"
     [ -z "$LOSES" ] || loses_connection
     nvme disconnect -n lab
@@ -52,12 +67,12 @@ uses_disk() {
 
 # Says so, whereupon the lab cuts the network until queue pairs have given up; writes meanwhile, and reads that.
 loses_connection() {
-    dd if=/dev/urandom of=/tmp/data bs=64k count=64 2>/dev/null
+    makes_data 64
     ip address add 10.0.7.7/16 dev eth0
     sleep 1
-    timeout 120 dd if=/tmp/data of=/dev/nvme0n1 bs=64k oflag=direct 2>/dev/null
+    writes_data 120
     echo "= nvme writes again $?"
-    dd if=/dev/nvme0n1 bs=64k count=64 iflag=direct 2>/dev/null | cmp - /tmp/data
+    reads_data 120 64
     echo "= nvme reads again $?"
 }
 

@@ -53,7 +53,7 @@ CONNECTED = {
     "ucmatose": "ucmatose -b {a} -c 4 | ucmatose -s {a} -c 4",
     "udaddy": "udaddy -b {a} -c 2 | udaddy -s {a} -c 2",
 }
-# Where frames are lost: RC alone, as datagrams do not come again, and programs that wait for each other at the end.  A
+# Names for a network that loses frames: RC alone, as datagrams do not come again, and programs that wait for each other at the end.  A
 # pingpong destroys its queue pair when it has all that it wants, and cannot acknowledge again.
 LOSSY = [name for name in PERFTEST if not name.endswith("_ud")] + ["rping", "ucmatose"]
 

@@ -2,6 +2,7 @@
 """Stages in which Linux judges our RDMA devices: virtual machines with a driver of drivers.py are hosts of a lab, and programs
 of rdma-core and perftest run over it, unmodified, against somebody else.  Here are the cases that both drivers have."""
 import argparse
+import os
 import pathlib
 import re
 import shutil
@@ -13,12 +14,11 @@ TOP = HERE.parent.parent
 sys.path.insert(0, str(TOP / "tests/tools"))
 from tap_namespace import ip, make_namespace  # noqa: E402
 from check_pyverbs import RESULT, SKIPS, unpack  # noqa: E402
-from machines import CACHE, Machine, archive_of, console_of, initramfs, port_vm, run, run_words, tell  # noqa: E402
+from machines import CACHE, SKIPPED, Machine, archive_of, console_of, initramfs, port_vm, run, run_words, tell  # noqa: E402
 import programs  # noqa: E402
 from driver_judges import CLEAN, judge_programs, left_clean, quiet, self_test  # noqa: E402
 from driver_programs import CONNECTED, FUNCTIONS, PERFTEST, PINGPONGS, UNRELIABLE, Side, plan  # noqa: E402
 
-SKIPPED = 77
 SECONDS_MAX = 400
 PAUSE_S = 2  # that a guest gives the lab to look
 PEER = "10.0.0.9"  # this machine, behind a tap device of the lab
@@ -124,7 +124,7 @@ def case_lab(case, names):
     return found, printed, texts
 
 
-# What `rdmalab exec` runs as servers on h2; the machine has the clients.  The ports are different, as all wait at once.
+# Servers that `rdmalab exec` runs on h2; the machine has the clients.  The ports are different, as all wait at once.
 EXECUTED = {"ib_write_bw": "ib_write_bw {d} -x {g} -F -s 4096 -n 200", "ibv_rc_pingpong": "ibv_rc_pingpong {d} -g {g} -c -n 100 -p 18600"}
 
 
@@ -175,15 +175,20 @@ sleep 1
 """
 
 
+def rxe_image(case, script, files=()):
+    """The second machine, with rxe."""
+    (case.directory / "b").mkdir()
+    (case.directory / "b.sh").write_text(RXE + script)
+    initramfs(case.guest, case.directory / "b", "", [case.directory / "b.sh"], files)
+
+
 def case_rxe(case, names):
     """rxe of Linux has its GIDs in the order that Linux gives them, as our devices have."""
     one = case.side("driver")
     two = Side("rxe", "-d rxe0", 1, H3, H3)
     scripts, wanted = plan(names, one, two)
     case.guest.image(case.directory / "a", "load\n" + scripts["driver"])
-    (case.directory / "b").mkdir()
-    (case.directory / "b.sh").write_text(RXE + scripts["rxe"])
-    initramfs(case.guest, case.directory / "b", "", [case.directory / "b.sh"])
+    rxe_image(case, scripts["rxe"])
     printed, status = case.play([*case.lab(h3=""), case.boots("h1", "a"), case.boots("h3", "b"), "run", "show live", *CLEAN])
     texts = [console_of(case.directory / sub)[0] for sub in "ab"]
     return [*case.ended(status, printed, *texts), *judge_programs(wanted, "".join(texts)), *case.quiet(texts[0])], printed, texts
@@ -234,8 +239,11 @@ def case_tests(case, host, passed_min, named, fail, said_by_driver=None, skips=N
 
 
 def fetched(packages, directory):
-    """The packages of this Debian, unpacked in @directory and not installed; None: they cannot be had."""
+    """The packages of this Debian, unpacked in @directory and not installed; None: they cannot be had, or NO_INSTALL is in the
+    environment."""
     if not directory.exists():
+        if os.environ.get("NO_INSTALL"):
+            return None
         scratch = directory.with_suffix(".new")
         shutil.rmtree(scratch, ignore_errors=True)
         scratch.mkdir(parents=True)
@@ -261,6 +269,9 @@ def kernel_modules(guest, *names):
     return {f"test/modules/{i:02}-{pathlib.Path(module).name}": pathlib.Path(module).read_bytes() for i, module in enumerate(modules)}
 
 
+NO_NVME = "skipped: apt cannot download nvme-cli"
+
+
 def nvme_files(guest, tree):
     """{path: bytes} of the program nvme with its libraries, and of the kernel's modules."""
     own = tree / "usr/lib/x86_64-linux-gnu"
@@ -277,7 +288,7 @@ def case_nvme(case, host, other=None, loses=False):
     network until queue pairs have given up, and Linux connects again."""
     tree = case.options.nvme
     if not tree:
-        return "skipped: apt cannot download nvme-cli"
+        return NO_NVME
     files = nvme_files(case.guest, tree)
     part = f"TARGET={H3}\nLOSES={'yes' * loses}\n" + "".join((HERE / name).read_text() for name in ("driver_modules.sh", "driver_nvme.sh"))
     case.guest.image(case.directory / "a", f"load\n{part}uses_disk\nremoves_users\nremoves_driver\n", files=files)
@@ -285,9 +296,7 @@ def case_nvme(case, host, other=None, loses=False):
     if other:
         Guest(case.guest.linux, other).image(case.directory / "b", f"load\n{serves}", address=H3, files=files)
     else:
-        (case.directory / "b").mkdir()
-        (case.directory / "b.sh").write_text(RXE + serves)
-        initramfs(case.guest, case.directory / "b", "", [case.directory / "b.sh"], files)
+        rxe_image(case, serves, files)
     cut = [until_gid(2, "10.0.7.7"), "set link h1-s1 loss=100%", "until count(cqe, host==h1, status==RETRY_EXC_ERR) > 0 timeout=60s",
            "set link h1-s1 loss=0%"] if loses else []
     printed, status = case.play([*case.lab(host, h3=f"{other.host}{host}" if other else ""), case.boots("h1", "a"), case.boots("h3", "b"), *cut,
@@ -337,26 +346,22 @@ def arguments(text, cases, quick):
     return parser.parse_args()
 
 
-def obstacles(names, driver):
-    """Returns {kernel: the reason if it cannot be had, or None}, and the reason if nothing can."""
-    why = {linux: Guest(linux, driver).obstacle() for linux in {name.split("/")[1] for name in names}}
-    no_tap, _ = (None, None) if all(why.values()) else make_namespace()
-    return why, no_tap
-
-
 def prepare(options, names, driver, directory):
-    """Returns {kernel: why it cannot be had, or None}, and why nothing can be done, or None."""
+    """Makes a namespace with a tap device.  Returns {kernel: the reason if its cases are skipped, or None}."""
     # Before the namespace, which has no way out.
     options.pyverbs = unpack(options.rdmalab.resolve().parent) if any(name.startswith("tests/") for name in names) else None
     options.nvme = fetched(["nvme-cli", "libnvme1"], CACHE / "nvme-cli") if any(name.startswith("nvme") for name in names) else None
-    why, no_tap = obstacles(names, driver)
+    why = {linux: Guest(linux, driver).obstacle() for linux in {name.split("/")[1] for name in names}}
     shutil.rmtree(directory, ignore_errors=True)
-    if not no_tap and not all(why.values()):
+    if all(why.values()):
+        return why
+    no_tap, _ = make_namespace()
+    if not no_tap:
         ip("tuntap", "add", "rdl0", "mode", "tap")
         ip("link", "set", "lo", "up")
         ip("address", "add", f"{PEER}/16", "dev", "rdl0")
         ip("link", "set", "rdl0", "mtu", "4300", "up")
-    return why, no_tap
+    return {linux: reason or (no_tap and f"skipped: {no_tap}") for linux, reason in why.items()}
 
 
 def main(text, driver, play, cases, quick, directory):
@@ -367,15 +372,15 @@ def main(text, driver, play, cases, quick, directory):
         print(f"{n - n_wrong} passed, {n_wrong} failed, 0 skipped")
         return int(n_wrong > 0)
     if options.list:
-        print(*[f"{name}: {words}" for name, words in {**PINGPONGS, **PERFTEST, **UNRELIABLE, **CONNECTED}.items()], sep="\n")
+        print(*[f"{name}: {words}" for name, words in {**PINGPONGS, **PERFTEST, **(UNRELIABLE if driver.is_ours else {}), **CONNECTED}.items()], sep="\n")
         return 0
     names = cases if options.full else options.case or quick
-    why, no_tap = prepare(options, names, driver, directory)
+    why = prepare(options, names, driver, directory)
     passed = failed = skipped = 0
     for name in names:
         what, linux = name.split("/")
         place = directory / f"{what}-{linux}"
-        reason = why[linux] or (no_tap and f"skipped: {no_tap}")
+        reason = why[linux]
         if not reason:
             place.mkdir(parents=True)
             result = play[what](Case(options, Guest(linux, driver), place))

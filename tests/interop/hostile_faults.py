@@ -1,24 +1,27 @@
 # SPDX-License-Identifier: MIT
-"""What a device does wrong once to its driver in linux_hostile: a generator of faults of the lab, from how often each occasion
-comes when the device does everything right."""
+"""Faults of linux_hostile: in each, a device does one thing wrong to its driver.  A generator makes them, as lines of the lab,
+from how often each occasion comes when the device does everything right."""
 import random
 from dataclasses import dataclass
 
 NEVER = 4294967294
-MAX_CQ, MAX_QP, MAX_SRQ, CEQS = 8, 16, 2, 2
-HOST = f"vm max_cq={MAX_CQ} max_qp={MAX_QP} max_srq={MAX_SRQ} ceqs={CEQS}"
-EVENTS = 1 + MAX_CQ + 2 * MAX_QP
 RFC = "features_off=0x780"  # of the driver: without the extensions that follow the RFC
 
-# The queues by what they are for, as a condition of a fault.
-GROUPS = {
-    "ctrl": "queue==0",
-    "cq": f"queue>=1 and queue<={MAX_CQ}",
-    "wq": f"queue>{MAX_CQ} and queue<{EVENTS}",
-    "events": f"queue=={EVENTS}",
-    "srq": f"queue>{EVENTS} and queue<={EVENTS + MAX_SRQ}",
-    "ceq": f"queue>{EVENTS + MAX_SRQ}",
-}
+
+def machine(max_cq, max_qp, max_srq, ceqs):
+    """Returns the words of a host, and its queues by what they are for, each as the condition of a fault."""
+    events = 1 + max_cq + 2 * max_qp
+    return f"vm max_cq={max_cq} max_qp={max_qp} max_srq={max_srq} ceqs={ceqs}", {
+        "ctrl": "queue==0",
+        "cq": f"queue>=1 and queue<={max_cq}",
+        "wq": f"queue>{max_cq} and queue<{events}",
+        "events": f"queue=={events}",
+        "srq": f"queue>{events} and queue<={events + max_srq}",
+        "ceq": f"queue>{events + max_srq}",
+    }
+
+
+HOST, GROUPS = machine(max_cq=8, max_qp=16, max_srq=2, ceqs=2)
 # The occasions, by the words of a fault that comes to them.
 OCCASIONS = {
     "data": "falsify", "length": "falsify what=length", "read": "falsify what=read", "kick": "lose what=kick",
@@ -29,12 +32,12 @@ FLIPS = {"data": (0xff, 0x01, 0x80, 0x7e), "length": (0x01, 0xffffffff - 1, 0x80
 
 @dataclass(frozen=True)
 class Plan:
-    """How many faults: of which occasion at which queues, during which test, with which parameters of the driver."""
+    """Faults of one occasion at one group of queues, during one test with one set of parameters of the driver."""
     test: str  # of hostile_guest.sh
     parameters: str
     occasion: str
     group: str | None
-    count: int
+    count: int  # of faults
     words: tuple = ("",)  # more of them, in turn
 
 

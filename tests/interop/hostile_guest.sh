@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# What the machine of linux_hostile does, behind driver_guest.sh: it asks HOSTILE for one task after the other, and tells how each went.
+# The machine of linux_hostile, behind driver_guest.sh: it asks HOSTILE for one task after the other, and tells how each went.
 # Before this: WAIT_MS, how long the test in the kernel waits for a completion; TIMEOUT_S, the same for control requests.
 
 quickly_complains() {
@@ -16,7 +16,7 @@ has_device() { [ -e "/sys/class/infiniband/$DEVICE" ]; }
 # The GIDs come by work that Linux has queued.
 until_ready() {
     local tries=0
-    until { grep -q ACTIVE "/sys/class/infiniband/$DEVICE/ports/1/state" && gid_of "$ADDRESS"; } 2>/dev/null; do
+    until is_ready; do
         tries=$((tries + 1))
         has_device && [ $tries -lt 100 ] || return 1
         usleep 10000
@@ -40,8 +40,7 @@ tests_program() {
     usleep 300000
     timeout 6 ibv_rc_pingpong -e -d "$DEVICE" -g 1 -n 20 127.0.0.1 >/tmp/client 2>&1
     status=$?
-    wait $!
-    [ $status = 0 ] && [ $? = 0 ]
+    wait $! && [ $status = 0 ]
 }
 
 # round TEST PARAMETERS...: loads the driver, runs the test, removes the driver.

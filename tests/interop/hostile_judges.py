@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What must hold in linux_hostile, from what the machine says: after each fault, when the driver is loaded again, and of memory."""
+"""Judges of linux_hostile, from what the machine says: after each fault, when the driver is loaded again, and of memory."""
 import re
 from dataclasses import dataclass
 
@@ -15,7 +15,7 @@ OUTCOMES = {"yes": "passed", "no": "failed", "then": "failed, and passed then", 
 LAZY = re.compile(r"vmap_area|.*inode.*|dentry|filp|.*kernfs.*|maple_node|radix_tree_node|lsm.*|pid.*|cred.*|task.*|signal.*|sighand.*|mm_struct|"
                   r"vm_area.*|vma.*|anon_vma.*|files_cache|fs_cache|.*file.*|buffer_head|bio.*|names_cache|seq.*|shmem.*|perf.*|debug_objects.*")
 
-# Growth of what is in use that the kernel causes itself, in kB and in objects; a fault in ten may cost nothing lasting.
+# Growth of memory in use that the kernel causes itself, in kB.
 MEMORY_KB = {"Pages": 800, "SUnreclaim": 1500, "Percpu": 200}
 
 
@@ -24,6 +24,15 @@ class Judged:
     passed: bool
     why: str
     outcome: str  # what became of the test
+
+
+def logged(said):
+    """The lines of the kernel's log in what the machine says."""
+    return [line[4:] for line in said if line.startswith("log ")]
+
+
+def complaints(said):
+    return [line for line in logged(said) if COMPLAINT.search(line)]
 
 
 def judge(said, also=()):
@@ -35,7 +44,7 @@ def judge(said, also=()):
     device, passed, removed = found.groups()
     if removed != "0":
         wrong.append(f"the driver cannot be removed: {removed}")
-    wrong += [line[4:] for line in said if line.startswith("log ") and COMPLAINT.search(line)]
+    wrong += complaints(said)
     if passed == "yes" and any("selftest" in line and "FAILED" in line for line in said):
         passed = "then"
     outcome = "no device" if device == "no" else OUTCOMES[passed]
@@ -48,7 +57,7 @@ def judge_fault(said, hits):
 
 def judge_again(said):
     """A round without a fault: the test must have passed, too."""
-    log = [line[4:] for line in said if line.startswith("log ") and "FAILED" in line or "broken" in line]
+    log = [line for line in logged(said) if "FAILED" in line or "broken" in line]
     return judge(said, [] if any(" passed=yes " in line for line in said) else [f"the test does not pass {said[:1]} {log}"])
 
 
@@ -92,7 +101,7 @@ def changed(lines, old, new):
     return [line.replace(old, new) for line in lines]
 
 
-# What is judged, and whether it is right.
+# Judged texts, and whether each is right.
 PLANTS = [
     (judge_fault(GOOD, 1), True),
     (judge_fault(GOOD, 0), False),

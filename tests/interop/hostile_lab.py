@@ -60,13 +60,12 @@ class Lab:
 
 
 class Tasks:
-    """Where the machine asks for tasks, and says how they went."""
+    """The port at which the machine asks for tasks, and says how they went."""
 
     def __init__(self, lab, address):
         self.lab = lab
         self.listener = socket.create_server((address, PORT))
         self.waiting = None  # a connection of the machine, which waits for a task
-        self.seconds = 0.0
 
     def _read(self, deadline):
         """Takes the next connection, and returns the lines that came by it."""
@@ -98,13 +97,11 @@ class Tasks:
 
     def do(self, task, seconds=60.0, meanwhile=None):
         """Gives the machine a task, and returns the lines that it says then.  @meanwhile: is called after that."""
-        begin = time.monotonic()
+        deadline = time.monotonic() + seconds
         self._answer(task)
         if meanwhile:
             meanwhile()
-        said = self._read(begin + seconds)
-        self.seconds = time.monotonic() - begin
-        return said
+        return self._read(deadline)
 
     def end(self):
         """Lets the machine end."""

@@ -21,7 +21,7 @@ ibv_rc_pingpong -d vmw_pvrdma0 -g 1 -c -s {MESSAGE} -r 4 -n 3 {{peer}}
 nc {{peer}} {{ready}} </dev/null
 ib_write_bw -d vmw_pvrdma0 -x 1 -F -s {WRITE} -n 5 {{peer}}
 """
-# What the lab does, part by part.  Queue pairs 2 and 3 are the first two of programs; completion queue 1 is the kernel's.
+# Commands of the lab, part by part.  Queue pairs 2 and 3 are the first two of programs; completion queue 1 is the kernel's.
 POSTED, TAKEN, COMPLETED, POSTED_WRITE, TAKEN_WRITE, COMPLETED_WRITE = range(6)
 PARTS = {
     POSTED: ["until count(doorbell, host==h1, rings==SEND, qpn==2) > 0 timeout=120s quiet",
