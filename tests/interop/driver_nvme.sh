@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-# NVMe over Fabrics between two machines (see driver_stage.py): TARGET is the address of the one with the disk.
+# NVMe over Fabrics between two machines (see driver_stage.py).  Before this: TARGET, the address of the one with the disk; SERVES_S,
+# for how many seconds it waits at most.
 
 # Offers a disk in memory on the RDMA device, until the other one says goodbye.
 serves_disk() {
@@ -18,7 +19,7 @@ serves_disk() {
     echo "$TARGET" >$port/addr_traddr
     echo 4420 >$port/addr_trsvcid
     ln -s $nvmet/subsystems/lab $port/subsystems/lab
-    timeout 240 nc -l -p 5007 </dev/null >/dev/null
+    timeout "$SERVES_S" nc -l -p 5007 </dev/null >/dev/null
 }
 
 # Gives the machine the name and the ID that a user of disks has.
@@ -42,6 +43,15 @@ writes_data() { timeout "$1" dd if=/tmp/data of=/dev/nvme0n1 bs=64k oflag=direct
 # reads_data SECONDS BLOCKS: succeeds if the disk has the data.
 reads_data() { timeout "$1" dd if=/dev/nvme0n1 bs=64k count="$2" iflag=direct 2>/dev/null | cmp - /tmp/data; }
 
+# Disconnects, and says goodbye to the machine with the disk.
+leaves_disk() {
+    local status
+    nvme disconnect -n lab
+    status=$?
+    timeout 10 nc "$TARGET" 5007 </dev/null
+    return $status
+}
+
 # Connects to the disk, writes to it, and reads that again.
 uses_disk() {
     add_modules
@@ -60,9 +70,8 @@ uses_disk() {
     reads_data 120 64
     echo "= nvme reads $?"
     [ -z "$LOSES" ] || loses_connection
-    nvme disconnect -n lab
+    leaves_disk
     echo "= nvme disconnects $?"
-    timeout 10 nc "$TARGET" 5007 </dev/null
 }
 
 # Says so, whereupon the lab cuts the network until queue pairs have given up; writes meanwhile, and reads that.

@@ -290,7 +290,7 @@ def case_nvme(case, host, other=None, loses=False):
     if not tree:
         return NO_NVME
     files = nvme_files(case.guest, tree)
-    part = f"TARGET={H3}\nLOSES={'yes' * loses}\n" + "".join((HERE / name).read_text() for name in ("driver_modules.sh", "driver_nvme.sh"))
+    part = f"TARGET={H3}\nSERVES_S=240\nLOSES={'yes' * loses}\n" + "".join((HERE / name).read_text() for name in ("driver_modules.sh", "driver_nvme.sh"))
     case.guest.image(case.directory / "a", f"load\n{part}uses_disk\nremoves_users\nremoves_driver\n", files=files)
     serves = f"{part}serves_disk\n"
     if other:

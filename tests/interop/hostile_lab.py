@@ -5,9 +5,11 @@ import re
 import select
 import socket
 import subprocess
+import threading
 import time
 
 PORT = 9000
+LAB_S = 300  # of a line; the lab waits for events for a minute at most
 MARK = "print 1==1"  # and what that prints
 MARKED = "1==1: yes"
 
@@ -22,21 +24,24 @@ class Lab:
     def __init__(self, machine, program):
         self.process = subprocess.Popen(["stdbuf", "-oL", program, "--no-sandbox"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                         stderr=subprocess.STDOUT, text=True, bufsize=1, env=machine.environment)
-        self.printed = []
 
     def tell(self, *lines):
-        """Returns what the lab prints."""
+        """Returns the lines that the lab prints.  It is killed if that takes too long."""
         try:
             self.process.stdin.write("".join(f"{line}\n" for line in (*lines, MARK)))
             self.process.stdin.flush()
         except BrokenPipeError:
             pass
         said = []
-        for line in self.process.stdout:
-            if line.rstrip() == MARKED:
-                return said
-            said.append(line.rstrip("\n"))
-            self.printed.append(line)
+        watchdog = threading.Timer(LAB_S, self.process.kill)
+        watchdog.start()
+        try:
+            for line in self.process.stdout:
+                if line.rstrip() == MARKED:
+                    return said
+                said.append(line.rstrip("\n"))
+        finally:
+            watchdog.cancel()
         raise Ended("the lab has ended: " + " | ".join(said[-5:]))
 
     def number(self, path):

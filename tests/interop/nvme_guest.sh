@@ -13,6 +13,11 @@ connects_disk() {
     echo "= connected $(ls /dev/nvme0n1)"
 }
 
+parts_from_disk() {
+    leaves_disk >/dev/null 2>&1
+    said="left=$?"
+}
+
 # Writes new data, reads it, and waits until the connection is there again, if it was lost.
 tries_disk() {
     local wrote same state
