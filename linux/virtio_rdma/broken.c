@@ -41,33 +41,25 @@ static bool is_present(struct vrdma_dev *d)
 	return !dev_is_pci(parent) || pci_device_is_present(to_pci_dev(parent));
 }
 
-static struct vrdma_qp *next_qp(struct vrdma_dev *d, unsigned long *index)
-{
-	struct vrdma_qp *qp;
-	unsigned long flags;
-
-	xa_lock_irqsave(&d->qps, flags);
-	qp = xa_find(&d->qps, index, ULONG_MAX, XA_PRESENT);
-	if (qp)
-		refcount_inc(&qp->ref.count);
-	xa_unlock_irqrestore(&d->qps, flags);
-	return qp;
-}
-
+/* The mutex keeps the virtqueues as they are. Whoever holds it may wait for the death of the device,
+ * which has come, but for nothing that follows.
+ */
 static void flush_everything(struct vrdma_dev *d)
 {
 	unsigned long i;
 	struct vrdma_cq *cq;
-	struct vrdma_qp *qp;
+	struct vrdma_ref *ref;
 
+	mutex_lock(&d->queue_mutex);
 	for (i = 0; (cq = vrdma_cq_next(d, &i)); i++) {
 		vrdma_cq_kill(cq);
 		vrdma_ref_put(&cq->ref);
 	}
-	for (i = 0; (qp = next_qp(d, &i)); i++) {
-		vrdma_qp_kill(qp);
-		vrdma_ref_put(&qp->ref);
+	for (i = 0; (ref = vrdma_ref_find(&d->qps, &i, ULONG_MAX)); i++) {
+		vrdma_qp_kill(vrdma_object(ref, struct vrdma_qp));
+		vrdma_ref_put(ref);
 	}
+	mutex_unlock(&d->queue_mutex);
 	for (i = 0; (cq = vrdma_cq_next(d, &i)); i++) {
 		vrdma_cq_event(cq);
 		vrdma_ref_put(&cq->ref);

@@ -114,17 +114,33 @@ static bool is_recv(const struct virtio_rdma_cqe *cqe)
 	return cqe->opcode & VIRTIO_RDMA_WC_RECV;
 }
 
-/* Finds the request that @cqe completes. The lock is held, so that the QP stays. Returns 0;
- * -ENOENT: there is none, as after the end of a QP; -EPROTO: the device left others out.
+/* Finds the QP of a completion. The lock is held, so that the QP stays: its end takes the lock of
+ * its CQs. The lock of the table is for the time before it is known to be one of this CQ.
+ */
+static struct vrdma_qp *find_qp(struct vrdma_dev *d, const struct vrdma_cq *cq,
+				const struct virtio_rdma_cqe *cqe)
+{
+	struct vrdma_qp *qp;
+
+	xa_lock(&d->qps);
+	qp = vrdma_object(xa_load(&d->qps, le32_to_cpu(cqe->qp_num)), struct vrdma_qp);
+	if (qp && (is_recv(cqe) ? qp->ib.recv_cq : qp->ib.send_cq) != &cq->ib)
+		qp = NULL;
+	xa_unlock(&d->qps);
+	return qp;
+}
+
+/* Finds the request that @cqe completes. The lock is held. Returns 0; -ENOENT: there is none, as
+ * after the end of a QP; -EPROTO: the device left others out.
  */
 static int find_request(struct vrdma_dev *d, struct vrdma_cq *cq,
 			const struct virtio_rdma_cqe *cqe, struct vrdma_qp **ret_qp,
 			u64 *ret_wr_id)
 {
-	struct vrdma_qp *qp = xa_load(&d->qps, le32_to_cpu(cqe->qp_num));
+	struct vrdma_qp *qp = find_qp(d, cq, cqe);
 	const u64 wr_id = le64_to_cpu(cqe->wr_id);
 
-	if (!qp || (is_recv(cqe) ? qp->ib.recv_cq : qp->ib.send_cq) != &cq->ib)
+	if (!qp)
 		return -ENOENT;
 	*ret_qp = qp;
 	if (!is_recv(cqe))
@@ -219,29 +235,13 @@ static void event_work(struct work_struct *work)
 /* Returns CQ @cqn with a reference, or NULL. */
 struct vrdma_cq *vrdma_cq_get(struct vrdma_dev *d, u32 cqn)
 {
-	struct vrdma_cq *cq;
-	unsigned long flags;
-
-	xa_lock_irqsave(&d->cqs, flags);
-	cq = xa_load(&d->cqs, cqn);
-	if (cq)
-		refcount_inc(&cq->ref.count);
-	xa_unlock_irqrestore(&d->cqs, flags);
-	return cq;
+	return vrdma_object(vrdma_ref_get(&d->cqs, cqn), struct vrdma_cq);
 }
 
 /* Returns the next CQ from *@index on, with a reference. */
 struct vrdma_cq *vrdma_cq_next(struct vrdma_dev *d, unsigned long *index)
 {
-	struct vrdma_cq *cq;
-	unsigned long flags;
-
-	xa_lock_irqsave(&d->cqs, flags);
-	cq = xa_find(&d->cqs, index, ULONG_MAX, XA_PRESENT);
-	if (cq)
-		refcount_inc(&cq->ref.count);
-	xa_unlock_irqrestore(&d->cqs, flags);
-	return cq;
+	return vrdma_object(vrdma_ref_find(&d->cqs, index, ULONG_MAX), struct vrdma_cq);
 }
 
 /* Raises the events of armed CQs whose interrupt was lost: without CEQ, and not if they are armed
@@ -553,20 +553,13 @@ static int attach(struct vrdma_dev *d, struct vrdma_cq *cq, u32 cqn)
 {
 	int err;
 
-	if (cqn < 1 || cqn > d->max_cq || xa_load(&d->cqs, cqn)) {
-		vrdma_break(d, "CQ %u cannot be new", cqn);
-		vrdma_wait_dead(d);
+	if (!vrdma_can_be_new(d, &d->cqs, "CQ", cqn, 1, d->max_cq))
 		return -EIO;
-	}
 	cq->cqn = cqn;
 	cq->vq = vrdma_vq_of_cq(d, cqn);
 	err = vrdma_vq_open(d, cq->vq, cq->mem.n);
 	if (!err)
-		err = xa_err(xa_store_irq(&d->cqs, cqn, cq, GFP_KERNEL));
-	if (!err && vrdma_is_broken(d)) {
-		xa_erase_irq(&d->cqs, cqn);
-		err = -EIO;
-	}
+		err = vrdma_ref_publish(d, &d->cqs, cqn, &cq->ref);
 	if (err) {
 		vrdma_ctrl_destroy(d, VIRTIO_RDMA_CMD_DESTROY_CQ, cqn);
 		vrdma_vq_close(d, cq->vq);
@@ -620,12 +613,11 @@ static int destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
 
 	mutex_lock(&d->queue_mutex);
 	vrdma_ctrl_destroy(d, VIRTIO_RDMA_CMD_DESTROY_CQ, cq->cqn);
-	xa_erase_irq(&d->cqs, cq->cqn);
+	vrdma_ref_withdraw(&d->cqs, cq->cqn, &cq->ref);
 	if (d->n_ceq)
 		vrdma_ceq_drain(d, cq->vector);
 	else
 		virtqueue_set_affinity(cq->vq, NULL);
-	vrdma_ref_end(&cq->ref);
 	vrdma_vq_close(d, cq->vq);
 	mutex_unlock(&d->queue_mutex);
 	cancel_work_sync(&cq->event_work);

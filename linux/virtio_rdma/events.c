@@ -31,13 +31,8 @@ static int fill(struct vrdma_dev *d, struct virtqueue *vq, struct vrdma_mem *m, 
 
 static void tell_qp(struct vrdma_dev *d, struct ib_event *event, u32 qpn)
 {
-	struct vrdma_qp *qp;
+	struct vrdma_qp *qp = vrdma_object(vrdma_ref_get(&d->qps, qpn), struct vrdma_qp);
 
-	xa_lock_irq(&d->qps);
-	qp = xa_load(&d->qps, qpn);
-	if (qp)
-		refcount_inc(&qp->ref.count);
-	xa_unlock_irq(&d->qps);
 	if (!qp)
 		return;
 	event->element.qp = &qp->ib;
@@ -60,13 +55,8 @@ static void tell_cq(struct vrdma_dev *d, struct ib_event *event, u32 cqn)
 
 static void tell_srq(struct vrdma_dev *d, struct ib_event *event, u32 srqn)
 {
-	struct vrdma_srq *srq;
+	struct vrdma_srq *srq = vrdma_object(vrdma_ref_get(&d->srqs, srqn), struct vrdma_srq);
 
-	xa_lock_irq(&d->srqs);
-	srq = xa_load(&d->srqs, srqn);
-	if (srq)
-		refcount_inc(&srq->ref.count);
-	xa_unlock_irq(&d->srqs);
 	if (!srq)
 		return;
 	event->element.srq = &srq->ib;

@@ -101,14 +101,13 @@ static int create_at_device(struct vrdma_dev *d, struct vrdma_qp *qp,
 /* Takes number @qpn, which the device has given, and sets the virtqueues up. */
 static int attach(struct vrdma_dev *d, struct vrdma_qp *qp, u32 qpn)
 {
-	const bool is_gsi = qp->ib.qp_type == IB_QPT_GSI, gets_gsi = qpn == VRDMA_QPN_GSI;
+	const bool is_gsi = qp->ib.qp_type == IB_QPT_GSI;
 	int err;
 
-	if (qpn < 1 || qpn > d->max_qp || xa_load(&d->qps, qpn) || is_gsi != gets_gsi) {
-		vrdma_break(d, "QP %u of type %u cannot be new", qpn, qp->ib.qp_type);
-		vrdma_wait_dead(d);
+	if (!vrdma_can_be_new(d, &d->qps, is_gsi ? "GSI QP" : "QP", qpn,
+			      is_gsi ? VRDMA_QPN_GSI : VRDMA_QPN_GSI + 1,
+			      is_gsi ? VRDMA_QPN_GSI : d->max_qp))
 		return -EIO;
-	}
 	qp->qpn = qpn;
 	qp->ib.qp_num = qpn;
 	qp->sq.vq = vrdma_vq_of_sq(d, qpn);
@@ -117,11 +116,7 @@ static int attach(struct vrdma_dev *d, struct vrdma_qp *qp, u32 qpn)
 	if (!err && !qp->ib.srq)
 		err = vrdma_vq_open(d, qp->rq.vq, qp->rq.mask + 1);
 	if (!err)
-		err = xa_err(xa_store_irq(&d->qps, qpn, qp, GFP_KERNEL));
-	if (!err && vrdma_is_broken(d)) {
-		xa_erase_irq(&d->qps, qpn);
-		err = -EIO;
-	}
+		err = vrdma_ref_publish(d, &d->qps, qpn, &qp->ref);
 	if (err) {
 		vrdma_ctrl_destroy(d, VIRTIO_RDMA_CMD_DESTROY_QP, qpn);
 		vrdma_vq_close(d, qp->sq.vq);
@@ -170,9 +165,8 @@ static int destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 
 	mutex_lock(&d->queue_mutex);
 	vrdma_ctrl_destroy(d, VIRTIO_RDMA_CMD_DESTROY_QP, qp->qpn);
-	xa_erase_irq(&d->qps, qp->qpn);
+	vrdma_ref_withdraw(&d->qps, qp->qpn, &qp->ref);
 	forget_completions(qp);
-	vrdma_ref_end(&qp->ref);
 	vrdma_vq_close(d, qp->sq.vq);
 	if (!ibqp->srq)
 		vrdma_vq_close(d, qp->rq.vq);

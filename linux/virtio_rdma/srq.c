@@ -136,16 +136,13 @@ static int attach(struct vrdma_dev *d, struct vrdma_srq *srq, u32 srqn)
 {
 	int err;
 
-	if (srqn < 1 || srqn > d->max_srq || xa_load(&d->srqs, srqn)) {
-		vrdma_break(d, "SRQ %u cannot be new", srqn);
-		vrdma_wait_dead(d);
+	if (!vrdma_can_be_new(d, &d->srqs, "SRQ", srqn, 1, d->max_srq))
 		return -EIO;
-	}
 	srq->srqn = srqn;
 	srq->vq = vrdma_vq_of_srq(d, srqn);
 	err = vrdma_vq_open(d, srq->vq, srq->mem.n);
 	if (!err)
-		err = xa_err(xa_store_irq(&d->srqs, srqn, srq, GFP_KERNEL));
+		err = vrdma_ref_publish(d, &d->srqs, srqn, &srq->ref);
 	if (err) {
 		vrdma_ctrl_destroy(d, VIRTIO_RDMA_CMD_DESTROY_SRQ, srqn);
 		vrdma_vq_close(d, srq->vq);
@@ -198,8 +195,7 @@ static int destroy_srq(struct ib_srq *ibsrq, struct ib_udata *udata)
 
 	mutex_lock(&d->queue_mutex);
 	vrdma_ctrl_destroy(d, VIRTIO_RDMA_CMD_DESTROY_SRQ, srq->srqn);
-	xa_erase_irq(&d->srqs, srq->srqn);
-	vrdma_ref_end(&srq->ref);
+	vrdma_ref_withdraw(&d->srqs, srq->srqn, &srq->ref);
 	vrdma_vq_close(d, srq->vq);
 	mutex_unlock(&d->queue_mutex);
 	free_memory(srq);

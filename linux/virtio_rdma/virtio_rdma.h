@@ -5,11 +5,13 @@
  * Locks, from the outside to the inside:
  *
  *   queue_mutex	creation and destruction of CQs, QPs and SRQs: a number
- *			may come back before its virtqueues are reset
+ *			may come back before its virtqueues are reset;
+ *			the flushing of a dead device
  *   vrdma_wq.lock	posting to a send or receive queue
  *   vrdma_cq.lock	polling and arming
  *   vrdma_srq.lock	posting to a shared receive queue, freeing its slots
  *   vrdma_ctrl.lock	the ring of the control queue
+ *   locks of tables	finding CQs, QPs and SRQs by their numbers
  *
  * All but the mutex are taken with interrupts off.
  */
@@ -109,7 +111,7 @@ struct vrdma_dev {
 
 	struct vrdma_ctrl ctrl;
 	struct mutex queue_mutex;	/* see above */
-	struct xarray cqs, qps, srqs;	/* by number; with interrupts off */
+	struct xarray cqs, qps, srqs;	/* of struct vrdma_ref, by number; with interrupts off */
 	struct vrdma_ceq *ceqs;
 	struct dma_pool *arm_pool;
 	struct vrdma_mem event_mem;
@@ -272,12 +274,11 @@ static inline void vrdma_ref_put(struct vrdma_ref *ref)
 		complete(&ref->gone);
 }
 
-/* Gives the reference of the creator back and waits for all others. */
-static inline void vrdma_ref_end(struct vrdma_ref *ref)
-{
-	vrdma_ref_put(ref);
-	wait_for_completion(&ref->gone);
-}
+/* Returns the object of a reference that was found, or NULL if none was. */
+#define vrdma_object(found, type) ({ \
+	struct vrdma_ref *_found = (found); \
+	_found ? container_of(_found, type, ref) : NULL; \
+})
 
 /* queues.c: numbers of virtqueues. */
 struct virtqueue *vrdma_vq_of_cq(struct vrdma_dev *d, u32 cqn);
@@ -319,6 +320,18 @@ void vrdma_ctrl_destroy(struct vrdma_dev *d, u8 command, u32 number);
 __printf(2, 3) void vrdma_break(struct vrdma_dev *d, const char *format, ...);
 void vrdma_break_work(struct work_struct *work);
 void vrdma_wait_dead(struct vrdma_dev *d);
+
+/* objects.c */
+struct vrdma_ref *vrdma_ref_find(struct xarray *table, unsigned long *index, unsigned long max);
+bool vrdma_can_be_new(struct vrdma_dev *d, struct xarray *table, const char *kind, u32 number,
+		      u32 min, u32 max);
+int vrdma_ref_publish(struct vrdma_dev *d, struct xarray *table, u32 number, struct vrdma_ref *ref);
+void vrdma_ref_withdraw(struct xarray *table, u32 number, struct vrdma_ref *ref);
+
+static inline struct vrdma_ref *vrdma_ref_get(struct xarray *table, unsigned long number)
+{
+	return vrdma_ref_find(table, &number, number);
+}
 
 /* cq.c */
 extern const struct ib_device_ops vrdma_cq_ops;
