@@ -41,8 +41,8 @@ static bool is_present(struct vrdma_dev *d)
 	return !dev_is_pci(parent) || pci_device_is_present(to_pci_dev(parent));
 }
 
-/* The mutex keeps the virtqueues as they are. Whoever holds it may wait for the death of the device,
- * which has come, but for nothing that follows.
+/* The mutex keeps the virtqueues as they are. Whoever holds it may wait for the death of the
+ * device, which has come, but for nothing that follows.
  */
 static void flush_everything(struct vrdma_dev *d)
 {

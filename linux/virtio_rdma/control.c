@@ -112,6 +112,8 @@ void vrdma_ctrl_callback(struct virtqueue *vq)
 	struct vrdma_dev *d = vq->vdev->priv;
 	unsigned long flags;
 
+	if (!vrdma_listens(d))
+		return;
 	spin_lock_irqsave(&d->ctrl.lock, flags);
 	do {
 		virtqueue_disable_cb(vq);

@@ -141,6 +141,8 @@ void vrdma_event_callback(struct virtqueue *vq)
 {
 	struct vrdma_dev *d = vq->vdev->priv;
 
+	if (!vrdma_listens(d))
+		return;
 	virtqueue_disable_cb(vq);
 	queue_work(d->wq, &d->event_work);
 }
@@ -223,9 +225,12 @@ static void ceq_work(struct work_struct *work)
 void vrdma_ceq_callback(struct virtqueue *vq)
 {
 	struct vrdma_dev *d = vq->vdev->priv;
-	struct vrdma_ceq *ceq = &d->ceqs[vq->index - vrdma_vq_of_ceq(d, 0)->index];
+	struct vrdma_ceq *ceq;
 	unsigned long flags;
 
+	if (!vrdma_listens(d))
+		return;
+	ceq = &d->ceqs[vq->index - vrdma_vq_of_ceq(d, 0)->index];
 	spin_lock_irqsave(&ceq->lock, flags);
 	virtqueue_disable_cb(vq);
 	spin_unlock_irqrestore(&ceq->lock, flags);
@@ -264,7 +269,6 @@ static int start_ceqs(struct vrdma_dev *d)
 	for (i = 0; i < d->n_ceq && !err; i++) {
 		struct vrdma_ceq *ceq = &d->ceqs[i];
 
-		ceq->vq = vrdma_vq_of_ceq(d, i);
 		err = fill(d, ceq->vq, &ceq->mem, CEQ_BUFFERS);
 		if (!err)
 			vrdma_vq_spread(ceq->vq, i);
@@ -272,13 +276,11 @@ static int start_ceqs(struct vrdma_dev *d)
 	return err;
 }
 
-/* Before the virtqueues exist, since their interrupts need it. */
+/* After the virtqueues have been found. */
 int vrdma_events_init(struct vrdma_dev *d)
 {
 	u32 i;
 
-	INIT_WORK(&d->event_work, event_work);
-	INIT_DELAYED_WORK(&d->watch_work, watch_work);
 	if (!d->n_ceq)
 		return 0;
 	d->ceqs = kcalloc(d->n_ceq, sizeof(*d->ceqs), GFP_KERNEL);
@@ -286,10 +288,17 @@ int vrdma_events_init(struct vrdma_dev *d)
 		return -ENOMEM;
 	for (i = 0; i < d->n_ceq; i++) {
 		d->ceqs[i].dev = d;
+		d->ceqs[i].vq = vrdma_vq_of_ceq(d, i);
 		spin_lock_init(&d->ceqs[i].lock);
 		INIT_WORK(&d->ceqs[i].work, ceq_work);
 	}
 	return 0;
+}
+
+void vrdma_events_prepare(struct vrdma_dev *d)
+{
+	INIT_WORK(&d->event_work, event_work);
+	INIT_DELAYED_WORK(&d->watch_work, watch_work);
 }
 
 int vrdma_events_start(struct vrdma_dev *d)
@@ -316,10 +325,8 @@ void vrdma_events_stop(struct vrdma_dev *d)
 	vrdma_mem_free(&d->event_mem);
 	for (i = 0; d->ceqs && i < d->n_ceq; i++) {
 		cancel_work_sync(&d->ceqs[i].work);
-		if (d->ceqs[i].vq) {
-			virtqueue_set_affinity(d->ceqs[i].vq, NULL);
-			vrdma_vq_empty(d->ceqs[i].vq);
-		}
+		virtqueue_set_affinity(d->ceqs[i].vq, NULL);
+		vrdma_vq_empty(d->ceqs[i].vq);
 		vrdma_mem_free(&d->ceqs[i].mem);
 	}
 	kfree(d->ceqs);

@@ -44,7 +44,8 @@ static void port_work(struct work_struct *work)
 	struct ib_event event = { .device = &d->ib, .element.port_num = VRDMA_PORT };
 	bool is_up;
 
-	if (!test_bit(VRDMA_REGISTERED, &d->flags) || ib_query_port(&d->ib, VRDMA_PORT, &attr))
+	if (!test_bit(VRDMA_REGISTERED, &d->flags) || test_bit(VRDMA_LEAVING, &d->flags) ||
+	    ib_query_port(&d->ib, VRDMA_PORT, &attr))
 		return;
 	is_up = attr.state == IB_PORT_ACTIVE;
 	if (is_up == test_bit(VRDMA_PORT_UP, &d->flags))
@@ -79,9 +80,9 @@ static bool is_paired(struct vrdma_dev *d, struct net_device *ndev)
 
 static void pair(struct vrdma_dev *d, struct net_device *ndev)
 {
+	rcu_assign_pointer(d->ndev, ndev);
 	if (test_bit(VRDMA_LEAVING, &d->flags))
 		return;
-	rcu_assign_pointer(d->ndev, ndev);
 	ib_device_set_netdev(&d->ib, ndev, VRDMA_PORT);
 	vrdma_port_changed(d);
 }
@@ -99,10 +100,8 @@ static int netdev_event(struct notifier_block *nb, unsigned long event, void *in
 			pair(d, ndev);
 		break;
 	case NETDEV_UNREGISTER:
-		if (is_mine) {
-			RCU_INIT_POINTER(d->ndev, NULL);
+		if (is_mine)
 			pair(d, NULL);
-		}
 		break;
 	case NETDEV_UP:
 	case NETDEV_DOWN:
@@ -219,6 +218,7 @@ static void init(struct vrdma_dev *d, struct virtio_device *vdev)
 	INIT_WORK(&d->break_work, vrdma_break_work);
 	INIT_WORK(&d->config_work, config_work);
 	INIT_WORK(&d->port_work, port_work);
+	vrdma_events_prepare(d);
 	d->netdev_nb.notifier_call = netdev_event;
 	d->ib.phys_port_cnt = VRDMA_PORT;
 	d->ib.node_type = RDMA_NODE_IB_CA;
@@ -228,7 +228,7 @@ static void init(struct vrdma_dev *d, struct virtio_device *vdev)
 /* Brings the virtqueues up. On failure stop_device() cleans up. */
 static int start_device(struct vrdma_dev *d)
 {
-	int err = vrdma_events_init(d);
+	int err = vrdma_queues_find(d);
 
 	if (!err && vrdma_has(d, VIRTIO_RDMA_F_ARM_MEM)) {
 		d->arm_pool = dma_pool_create("virtio_rdma", d->dma,
@@ -238,12 +238,12 @@ static int start_device(struct vrdma_dev *d)
 			err = -ENOMEM;
 	}
 	if (!err)
-		err = vrdma_queues_find(d);
+		err = vrdma_ctrl_init(d);
+	if (!err)
+		err = vrdma_events_init(d);
 	if (err)
 		return err;
-	err = vrdma_ctrl_init(d);
-	if (err)
-		return err;
+	set_bit(VRDMA_LISTENING, &d->flags);
 	virtio_device_ready(d->vdev);
 	err = vrdma_queues_shrink(d);
 	return err ?: vrdma_events_start(d);
@@ -255,6 +255,8 @@ static void stop_device(struct vrdma_dev *d)
 		virtio_reset_device(d->vdev); /* no work for break_work */
 	else
 		vrdma_wait_dead(d);
+	clear_bit(VRDMA_LISTENING, &d->flags);
+	virtio_synchronize_cbs(d->vdev);
 	cancel_work_sync(&d->config_work);
 	cancel_work_sync(&d->port_work);
 	vrdma_events_stop(d);
@@ -343,10 +345,12 @@ static void remove(struct virtio_device *vdev)
 	struct vrdma_dev *d = vdev->priv;
 
 	set_bit(VRDMA_LEAVING, &d->flags);
+	cancel_work_sync(&d->port_work); /* it tells nobody anything from now on */
 	ib_unregister_device(&d->ib);
 	clear_bit(VRDMA_REGISTERED, &d->flags);
 	unregister_netdevice_notifier(&d->netdev_nb);
 	stop_device(d);
+	flush_workqueue(ib_wq); /* the core tells of the end of a broken device there */
 	destroy_workqueue(d->wq);
 	ib_dealloc_device(&d->ib);
 }
@@ -375,6 +379,10 @@ static int validate(struct virtio_device *vdev)
 	for (i = 0; i < 24; i++) {
 		if (features_off & BIT(i))
 			__virtio_clear_bit(vdev, i);
+	}
+	if (!vdev->config->get) {
+		dev_err(&vdev->dev, "the device has no configuration\n");
+		return -EINVAL;
 	}
 	if (!virtio_has_feature(vdev, VIRTIO_F_RING_RESET)) {
 		dev_err(&vdev->dev, "the device cannot reset single queues\n");

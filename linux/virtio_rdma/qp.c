@@ -237,7 +237,7 @@ static int modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask, stru
 		return -EOPNOTSUPP;
 	put_attr(&req.attrs, attr, mask);
 	if (to_reset)
-		WRITE_ONCE(qp->state, IB_QPS_RESET); /* nothing is posted from now on */
+		WRITE_ONCE(qp->state, IB_QPS_RESET); /* for who posts: see may_post_send() */
 	err = vrdma_ctrl(d, VIRTIO_RDMA_CMD_MODIFY_QP, &req, sizeof(req), NULL, 0);
 	if (err && vrdma_is_broken(d) && mask & IB_QP_STATE &&
 	    (to_reset || attr->qp_state == IB_QPS_ERR)) {

@@ -62,6 +62,7 @@ enum vrdma_stat {
 enum vrdma_flag {
 	VRDMA_BROKEN,	/* the device answered wrongly, or not at all */
 	VRDMA_DEAD,	/* and it has been reset: it accesses no memory any more */
+	VRDMA_LISTENING,	/* interrupts of virtqueues are for the driver */
 	VRDMA_REGISTERED,
 	VRDMA_PORT_UP,
 	VRDMA_LEAVING,
@@ -257,6 +258,14 @@ static inline bool vrdma_is_broken(const struct vrdma_dev *d)
 	return test_bit(VRDMA_BROKEN, &d->flags);
 }
 
+/* For callbacks of virtqueues: false before the device is started and after it is stopped, when it has
+ * no reason to interrupt, but may.
+ */
+static inline bool vrdma_listens(const struct vrdma_dev *d)
+{
+	return test_bit(VRDMA_LISTENING, &d->flags);
+}
+
 static inline void vrdma_count(struct vrdma_dev *d, enum vrdma_stat stat)
 {
 	atomic64_inc(&d->stats[stat]);
@@ -370,6 +379,7 @@ void vrdma_get_ah(struct rdma_ah_attr *to, const struct virtio_rdma_qp_attr *fro
 		  struct ib_device *ib);
 
 /* events.c */
+void vrdma_events_prepare(struct vrdma_dev *d);
 int vrdma_events_init(struct vrdma_dev *d);
 int vrdma_events_start(struct vrdma_dev *d);
 void vrdma_events_stop(struct vrdma_dev *d);

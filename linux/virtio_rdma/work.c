@@ -188,6 +188,25 @@ u32 vrdma_build_recv(void *slot, const struct ib_recv_wr *wr, u64 wr_id)
 	return sizeof(*h) + put_sges((struct virtio_rdma_sge *)(h + 1), wr->sg_list, wr->num_sge);
 }
 
+/* Takes the last request, which could not be queued for @err, back. The lock is held; nobody polls
+ * meanwhile, since completions are looked up between tail and head. Returns @err, or 0 if the
+ * device has completed what it was never given.
+ */
+static int take_back(struct vrdma_qp *qp, struct vrdma_wq *wq, struct vrdma_cq *cq, int err)
+{
+	bool is_completed;
+
+	spin_lock(&cq->lock);
+	is_completed = wq->tail == wq->head;
+	if (!is_completed)
+		WRITE_ONCE(wq->head, wq->head - 1);
+	spin_unlock(&cq->lock);
+	if (!is_completed)
+		return err;
+	vrdma_break(vrdma_dev(qp->ib.device), "QP %u: a completion of nothing", qp->qpn);
+	return 0;
+}
+
 /* Queues the request of @bytes in the next slot. The lock is held. The head moves first, since
  * another processor may poll the completion before vrdma_mem_add() returns.
  */
@@ -195,14 +214,14 @@ static int post_one(struct vrdma_qp *qp, struct vrdma_wq *wq, u64 wr_id, bool si
 {
 	struct vrdma_dev *d = vrdma_dev(qp->ib.device);
 	const bool is_recv = wq == &qp->rq;
+	struct vrdma_cq *cq = vrdma_cq(is_recv ? qp->ib.recv_cq : qp->ib.send_cq);
 	const u32 counter = wq->head, slot = counter & wq->mask;
 	int err;
 
 	wq->wr[slot] = (struct vrdma_wr){ .wr_id = wr_id, .signaled = signaled };
 	smp_store_release(&wq->head, counter + 1); /* pairs with vrdma_wq_completed() */
 	if (wq->flushing) {
-		vrdma_cq_flush_one(vrdma_cq(is_recv ? qp->ib.recv_cq : qp->ib.send_cq), qp,
-				   wq->pass_through ? wr_id : counter, is_recv);
+		vrdma_cq_flush_one(cq, qp, wq->pass_through ? wr_id : counter, is_recv);
 		if (wq->pass_through)
 			wq->tail = wq->head;
 		return 0;
@@ -212,9 +231,7 @@ static int post_one(struct vrdma_qp *qp, struct vrdma_wq *wq, u64 wr_id, bool si
 	err = vrdma_mem_add(&wq->mem, wq->vq, slot, bytes, false);
 	if (err == -EIO)
 		vrdma_break(d, "queue %s is broken", wq->vq->name);
-	if (err)
-		WRITE_ONCE(wq->head, counter);
-	return err;
+	return err ? take_back(qp, wq, cq, err) : 0;
 }
 
 /* Publishes what was posted. Returns true if the device must be notified, which is done without the
@@ -231,55 +248,58 @@ static void notify_if(bool kick, struct vrdma_qp *qp, struct vrdma_wq *wq)
 		vrdma_vq_notify(vrdma_dev(qp->ib.device), wq->vq);
 }
 
+/* Judges the state and the room. The lock is held, so that nothing is posted any more when a change
+ * to RESET has had the lock.
+ */
+static int may_post_send(struct vrdma_qp *qp)
+{
+	switch (READ_ONCE(qp->state)) {
+	case IB_QPS_RESET:
+	case IB_QPS_INIT:
+	case IB_QPS_RTR:
+		return -EINVAL;
+	default:
+		return has_room(&qp->sq) ? 0 : -ENOMEM;
+	}
+}
+
 /* A program's inline data is read before the lock is taken, since that may sleep. */
 static int post_user_inline(struct vrdma_qp *qp, const struct ib_send_wr *wr)
 {
 	struct vrdma_wq *wq = &qp->sq;
 	unsigned long flags;
+	int bytes, err;
 	void *built;
 	bool kick;
-	int ret;
 
 	built = kmalloc(wq->mem.slot_bytes, GFP_KERNEL);
 	if (!built)
 		return -ENOMEM;
-	ret = build_send(qp, built, wr, wr->wr_id);
-	if (ret >= 0) {
+	bytes = build_send(qp, built, wr, wr->wr_id);
+	err = min(bytes, 0);
+	if (!err) {
 		spin_lock_irqsave(&wq->lock, flags);
-		if (has_room(wq)) {
-			memcpy(vrdma_mem_slot(&wq->mem, wq->head & wq->mask), built, ret);
-			ret = post_one(qp, wq, wr->wr_id, true, ret);
-		} else {
-			ret = -ENOMEM;
+		err = may_post_send(qp);
+		if (!err) {
+			memcpy(vrdma_mem_slot(&wq->mem, wq->head & wq->mask), built, bytes);
+			err = post_one(qp, wq, wr->wr_id, true, bytes);
 		}
 		kick = publish(qp, wq);
 		spin_unlock_irqrestore(&wq->lock, flags);
 		notify_if(kick, qp, wq);
 	}
 	kfree(built);
-	return ret;
-}
-
-static bool takes_sends(const struct vrdma_qp *qp)
-{
-	switch (READ_ONCE(qp->state)) {
-	case IB_QPS_RESET:
-	case IB_QPS_INIT:
-	case IB_QPS_RTR:
-		return false;
-	default:
-		return true;
-	}
+	return err;
 }
 
 /* The lock is held. */
 static int post_one_send(struct vrdma_qp *qp, const struct ib_send_wr *wr)
 {
 	struct vrdma_wq *wq = &qp->sq;
-	int ret;
+	int ret = may_post_send(qp);
 
-	if (!has_room(wq))
-		return -ENOMEM;
+	if (ret)
+		return ret;
 	ret = build_send(qp, vrdma_mem_slot(&wq->mem, wq->head & wq->mask), wr,
 			 wq->pass_through ? wr->wr_id : wq->head);
 	if (ret < 0)
@@ -295,10 +315,6 @@ static int post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr, const stru
 	bool kick;
 	int err = 0;
 
-	if (!takes_sends(qp)) {
-		*bad = wr;
-		return -EINVAL;
-	}
 	while (wr && !err) {
 		if (qp->sq.pass_through && wr->send_flags & IB_SEND_INLINE) {
 			err = post_user_inline(qp, wr);
@@ -327,7 +343,8 @@ static int post_one_recv(struct vrdma_qp *qp, const struct ib_recv_wr *wr)
 	struct vrdma_wq *wq = &qp->rq;
 	u32 bytes;
 
-	if (wr->num_sge < 0 || (u32)wr->num_sge > wq->max_sge)
+	if (READ_ONCE(qp->state) == IB_QPS_RESET || wr->num_sge < 0 ||
+	    (u32)wr->num_sge > wq->max_sge)
 		return -EINVAL;
 	if (!has_room(wq))
 		return -ENOMEM;
@@ -343,7 +360,7 @@ static int post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr, const stru
 	bool kick;
 	int err = 0;
 
-	if (ibqp->srq || READ_ONCE(qp->state) == IB_QPS_RESET) {
+	if (ibqp->srq) {
 		*bad = wr;
 		return -EINVAL;
 	}
