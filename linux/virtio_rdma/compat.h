@@ -25,7 +25,6 @@ static inline int vrdma_vq_resize(struct virtqueue *vq, u32 n,
 }
 
 #define VRDMA_CREATE_CQ_ATTRS struct uverbs_attr_bundle
-#define VRDMA_CQ_IS_USER(attrs) (!!(attrs))
 #else
 struct virtqueue_info {
 	const char *name;
@@ -40,7 +39,6 @@ static inline int vrdma_vq_resize(struct virtqueue *vq, u32 n,
 }
 
 #define VRDMA_CREATE_CQ_ATTRS struct ib_udata
-#define VRDMA_CQ_IS_USER(attrs) (!!(attrs))
 #endif
 
 /* Like virtio_find_vqs() of Linux 6.12. @scratch: 2 * @n pointers. */

@@ -19,7 +19,7 @@
 #include "virtio_rdma.h"
 
 #define CTRL_RSP_MAX	512U	/* bytes */
-#define CTRL_SLEEPERS	24	/* requests at a time; the other slots are for those that spin */
+#define CTRL_SLEEPERS	24U	/* requests at a time; the other slots are for those that spin */
 #define CTRL_LOOK	(HZ / 10)	/* jiffies */
 #define CTRL_SPIN_NS	(5 * NSEC_PER_SEC)
 
@@ -128,8 +128,10 @@ int vrdma_ctrl_init(struct vrdma_dev *d)
 {
 	spin_lock_init(&d->ctrl.lock);
 	INIT_LIST_HEAD(&d->ctrl.pending);
-	sema_init(&d->ctrl.slots, CTRL_SLEEPERS);
 	d->ctrl.vq = d->vqs[0];
+	/* A request may need two entries of the ring. */
+	sema_init(&d->ctrl.slots,
+		  clamp(virtqueue_get_vring_size(d->ctrl.vq) / 4, 1U, CTRL_SLEEPERS));
 	return vrdma_mem_alloc(&d->ctrl.mem, VRDMA_CTRL_SLOTS, CTRL_RSP_MAX);
 }
 
@@ -193,7 +195,7 @@ static int submit(struct vrdma_dev *d, struct vrdma_req *r, u32 req_bytes, u32 r
 			err = -EIO;
 	}
 	spin_unlock_irqrestore(&d->ctrl.lock, flags);
-	if (err == -EIO && !vrdma_is_broken(d))
+	if (err == -EIO)
 		vrdma_break(d, "the control queue is broken");
 	return err;
 }
@@ -212,7 +214,7 @@ static int answer(struct vrdma_dev *d, const struct vrdma_req *r, u8 command, vo
 		[VIRTIO_RDMA_RSP_INVALID_ARG] = -EINVAL,
 		[VIRTIO_RDMA_RSP_NOT_SUPPORTED] = -EOPNOTSUPP,
 	};
-	const u8 response = r->in[0];
+	const u8 response = READ_ONCE(r->in[0]); /* the device may write still */
 
 	if (r->failed)
 		return -EIO;
@@ -238,6 +240,8 @@ static int answer(struct vrdma_dev *d, const struct vrdma_req *r, u8 command, vo
 
 static int timed_out(struct vrdma_dev *d, u8 command)
 {
+	if (vrdma_is_broken(d))
+		return -EIO;
 	vrdma_count(d, VRDMA_STAT_CTRL_TIMEOUTS);
 	vrdma_break(d, "command %#x: no response", command);
 	return -ETIMEDOUT;
@@ -245,7 +249,7 @@ static int timed_out(struct vrdma_dev *d, u8 command)
 
 /* Waits for the response of @r. From time to time the driver looks at the ring itself and notifies
  * the device again, since an interrupt or a notification may have been lost. Returns false if the
- * time is over.
+ * time is over, or the device is broken.
  */
 static bool wait_for(struct vrdma_dev *d, struct vrdma_req *r, unsigned long timeout)
 {
@@ -323,11 +327,7 @@ int vrdma_ctrl_spin(struct vrdma_dev *d, u8 command, const void *req, u32 req_by
 	if (err)
 		goto put;
 	while (!completion_done(&r->done)) {
-		if (vrdma_is_broken(d)) {
-			err = -EIO;
-			goto put;
-		}
-		if (ktime_get_ns() - start > CTRL_SPIN_NS) {
+		if (vrdma_is_broken(d) || ktime_get_ns() - start > CTRL_SPIN_NS) {
 			err = timed_out(d, command);
 			goto put;
 		}
@@ -352,7 +352,6 @@ void vrdma_ctrl_destroy(struct vrdma_dev *d, u8 command, u32 number)
 
 	if (!err)
 		return;
-	if (!vrdma_is_broken(d))
-		vrdma_break(d, "command %#x: %u cannot be destroyed: %d", command, number, err);
+	vrdma_break(d, "command %#x: %u cannot be destroyed: %d", command, number, err);
 	vrdma_wait_dead(d);
 }

@@ -35,7 +35,7 @@ static u32 outstanding(const struct vrdma_cq *cq)
 }
 
 /* Makes the buffer of @slot available again, unless there are too many. The lock is held. */
-static void give_buffer(struct vrdma_dev *d, struct vrdma_cq *cq, u32 slot)
+static void give_buffer(struct vrdma_cq *cq, u32 slot)
 {
 	if (!cq->dead && outstanding(cq) <= cq->limit &&
 	    !vrdma_mem_add(&cq->mem, cq->vq, slot, sizeof(struct virtio_rdma_cqe), true))
@@ -48,12 +48,12 @@ static bool take(struct vrdma_dev *d, struct vrdma_cq *cq, u32 *ret_slot)
 {
 	u32 bytes, budget = cq->mem.n + 1;
 
-	while (!cq->dead && budget-- && vrdma_mem_take(&cq->mem, cq->vq, ret_slot, &bytes)) {
+	while (!cq->dead && budget-- && vrdma_mem_take(cq->vq, ret_slot, &bytes)) {
 		if (bytes == sizeof(struct virtio_rdma_cqe))
 			return true;
 		/* The device found the buffer unfit, or wrote no completion. */
 		vrdma_count(d, VRDMA_STAT_COMPLETIONS_DROPPED);
-		give_buffer(d, cq, *ret_slot);
+		give_buffer(cq, *ret_slot);
 	}
 	if (!cq->dead && virtqueue_is_broken(cq->vq))
 		vrdma_break(d, "the ring of CQ %u is broken", cq->cqn);
@@ -290,15 +290,13 @@ static int poll_cq(struct ib_cq *ibcq, int max, struct ib_wc *wc)
 
 	spin_lock_irqsave(&cq->lock, flags);
 	while (n < max && budget--) {
-		if (cq->n_kept) {
+		if (cq->n_kept)
 			slot = take_kept(cq);
-		} else {
-			if (!take(d, cq, &slot))
-				break;
-		}
+		else if (!take(d, cq, &slot))
+			break;
 		took = true;
 		memcpy(&cqe, vrdma_mem_slot(&cq->mem, slot), sizeof(cqe));
-		give_buffer(d, cq, slot);
+		give_buffer(cq, slot);
 		if (decode(d, cq, &cqe, &wc[n])) {
 			vrdma_count(d, VRDMA_STAT_COMPLETIONS);
 			n++;
@@ -389,7 +387,7 @@ void vrdma_cq_forget_qp(struct vrdma_cq *cq, const struct vrdma_qp *qp)
 		}
 		if (qp->ib.srq && is_recv(cqe))
 			vrdma_srq_completed(vrdma_srq(qp->ib.srq), le64_to_cpu(cqe->wr_id), &wr_id);
-		give_buffer(d, cq, slot);
+		give_buffer(cq, slot);
 	}
 	if (!cq->dead)
 		virtqueue_kick(cq->vq);
@@ -584,7 +582,7 @@ static int create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 	INIT_WORK(&cq->event_work, event_work);
 	cq->vector = attr->comp_vector % ibcq->device->num_comp_vectors;
 	slots = roundup_pow_of_two(attr->cqe);
-	if (VRDMA_CQ_IS_USER(attrs) && vrdma_has(d, VIRTIO_RDMA_F_RESIZE))
+	if (attrs && vrdma_has(d, VIRTIO_RDMA_F_RESIZE))
 		slots = max(slots, CQ_USER_SLOTS_MIN);
 	err = alloc_memory(d, cq, min_t(u32, slots, ibcq->device->attrs.max_cqe));
 	if (err)

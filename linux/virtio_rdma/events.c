@@ -109,7 +109,7 @@ static void event_work(struct work_struct *work)
 
 	do {
 		virtqueue_disable_cb(vq);
-		while (budget && vrdma_mem_take(&d->event_mem, vq, &slot, &bytes)) {
+		while (budget && vrdma_mem_take(vq, &slot, &bytes)) {
 			budget--;
 			memcpy(&event, vrdma_mem_slot(&d->event_mem, slot), sizeof(event));
 			vrdma_mem_add(&d->event_mem, vq, slot, sizeof(event), true);
@@ -160,7 +160,7 @@ static u32 take_some(struct vrdma_ceq *ceq, struct vrdma_told told[CEQ_AT_ONCE])
 	unsigned long flags;
 
 	spin_lock_irqsave(&ceq->lock, flags);
-	while (n < CEQ_AT_ONCE && vrdma_mem_take(&ceq->mem, ceq->vq, &slot, &bytes)) {
+	while (n < CEQ_AT_ONCE && vrdma_mem_take(ceq->vq, &slot, &bytes)) {
 		event = vrdma_mem_slot(&ceq->mem, slot);
 		told[n].cqn = bytes == sizeof(*event) ? le32_to_cpu(READ_ONCE(event->cqn)) : 0;
 		told[n++].number = le32_to_cpu(READ_ONCE(event->number));

@@ -9,14 +9,18 @@
 #define ACCESS_KNOWN (IB_ACCESS_LOCAL_WRITE | ACCESS_REMOTE | IB_ACCESS_MW_BIND | \
 		      IB_ZERO_BASED | IB_ACCESS_HUGETLB | IB_ACCESS_RELAXED_ORDERING)
 
-/* A list of pages in memory of the device's, for one request. */
-struct page_list {
-	__le64 *pages;
-	dma_addr_t dma;
-	u32 n;
-};
+static int list_alloc(struct vrdma_dev *d, struct vrdma_page_list *list, size_t n)
+{
+	if (n > U32_MAX / sizeof(*list->pages))
+		return -ENOMEM;
+	list->n = n;
+	list->pages = dma_alloc_coherent(d->dma, n * sizeof(*list->pages), &list->dma,
+					 GFP_KERNEL | __GFP_NOWARN);
+	return list->pages ? 0 : -ENOMEM;
+}
 
-static void list_free(struct vrdma_dev *d, struct page_list *list)
+/* Also frees a list that was not allocated. */
+static void list_free(struct vrdma_dev *d, struct vrdma_page_list *list)
 {
 	if (list->pages)
 		dma_free_coherent(d->dma, list->n * sizeof(*list->pages), list->pages, list->dma);
@@ -26,13 +30,14 @@ static void list_free(struct vrdma_dev *d, struct page_list *list)
  * that gives the number of pages; a larger one counts if it gives fewer.
  */
 static int list_of(struct vrdma_dev *d, struct ib_umem *umem, u64 start, u64 virt,
-		   struct page_list *list)
+		   struct vrdma_page_list *list)
 {
 	unsigned long sizes = le64_to_cpu(d->config.page_size_cap), size;
 	struct ib_block_iter it;
 	unsigned int bit;
 	size_t n;
 	u32 i = 0;
+	int err;
 
 	/* The offset in the first page must be that of both addresses. */
 	if (start != virt)
@@ -47,13 +52,9 @@ static int list_of(struct vrdma_dev *d, struct ib_umem *umem, u64 start, u64 vir
 			break;
 		}
 	}
-	if (n > U32_MAX / sizeof(*list->pages))
-		return -ENOMEM;
-	list->n = n;
-	list->pages = dma_alloc_coherent(d->dma, n * sizeof(*list->pages), &list->dma,
-					 GFP_KERNEL | __GFP_NOWARN);
-	if (!list->pages)
-		return -ENOMEM;
+	err = list_alloc(d, list, n);
+	if (err)
+		return err;
 	rdma_umem_for_each_dma_block(umem, &it, size) {
 		if (i < list->n)
 			list->pages[i++] = cpu_to_le64(rdma_block_iter_dma_address(&it));
@@ -116,14 +117,11 @@ static struct ib_mr *alloc_mr(struct ib_pd *pd, enum ib_mr_type type, u32 max_nu
 	mr = kzalloc(sizeof(*mr), GFP_KERNEL);
 	if (!mr)
 		return ERR_PTR(-ENOMEM);
-	mr->max_pages = max_num_sg;
-	mr->pages = dma_alloc_coherent(d->dma, max_num_sg * sizeof(*mr->pages), &mr->pages_dma,
-				       GFP_KERNEL);
-	err = mr->pages ? create(d, mr, VIRTIO_RDMA_CMD_CREATE_MR, &req, sizeof(req)) : -ENOMEM;
+	err = list_alloc(d, &mr->list, max_num_sg);
+	if (!err)
+		err = create(d, mr, VIRTIO_RDMA_CMD_CREATE_MR, &req, sizeof(req));
 	if (err) {
-		if (mr->pages)
-			dma_free_coherent(d->dma, max_num_sg * sizeof(*mr->pages), mr->pages,
-					  mr->pages_dma);
+		list_free(d, &mr->list);
 		kfree(mr);
 		return ERR_PTR(err);
 	}
@@ -134,9 +132,9 @@ static int set_page(struct ib_mr *ib, u64 addr)
 {
 	struct vrdma_mr *mr = vrdma_mr(ib);
 
-	if (mr->n_pages == mr->max_pages)
+	if (mr->n_pages == mr->list.n)
 		return -ENOMEM;
-	mr->pages[mr->n_pages++] = cpu_to_le64(addr);
+	mr->list.pages[mr->n_pages++] = cpu_to_le64(addr);
 	return 0;
 }
 
@@ -157,7 +155,7 @@ static int map_mr_sg(struct ib_mr *ib, struct scatterlist *sg, int n, unsigned i
 	req.npages = cpu_to_le32(mr->n_pages);
 	req.start = cpu_to_le64(ib->iova);
 	req.length = cpu_to_le64(ib->length);
-	req.pages = cpu_to_le64(mr->pages_dma);
+	req.pages = cpu_to_le64(mr->list.dma);
 	/* Consumers call this where they must not sleep. */
 	err = vrdma_ctrl_spin(d, VIRTIO_RDMA_CMD_MAP_MR_SG, &req, sizeof(req), &rsp, sizeof(rsp));
 	return err ?: mapped;
@@ -174,7 +172,7 @@ static struct ib_mr *reg_user_mr(struct ib_pd *pd, u64 start, u64 length, u64 vi
 		.length = cpu_to_le64(length),
 		.virt_addr = cpu_to_le64(virt),
 	};
-	struct page_list list = {};
+	struct vrdma_page_list list = {};
 	struct vrdma_mr *mr;
 	int err;
 
@@ -224,7 +222,7 @@ static struct ib_mr *rereg_user_mr(struct ib_mr *ib, int flags, u64 start, u64 l
 		.virt_addr = cpu_to_le64(virt),
 	};
 	struct ib_umem *umem = NULL;
-	struct page_list list = {};
+	struct vrdma_page_list list = {};
 	int err;
 
 	if (!vrdma_has(d, VIRTIO_RDMA_F_MW) || flags & ~IB_MR_REREG_SUPPORTED ||
@@ -267,13 +265,11 @@ static int dereg_mr(struct ib_mr *ib, struct ib_udata *udata)
 
 	if (err == -EBUSY && udata)
 		return err; /* windows are bound to it */
-	if (err && !vrdma_is_broken(d))
+	if (err)
 		vrdma_break(d, "region %u cannot be deregistered: %d", mr->mrn, err);
 	vrdma_wait_dead(d);
 	ib_umem_release(mr->umem);
-	if (mr->pages)
-		dma_free_coherent(d->dma, mr->max_pages * sizeof(*mr->pages), mr->pages,
-				  mr->pages_dma);
+	list_free(d, &mr->list);
 	kfree(mr);
 	return 0;
 }

@@ -168,8 +168,7 @@ static int destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	vrdma_ref_withdraw(&d->qps, qp->qpn, &qp->ref);
 	forget_completions(qp);
 	vrdma_vq_close(d, qp->sq.vq);
-	if (!ibqp->srq)
-		vrdma_vq_close(d, qp->rq.vq);
+	vrdma_vq_close(d, qp->rq.vq);
 	mutex_unlock(&d->queue_mutex);
 	free_memory(qp);
 	return 0;

@@ -63,7 +63,7 @@ static int fill_mr(struct sk_buff *msg, struct ib_mr *ibmr)
 	struct vrdma_mr *mr = vrdma_mr(ibmr);
 	const struct detail details[] = {
 		{ "mrn", mr->mrn },
-		{ "max_pages", mr->max_pages },
+		{ "max_pages", mr->list.n },
 	};
 
 	return put(msg, details, ARRAY_SIZE(details));

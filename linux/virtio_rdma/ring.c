@@ -63,7 +63,7 @@ int vrdma_mem_add(struct vrdma_mem *m, struct virtqueue *vq, u32 slot, u32 bytes
 }
 
 /* Takes a chain that the device has completed. Returns false if there is none. */
-int vrdma_mem_take(struct vrdma_mem *m, struct virtqueue *vq, u32 *ret_slot, u32 *ret_bytes)
+bool vrdma_mem_take(struct virtqueue *vq, u32 *ret_slot, u32 *ret_bytes)
 {
 	void *token = virtqueue_get_buf(vq, ret_bytes);
 

@@ -28,7 +28,7 @@ static void collect(struct vrdma_srq *srq)
 {
 	u32 slot, bytes;
 
-	while (vrdma_mem_take(&srq->mem, srq->vq, &slot, &bytes)) {
+	while (vrdma_mem_take(srq->vq, &slot, &bytes)) {
 		if (srq->pass_through && srq->wr[slot].busy)
 			free_slot(srq, slot);
 	}

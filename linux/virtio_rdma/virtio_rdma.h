@@ -225,12 +225,18 @@ struct vrdma_qp {
 	struct vrdma_wq sq, rq;
 };
 
+/* A list of pages in memory of the device's. */
+struct vrdma_page_list {
+	__le64 *pages;
+	dma_addr_t dma;
+	u32 n;
+};
+
 struct vrdma_mr {
 	struct ib_mr ib;
 	u32 mrn;
-	u32 max_pages, n_pages;
-	__le64 *pages;			/* of a region for fast registration */
-	dma_addr_t pages_dma;
+	struct vrdma_page_list list;	/* of a region for fast registration */
+	u32 n_pages;			/* of @list that are mapped */
 	struct ib_umem *umem;
 };
 
@@ -258,8 +264,8 @@ static inline bool vrdma_is_broken(const struct vrdma_dev *d)
 	return test_bit(VRDMA_BROKEN, &d->flags);
 }
 
-/* For callbacks of virtqueues: false before the device is started and after it is stopped, when it has
- * no reason to interrupt, but may.
+/* For callbacks of virtqueues: false before the device is started and after it is stopped, when it
+ * has no reason to interrupt, but may.
  */
 static inline bool vrdma_listens(const struct vrdma_dev *d)
 {
@@ -306,7 +312,7 @@ int vrdma_mem_alloc(struct vrdma_mem *m, u32 n, u32 bytes);
 void vrdma_mem_free(struct vrdma_mem *m);
 void *vrdma_mem_slot(const struct vrdma_mem *m, u32 slot);
 int vrdma_mem_add(struct vrdma_mem *m, struct virtqueue *vq, u32 slot, u32 bytes, bool writable);
-int vrdma_mem_take(struct vrdma_mem *m, struct virtqueue *vq, u32 *ret_slot, u32 *ret_bytes);
+bool vrdma_mem_take(struct virtqueue *vq, u32 *ret_slot, u32 *ret_bytes);
 int vrdma_vq_open(struct vrdma_dev *d, struct virtqueue *vq, u32 n);
 void vrdma_vq_close(struct vrdma_dev *d, struct virtqueue *vq);
 void vrdma_vq_empty(struct virtqueue *vq);

@@ -15,7 +15,7 @@ void vrdma_wq_collect(struct vrdma_wq *wq)
 {
 	u32 slot, bytes;
 
-	while (vrdma_mem_take(&wq->mem, wq->vq, &slot, &bytes)) {
+	while (vrdma_mem_take(wq->vq, &slot, &bytes)) {
 		if (wq->pass_through && wq->tail != wq->head)
 			wq->tail++;
 	}
@@ -95,7 +95,7 @@ static void put_reg(struct vrdma_dev *d, struct virtio_rdma_sq_wqe *h, const str
 	to->access = cpu_to_le32(wr->access);
 	if (!vrdma_has(d, VIRTIO_RDMA_F_REG_IN_WQE))
 		return;
-	to->pages = cpu_to_le64(mr->pages_dma);
+	to->pages = cpu_to_le64(mr->list.dma);
 	to->npages = cpu_to_le32(mr->n_pages);
 	to->start = cpu_to_le64(mr->ib.iova);
 	to->length = cpu_to_le64(mr->ib.length);
