@@ -179,7 +179,7 @@ static void a_channel_of_another_host_is_refused(void **state)
     rdl_cq cq;
 
     (void)state;
-    assert_int_equal(testbed_init(&r, &extended), RDL_OK);
+    set_up(&r);
     assert_int_equal(rdl_create_comp_channel(r.lab, r.side[1].host, NULL, &config.channel), RDL_OK);
     assert_int_equal(rdl_create_cq_by(r.lab, r.side[0].host, &config, NULL, &cq), RDL_ERR_INVAL);
     assert_int_equal(rdl_create_cq_by(r.lab, r.side[1].host, &config, NULL, &cq), RDL_OK);
