@@ -91,6 +91,11 @@ static void numbers_are_the_same(void **state)
     assert_int_equal(PV_NETWORK_IPV6, PVRDMA_NETWORK_IPV6);
 }
 
+/* Linux writes both as 1 << 31, which only the preprocessor can compute. */
+#if PVRDMA_UAR_QP_RECV != PV_UAR_RECV || PVRDMA_UAR_CQ_POLL != PV_UAR_POLL
+#error "a bit of a doorbell differs"
+#endif
+
 static void doorbells_are_the_same(void **state)
 {
     (void)state;
@@ -99,10 +104,8 @@ static void doorbells_are_the_same(void **state)
     assert_int_equal(PV_UAR_AT_CQ, PVRDMA_UAR_CQ_OFFSET);
     assert_int_equal(PV_UAR_AT_SRQ, PVRDMA_UAR_SRQ_OFFSET);
     assert_int_equal(PV_UAR_SEND, PVRDMA_UAR_QP_SEND);
-    assert_int_equal(PV_UAR_RECV, (uint32_t)PVRDMA_UAR_QP_RECV);
     assert_int_equal(PV_UAR_ARM_SOL, PVRDMA_UAR_CQ_ARM_SOL);
     assert_int_equal(PV_UAR_ARM, PVRDMA_UAR_CQ_ARM);
-    assert_int_equal(PV_UAR_POLL, (uint32_t)PVRDMA_UAR_CQ_POLL);
     assert_int_equal(PV_UAR_SRQ_RECV, PVRDMA_UAR_SRQ_RECV);
 }
 
