@@ -25,6 +25,41 @@ static bool ends_with(const char *path, size_t n, const char *key)
     return n > k && path[n - k - 1] == '.' && memcmp(path + n - k, key, k) == 0;
 }
 
+/* Returns the length of the path of the queue that @path is, or is below. */
+static size_t queue_bytes(const char *path)
+{
+    const char *slot = strstr(path, ".desc[");
+
+    return slot ? (size_t)(slot - path) : strlen(path);
+}
+
+/* Returns the role of a queue that is an element of a list: "h1.ceq[0]", "h1.device.sq[2]". */
+static enum ring_role role_in_list(const char *path)
+{
+    static const struct {
+        enum child_id list;
+        enum ring_role role;
+    } rows[] = {{CHILD_host_ceq, RING_CEQ},
+                {CHILD_device_sq, RING_SQ},
+                {CHILD_device_rq, RING_RQ},
+                {CHILD_device_srq, RING_RQ},
+                {CHILD_device_cq, RING_CQ}};
+    const char *dot = strchr(path, '.');
+
+    for (size_t i = 0; i < ARRAY_LEN(rows) && dot; i++) {
+        const struct child_row *row = &child_rows[rows[i].list];
+        char head[64];
+        struct text t = text_on(head, sizeof(head));
+
+        if (row->node == NODE_device)
+            text_addf(&t, "%s.", child_rows[CHILD_host_device].key);
+        text_addf(&t, "%s[", row->key);
+        if (strncmp(dot + 1, head, t.len) == 0)
+            return rows[i].role;
+    }
+    return RING_NONE;
+}
+
 enum ring_role ring_role_of(const char *path)
 {
     static const struct {
@@ -34,15 +69,13 @@ enum ring_role ring_role_of(const char *path)
                 {CHILD_qp_rq, RING_RQ},
                 {CHILD_cq_queue, RING_CQ},
                 {CHILD_host_ctrl, RING_CTRL}};
-    const char *slot = strstr(path, ".desc[");
-    const size_t n = slot ? (size_t)(slot - path) : strlen(path);
-    const char *ceq = strchr(path, '.');
-    const char *key = child_rows[CHILD_host_ceq].key;
+    const size_t n = queue_bytes(path);
+    const enum ring_role in_list = role_in_list(path);
     char events[64];
     struct text t = text_on(events, sizeof(events));
 
-    if (ceq && strncmp(ceq + 1, key, strlen(key)) == 0 && ceq[1 + strlen(key)] == '[')
-        return RING_CEQ;
+    if (in_list != RING_NONE)
+        return in_list;
     text_addf(&t, "%s.%s", child_rows[CHILD_host_async].key, child_rows[CHILD_async_queue].key);
     if (ends_with(path, n, events))
         return RING_EVENTS;
@@ -86,13 +119,17 @@ static enum rdl_status read_regions(struct wqe_reader *r, const char *host)
 /* The type of the queue pair that the path is of or below.  Returns RC for any other path. */
 static enum qp_type type_of(const struct rdl_lab *lab, const char *path)
 {
-    char qp[TREE_PATH_BYTES];
+    char qp[TREE_PATH_BYTES], machines[TREE_PATH_BYTES];
     struct text t = text_on(qp, sizeof(qp));
     const char *dot = strchr(path, '.');
     const size_t n = dot ? (size_t)(dot - path) + 1 + strcspn(dot + 1, ".") : 0;
+    struct text queue = text_on(machines, sizeof(machines));
     struct rdl_value v;
     size_t at;
 
+    text_addn(&queue, path, queue_bytes(path));
+    if (tree_is(lab, machines, NODE_queue) && tree_leaf(lab, machines, LEAF_queue_qp_type, &v))
+        return (enum qp_type)v.number;
     text_addn(&t, path, n);
     if (rdl_inspect(lab, qp, &v, &at) != RDL_OK || !tree_value_is(&v, NODE_qp))
         return QPT_RC;

@@ -19,8 +19,8 @@
 enum ring_role { RING_NONE, RING_SQ, RING_RQ, RING_CQ, RING_CTRL, RING_EVENTS, RING_CEQ };
 
 /* Returns the role of the queue @path ("h1.qp.sq", "h1.cq.queue", "h1.ctrl", "h1.async.queue",
- * "h1.ceq[0]"), or of the queue that contains the node @path ("h1.qp.sq.desc[0]"); RING_NONE if
- * there is none.
+ * "h1.ceq[0]", "h1.device.sq[2]"), or of the queue that contains the node @path
+ * ("h1.qp.sq.desc[0]"); RING_NONE if there is none.
  */
 enum ring_role ring_role_of(const char *path);
 

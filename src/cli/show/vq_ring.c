@@ -12,6 +12,7 @@
 #include "emu/base/assert.h"
 #include "emu/facts/enum/fault.h"
 #include "emu/facts/enum/pci_function.h"
+#include "emu/facts/regs.h"
 #include "emu/facts/virtio/ring_format.h"
 #include "emu/trace/event.h"
 #include "process/must.h"
@@ -315,6 +316,18 @@ struct vq_indexes ring_look_at(const struct vq_ring *q)
     return q->was->at;
 }
 
+/* Returns true if @e is a kick of the queue.  That of a virtual machine is a write of a register.
+ */
+static bool is_kick(const struct vq_ring *q, const struct ev *e, uint32_t host)
+{
+    if (!q->driver_is_known)
+        return e->kind == EV_reg_write && e->u.reg_write.function == FN_RDMA &&
+               e->u.reg_write.host == host && e->u.reg_write.reg == REG_NOTIFY &&
+               e->u.reg_write.queue == q->number;
+    return e->kind == EV_kick && e->u.kick.function == FN_RDMA && e->u.kick.host == host &&
+           e->u.kick.queue == q->number;
+}
+
 /* Returns the last kick of the queue.  Returns NULL if none is recorded. */
 static const struct ev *last_kick(const struct vq_ring *q)
 {
@@ -326,17 +339,18 @@ static const struct ev *last_kick(const struct vq_ring *q)
     for (size_t i = q->past->n; i > 0; i--) {
         const struct ev *e = past_at(q->past, i - 1);
 
-        if (e->kind == EV_kick && e->u.kick.function == FN_RDMA && e->u.kick.host == number &&
-            e->u.kick.queue == q->number)
+        if (is_kick(q, e, number))
             return e;
     }
     return NULL;
 }
 
-/* Returns the kick that the device has not processed yet.  Returns NULL if there is none. */
+/* Returns the kick that the device has not processed yet.  Returns NULL if there is none.  That of
+ * a virtual machine has no index, so it is not known what the device was told.
+ */
 static const struct ev *pending_kick(const struct vq_ring *q)
 {
-    const struct ev *kick = last_kick(q);
+    const struct ev *kick = q->driver_is_known ? last_kick(q) : NULL;
     /* Buffers posted after a kick need no kick of their own until the device has processed that
      * one.
      */
@@ -372,11 +386,11 @@ void ring_add_avail_note(struct text *t, const struct vq_ring *q)
                                          : "the device looks when it has an event");
         return;
     }
-    kick = pending_kick(q);
+    kick = q->driver_is_known ? pending_kick(q) : last_kick(q);
     if (kick) {
-        text_add(t, "kicked in ");
+        text_add(t, q->driver_is_known ? "kicked in " : "last kicked in ");
         ev_add_id(t, kick->id);
-        if (!add_fault(t, q, kick))
+        if (!add_fault(t, q, kick) && q->driver_is_known)
             text_add(t, ": the device will look");
     } else {
         text_add(t, "not kicked: the device has not looked");
@@ -416,7 +430,7 @@ static void add_why_posted(struct text *t, const struct vq_ring *q)
         kick = pending_kick(q);
         if (kick && !add_fault(t, q, kick))
             text_add(t, ", and has been told to look");
-        else if (!kick && q->role == RING_SQ)
+        else if (!kick && q->role == RING_SQ && q->driver_is_known)
             text_addf(t, ", and has not been told: kick %s", q->path);
         break;
     }

@@ -160,6 +160,34 @@ static void add_pvrdma(struct rdl_lab *lab)
     assert_int_equal(rdl_wait(lab, host, none, &rsp), RDL_OK);
 }
 
+/* A host whose objects and rings are looked at as those of a virtual machine. */
+static void add_machine(struct rdl_lab *lab)
+{
+    const struct rdl_host_config config = {.name = "m"};
+    const struct rdl_srq_attr shared = {.max_wr = 4};
+    const struct rdl_limits none = {0};
+    struct rdl_qp_config qp = {.type = QPT_UD, .max_send_wr = 4, .max_recv_wr = 4};
+    struct rdl_response rsp;
+    rdl_host host;
+    rdl_srq srq;
+    rdl_qp made;
+
+    assert_int_equal(rdl_host_add(lab, &config, &host), RDL_OK);
+    assert_int_equal(rdl_alloc_pd(lab, host, "pd", &qp.pd), RDL_OK);
+    assert_int_equal(rdl_wait(lab, host, none, &rsp), RDL_OK);
+    assert_int_equal(rdl_create_cq(lab, host, 16, "cq", &qp.send_cq), RDL_OK);
+    assert_int_equal(rdl_wait(lab, host, none, &rsp), RDL_OK);
+    qp.recv_cq = qp.send_cq;
+    assert_int_equal(rdl_create_qp(lab, &qp, "qp", &made), RDL_OK);
+    assert_int_equal(rdl_wait(lab, host, none, &rsp), RDL_OK);
+    assert_int_equal(rdl_create_srq(lab, qp.pd, &shared, "srq", &srq), RDL_OK);
+    assert_int_equal(rdl_wait(lab, host, none, &rsp), RDL_OK);
+    qp.srq = srq;
+    assert_int_equal(rdl_create_qp(lab, &qp, "shares", &made), RDL_OK);
+    assert_int_equal(rdl_wait(lab, host, none, &rsp), RDL_OK);
+    lab->state->hosts[host.raw - 1]->is_external = true;
+}
+
 struct walk {
     const struct rdl_lab *lab;
     char path[256];
@@ -267,6 +295,7 @@ static void every_row_is_said_and_everything_said_has_a_row_and_a_path(void **st
     make(&r);
     add_window(r.lab);
     add_pvrdma(r.lab);
+    add_machine(r.lab);
     add_connection(&r);
     assert_int_equal(rdl_alloc_pd(r.lab, r.side[0].host, NULL, &late), RDL_OK); /* no name yet */
     assert_int_equal(rdl_create_comp_channel(r.lab, r.side[1].host, NULL, &ch), RDL_OK);
@@ -284,6 +313,65 @@ static void every_row_is_said_and_everything_said_has_a_row_and_a_path(void **st
                      child_rows[i].key ? child_rows[i].key : node_rows[child_rows[i].below].title,
                      node_rows[child_rows[i].node].title);
     }
+    testbed_done(&r);
+}
+
+static uint64_t number_at(const struct rdl_lab *lab, const char *path)
+{
+    struct rdl_value v;
+    size_t at;
+
+    assert_int_equal(rdl_inspect(lab, path, &v, &at), RDL_OK);
+    return v.number;
+}
+
+/* Writes the path of @leaf of element @i of the list m.device.@list to a buffer that it returns. */
+static const char *ring_path(const char *list, uint64_t i, const char *leaf)
+{
+    static char path[RDL_PATH_BYTES];
+    struct text t = text_on(path, sizeof(path));
+
+    text_addf(&t, "m.device.%s[%llu].%s", list, (unsigned long long)i, leaf);
+    return path;
+}
+
+static void rings_of_a_machine_are_found_by_the_numbers_of_their_objects(void **state)
+{
+    static const struct {
+        const char *object, *queue, *list; /* leaves of the host m */
+    } rows[] = {
+        {"m.qp.qpn", "m.qp.sq.number", "sq"},         {"m.qp.qpn", "m.qp.rq.number", "rq"},
+        {"m.shares.qpn", "m.shares.sq.number", "sq"}, {"m.cq.cqn", "m.cq.queue.number", "cq"},
+        {"m.srq.srqn", "m.srq.rq.number", "srq"},
+    };
+    static const char *const lists[] = {"sq", "rq", "cq", "srq"};
+    struct testbed r;
+    struct rdl_value v;
+    uint64_t qpn;
+    size_t at;
+
+    (void)state;
+    make(&r);
+    add_machine(r.lab);
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+        assert_int_equal(
+            number_at(r.lab, ring_path(rows[i].list, number_at(r.lab, rows[i].object), "number")),
+            number_at(r.lab, rows[i].queue));
+    for (size_t i = 0; i < ARRAY_LEN(lists); i++) {
+        assert_int_equal(rdl_inspect(r.lab, ring_path(lists[i], 0, "number"), &v, &at),
+                         RDL_ERR_NOT_FOUND);
+        assert_int_equal(rdl_inspect(r.lab, ring_path(lists[i], 9999, "number"), &v, &at),
+                         RDL_ERR_NOT_FOUND);
+    }
+    qpn = number_at(r.lab, "m.qp.qpn");
+    assert_int_equal(number_at(r.lab, ring_path("rq", qpn, "qp_type")), QPT_UD);
+    assert_int_equal(rdl_inspect(r.lab, ring_path("sq", qpn, "driver"), &v, &at),
+                     RDL_ERR_NOT_FOUND);
+    qpn = number_at(r.lab, "m.shares.qpn"); /* whose receives are those of m.srq */
+    assert_int_equal(rdl_inspect(r.lab, ring_path("rq", qpn, "number"), &v, &at),
+                     RDL_ERR_NOT_FOUND);
+    /* A guest of the lab has its queues at its objects. */
+    assert_int_equal(rdl_inspect(r.lab, "h1.device.sq", &v, &at), RDL_ERR_NOT_FOUND);
     testbed_done(&r);
 }
 
@@ -353,6 +441,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_row_is_said_and_everything_said_has_a_row_and_a_path),
+        cmocka_unit_test(rings_of_a_machine_are_found_by_the_numbers_of_their_objects),
         cmocka_unit_test(what_is_below_is_what_the_lists_say_level_by_level),
     };
 

@@ -282,6 +282,7 @@ static void visit_device(const struct inode *n, struct visit *v)
     inspect_word(v, LEAF_device_needs_reset_error, (uint32_t)d->reset_error);
     inspect_leaf(v, LEAF_device_needs_reset_queue, d->reset_queue);
     inspect_child(v, CHILD_device_config, *n);
+    inspect_machine_rings(n, v);
 }
 
 static void visit_driver(const struct inode *n, struct visit *v)

@@ -159,6 +159,9 @@ void visit_device_side(const struct inode *n, struct visit *v);
 void visit_desc(const struct inode *n, struct visit *v);
 void visit_used(const struct inode *n, struct visit *v);
 
+/* Reports the rings of a virtual machine's virtio-rdma device, by the numbers of their objects. */
+void inspect_machine_rings(const struct inode *n, struct visit *v);
+
 /* Returns the node of queue number @queue of a function of the node's host. */
 struct inode queue_node(const struct inode *n, enum pci_function function, uint32_t queue);
 

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Inspect tree: virtqueues from the driver's side, from the device's side, and as stored in guest
  * RAM.
+ *
+ * Objects of a guest of the lab have their queues below them.  A virtual machine's objects have no
+ * names, so their queues are in lists of the device.
  */
 #include "emu/device/rdma.h"
 #include "emu/device/virtio_net.h"
 #include "emu/facts/virtio/ring_format.h"
+#include "emu/hca/srq.h"
 #include "emu/lab/inspect/inspect_nodes.h"
 
 struct inode queue_node(const struct inode *n, enum pci_function function, uint32_t queue)
@@ -137,10 +141,25 @@ static void visit_events(const struct inode *n, const struct vring *r, struct vi
     inspect_leaf(v, LEAF_queue_used_flags, peek(n, r->used, 2));
 }
 
+/* Returns the queue pair of a work queue in the lists of a virtual machine's device; otherwise
+ * NULL.
+ */
+static const struct qp *qp_of_machine(const struct inode *n)
+{
+    const struct rdma *d =
+        n->host->is_external && n->function == FN_RDMA ? host_rdma(n->host) : NULL;
+    const struct rnic_config *c = d ? &d->config.nic : NULL;
+
+    if (!d || n->number >= queue_count(c->max_cq, c->max_qp))
+        return NULL;
+    return hca_qp(&d->nic.hca, queue_owner(c->max_cq, n->number));
+}
+
 void visit_queue(const struct inode *n, struct visit *v)
 {
     const struct vq *q = vq_of(n);
     const struct vring *r = &q->ring;
+    const struct qp *qp = qp_of_machine(n);
 
     inspect_leaf(v, LEAF_queue_number, n->number);
     inspect_leaf(v, LEAF_queue_size, r->size);
@@ -151,6 +170,8 @@ void visit_queue(const struct inode *n, struct visit *v)
     inspect_leaf(v, LEAF_queue_avail_addr, r->avail);
     inspect_leaf(v, LEAF_queue_used_addr, r->used);
     inspect_leaf(v, LEAF_queue_vector, q->vector);
+    if (qp)
+        inspect_word(v, LEAF_queue_qp_type, qp->config.type);
     if (vqd_of(n))
         inspect_child(v, CHILD_queue_driver, *n);
     inspect_child(v, CHILD_queue_device, *n);
@@ -158,4 +179,53 @@ void visit_queue(const struct inode *n, struct visit *v)
     inspect_child(v, CHILD_queue_desc, list_of(n, r->size, inspect_nth));
     inspect_child(v, CHILD_queue_avail, list_of(n, r->packed ? 0 : r->size, avail_item));
     inspect_child(v, CHILD_queue_used, list_of(n, r->packed ? 0 : r->size, inspect_nth));
+}
+
+/* Items of the lists of a virtual machine's rings: those whose object exists. */
+static void item_if(const struct inode *list, struct visit *v, const char *key, bool exists,
+                    uint32_t queue)
+{
+    if (exists)
+        inspect_item(v, list, key, queue_node(list, FN_RDMA, queue));
+}
+
+static void sq_item(const struct inode *list, uint64_t i, struct visit *v, const char *key)
+{
+    const struct rdma *d = host_rdma(list->host);
+
+    item_if(list, v, key, hca_qp(&d->nic.hca, (uint32_t)i) != NULL, rdma_sq(d, (uint32_t)i));
+}
+
+static void rq_item(const struct inode *list, uint64_t i, struct visit *v, const char *key)
+{
+    const struct rdma *d = host_rdma(list->host);
+    const struct qp *qp = hca_qp(&d->nic.hca, (uint32_t)i);
+
+    item_if(list, v, key, qp && !qp->srq, rdma_rq(d, (uint32_t)i));
+}
+
+static void cq_item(const struct inode *list, uint64_t i, struct visit *v, const char *key)
+{
+    const struct rdma *d = host_rdma(list->host);
+
+    item_if(list, v, key, hca_cq(&d->nic.hca, (uint32_t)i) != NULL, (uint32_t)i);
+}
+
+static void srq_item(const struct inode *list, uint64_t i, struct visit *v, const char *key)
+{
+    const struct rdma *d = host_rdma(list->host);
+
+    item_if(list, v, key, hca_srq(&d->nic.hca, (uint32_t)i) != NULL, rdma_srq(d, (uint32_t)i));
+}
+
+void inspect_machine_rings(const struct inode *n, struct visit *v)
+{
+    const struct rnic_config *c = &host_rdma(n->host)->config.nic;
+
+    if (!n->host->is_external)
+        return;
+    inspect_child(v, CHILD_device_sq, inspect_list_of(n, c->max_qp + 1, sq_item));
+    inspect_child(v, CHILD_device_rq, inspect_list_of(n, c->max_qp + 1, rq_item));
+    inspect_child(v, CHILD_device_cq, inspect_list_of(n, c->max_cq + 1, cq_item));
+    inspect_child(v, CHILD_device_srq, inspect_list_of(n, c->max_srq + 1, srq_item));
 }

@@ -9,6 +9,7 @@
 
 #include "cli/lab_session.h"
 #include "cli/own_directory.h"
+#include "emu/lab/lab_state.h"
 
 #define HOSTS                                                                                      \
     "host h1; host h2 ring=packed; link h1 h2\n"                                                   \
@@ -55,6 +56,54 @@ static void a_table_is_shown_below_its_descriptor(void **state)
     assert_tells("a_table_is_shown_below_its_descriptor, chain",
                  "host h1 ring=packed\nalloc_pd h1 as pd\ngoto #2\n", "show vq h1.ctrl",
                  "desc 6 A1 U0 N id desc 7 A1 U0 id");
+}
+
+/* Fails unless @line prints each of @words, in their order. */
+static void assert_answers(struct lab *l, const char *line, const char *words)
+{
+    char *text = lab_answer(l, line);
+
+    assert_in_order(text, words);
+    free(text);
+}
+
+/* Guests of the lab have written the rings of h1.qp, which is QPN 2, h1.ud, QPN 3, and h2.qp,
+ * QPN 3. Then both hosts are looked at as virtual machines.
+ */
+static void rings_of_a_machine_are_shown_from_the_side_of_its_device(void **state)
+{
+    static const char *const rows[][2] = {
+        {"show vq h1.device.sq[2]",
+         "h1.device.sq[2] that of a virtual machine avail.idx 1 0 not kicked used.idx ? 0 desc 0 "
+         "device reads SEND wr_id=1, 1 SGE: mr[0:64] avail 0 -> desc 0 not taken it yet free 3 of "
+         "4"},
+        {"show vq h1.device.rq[2]",
+         "avail.idx 1 0 the device looks when a packet comes desc 0 RECV wr_id=7, 1 SGE: mr[0:9]"},
+        {"show vq h1.device.cq[1]", "avail.idx 16 0 room for a CQE desc 15 free 0 of 16"},
+        {"show vq h1.device.sq[3]",
+         "1 0 last kicked in # desc 0 SEND wr_id=5, 1 SGE: mr[0:8], to QPN 9 qkey 0x7"},
+        {"show wqe h1.device.sq[3].desc[0]", "wr_id 5 remote_qpn 9"},
+        {"show h1.device", "sq [2] number=19 qp_type=RC [3] number=21 qp_type=UD rq [2] cq [1]"},
+        {"show vq h2.device.sq[3]", "packed is not known ?/? 0/1 free 3 of 3"},
+    };
+    struct lab l;
+
+    (void)state;
+    lab_open(&l, false);
+    lab_run(&l, HOSTS
+            "create_qp h1.pd type=ud send_cq=h1.cq recv_cq=h1.cq as ud\n"
+            "modify_qp h1.ud state=INIT pkey_index=0 port=1 qkey=7; modify_qp h1.ud state=RTR\n"
+            "modify_qp h1.ud state=RTS sq_psn=1; create_ah h1.pd dgid=h2 as ah\n"
+            "post_recv h1.qp wr_id=7 sge=mr[0:9]\n"
+            "post_send h1.qp wr_id=1 sge=mr[0:64] nokick\n"
+            "post_send h1.ud wr_id=5 sge=mr[0:8] ah=ah remote_qpn=9 remote_qkey=7 nokick\n"
+            "reg_write h1 NOTIFY 21 queue=21\n" POST);
+    for (uint32_t i = 0; i < 2; i++)
+        l.s->lab->state->hosts[i]->is_external = true;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+        assert_answers(&l, rows[i][0], rows[i][1]);
+    assert_false(lab_try(&l, "show vq h1.device.sq[4]"));
+    lab_close(&l);
 }
 
 static char *read_file(const char *name)
@@ -157,6 +206,7 @@ int main(void)
         cmocka_unit_test(a_packed_ring_says_whose_each_descriptor_is),
         cmocka_unit_test(rows_say_the_same),
         cmocka_unit_test(a_table_is_shown_below_its_descriptor),
+        cmocka_unit_test(rings_of_a_machine_are_shown_from_the_side_of_its_device),
         cmocka_unit_test(a_picture_has_what_show_vq_says),
         cmocka_unit_test(a_host_has_what_it_asks_for_or_says_why_not),
         cmocka_unit_test(a_register_takes_only_the_numbers_that_it_has),
