@@ -16,8 +16,9 @@ from tap_namespace import ip, make_namespace  # noqa: E402
 from check_pyverbs import RESULT, SKIPS, unpack  # noqa: E402
 from machines import CACHE, SKIPPED, Machine, archive_of, console_of, initramfs, port_vm, run, run_words, tell  # noqa: E402
 import programs  # noqa: E402
-from driver_judges import CLEAN, judge_programs, left_clean, quiet, self_test  # noqa: E402
+from driver_judges import CLEAN, finds_planted, judge_programs, left_clean, quiet, self_test  # noqa: E402
 from driver_programs import CONNECTED, FUNCTIONS, PERFTEST, PINGPONGS, UNRELIABLE, Side, plan  # noqa: E402
+from driver_steps import DEVICES, GUEST_STEPS, HOST_STEPS, judge_steps, serve_ready  # noqa: E402
 
 SECONDS_MAX = 400
 PAUSE_S = 2  # that a guest gives the lab to look
@@ -146,6 +147,18 @@ def case_exec(case):
             (status == 0, f"programs of `rdmalab exec` on h2 end with status 0: {', '.join(EXECUTED)}"),
             *judge_programs([f"guest/client/{name}" for name in EXECUTED], text), (wrote >= 200, f"the lab has seen {wrote} RDMA WRITEs"),
             *case.quiet(text)], printed, [text]
+
+
+def case_steps(case):
+    """Also: complaints that the machine plants in its kernel's log are found."""
+    device = DEVICES[case.driver.name]
+    serve_ready(PEER)
+    case.guest.image(case.directory / "a", f"load\n{GUEST_STEPS.format(peer=PEER, device=case.driver.device)}complaints\nplants_complaints\n")
+    printed, status = case.play([*case.lab(device.host), case.boots("h1", "a"), until_gid(1, H1), case.exec_script(HOST_STEPS), *device.looks(),
+                                 "run", "show live", *CLEAN], command=())
+    text, _ = console_of(case.directory / "a")
+    return [*case.ended(status, printed, text), *judge_steps(device, printed, text), *case.quiet(text),
+            *finds_planted(text, case.driver.harmless)], printed, [text]
 
 
 def case_loss(case, names):
