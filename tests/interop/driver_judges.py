@@ -2,6 +2,7 @@
 """Judges of the cases of driver_stage.py: programs, the kernel's messages, and a lab that is left clean."""
 import re
 
+import driver_steps_selftest
 from drivers import PVRDMA, VIRTIO_RDMA
 
 OBJECTS = ["pd", "mr", "mw", "cq", "qp", "srq", "gid"]
@@ -86,7 +87,7 @@ LEFT = [
 
 
 def self_test():
-    """Returns (number of texts that are judged wrongly, number of texts)."""
+    """Returns (number of texts that are judged wrongly, number of texts), with the transcripts of driver_steps.py."""
     n_wrong = 0
     judged_texts = [(text, good, [*judge_programs(["guest/server/rc"], text), *quiet(text, driver.harmless)])
                     for driver, plants in ((PVRDMA, PLANTS), (VIRTIO_RDMA, PLANTS_OURS)) for text, good in plants]
@@ -97,4 +98,8 @@ def self_test():
         n_wrong += judged != good
         if judged != good:
             print(f"FAILED: this is judged as {'right' if judged else 'wrong'}:\n{text}")
-    return n_wrong, len(judged_texts)
+    steps = list(driver_steps_selftest.judged())
+    for right, what in steps:
+        if not right:
+            print(f"FAILED: {what}")
+    return n_wrong + sum(not right for right, _ in steps), len(judged_texts) + len(steps)
