@@ -209,6 +209,7 @@ bool rdma_init(struct rdma *d, const struct rnic_env *env, const struct rdma_dev
         .queue_size = config->queue_size ? config->queue_size : VRING_SIZE_MAX,
         .n_vectors = n + 1 < VIRTIO_VECTORS_MAX ? n + 1 : VIRTIO_VECTORS_MAX,
         .config_bytes = sizeof(struct raw_config),
+        .total_vfs = config->total_vfs,
     };
 
     *d = (struct rdma){.config = *config};

@@ -87,8 +87,8 @@ static inline uint64_t rdma_features_lost(uint64_t off)
            (off & VIRTIO_FEATURE(VF_MW) ? VIRTIO_FEATURE(VF_REG_IN_WQE) : 0);
 }
 
-/* Returns the features of virtio-rdma that the device offers: of RDMA_FEATURES_OWN, and the
- * extensions of its configuration.
+/* Returns the features of virtio-rdma that the device offers: of RDMA_FEATURES_OWN, the
+ * extensions of its configuration, and SR_IOV if it can have virtual functions.
  */
 static inline uint64_t rdma_features(const struct rdma_device_config *c)
 {
@@ -97,6 +97,8 @@ static inline uint64_t rdma_features(const struct rdma_device_config *c)
 
     if (c->nic.max_srq == 0)
         own &= ~VIRTIO_FEATURE(VF_SRQ);
+    if (c->total_vfs > 0 && !(off & VIRTIO_FEATURE(VF_SR_IOV)))
+        own |= VIRTIO_FEATURE(VF_SR_IOV);
     return own;
 }
 

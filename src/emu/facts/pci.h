@@ -5,6 +5,9 @@
  * as a list.  Their offsets are the choice of a device: a driver must follow the list from the
  * field CAPABILITIES on.  PCI defines the capabilities of MSI-X and PCI Express, virtio defines its
  * own: virtio/pci.h.
+ *
+ * The extended capabilities of PCI Express follow as a list of their own from offset 0x100 on. Each
+ * begins with a word: ID, version, and offset of the next one.  [PCI Express 5.0, 7.6.3]
  */
 #ifndef EMU_FACTS_PCI_H
 #define EMU_FACTS_PCI_H
@@ -13,6 +16,17 @@
 #define PCI_CONFIG_BYTES         256u
 #define PCI_CONFIG_BYTES_EXPRESS 4096u /* of a function with the PCI Express capability */
 #define PCI_BARS                 6u
+
+/* Routing ID of function 0 of a host's slot, device 1 of bus 0: bus, device and function number in
+ * 8, 5 and 3 bits.  The routing ID of function @n is larger by @n, also of a virtual function,
+ * whose number is 8 or more: 00:01.0, 00:01.1, ... 00:02.0.
+ */
+#define PCI_SLOT_RID          0x08u
+#define PCI_RIDS              0x100u /* routing IDs of a bus */
+#define PCI_RID_BDF           "%02x:%02x.%u"
+#define PCI_RID_BDF_ARGS(rid) (rid) >> 8, (rid) >> 3 & 0x1fu, (rid)&7u
+
+#define PCI_NO_VENDOR 0xffffu /* vendor ID where no function answers, and of virtual functions */
 
 #define PCI_HEADER_SEVERAL 0x80u /* bit of HEADER_TYPE: the slot has several functions */
 #define PCI_BAR_LOW_BITS   0xfu  /* bits of a BAR's register that are not part of the address */
@@ -48,6 +62,44 @@
 #define PCI_CAP_ID_VENDOR  0x09u
 #define PCI_CAP_ID_EXPRESS 0x10u
 #define PCI_CAP_ID_MSIX    0x11u
+
+/* Extended capabilities: the word with which each begins. */
+#define PCI_EXT_FIRST       0x100u
+#define PCI_EXT_ID_MASK     0xffffu
+#define PCI_EXT_VERSION_BIT 16u
+#define PCI_EXT_NEXT_BIT    20u
+#define PCI_EXT_CAPS_MAX    ((PCI_CONFIG_BYTES_EXPRESS - PCI_EXT_FIRST) / 8) /* fit into the space */
+#define PCI_EXT_ID_SRIOV    0x0010u
+
+/* The SR-IOV capability of version 1.  [PCI Express 5.0, 9.3.3] */
+#define SRIOV_CAP_BYTES       0x40u
+#define SRIOV_VERSION         1u
+#define SRIOV_AT_CAPS         0x04u
+#define SRIOV_AT_CONTROL      0x08u
+#define SRIOV_AT_STATUS       0x0au
+#define SRIOV_AT_INITIAL_VFS  0x0cu
+#define SRIOV_AT_TOTAL_VFS    0x0eu
+#define SRIOV_AT_NUM_VFS      0x10u
+#define SRIOV_AT_LINK         0x12u
+#define SRIOV_AT_FIRST_OFFSET 0x14u
+#define SRIOV_AT_STRIDE       0x16u
+#define SRIOV_AT_VF_DEVICE_ID 0x1au
+#define SRIOV_AT_PAGES        0x1cu
+#define SRIOV_AT_PAGE         0x20u
+#define SRIOV_AT_BAR0         0x24u
+#define SRIOV_AT_MIGRATION    0x3cu
+
+/* Bit n of SRIOV_PAGES and SRIOV_PAGE is a page of 4 KiB * 2^n.  A function must support these six.
+ * [PCI Express 5.0, 9.3.3.12]
+ */
+#define SRIOV_PAGE_BYTES     4096u
+#define SRIOV_PAGES_REQUIRED 0x553u /* 4 KiB, 8 KiB, 64 KiB, 256 KiB, 1 MiB, 4 MiB */
+
+/* Times that software must allow after VF Enable is set before it accesses virtual functions, and
+ * after it is cleared before it reads the capability.  [PCI Express 5.0, 9.3.3.3.1]
+ */
+#define SRIOV_ENABLE_NS  100000000u
+#define SRIOV_DISABLE_NS 1000000000u
 
 /* The PCI Express capability of version 2.  [PCI Express 5.0, 7.5.3] */
 #define EXPRESS_CAP_BYTES 0x3cu

@@ -8,6 +8,7 @@
 #include "emu/facts/enum_table.h"
 #include "emu/pci/interrupt.h"
 #include "emu/pci/overlap.h"
+#include "emu/pci/vf.h"
 #include "emu/trace/emit.h"
 #include "emu/trace/events/registers.h"
 
@@ -73,7 +74,7 @@ static struct overlap overlap_with(const struct pci_fn *f, const struct pci_plac
 }
 
 /* The MSI-X table is in the first half of its BAR, the pending bits are in the second. */
-static uint32_t pba_offset(const struct pci_fn *f)
+uint32_t fn_pba_offset(const struct pci_fn *f)
 {
     return f->bar_bytes[f->config.msix_bar] / 2;
 }
@@ -86,6 +87,8 @@ static void clear(struct pci_fn *f)
     f->interrupt_line = f->cache_line = 0;
     f->express_control = EXPRESS_CONTROL_DEFAULT;
     fn_irq_reset(f);
+    if (f->sriov)
+        vf_reset_all(f);
 }
 
 static uint32_t bar_bytes(uint64_t used)
@@ -146,7 +149,7 @@ static uint32_t status_of(const struct pci_fn *f)
     return PCI_STS_CAP_LIST | (interrupts ? (uint32_t)PCI_STS_INTERRUPT : 0);
 }
 
-static uint32_t msix_control_of(const struct pci_fn *f)
+uint32_t fn_msix_control_of(const struct pci_fn *f)
 {
     return (f->config.n_vectors - 1) | (f->msix_masked ? MSIX_FUNCTION_MASK : 0) |
            (f->msix_enabled ? MSIX_ENABLE : 0);
@@ -157,6 +160,8 @@ static uint32_t get_ours(const struct pci_fn *f, const struct pci_place *p)
 {
     const struct fn_config *c = &f->config;
 
+    if (f->sriov && sriov_has(p->field))
+        return sriov_get(f->sriov, p->field);
     switch (p->field) {
     case PCI_VENDOR_ID:
         return c->vendor;
@@ -192,11 +197,11 @@ static uint32_t get_ours(const struct pci_fn *f, const struct pci_place *p)
     case PCI_INTERRUPT_PIN:
         return c->slot.number % INTERRUPT_PINS + 1;
     case PCI_MSIX_CONTROL:
-        return msix_control_of(f);
+        return fn_msix_control_of(f);
     case PCI_MSIX_TABLE:
         return c->msix_bar;
     case PCI_MSIX_PBA:
-        return pba_offset(f) | c->msix_bar;
+        return fn_pba_offset(f) | c->msix_bar;
     case PCI_EXPRESS_CONTROL:
         return f->express_control;
     default:
@@ -224,6 +229,11 @@ static void put_command(struct pci_fn *f, uint32_t value)
     fn_irq_settle(f);
 }
 
+void fn_set_master(struct pci_fn *f, bool on)
+{
+    put_command(f, (f->command & ~(uint32_t)PCI_CMD_MASTER) | (on ? (uint32_t)PCI_CMD_MASTER : 0));
+}
+
 /* A function-level reset keeps the size of payloads, on which both sides of the bus have agreed.
  * [PCI Express 5.0, 6.6.2]
  */
@@ -239,6 +249,10 @@ static void put_express_control(struct pci_fn *f, uint32_t value)
 
 static void put(struct pci_fn *f, uint32_t field, uint32_t value)
 {
+    if (f->sriov && sriov_has(field)) {
+        vf_put_sriov(f, field, value);
+        return;
+    }
     switch (field) {
     case PCI_COMMAND:
         put_command(f, value);

@@ -165,6 +165,8 @@ struct fn_vector {
     uint32_t queue; /* queue that raised it last, or FN_NO_QUEUE */
 };
 
+struct sriov;
+
 struct pci_fn {
     const struct pci_fn_ops *ops;
     void *dev;
@@ -181,8 +183,9 @@ struct pci_fn {
     struct fn_vector *vectors;      /* config.n_vectors entries; NULL: all as after power-on */
     struct fn_sent *sent;           /* messages in flight, and free entries */
     uint32_t sent_cap;
-    uint32_t unused;  /* first free entry of @sent, counted from 1; 0: none */
-    bool line_rising; /* a SIM_IRQ of the line is scheduled */
+    uint32_t unused;     /* first free entry of @sent, counted from 1; 0: none */
+    bool line_rising;    /* a SIM_IRQ of the line is scheduled */
+    struct sriov *sriov; /* its virtual functions, see vf.h; NULL: it can have none */
 };
 
 /* Initializes @f as after power-on.  The memory of @f is freed with the arena.  @ops and @dev must
@@ -230,6 +233,15 @@ bool fn_decode(const struct pci_fn *f, uint64_t gpa, uint32_t *ret_bar, uint32_t
 
 /* Returns true while the driver lets the device access memory. */
 bool fn_is_master(const struct pci_fn *f);
+
+/* Switches bus mastering on or off, as a write of the command register does, but emits no event. */
+void fn_set_master(struct pci_fn *f, bool on);
+
+/* Return the value of MSI-X Message Control, and the offset of the pending bits in the BAR of
+ * MSI-X.
+ */
+uint32_t fn_msix_control_of(const struct pci_fn *f);
+uint32_t fn_pba_offset(const struct pci_fn *f);
 
 /* Returns true if fn_raise() has an effect with @vector: MSI-X is disabled, or @vector is an entry
  * of the MSI-X table.

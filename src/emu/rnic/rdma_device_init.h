@@ -17,6 +17,7 @@ struct rdma_device_config {
     bool packed;           /* offer RING_PACKED */
     bool platform;         /* offer ACCESS_PLATFORM */
     uint32_t queue_size;   /* maximum size of a virtqueue, a power of two; 0: 32768 */
+    uint32_t total_vfs;    /* virtual functions that it can have, with SR-IOV; 0: none */
     /* Of PVRDMA alone. */
     struct {
         uint32_t version; /* 17 to 20; 0: the latest */

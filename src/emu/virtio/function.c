@@ -3,11 +3,14 @@
 
 #include "emu/base/assert.h"
 #include "emu/facts/enum/pci_field.h"
+#include "emu/pci/vf.h"
 
 #define REVISION 1u /* no legacy interface [virtio 1.2, 4.1.2.1] */
 
 /* Device and subsystem IDs minus the virtio device ID.  [virtio 1.2, 4.1.2] */
 #define SUBSYSTEM_BASE 0x40u
+
+#define AT_EXPRESS (PCI_AT_MSIX + 0xcu) /* behind MSI-X */
 
 /* A constant, a field that cannot be written, and a register of the capability @NAME. */
 #define SAYS(NAME, FIELD, value)                                                                   \
@@ -28,30 +31,33 @@
     SAYS(NAME, CAP, PCI_CAP_ID_VENDOR), SAYS(NAME, NEXT, next), SAYS(NAME, LEN, len),              \
         SAYS(NAME, TYPE, type)
 
+/* The capabilities of every virtio function. */
+#define PLACES_VIRTIO                                                                              \
+    CAP(COMMON, VIRTIO_CAP_COMMON, VIRTIO_CAP_BYTES, PCI_NOTIFY_CAP),                              \
+        SAYS(COMMON, BAR, VIRTIO_BAR), SAYS(COMMON, OFFSET, BAR_COMMON),                           \
+        SAYS(COMMON, LENGTH, REG_COMMON_BYTES),                                                    \
+        CAP(NOTIFY, VIRTIO_CAP_NOTIFY, VIRTIO_CAP_BYTES + 4, PCI_ISR_CAP),                         \
+        SAYS(NOTIFY, BAR, VIRTIO_BAR), SAYS(NOTIFY, OFFSET, BAR_NOTIFY), DEPENDS(NOTIFY, LENGTH),  \
+        SAYS(NOTIFY, MULTIPLIER, NOTIFY_MULTIPLIER),                                               \
+        CAP(ISR, VIRTIO_CAP_ISR, VIRTIO_CAP_BYTES, PCI_DEVICE_CAP), SAYS(ISR, BAR, VIRTIO_BAR),    \
+        SAYS(ISR, OFFSET, BAR_ISR), SAYS(ISR, LENGTH, 1),                                          \
+        CAP(DEVICE, VIRTIO_CAP_DEVICE, VIRTIO_CAP_BYTES, PCI_ACCESS_CAP),                          \
+        SAYS(DEVICE, BAR, VIRTIO_BAR), SAYS(DEVICE, OFFSET, BAR_DEVICE), DEPENDS(DEVICE, LENGTH),  \
+        CAP(ACCESS, VIRTIO_CAP_PCI, VIRTIO_CAP_BYTES + 4, PCI_MSIX_CAP),                           \
+        REGISTER(ACCESS, BAR, 0xff), REGISTER(ACCESS, OFFSET, UINT32_MAX),                         \
+        REGISTER(ACCESS, LENGTH, UINT32_MAX), REGISTER(ACCESS, DATA, UINT32_MAX)
+
 static const struct pci_place places[] = {
-    CAP(COMMON, VIRTIO_CAP_COMMON, VIRTIO_CAP_BYTES, PCI_NOTIFY_CAP),
-    SAYS(COMMON, BAR, VIRTIO_BAR),
-    SAYS(COMMON, OFFSET, BAR_COMMON),
-    SAYS(COMMON, LENGTH, REG_COMMON_BYTES),
-    CAP(NOTIFY, VIRTIO_CAP_NOTIFY, VIRTIO_CAP_BYTES + 4, PCI_ISR_CAP),
-    SAYS(NOTIFY, BAR, VIRTIO_BAR),
-    SAYS(NOTIFY, OFFSET, BAR_NOTIFY),
-    DEPENDS(NOTIFY, LENGTH),
-    SAYS(NOTIFY, MULTIPLIER, NOTIFY_MULTIPLIER),
-    CAP(ISR, VIRTIO_CAP_ISR, VIRTIO_CAP_BYTES, PCI_DEVICE_CAP),
-    SAYS(ISR, BAR, VIRTIO_BAR),
-    SAYS(ISR, OFFSET, BAR_ISR),
-    SAYS(ISR, LENGTH, 1),
-    CAP(DEVICE, VIRTIO_CAP_DEVICE, VIRTIO_CAP_BYTES, PCI_ACCESS_CAP),
-    SAYS(DEVICE, BAR, VIRTIO_BAR),
-    SAYS(DEVICE, OFFSET, BAR_DEVICE),
-    DEPENDS(DEVICE, LENGTH),
-    CAP(ACCESS, VIRTIO_CAP_PCI, VIRTIO_CAP_BYTES + 4, PCI_MSIX_CAP),
-    REGISTER(ACCESS, BAR, 0xff),
-    REGISTER(ACCESS, OFFSET, UINT32_MAX),
-    REGISTER(ACCESS, LENGTH, UINT32_MAX),
-    REGISTER(ACCESS, DATA, UINT32_MAX),
+    PLACES_VIRTIO,
     FN_PLACES_MSIX(PCI_AT_MSIX, 0),
+};
+
+/* Those of a function that can have virtual functions. */
+static const struct pci_place places_sriov[] = {
+    PLACES_VIRTIO,
+    FN_PLACES_MSIX(PCI_AT_MSIX, AT_EXPRESS),
+    FN_PLACES_EXPRESS(AT_EXPRESS, 0),
+    FN_PLACES_SRIOV(PCI_EXT_FIRST),
 };
 
 /* Returns true if the window of VIRTIO_CAP_PCI selects valid bytes of a BAR.  [virtio 1.2, 4.1.4.9]
@@ -183,9 +189,10 @@ static const struct pci_fn_ops ops = {
     .doorbell = doorbell,
 };
 
-void virtio_fn_init(struct virtio_dev *d, struct arena *a)
+bool virtio_fn_init(struct virtio_dev *d, struct arena *a)
 {
     const struct virtio_config *c = &d->config;
+    const bool has_vfs = c->total_vfs > 0;
     const struct fn_config fn = {
         .host = c->host,
         .function = c->function,
@@ -196,13 +203,14 @@ void virtio_fn_init(struct virtio_dev *d, struct arena *a)
         .subsystem = (uint16_t)(SUBSYSTEM_BASE + c->virtio_id),
         .revision = REVISION,
         .class_code = c->class_code,
-        .config_bytes = PCI_CONFIG_BYTES,
+        .config_bytes = has_vfs ? PCI_CONFIG_BYTES_EXPRESS : PCI_CONFIG_BYTES,
         .bar_bytes[VIRTIO_BAR] = BAR_NOTIFY + c->num_queues * NOTIFY_MULTIPLIER,
         .msix_bar = VIRTIO_BAR_MSIX,
         .n_vectors = c->n_vectors,
-        .places = places,
-        .n_places = ARRAY_LEN(places),
+        .places = has_vfs ? places_sriov : places,
+        .n_places = has_vfs ? ARRAY_LEN(places_sriov) : ARRAY_LEN(places),
     };
 
     fn_init(&d->fn, a, d->sim, &fn, &ops, d);
+    return !has_vfs || vf_init(&d->fn, c->total_vfs, fn.device);
 }

@@ -85,9 +85,8 @@ bool virtio_init(struct virtio_dev *d, struct arena *a, struct sim *sim,
         .queues = arena_alloc(a, config->num_queues * sizeof(*d->queues)),
         .device_config = arena_alloc(a, config->config_bytes),
     };
-    if (!d->queues || !d->device_config)
+    if (!d->queues || !d->device_config || !virtio_fn_init(d, a))
         return false;
-    virtio_fn_init(d, a);
     virtio_offer(d, d->possible & ~(config->features_off & VIRTIO_FEATURES_ALL));
     clear(d);
     return true;

@@ -74,6 +74,7 @@ struct virtio_config {
     uint32_t queue_size;   /* maximum queue size, a power of two up to VRING_SIZE_MAX */
     uint32_t n_vectors;    /* 1 .. VIRTIO_VECTORS_MAX */
     size_t config_bytes;   /* size of the device configuration */
+    uint32_t total_vfs;    /* virtual functions that it can have; 0: no SR-IOV, no PCI Express */
 };
 
 struct device_fault; /* pci/fault.h */

@@ -87,7 +87,46 @@
     X(PCI, EXPRESS_FLAGS, PCI_FIELD_ELSEWHERE + 2, "PCI Express: version 2, type of function")     \
     X(PCI, EXPRESS_CAPS, PCI_FIELD_ELSEWHERE + 3, "PCI Express: what the function can do")         \
     X(PCI, EXPRESS_CONTROL, PCI_FIELD_ELSEWHERE + 4, "PCI Express: bit 15 resets the function")    \
-    X(PCI, EXPRESS_STATUS, PCI_FIELD_ELSEWHERE + 5, "PCI Express: errors of the bus: none")
+    X(PCI, EXPRESS_STATUS, PCI_FIELD_ELSEWHERE + 5, "PCI Express: errors of the bus: none")        \
+    X(PCI, SRIOV_HEADER, PCI_FIELD_ELSEWHERE + 6,                                                  \
+      "SR-IOV: extended capability ID 10 (hexadecimal), version, where the next one is")           \
+    X(PCI, SRIOV_CAPS, PCI_FIELD_ELSEWHERE + 7, "SR-IOV: what it can do; bit 0: migrate VFs")      \
+    X(PCI, SRIOV_CONTROL, PCI_FIELD_ELSEWHERE + 8,                                                 \
+      "SR-IOV: what the driver lets it do; bit 0: the VFs exist")                                  \
+    X(PCI, SRIOV_STATUS, PCI_FIELD_ELSEWHERE + 9, "SR-IOV: migration of VFs: none")                \
+    X(PCI, SRIOV_INITIAL_VFS, PCI_FIELD_ELSEWHERE + 10,                                            \
+      "SR-IOV: VFs that are its own at first; without migration all of TOTAL_VFS")                 \
+    X(PCI, SRIOV_TOTAL_VFS, PCI_FIELD_ELSEWHERE + 11, "SR-IOV: how many VFs it can have")          \
+    X(PCI, SRIOV_NUM_VFS, PCI_FIELD_ELSEWHERE + 12,                                                \
+      "SR-IOV: how many VFs the driver wants; locked while they exist")                            \
+    X(PCI, SRIOV_LINK, PCI_FIELD_ELSEWHERE + 13,                                                   \
+      "SR-IOV: number of a function that it depends on; its own: none")                            \
+    X(PCI, SRIOV_FIRST_OFFSET, PCI_FIELD_ELSEWHERE + 14,                                           \
+      "SR-IOV: routing ID of VF 0 less that of this function")                                     \
+    X(PCI, SRIOV_STRIDE, PCI_FIELD_ELSEWHERE + 15,                                                 \
+      "SR-IOV: from the routing ID of a VF to that of the next")                                   \
+    X(PCI, SRIOV_VF_DEVICE_ID, PCI_FIELD_ELSEWHERE + 16,                                           \
+      "SR-IOV: device ID of the VFs, which themselves say ffff")                                   \
+    X(PCI, SRIOV_PAGES, PCI_FIELD_ELSEWHERE + 17,                                                  \
+      "SR-IOV: page sizes that it supports; bit n: 4 KiB times 2 to the n")                        \
+    X(PCI, SRIOV_PAGE, PCI_FIELD_ELSEWHERE + 18,                                                   \
+      "SR-IOV: page size of the system: VFs share no page of a BAR")                               \
+    X(PCI, SRIOV_BAR0, PCI_FIELD_ELSEWHERE + 19, "SR-IOV: base address of BAR 0 of all VFs")       \
+    X(PCI, SRIOV_BAR1, PCI_FIELD_ELSEWHERE + 20, "SR-IOV: base address of BAR 1 of all VFs")       \
+    X(PCI, SRIOV_BAR2, PCI_FIELD_ELSEWHERE + 21, "SR-IOV: base address of BAR 2 of all VFs")       \
+    X(PCI, SRIOV_BAR3, PCI_FIELD_ELSEWHERE + 22, "SR-IOV: base address of BAR 3 of all VFs")       \
+    X(PCI, SRIOV_BAR4, PCI_FIELD_ELSEWHERE + 23, "SR-IOV: base address of BAR 4 of all VFs")       \
+    X(PCI, SRIOV_BAR5, PCI_FIELD_ELSEWHERE + 24, "SR-IOV: base address of BAR 5 of all VFs")       \
+    X(PCI, SRIOV_MIGRATION, PCI_FIELD_ELSEWHERE + 25, "SR-IOV: state of VFs that migrate: none")
+
+/* The bits of SRIOV_CONTROL.  [PCI Express 5.0, 9.3.3.3] */
+#define ENUM_SRIOV_CONTROL(X)                                                                      \
+    X(SRIOV, ENABLE, 1u << 0, "VF Enable: the VFs exist")                                          \
+    X(SRIOV, MIGRATE, 1u << 1, "VF Migration Enable: not here")                                    \
+    X(SRIOV, MIGRATE_IRQ, 1u << 2, "VF Migration Interrupt Enable: not here")                      \
+    X(SRIOV, MEMORY, 1u << 3, "VF Memory Space Enable: the BARs of the VFs answer")                \
+    X(SRIOV, ARI, 1u << 4,                                                                         \
+      "ARI Capable Hierarchy: always 0 of a function that is part of the root complex")
 
 /* X(prefix, NAME, offset in an entry of the MSI-X table, text) */
 #define ENUM_MSIX_FIELD(X)                                                                         \
@@ -108,6 +147,7 @@
 enum pci_command_bit { ENUM_PCI_COMMAND(ENUM_MEMBER) };
 enum pci_status_bit { ENUM_PCI_STATUS(ENUM_MEMBER) };
 enum pci_field { ENUM_PCI_FIELD(ENUM_MEMBER) };
+enum sriov_control_bit { ENUM_SRIOV_CONTROL(ENUM_MEMBER) };
 enum msix_field { ENUM_MSIX_FIELD(ENUM_MEMBER) };
 enum held { ENUM_HELD(ENUM_MEMBER) };
 

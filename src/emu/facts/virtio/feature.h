@@ -34,6 +34,7 @@ enum extension { ENUM_EXTENSION(ENUM_MEMBER) };
     X(VF, ACCESS_PLATFORM, 33,                                                                     \
       "addresses are those of the device's bus, which a platform may translate")                   \
     X(VF, RING_PACKED, 34, "the two sides share one ring of descriptors: a packed ring")           \
+    X(VF, SR_IOV, 37, "the function has virtual functions, which the driver may enable: SR-IOV")   \
     X(VF, RING_RESET, 40, "a single queue can be reset")                                           \
     X(VF, EVENTQ, 0,                                                                               \
       "virtio-rdma, ours: the device tells asynchronous events in a queue of its own")             \
