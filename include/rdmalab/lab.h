@@ -142,6 +142,10 @@ struct rdl_host_config {
      * if @external.
      */
     uint32_t queue_size, page_sizes;
+    /* Of device virtio alone, not @external: virtual functions that it can have, with SR-IOV, up to
+     * RDL_VFS_MAX; 0: no SR-IOV.
+     */
+    uint32_t vfs;
     /* Of device pvrdma alone. */
     uint32_t version; /* newest version of its interface, 17..20, default 20 */
     uint32_t vectors; /* MSI-X: 1 for commands, 2 also for events, 3 (default) for completions */

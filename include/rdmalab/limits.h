@@ -10,6 +10,9 @@
 
 #include <stdint.h>
 
+/* Most virtual functions of a device: rdl_host_config.vfs. */
+#define RDL_VFS_MAX 126u
+
 /* Size in bytes of a receive buffer of the guest's virtio-net driver: rdl_host_config.rx_buffer. */
 #define RDL_RX_BUFFER_MIN 64u
 #define RDL_RX_BUFFER_MAX 4096u

@@ -14,8 +14,9 @@
 
 #define FIELD_INDENT   33u
 #define BYTES_PER_LINE 16u
+#define FIELDS_HEAD    "\n  at  field               value\n"
 
-/* The configuration space of a function: 256 or 4,096 bytes. */
+/* The configuration space of a function, 256 or 4,096 bytes, also of a virtual one. */
 struct config {
     const struct rdl_lab *lab;
     rdl_host host;
@@ -178,10 +179,66 @@ static void print_capabilities(FILE *out, const struct config *c)
     }
 }
 
-/* Prints the first 256 bytes, as "lspci -xxx" does. */
+/* Offset of the extended capability @id, or 0 if there is none. */
+static uint32_t find_extended(const struct config *c, uint32_t id)
+{
+    uint32_t at = PCI_EXT_FIRST;
+
+    for (uint32_t n = 0; at >= PCI_EXT_FIRST && at < c->n && n < PCI_EXT_CAPS_MAX; n++) {
+        if ((dword(c, at) & PCI_EXT_ID_MASK) == id)
+            return at;
+        at = dword(c, at) >> PCI_EXT_NEXT_BIT;
+    }
+    return 0;
+}
+
+static void print_vf_bars(FILE *out, const struct config *c, uint32_t at)
+{
+    for (uint32_t i = 0; i < PCI_BARS; i++) {
+        const uint32_t bar = dword(c, at + SRIOV_AT_BAR0 + 4 * i);
+
+        if (bar != 0)
+            fprintf(out, "\t\tRegion %u: Memory at %08x (32-bit, non-prefetchable)\n", i,
+                    bar & ~PCI_BAR_LOW_BITS);
+    }
+}
+
+static void print_sriov(FILE *out, const struct config *c, uint32_t at)
+{
+    const uint32_t control = word(c, at + SRIOV_AT_CONTROL), caps = dword(c, at + SRIOV_AT_CAPS),
+                   migration = dword(c, at + SRIOV_AT_MIGRATION);
+
+    fprintf(out, "\tCapabilities: [%03x v%u] Single Root I/O Virtualization (SR-IOV)\n", at,
+            dword(c, at) >> PCI_EXT_VERSION_BIT & 0xfu);
+    fprintf(out, "\t\tIOVCap:\tMigration%c 10BitTagReq%c Interrupt Message Number: %03x\n",
+            sign(caps, 0), sign(caps, 2), caps >> 21);
+    fprintf(out,
+            "\t\tIOVCtl:\tEnable%c Migration%c Interrupt%c MSE%c ARIHierarchy%c 10BitTagReq%c\n",
+            sign_of(control, SRIOV_ENABLE), sign_of(control, SRIOV_MIGRATE),
+            sign_of(control, SRIOV_MIGRATE_IRQ), sign_of(control, SRIOV_MEMORY),
+            sign_of(control, SRIOV_ARI), sign(control, 5));
+    fprintf(out, "\t\tIOVSta:\tMigration%c\n", sign(word(c, at + SRIOV_AT_STATUS), 0));
+    fprintf(out,
+            "\t\tInitial VFs: %u, Total VFs: %u, Number of VFs: %u, Function Dependency Link: "
+            "%02x\n",
+            word(c, at + SRIOV_AT_INITIAL_VFS), word(c, at + SRIOV_AT_TOTAL_VFS),
+            word(c, at + SRIOV_AT_NUM_VFS), byte(c, at + SRIOV_AT_LINK));
+    fprintf(out, "\t\tVF offset: %u, stride: %u, Device ID: %04x\n",
+            word(c, at + SRIOV_AT_FIRST_OFFSET), word(c, at + SRIOV_AT_STRIDE),
+            word(c, at + SRIOV_AT_VF_DEVICE_ID));
+    fprintf(out, "\t\tSupported Page Size: %08x, System Page Size: %08x\n",
+            dword(c, at + SRIOV_AT_PAGES), dword(c, at + SRIOV_AT_PAGE));
+    print_vf_bars(out, c, at);
+    fprintf(out, "\t\tVF Migration: offset: %08x, BIR: %u\n", migration & ~MSIX_BAR_MASK,
+            migration & MSIX_BAR_MASK);
+}
+
+/* Prints the first 256 bytes, as "lspci -xxx" does, and the SR-IOV capability behind them. */
 static void print_bytes(FILE *out, const struct config *c)
 {
-    for (uint32_t i = 0; i < PCI_CONFIG_BYTES; i++) {
+    const uint32_t at = find_extended(c, PCI_EXT_ID_SRIOV);
+
+    for (uint32_t i = 0; i < (at ? at + SRIOV_CAP_BYTES : PCI_CONFIG_BYTES); i++) {
         if (i % BYTES_PER_LINE == 0)
             fprintf(out, "%02x:", i);
         fprintf(out, " %02x", byte(c, i));
@@ -193,10 +250,12 @@ static void print_bytes(FILE *out, const struct config *c)
 /* Prints the function in the order of lspci. */
 static void print_function(FILE *out, const struct config *c)
 {
-    const uint32_t line = byte(c, PCI_INTERRUPT_LINE), pin = byte(c, PCI_INTERRUPT_PIN);
+    const uint32_t line = byte(c, PCI_INTERRUPT_LINE), pin = byte(c, PCI_INTERRUPT_PIN),
+                   rid = PCI_SLOT_RID + c->number, sriov = find_extended(c, PCI_EXT_ID_SRIOV);
 
-    fprintf(out, "00:01.%u %04x: %04x:%04x (rev %02x)\n", c->number, word(c, PCI_CLASS_CODE + 1),
-            word(c, PCI_VENDOR_ID), word(c, PCI_DEVICE_ID), byte(c, PCI_REVISION_ID));
+    fprintf(out, PCI_RID_BDF " %04x: %04x:%04x (rev %02x)\n", PCI_RID_BDF_ARGS(rid),
+            word(c, PCI_CLASS_CODE + 1), word(c, PCI_VENDOR_ID), word(c, PCI_DEVICE_ID),
+            byte(c, PCI_REVISION_ID));
     fprintf(out, "\tSubsystem: %04x:%04x\n", word(c, PCI_SUBSYSTEM_VENDOR_ID),
             word(c, PCI_SUBSYSTEM_ID));
     print_command(out, word(c, PCI_COMMAND));
@@ -207,9 +266,12 @@ static void print_function(FILE *out, const struct config *c)
             fprintf(out, ", Cache Line Size: %u bytes", 4 * byte(c, PCI_CACHE_LINE_SIZE));
         fputc('\n', out);
     }
-    fprintf(out, "\tInterrupt: pin %c routed to IRQ %u\n", 'A' + (int)pin - 1, line);
+    if (pin != 0)
+        fprintf(out, "\tInterrupt: pin %c routed to IRQ %u\n", 'A' + (int)pin - 1, line);
     print_regions(out, c);
     print_capabilities(out, c);
+    if (sriov)
+        print_sriov(out, c, sriov);
     print_bytes(out, c);
 }
 
@@ -243,7 +305,18 @@ static void print_field(FILE *out, const struct config *c, const struct enum_row
         add_bits(&t, &enum_pci_command, v);
     if (row->value == PCI_STATUS)
         add_bits(&t, &enum_pci_status, v);
+    if (row->value == PCI_SRIOV_CONTROL)
+        add_bits(&t, &enum_sriov_control, v);
     show_wrap_behind(out, lead, FIELD_INDENT + 2, about);
+}
+
+/* Prints the function, and each of its fields with an explanation. */
+static void print_page(FILE *out, const struct config *c)
+{
+    print_function(out, c);
+    fputs(FIELDS_HEAD, out);
+    for (size_t i = 0; i < enum_pci_field.n_rows; i++)
+        print_field(out, c, &enum_pci_field.rows[i]);
 }
 
 static uint32_t number_of(const struct rdl_lab *lab, const char *path)
@@ -251,6 +324,47 @@ static uint32_t number_of(const struct rdl_lab *lab, const char *path)
     const uint64_t id = tree_number(lab, path, LEAF_pci_function_device_id);
 
     return pci_number_of(id == PCI_DEVICE_BASE + VIRTIO_ID_NET ? FN_NET : FN_RDMA);
+}
+
+/* Prints a line about the virtual function @vf at @path. */
+static void print_vf(FILE *out, const struct rdl_lab *lab, const char *path, uint64_t vf)
+{
+    const uint32_t rid = (uint32_t)tree_number(lab, path, LEAF_virtual_function_rid);
+    char name[SHOW_LINE_BYTES];
+    struct text guest = text_on(name, sizeof(name));
+
+    tree_add(&guest, lab, path, LEAF_virtual_function_guest);
+    fprintf(out, PCI_RID_BDF " VF %-3u BusMaster%c MSI-X: Enable%c Masked%c  %s\n",
+            PCI_RID_BDF_ARGS(rid), (unsigned)vf,
+            tree_number(lab, path, LEAF_virtual_function_master) ? '+' : '-',
+            tree_number(lab, path, LEAF_virtual_function_msix_enabled) ? '+' : '-',
+            tree_number(lab, path, LEAF_virtual_function_msix_masked) ? '+' : '-',
+            guest.len ? name : "no guest");
+}
+
+/* Prints a line for each virtual function of the slot at @path. */
+static void print_vfs(FILE *out, const struct rdl_lab *lab, const char *path)
+{
+    char rdma[TREE_PATH_BYTES], sriov[TREE_PATH_BYTES], vf[TREE_PATH_BYTES];
+    uint64_t n = 0;
+
+    if (!tree_child(lab, path, CHILD_pci_rdma, rdma) ||
+        !tree_child(lab, rdma, CHILD_pci_function_sriov, sriov))
+        return;
+    for (; tree_element(lab, sriov, CHILD_sriov_vf, n, vf); n++)
+        print_vf(out, lab, vf, n);
+    if (n > 0)
+        fprintf(out, "\nOne of these: show %s.vf[0]\n", sriov);
+}
+
+void tree_pci_vf(FILE *out, const struct rdl_lab *lab, const char *path)
+{
+    const uint64_t rid = tree_number(lab, path, LEAF_virtual_function_rid);
+    struct config c;
+    const bool there = read_config(lab, path, (uint32_t)rid - PCI_SLOT_RID, &c);
+
+    RDL_ASSERT(there);
+    print_page(out, &c);
 }
 
 void tree_pci_slot(FILE *out, const struct rdl_lab *lab, const char *path)
@@ -265,6 +379,7 @@ void tree_pci_slot(FILE *out, const struct rdl_lab *lab, const char *path)
         print_function(out, &c);
         fputc('\n', out);
     }
+    print_vfs(out, lab, path);
     if (there[pci_number_of(FN_RDMA)])
         fprintf(out, "Field by field: show %s.rdma, show %s.net\n", path, path);
     else
@@ -277,8 +392,5 @@ void tree_pci_function(FILE *out, const struct rdl_lab *lab, const char *path)
     const bool there = read_config(lab, path, number_of(lab, path), &c);
 
     RDL_ASSERT(there);
-    print_function(out, &c);
-    fputs("\n  at  field               value\n", out);
-    for (size_t i = 0; i < enum_pci_field.n_rows; i++)
-        print_field(out, &c, &enum_pci_field.rows[i]);
+    print_page(out, &c);
 }

@@ -321,6 +321,7 @@ bool run_host(struct session *s, const struct step *st)
         .external = step_has(st, "vm"),
         .on_demand = step_has(st, "on_demand"),
         .rx_buffer = (uint32_t)step_number_or(st, "rx_buffer", 0),
+        .vfs = (uint32_t)step_number_or(st, "vfs", 0),
         .limits = read_limits(st),
         .queue_size = (uint32_t)step_number_or(st, "queue_size", 0),
         .page_sizes = (uint32_t)step_bits(st, "page_sizes"),

@@ -73,6 +73,14 @@ static enum rdl_status find_pvrdma(struct session *s, rdl_host host, uint32_t ba
     return device == PV_PCI_DEVICE ? RDL_OK : RDL_ERR_INVAL;
 }
 
+/* The number in the slot of the function that the step names. */
+static uint32_t function_of(const struct step *st)
+{
+    if (step_has(st, "vf"))
+        return PCI_VF_FIRST + (uint32_t)step_number(st, "vf");
+    return pci_number_of((enum pci_function)step_number(st, "function"));
+}
+
 /* Finds the place of the register that the step names.  Returns an error of rdl_pci_field(). */
 static enum rdl_status find_place(struct session *s, rdl_host host, const struct step *st,
                                   struct rdl_pci_place *ret)
@@ -81,10 +89,8 @@ static enum rdl_status find_place(struct session *s, rdl_host host, const struct
                    which = place & ((1u << PLACE_SPACE_BIT) - 1);
     enum rdl_status status = RDL_OK;
 
-    *ret = (struct rdl_pci_place){.number =
-                                      pci_number_of((enum pci_function)step_number(st, "function")),
-                                  .space = RDL_PCI_BAR0,
-                                  .offset = which};
+    *ret =
+        (struct rdl_pci_place){.number = function_of(st), .space = RDL_PCI_BAR0, .offset = which};
     if (space == PLACE_CONFIG)
         status = rdl_pci_field(s->lab, host, ret->number, which, ret);
     else if (space == PLACE_VECTOR)
@@ -116,6 +122,12 @@ static bool numbers_fit(struct session *s, const struct step *st)
         session_fail(s, step_span(st, "vector", 0), "%s takes no vector", step_text(st, "place"));
         return diag_remedy(&s->diag, "VECTOR_ADDRESS, VECTOR_DATA and their like do");
     }
+    if (step_has(st, "vf") &&
+        (uint32_t)step_number(st, "place") >> PLACE_SPACE_BIT != PLACE_CONFIG) {
+        session_fail(s, step_span(st, "vf", 0), "%s is no field of configuration space",
+                     step_text(st, "place"));
+        return diag_remedy(&s->diag, "the registers of a virtual function are those of its guest");
+    }
     return true;
 }
 
@@ -129,6 +141,12 @@ static bool find(struct session *s, const struct step *st, struct home *ret_home
     status = find_place(s, ret_home->host, st, ret);
     if (status == RDL_OK)
         return true;
+    if (status == RDL_ERR_NO_DEVICE && step_has(st, "vf")) {
+        session_fail(s, step_span(st, "vf", 0), "%s has no VF %u now", ret_home->name,
+                     (unsigned)step_number(st, "vf"));
+        return diag_remedy(&s->diag,
+                           "SRIOV_NUM_VFS and the bit ENABLE of SRIOV_CONTROL say which exist");
+    }
     if (status == RDL_ERR_NO_DEVICE)
         return session_fail_status(s, step_span(st, "host", 0), ret_home->name, status);
     session_fail(s, step_span(st, "place", 0), "the function has no %s", step_text(st, "place"));

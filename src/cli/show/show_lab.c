@@ -302,6 +302,10 @@ enum rdl_status show_path(FILE *out, const struct rdl_lab *lab, const struct pas
         tree_pci_function(out, lab, path);
         return RDL_OK;
     }
+    if (tree_value_is(&v, NODE_virtual_function)) {
+        tree_pci_vf(out, lab, path);
+        return RDL_OK;
+    }
     if (tree_value_is(&v, NODE_qp))
         return show_qp(out, lab, path);
     if (tree_value_is(&v, NODE_cq))

@@ -26,6 +26,8 @@
 #define PCI_RID_BDF           "%02x:%02x.%u"
 #define PCI_RID_BDF_ARGS(rid) (rid) >> 8, (rid) >> 3 & 0x1fu, (rid)&7u
 
+#define PCI_VF_FIRST 8u /* number in the slot of VF 0; those of the others follow */
+
 #define PCI_NO_VENDOR 0xffffu /* vendor ID where no function answers, and of virtual functions */
 
 #define PCI_HEADER_SEVERAL 0x80u /* bit of HEADER_TYPE: the slot has several functions */

@@ -19,12 +19,14 @@
 #include "emu/lab/devices.h"
 #include "emu/lab/lab_state.h"
 #include "emu/lab/outer_net.h"
+#include "emu/pci/sriov.h"
 #include "emu/rnic/rnic.h"
 #include "emu/trace/emit.h"
 #include "emu/trace/event.h"
 #include "emu/wire/addr.h"
 #include "rdmalab/control.h"
 
+_Static_assert(RDL_VFS_MAX == SRIOV_VFS_MAX, "a function can have as many virtual ones");
 _Static_assert(RDL_PKEYS_MAX == HCA_PKEYS_MAX, "a device has room for every P_Key");
 
 #define RAM_BYTES_DEFAULT ((uint64_t)64 << 20)
@@ -219,7 +221,8 @@ static bool config_is_sound(const struct rdl_host_config *c)
            enum_by_value(&enum_device_type, c->device) &&
            !(c->external && c->device == DEVICE_none) &&
            (c->version == 0 || (c->version >= PV_VERSION_LEAST && c->version <= PV_VERSION_MOST)) &&
-           c->vectors <= PV_VECTORS &&
+           c->vectors <= PV_VECTORS && c->vfs <= SRIOV_VFS_MAX &&
+           (c->vfs == 0 || (c->device == DEVICE_virtio && !c->external)) &&
            (c->rx_buffer == 0 ||
             (c->rx_buffer >= RDL_RX_BUFFER_MIN && c->rx_buffer <= RDL_RX_BUFFER_MAX)) &&
            pkeys_are_sound(c) && limits_are_sound(&c->limits) && queues_are_sound(c);
@@ -262,6 +265,7 @@ static bool rdma_function_init(struct lab_state *w, struct host *h, const struct
         .packed = c->ring == VRING_packed,
         .platform = c->external,
         .queue_size = c->queue_size,
+        .total_vfs = c->vfs,
         .pvrdma = {.version = c->version, .vectors = c->vectors},
     };
 
@@ -328,6 +332,7 @@ static bool host_init(struct lab_state *w, struct host *h, const struct rdl_host
         .bus = &host_bus,
         .bus_ctx = h,
         .use_line = c->intx,
+        .iov = c->vfs > 0,
         .rdma = host_devices[c->device].driver,
         .sim = &w->sim,
         .trace = &w->trace,

@@ -2,6 +2,7 @@
 #include "emu/lab/bus.h"
 
 #include "emu/base/cursor.h"
+#include "emu/pci/vf.h"
 #include "emu/trace/emit.h"
 #include "emu/trace/event.h"
 #include "rdmalab/vm.h"
@@ -9,6 +10,19 @@
 struct pci_fn *host_function(struct host *h, uint32_t number)
 {
     return number < h->n_functions ? h->functions[number] : NULL;
+}
+
+bool host_vf(const struct host *h, uint32_t number, struct pci_fn **ret_pf, uint32_t *ret_vf)
+{
+    for (uint32_t i = 0; i < h->n_functions; i++) {
+        struct pci_fn *f = h->functions[i];
+
+        if (f && f->sriov && sriov_find(f->sriov, number, ret_vf)) {
+            *ret_pf = f;
+            return true;
+        }
+    }
+    return false;
 }
 
 void host_plug(struct host *h, struct pci_fn *f)
@@ -23,17 +37,23 @@ void host_plug(struct host *h, struct pci_fn *f)
 static uint32_t config_read(void *ctx, uint32_t number, uint32_t offset, uint32_t width)
 {
     struct pci_fn *f = host_function(ctx, number);
+    uint32_t vf;
 
-    return f ? fn_config_read(f, offset, width) : UINT32_MAX;
+    if (f)
+        return fn_config_read(f, offset, width);
+    return host_vf(ctx, number, &f, &vf) ? vf_config_read(f, vf, offset, width) : UINT32_MAX;
 }
 
 static void config_write(void *ctx, uint32_t number, uint32_t offset, uint32_t width,
                          uint32_t value)
 {
     struct pci_fn *f = host_function(ctx, number);
+    uint32_t vf;
 
     if (f)
         fn_config_write(f, offset, width, value);
+    else if (host_vf(ctx, number, &f, &vf))
+        vf_config_write(f, vf, offset, width, value);
 }
 
 /* The function whose BAR contains @gpa, or NULL.  Of BARs that overlap, that of the last function

@@ -12,6 +12,11 @@ extern const struct guest_bus host_bus;
 /* Returns function @number of the host's slot, or NULL if there is none. */
 struct pci_fn *host_function(struct host *h, uint32_t number);
 
+/* Finds the virtual function that has @number in the host's slot, 8 or more.  Returns true with its
+ * physical function and its number among the VFs, or false if it does not exist now.
+ */
+bool host_vf(const struct host *h, uint32_t number, struct pci_fn **ret_pf, uint32_t *ret_vf);
+
 /* Delivers the interrupt @irq of host @h, with event irq or intx, to its guest or virtual machine.
  */
 void host_interrupt(struct lab_state *w, struct host *h, struct fn_irq irq);

@@ -7,6 +7,7 @@
 #include "emu/facts/enum/pci_field.h"
 #include "emu/facts/enum/pci_function.h"
 #include "emu/lab/bus.h"
+#include "emu/pci/vf.h"
 #include "rdmalab/pci.h"
 
 enum rdl_status rdl_ram_read(const struct rdl_lab *lab, rdl_host host, uint64_t gpa, void *out,
@@ -35,50 +36,68 @@ static bool is_width(uint32_t width)
     return width == 1 || width == 2 || width == 4 || width == 8;
 }
 
-/* Reads at a valid place of @f. */
-static uint64_t get(struct host *h, const struct pci_fn *f, const struct rdl_pci_place *p)
+/* A function of a slot: @fn itself, or virtual function @vf of it. */
+struct target {
+    struct pci_fn *fn;
+    bool is_vf;
+    uint32_t vf;
+};
+
+/* Finds function @number of the slot.  Returns false if there is none. */
+static bool find_target(struct host *h, uint32_t number, struct target *ret)
+{
+    *ret = (struct target){.fn = host_function(h, number)};
+    if (!ret->fn)
+        ret->is_vf = host_vf(h, number, &ret->fn, &ret->vf);
+    return ret->fn != NULL;
+}
+
+/* Reads at a valid place of @t. */
+static uint64_t get(struct host *h, const struct target *t, const struct rdl_pci_place *p)
 {
     if (p->space == RDL_PCI_CONFIG)
         return host_bus.config_read(h, p->number, p->offset, p->width);
-    return host_bus.read(h, f->bar[p->space - RDL_PCI_BAR0] + (uint64_t)p->offset, p->width);
+    return host_bus.read(h, t->fn->bar[p->space - RDL_PCI_BAR0] + (uint64_t)p->offset, p->width);
 }
 
-static void put(struct host *h, const struct pci_fn *f, const struct rdl_pci_place *p,
+static void put(struct host *h, const struct target *t, const struct rdl_pci_place *p,
                 uint64_t value)
 {
     if (p->space == RDL_PCI_CONFIG)
         host_bus.config_write(h, p->number, p->offset, p->width, (uint32_t)value);
     else
-        host_bus.write(h, f->bar[p->space - RDL_PCI_BAR0] + (uint64_t)p->offset, p->width, value);
+        host_bus.write(h, t->fn->bar[p->space - RDL_PCI_BAR0] + (uint64_t)p->offset, p->width,
+                       value);
 }
 
 /* The width in bytes of the register or field at @p. */
-static uint32_t natural_width(const struct pci_fn *f, const struct rdl_pci_place *p)
+static uint32_t natural_width(const struct target *t, const struct rdl_pci_place *p)
 {
-    return p->space == RDL_PCI_CONFIG ? fn_field_bytes(f, p->offset)
-                                      : fn_reg_bytes(f, p->space - RDL_PCI_BAR0, p->offset);
+    if (p->space != RDL_PCI_CONFIG)
+        return fn_reg_bytes(t->fn, p->space - RDL_PCI_BAR0, p->offset);
+    return t->is_vf ? vf_field_bytes(p->offset) : fn_field_bytes(t->fn, p->offset);
 }
 
-static bool is_in_space(const struct pci_fn *f, const struct rdl_pci_place *p)
+/* A virtual function has PCI Express, and no BARs of its own. */
+static bool is_in_space(const struct target *t, const struct rdl_pci_place *p)
 {
-    return p->offset < (p->space == RDL_PCI_CONFIG ? f->config.config_bytes
-                                                   : f->bar_bytes[p->space - RDL_PCI_BAR0]);
+    if (p->space == RDL_PCI_CONFIG)
+        return p->offset < (t->is_vf ? PCI_CONFIG_BYTES_EXPRESS : t->fn->config.config_bytes);
+    return !t->is_vf && p->offset < t->fn->bar_bytes[p->space - RDL_PCI_BAR0];
 }
 
-/* The function at @place, or NULL if the place cannot be accessed.  Fills in the width if it is 0.
+/* Finds the function at @place.  Returns false if the place cannot be accessed.  Fills in the width
+ * if it is 0.
  */
-static struct pci_fn *find_place(struct host *h, struct rdl_pci_place *place)
+static bool find_place(struct host *h, struct rdl_pci_place *place, struct target *ret)
 {
-    struct pci_fn *f = host_function(h, place->number);
-
-    if (!f || (uint32_t)place->space > RDL_PCI_BAR5 || !is_in_space(f, place))
-        return NULL;
+    if (!find_target(h, place->number, ret) || (uint32_t)place->space > RDL_PCI_BAR5 ||
+        !is_in_space(ret, place))
+        return false;
     if (place->width == 0)
-        place->width = natural_width(f, place);
-    if (!is_width(place->width) || (place->space == RDL_PCI_CONFIG &&
-                                    (place->width == 8 || place->offset % place->width != 0)))
-        return NULL;
-    return f;
+        place->width = natural_width(ret, place);
+    return is_width(place->width) && (place->space != RDL_PCI_CONFIG ||
+                                      (place->width != 8 && place->offset % place->width == 0));
 }
 
 /* Returns true for a class code without a width: its 3 bytes are no valid access width. */
@@ -90,7 +109,8 @@ static bool is_class(const struct rdl_pci_place *p)
 /* The same for a read.  A class code is read together with the revision before it; the lowest
  * *@ret_shift bits of the value read must be dropped.
  */
-static struct pci_fn *find_to_read(struct host *h, struct rdl_pci_place *place, unsigned *ret_shift)
+static bool find_to_read(struct host *h, struct rdl_pci_place *place, struct target *ret,
+                         unsigned *ret_shift)
 {
     *ret_shift = 0;
     if (is_class(place)) {
@@ -98,7 +118,7 @@ static struct pci_fn *find_to_read(struct host *h, struct rdl_pci_place *place, 
         place->width = 4;
         *ret_shift = 8;
     }
-    return find_place(h, place);
+    return find_place(h, place, ret);
 }
 
 enum rdl_status rdl_pci_read(struct rdl_lab *lab, rdl_host host, const struct rdl_pci_place *place,
@@ -106,18 +126,28 @@ enum rdl_status rdl_pci_read(struct rdl_lab *lab, rdl_host host, const struct rd
 {
     struct host *h = lab_host(lab->state, host.raw);
     struct rdl_pci_place at = *place;
-    const struct pci_fn *f;
+    struct target t;
     unsigned shift;
 
     if (!h)
         return RDL_ERR_STALE;
-    f = find_to_read(h, &at, &shift);
-    if (!f)
+    if (!find_to_read(h, &at, &t, &shift))
         return RDL_ERR_INVAL;
     lab_act(lab->state);
-    *ret = get(h, f, &at) >> shift;
+    *ret = get(h, &t, &at) >> shift;
     lab_done(lab->state);
     return RDL_OK;
+}
+
+/* Marks the hosts whose functions are the VFs of @f: a write to @f may have changed them. */
+static void disturb_guests(const struct lab_state *w, const struct pci_fn *f)
+{
+    for (uint32_t i = 0; f->sriov && i < f->sriov->config.total_vfs; i++) {
+        const struct pci_fn *device = f->sriov->vfs[i].device;
+
+        if (device)
+            w->hosts[device->config.host]->has_stranger = true;
+    }
 }
 
 enum rdl_status rdl_pci_write(struct rdl_lab *lab, rdl_host host, const struct rdl_pci_place *place,
@@ -125,18 +155,18 @@ enum rdl_status rdl_pci_write(struct rdl_lab *lab, rdl_host host, const struct r
 {
     struct host *h = lab_host(lab->state, host.raw);
     struct rdl_pci_place at = *place;
-    const struct pci_fn *f;
+    struct target t;
 
     if (!h)
         return RDL_ERR_STALE;
     if (is_class(place))
         at.width = 1; /* it is read-only, whatever is written */
-    f = find_place(h, &at);
-    if (!f)
+    if (!find_place(h, &at, &t))
         return RDL_ERR_INVAL;
     h->has_stranger = true;
+    disturb_guests(lab->state, t.fn);
     lab_act(lab->state);
-    put(h, f, &at, value);
+    put(h, &t, &at, value);
     lab_done(lab->state);
     return RDL_OK;
 }
@@ -146,15 +176,16 @@ enum rdl_status rdl_pci_peek(const struct rdl_lab *lab, rdl_host host,
 {
     struct host *h = lab_host(lab->state, host.raw);
     struct rdl_pci_place at = *place;
-    const struct pci_fn *f;
+    struct target t;
     unsigned shift;
 
     if (!h)
         return RDL_ERR_STALE;
-    f = find_to_read(h, &at, &shift);
-    if (!f || at.space != RDL_PCI_CONFIG)
+    if (!find_to_read(h, &at, &t, &shift) || at.space != RDL_PCI_CONFIG)
         return RDL_ERR_INVAL;
-    *ret = fn_config_peek(f, at.offset, at.width) >> shift;
+    *ret = (t.is_vf ? vf_config_peek(t.fn, t.vf, at.offset, at.width)
+                    : fn_config_peek(t.fn, at.offset, at.width)) >>
+           shift;
     return RDL_OK;
 }
 
@@ -162,15 +193,14 @@ enum rdl_status rdl_pci_field(const struct rdl_lab *lab, rdl_host host, uint32_t
                               uint32_t field, struct rdl_pci_place *ret)
 {
     struct host *h = lab_host(lab->state, host.raw);
-    const struct pci_fn *f;
+    struct target t;
     uint32_t offset;
 
     if (!h)
         return RDL_ERR_STALE;
-    f = host_function(h, number);
-    if (!f)
+    if (!find_target(h, number, &t))
         return RDL_ERR_NO_DEVICE;
-    if (!fn_find_field(f, field, &offset))
+    if (!(t.is_vf ? vf_find_field(field, &offset) : fn_find_field(t.fn, field, &offset)))
         return RDL_ERR_INVAL;
     *ret = (struct rdl_pci_place){.number = number, .space = RDL_PCI_CONFIG, .offset = offset};
     return RDL_OK;
@@ -212,4 +242,19 @@ enum rdl_status rdl_reg_write(struct rdl_lab *lab, rdl_host host, uint32_t funct
     const enum rdl_status st = place_of_reg(lab, host, function, offset, width, &place);
 
     return st == RDL_OK ? rdl_pci_write(lab, host, &place, value) : st;
+}
+
+enum rdl_status rdl_vfs_set(struct rdl_lab *lab, rdl_host host, uint32_t n)
+{
+    struct host *h = lab_host(lab->state, host.raw);
+    enum rdl_status st;
+
+    if (!h)
+        return RDL_ERR_STALE;
+    if (h->is_external)
+        return RDL_ERR_NO_GUEST;
+    lab_act(lab->state);
+    st = guest_iov_set(&h->guest, n, true);
+    lab_done(lab->state);
+    return st;
 }

@@ -106,11 +106,19 @@ static void on_go_on(void *ctx, struct sim_item item)
     virtio_go_on(h->functions[q.number]->dev, q.queue);
 }
 
+static void on_iov(void *ctx, struct sim_item item)
+{
+    struct lab_state *w = ctx;
+
+    w->progress.timers++;
+    guest_iov_timer(&host_of_tick(w, item.target)->guest);
+}
+
 sim_handler *const lab_handlers[SIM_KIND_COUNT] = {
     [SIM_DOORBELL] = on_doorbell,   [SIM_IRQ] = on_irq,       [SIM_QP_TIMER] = on_qp_timer,
     [SIM_EGRESS] = on_egress,       [SIM_ARRIVE] = on_arrive, [SIM_LOST] = on_lost,
     [SIM_LATE_DATA] = on_late_data, [SIM_GO_ON] = on_go_on,   [SIM_GUEST_TIMER] = on_guest_timer,
-    [SIM_CM_TIMER] = on_cm_timer,
+    [SIM_CM_TIMER] = on_cm_timer,   [SIM_IOV] = on_iov,
 };
 
 static void deliver(void *ctx, uint32_t host, struct frame *f)

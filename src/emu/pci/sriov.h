@@ -30,8 +30,8 @@
 /* Most VFs of a function: as many as a ConnectX-3 has.  A bus has routing IDs for 240. */
 #define SRIOV_VFS_MAX 126u
 
-/* Routing ID of VF 0 less that of the PF, function 1 of the slot: VF 0 is function 8. */
-#define SRIOV_FIRST_OFFSET 7u
+/* Routing ID of VF 0 less that of the PF, which is function 1 of the slot. */
+#define SRIOV_FIRST_OFFSET (PCI_VF_FIRST - 1)
 #define SRIOV_STRIDE       1u
 
 struct sriov_config {

@@ -92,8 +92,17 @@ void vf_put_sriov(struct pci_fn *f, uint32_t field, uint32_t value)
     settle(f, before);
 }
 
-static uint32_t msix_control_of(const struct pci_fn *f, const struct sriov_vf *v)
+bool vf_is_master(const struct pci_fn *f, uint32_t vf)
 {
+    const struct sriov_vf *v = &f->sriov->vfs[vf];
+
+    return v->device ? fn_is_master(v->device) : v->master;
+}
+
+uint32_t vf_msix_control(const struct pci_fn *f, uint32_t vf)
+{
+    const struct sriov_vf *v = &f->sriov->vfs[vf];
+
     if (v->device)
         return fn_msix_control_of(v->device);
     return (f->config.n_vectors - 1) | (v->msix_masked ? MSIX_FUNCTION_MASK : 0) |
@@ -107,7 +116,7 @@ static uint32_t get(const struct pci_fn *f, uint32_t vf, const struct pci_place 
 
     switch (p->field) {
     case PCI_COMMAND:
-        return (v->device ? fn_is_master(v->device) : v->master) ? PCI_CMD_MASTER : 0;
+        return vf_is_master(f, vf) ? PCI_CMD_MASTER : 0;
     case PCI_REVISION_ID:
         return f->config.revision;
     case PCI_CLASS_CODE:
@@ -117,7 +126,7 @@ static uint32_t get(const struct pci_fn *f, uint32_t vf, const struct pci_place 
     case PCI_SUBSYSTEM_ID:
         return f->config.subsystem;
     case PCI_MSIX_CONTROL:
-        return msix_control_of(f, v);
+        return vf_msix_control(f, vf);
     case PCI_MSIX_TABLE:
         return f->config.msix_bar;
     case PCI_MSIX_PBA:

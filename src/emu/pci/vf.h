@@ -42,6 +42,10 @@ void vf_reset_all(struct pci_fn *f);
  */
 void vf_put_sriov(struct pci_fn *f, uint32_t field, uint32_t value);
 
+/* Returns true while VF @vf of @f may access memory, and its MSI-X Message Control. */
+bool vf_is_master(const struct pci_fn *f, uint32_t vf);
+uint32_t vf_msix_control(const struct pci_fn *f, uint32_t vf);
+
 /* Read and write configuration space of VF @vf of @f, which exists.  See fn_config_read(). */
 uint32_t vf_config_read(struct pci_fn *f, uint32_t vf, uint32_t offset, uint32_t width);
 void vf_config_write(struct pci_fn *f, uint32_t vf, uint32_t offset, uint32_t width,

@@ -176,11 +176,65 @@ enum rdl_status guest_boot(struct guest *g)
     enum rdl_status st = RDL_OK;
 
     pci_scan(&g->slot);
+    for (uint32_t i = 0; g->config.iov && i < g->slot.n_functions && g->iov.at == 0; i++)
+        (void)iov_probe(&g->iov, &g->slot, g->slot.functions[i].number);
     for (uint32_t i = 0; st == RDL_OK && i < g->n_drivers; i++)
         st = boot(g, &g->drivers[i]);
     for (uint32_t i = 0; st == RDL_OK && i < g->n_drivers; i++)
         st = start(&g->drivers[i]);
     return st;
+}
+
+/* The driver of the function with SR-IOV, or NULL. */
+static const struct guest_driver *iov_driver(const struct guest *g)
+{
+    for (uint32_t i = 0; g->iov.at != 0 && i < g->n_drivers; i++) {
+        if (g->drivers[i].found && g->drivers[i].found->number == g->iov.number)
+            return &g->drivers[i];
+    }
+    return NULL;
+}
+
+enum rdl_status guest_iov_set(struct guest *g, uint32_t n, bool wait)
+{
+    const struct guest_driver *d = iov_driver(g);
+    enum rdl_status st = RDL_OK;
+
+    if (!d)
+        return RDL_ERR_UNSUPPORTED;
+    if (n > g->iov.total_vfs)
+        return RDL_ERR_LIMIT;
+    if (g->iov_waits)
+        return RDL_ERR_BUSY;
+    if (n == g->iov.n_vfs)
+        return RDL_OK;
+    if (!d->ops->may_have_vfs || !d->ops->may_have_vfs(d->state))
+        return RDL_ERR_UNSUPPORTED;
+    if (n != 0 && g->iov.n_vfs != 0)
+        return RDL_ERR_BUSY;
+    if (n == 0)
+        iov_disable(&g->iov);
+    else
+        st = iov_enable(&g->iov, n);
+    if (st != RDL_OK)
+        return st;
+    g->iov_waits = true;
+    if (wait)
+        sim_enqueue(g->config.sim,
+                    sim_now(g->config.sim) + (n ? SRIOV_ENABLE_NS : SRIOV_DISABLE_NS), SIM_IOV,
+                    g->config.host, 0);
+    else
+        guest_iov_timer(g);
+    return RDL_OK;
+}
+
+void guest_iov_timer(struct guest *g)
+{
+    g->iov_waits = false;
+    if (g->iov.n_vfs == 0)
+        iov_removed(&g->iov);
+    else
+        (void)iov_add(&g->iov);
 }
 
 /* Each function sends its vectors to the processor that has the function's number. */

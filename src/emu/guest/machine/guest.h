@@ -16,6 +16,7 @@
 #include "emu/guest/ip/net.h"
 #include "emu/guest/machine/cm_agent.h"
 #include "emu/guest/machine/rdma_driver.h"
+#include "emu/guest/pci/iov.h"
 #include "emu/guest/verbs/verbs.h"
 
 struct guest_config {
@@ -25,7 +26,8 @@ struct guest_config {
     uint8_t gid[GUEST_GIDS][GID_BYTES]; /* entries 0 and 1 of the GID table */
     const struct guest_bus *bus;        /* the bus of the guest's PCI slot */
     void *bus_ctx;
-    bool use_line;                  /* use INTx even if the device has MSI-X */
+    bool use_line; /* use INTx even if the device has MSI-X */
+    bool iov;      /* the kernel supports SR-IOV: it looks for functions with virtual functions */
     const struct rdma_driver *rdma; /* driver of the RDMA device; NULL: none is loaded */
     /* Bytes of each of virtio-net's receive buffers; 0: each holds a whole frame. */
     uint32_t rx_buffer;
@@ -46,7 +48,9 @@ struct guest_driver {
 struct guest {
     struct guest_config config;
     struct pci_bus slot;
-    bool line_is_off; /* INTx is masked: it was asserted and no driver claimed it */
+    struct guest_iov iov; /* its function with SR-IOV; iov.at 0: none */
+    bool iov_waits;       /* virtual functions were enabled or disabled: SIM_IOV ends the wait */
+    bool line_is_off;     /* INTx is masked: it was asserted and no driver claimed it */
     struct space space;
     struct dma_pool dma;
     struct verbs verbs;   /* verbs.driver is the state of the driver config.rdma */
@@ -79,6 +83,23 @@ bool guest_load(struct guest *g, const struct pci_driver *ops, void *state);
  * Returns RDL_OK, or an error of a driver's boot() or start().
  */
 RDL_MUST_CHECK enum rdl_status guest_boot(struct guest *g);
+
+/* Sets the number of virtual functions, as a write of sriov_numvfs in Linux does.  VFs may be
+ *accessed 100 ms after they are enabled: then SIM_IOV is scheduled, and guest_iov_timer() adds
+ *them.  After they are disabled it is 1 s.  A guest that boots, which takes no time in a lab,
+ *passes @wait false: it adds the VFs at once.
+ *
+ * Return: RDL_OK               also if there are @n VFs already
+ *	   RDL_ERR_UNSUPPORTED  no function has SR-IOV, or its driver does not support it (ENOENT)
+ *	   RDL_ERR_LIMIT        @n exceeds the VFs that the function can have (ERANGE)
+ *	   RDL_ERR_BUSY         there are VFs, and @n is not 0; or the guest still waits (EBUSY)
+ *	   RDL_ERR_NOMEM        there is no room for the BARs of the VFs (ENOMEM)
+ *	   RDL_ERR_DEVICE       the function contradicts itself (EIO)
+ */
+RDL_MUST_CHECK enum rdl_status guest_iov_set(struct guest *g, uint32_t n, bool wait);
+
+/* Ends the wait of guest_iov_set(). */
+void guest_iov_timer(struct guest *g);
 
 /* Handles an MSI-X message, with which a function wrote @data to @address: calls the interrupt
  * handler of the function's driver.  Ignores messages of other functions.

@@ -42,6 +42,9 @@ struct pci_driver {
      */
     bool (*line)(void *driver);
 
+    /* Returns true if virtual functions of the function may be enabled now.  NULL: never. */
+    bool (*may_have_vfs)(const void *driver);
+
     /* Returns the number of interrupts that the driver has handled. */
     uint64_t (*irqs)(const void *driver);
 };

@@ -11,7 +11,7 @@
 
 /* The features that this driver can use. */
 #define FEATURES_WANTED                                                                            \
-    (VIRTIO_FEATURES_ALL | VIRTIO_FEATURE(VF_RING_PACKED) |                                        \
+    (VIRTIO_FEATURES_ALL | VIRTIO_FEATURE(VF_RING_PACKED) | VIRTIO_FEATURE(VF_SR_IOV) |            \
      (RDMA_FEATURES_OWN & ~VIRTIO_FEATURE(VF_ON_DEMAND)) | RDMA_EXTENSIONS)
 
 /* Bits of device_cap_flags: IB_DEVICE_MEM_MGT_EXTENSIONS, and support of

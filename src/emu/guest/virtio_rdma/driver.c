@@ -19,6 +19,16 @@ static uint64_t irqs(const void *driver)
     return ((const struct virtio_rdma *)driver)->irqs;
 }
 
+/* Virtual functions need the feature SR_IOV, which the driver accepts before it enables any.
+ * [virtio 1.2, 6.1]
+ */
+static bool may_have_vfs(const void *driver)
+{
+    const struct guest_virtio *v = &((const struct virtio_rdma *)driver)->virtio;
+
+    return virtio_has_feature(v, VF_SR_IOV) && (reg_read(v, REG_DEVICE_STATUS, 1) & VS_DRIVER_OK);
+}
+
 const struct rdma_driver virtio_rdma_driver = {
     .pci =
         {
@@ -27,6 +37,7 @@ const struct rdma_driver virtio_rdma_driver = {
             .start = boot_start,
             .interrupt = irq_message,
             .line = irq_line,
+            .may_have_vfs = may_have_vfs,
             .irqs = irqs,
         },
     .verbs = &virtio_rdma_ops,

@@ -151,6 +151,8 @@ void inspect_srq_ring(const struct inode *n, struct visit *v, uint32_t srqn);
 void visit_pci(const struct inode *n, struct visit *v);
 void visit_pci_function(const struct inode *n, struct visit *v);
 void visit_vector(const struct inode *n, struct visit *v);
+void visit_sriov(const struct inode *n, struct visit *v);
+void visit_virtual_function(const struct inode *n, struct visit *v);
 
 /* inspect_queue.c */
 void visit_queue(const struct inode *n, struct visit *v);

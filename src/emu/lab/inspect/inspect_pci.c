@@ -2,6 +2,7 @@
 /* Inspect tree: the PCI functions of a host's slot. */
 #include "emu/facts/enum/pci_field.h"
 #include "emu/lab/inspect/inspect_nodes.h"
+#include "emu/pci/vf.h"
 
 static struct inode function_node(const struct inode *n, enum pci_function function)
 {
@@ -56,6 +57,44 @@ void visit_pci_function(const struct inode *n, struct visit *v)
     inspect_leaf(v, LEAF_pci_function_line, fn_line_is_high(f));
     inspect_child(v, CHILD_pci_function_vector,
                   inspect_list_of(n, f->vectors ? f->config.n_vectors : 0, inspect_nth));
+    if (f->sriov)
+        inspect_child(v, CHILD_pci_function_sriov, *n);
+}
+
+static void vf_bar_item(const struct inode *list, uint64_t i, struct visit *v, const char *key)
+{
+    inspect_item_leaf(v, list, key,
+                      sriov_get(function_of(list)->sriov, PCI_SRIOV_BAR0 + (uint32_t)i));
+}
+
+/* A VF has the BARs of its physical function. */
+void visit_sriov(const struct inode *n, struct visit *v)
+{
+    const struct pci_fn *f = function_of(n);
+    const struct sriov *s = f->sriov;
+
+    inspect_leaf(v, LEAF_sriov_total_vfs, s->config.total_vfs);
+    inspect_leaf(v, LEAF_sriov_num_vfs, s->num_vfs);
+    inspect_set(v, LEAF_sriov_control, s->control);
+    inspect_leaf(v, LEAF_sriov_page, (uint64_t)SRIOV_PAGE_BYTES * s->page);
+    inspect_child(v, CHILD_sriov_bar, inspect_list_of(n, n_bars(f), vf_bar_item));
+    inspect_child(v, CHILD_sriov_vf, inspect_list_of(n, sriov_count(s), inspect_nth));
+}
+
+void visit_virtual_function(const struct inode *n, struct visit *v)
+{
+    const struct pci_fn *f = function_of(n);
+    const uint32_t vf = (uint32_t)n->index;
+    const struct pci_fn *device = f->sriov->vfs[vf].device;
+
+    inspect_leaf(v, LEAF_virtual_function_rid, PCI_SLOT_RID + sriov_number(f->sriov, vf));
+    inspect_leaf(v, LEAF_virtual_function_master, vf_is_master(f, vf));
+    inspect_leaf(v, LEAF_virtual_function_msix_enabled,
+                 (vf_msix_control(f, vf) & MSIX_ENABLE) != 0);
+    inspect_leaf(v, LEAF_virtual_function_msix_masked,
+                 (vf_msix_control(f, vf) & MSIX_FUNCTION_MASK) != 0);
+    inspect_text(v, LEAF_virtual_function_guest,
+                 device ? n->state->hosts[device->config.host]->name : "");
 }
 
 void visit_vector(const struct inode *n, struct visit *v)
