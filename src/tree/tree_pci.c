@@ -13,6 +13,7 @@
 #include "tree/tree.h"
 
 #define FIELD_INDENT   33u
+#define FIELD_NAME     6u
 #define BYTES_PER_LINE 16u
 #define FIELDS_HEAD    "\n  at  field               value\n"
 
@@ -297,7 +298,10 @@ static void print_field(FILE *out, const struct config *c, const struct enum_row
         return;
     for (uint32_t i = 0; i < n; i++)
         v |= byte(c, at.offset + i) << (8 * i);
-    text_addf(&l, "  %02x  %-19s %0*x", at.offset, row->name, 2 * (int)n, v);
+    text_addf(&l, "  %02x", at.offset);
+    while (l.len < FIELD_NAME)
+        text_add(&l, " ");
+    text_addf(&l, "%-19s %0*x", row->name, 2 * (int)n, v);
     while (l.len < FIELD_INDENT + 2)
         text_add(&l, " ");
     text_add(&t, row->text);
@@ -334,12 +338,11 @@ static void print_vf(FILE *out, const struct rdl_lab *lab, const char *path, uin
     struct text guest = text_on(name, sizeof(name));
 
     tree_add(&guest, lab, path, LEAF_virtual_function_guest);
-    fprintf(out, PCI_RID_BDF " VF %-3u BusMaster%c MSI-X: Enable%c Masked%c  %s\n",
+    fprintf(out, PCI_RID_BDF " VF %-3u BusMaster%c MSI-X: Enable%c Masked%c  guest: %s\n",
             PCI_RID_BDF_ARGS(rid), (unsigned)vf,
             tree_number(lab, path, LEAF_virtual_function_master) ? '+' : '-',
             tree_number(lab, path, LEAF_virtual_function_msix_enabled) ? '+' : '-',
-            tree_number(lab, path, LEAF_virtual_function_msix_masked) ? '+' : '-',
-            guest.len ? name : "no guest");
+            tree_number(lab, path, LEAF_virtual_function_msix_masked) ? '+' : '-', name);
 }
 
 /* Prints a line for each virtual function of the slot at @path. */
