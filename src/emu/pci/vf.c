@@ -11,7 +11,7 @@
 #define AT_EXPRESS PCI_HEADER_BYTES
 #define AT_MSIX    (AT_EXPRESS + EXPRESS_CAP_BYTES)
 
-/* In an event, the field of an access that touches none. */
+/* In an event, the field of an access that touches none.  In the header each offset is one. */
 #define NO_FIELD 0xffffu
 
 /* The fields of a VF.  In its Device Control only the bit that resets can be written: the others
@@ -178,7 +178,7 @@ static uint32_t field_at(uint32_t offset, uint32_t width)
         if (overlap_with(&places[i], offset, width).mask)
             return places[i].field;
     }
-    return NO_FIELD;
+    return offset < PCI_HEADER_BYTES ? offset : NO_FIELD;
 }
 
 static bool is_access(uint32_t offset, uint32_t width)

@@ -61,6 +61,7 @@ static void responses_are_the_same(void **state)
 #define VIRTIO_RDMA_F_VERSION_1       32
 #define VIRTIO_RDMA_F_ACCESS_PLATFORM 33
 #define VIRTIO_RDMA_F_RING_PACKED     34
+#define VIRTIO_RDMA_F_SR_IOV          37
 #define VIRTIO_RDMA_F_RING_RESET      40
 
 static void features_are_the_same(void **state)
