@@ -37,30 +37,30 @@ static bool is_width(uint32_t width)
 }
 
 /* A function of a slot: @fn itself, or virtual function @vf of it. */
-struct target {
+struct slot_target {
     struct pci_fn *fn;
     bool is_vf;
     uint32_t vf;
 };
 
 /* Finds function @number of the slot.  Returns false if there is none. */
-static bool find_target(struct host *h, uint32_t number, struct target *ret)
+static bool find_target(struct host *h, uint32_t number, struct slot_target *ret)
 {
-    *ret = (struct target){.fn = host_function(h, number)};
+    *ret = (struct slot_target){.fn = host_function(h, number)};
     if (!ret->fn)
         ret->is_vf = host_vf(h, number, &ret->fn, &ret->vf);
     return ret->fn != NULL;
 }
 
 /* Reads at a valid place of @t. */
-static uint64_t get(struct host *h, const struct target *t, const struct rdl_pci_place *p)
+static uint64_t get(struct host *h, const struct slot_target *t, const struct rdl_pci_place *p)
 {
     if (p->space == RDL_PCI_CONFIG)
         return host_bus.config_read(h, p->number, p->offset, p->width);
     return host_bus.read(h, t->fn->bar[p->space - RDL_PCI_BAR0] + (uint64_t)p->offset, p->width);
 }
 
-static void put(struct host *h, const struct target *t, const struct rdl_pci_place *p,
+static void put(struct host *h, const struct slot_target *t, const struct rdl_pci_place *p,
                 uint64_t value)
 {
     if (p->space == RDL_PCI_CONFIG)
@@ -71,7 +71,7 @@ static void put(struct host *h, const struct target *t, const struct rdl_pci_pla
 }
 
 /* The width in bytes of the register or field at @p. */
-static uint32_t natural_width(const struct target *t, const struct rdl_pci_place *p)
+static uint32_t natural_width(const struct slot_target *t, const struct rdl_pci_place *p)
 {
     if (p->space != RDL_PCI_CONFIG)
         return fn_reg_bytes(t->fn, p->space - RDL_PCI_BAR0, p->offset);
@@ -79,7 +79,7 @@ static uint32_t natural_width(const struct target *t, const struct rdl_pci_place
 }
 
 /* A virtual function has PCI Express, and no BARs of its own. */
-static bool is_in_space(const struct target *t, const struct rdl_pci_place *p)
+static bool is_in_space(const struct slot_target *t, const struct rdl_pci_place *p)
 {
     if (p->space == RDL_PCI_CONFIG)
         return p->offset < (t->is_vf ? PCI_CONFIG_BYTES_EXPRESS : t->fn->config.config_bytes);
@@ -89,7 +89,7 @@ static bool is_in_space(const struct target *t, const struct rdl_pci_place *p)
 /* Finds the function at @place.  Returns false if the place cannot be accessed.  Fills in the width
  * if it is 0.
  */
-static bool find_place(struct host *h, struct rdl_pci_place *place, struct target *ret)
+static bool find_place(struct host *h, struct rdl_pci_place *place, struct slot_target *ret)
 {
     if (!find_target(h, place->number, ret) || (uint32_t)place->space > RDL_PCI_BAR5 ||
         !is_in_space(ret, place))
@@ -109,7 +109,7 @@ static bool is_class(const struct rdl_pci_place *p)
 /* The same for a read.  A class code is read together with the revision before it; the lowest
  * *@ret_shift bits of the value read must be dropped.
  */
-static bool find_to_read(struct host *h, struct rdl_pci_place *place, struct target *ret,
+static bool find_to_read(struct host *h, struct rdl_pci_place *place, struct slot_target *ret,
                          unsigned *ret_shift)
 {
     *ret_shift = 0;
@@ -126,7 +126,7 @@ enum rdl_status rdl_pci_read(struct rdl_lab *lab, rdl_host host, const struct rd
 {
     struct host *h = lab_host(lab->state, host.raw);
     struct rdl_pci_place at = *place;
-    struct target t;
+    struct slot_target t;
     unsigned shift;
 
     if (!h)
@@ -155,7 +155,7 @@ enum rdl_status rdl_pci_write(struct rdl_lab *lab, rdl_host host, const struct r
 {
     struct host *h = lab_host(lab->state, host.raw);
     struct rdl_pci_place at = *place;
-    struct target t;
+    struct slot_target t;
 
     if (!h)
         return RDL_ERR_STALE;
@@ -176,7 +176,7 @@ enum rdl_status rdl_pci_peek(const struct rdl_lab *lab, rdl_host host,
 {
     struct host *h = lab_host(lab->state, host.raw);
     struct rdl_pci_place at = *place;
-    struct target t;
+    struct slot_target t;
     unsigned shift;
 
     if (!h)
@@ -193,7 +193,7 @@ enum rdl_status rdl_pci_field(const struct rdl_lab *lab, rdl_host host, uint32_t
                               uint32_t field, struct rdl_pci_place *ret)
 {
     struct host *h = lab_host(lab->state, host.raw);
-    struct target t;
+    struct slot_target t;
     uint32_t offset;
 
     if (!h)

@@ -16,8 +16,8 @@
  * System Page Size while VF Enable is set, NumVFs above TotalVFs, a System Page Size that is not
  * exactly one of the supported ones.  [PCI Express 5.0, 9.3.3]
  *
- * SIMPLIFIED: no migration of VFs, which no root complex has.  ARI Capable Hierarchy is 0, as it
- *must be for an endpoint that is integrated in the root complex.
+ * SIMPLIFIED: VFs do not migrate.  ARI Capable Hierarchy is 0, as it must be for an endpoint that
+ *is integrated in the root complex.
  */
 #ifndef EMU_PCI_SRIOV_H
 #define EMU_PCI_SRIOV_H

@@ -23,6 +23,7 @@
 #include "rdmalab/events.h"
 #include "rdmalab/inspect.h"
 #include "rdmalab/memory.h"
+#include "rdmalab/pci.h"
 #include "rdmalab/srq.h"
 #include "testbed/testbed.h"
 
@@ -188,6 +189,16 @@ static void add_machine(struct rdl_lab *lab)
     lab->state->hosts[host.raw - 1]->is_external = true;
 }
 
+/* A host with virtual functions. */
+static void add_vfs(struct rdl_lab *lab)
+{
+    const struct rdl_host_config config = {.name = "v", .vfs = 2};
+    rdl_host host;
+
+    assert_int_equal(rdl_host_add(lab, &config, &host), RDL_OK);
+    assert_int_equal(rdl_vfs_set(lab, host, 2), RDL_OK);
+}
+
 struct walk {
     const struct rdl_lab *lab;
     char path[256];
@@ -296,6 +307,7 @@ static void every_row_is_said_and_everything_said_has_a_row_and_a_path(void **st
     add_window(r.lab);
     add_pvrdma(r.lab);
     add_machine(r.lab);
+    add_vfs(r.lab);
     add_connection(&r);
     assert_int_equal(rdl_alloc_pd(r.lab, r.side[0].host, NULL, &late), RDL_OK); /* no name yet */
     assert_int_equal(rdl_create_comp_channel(r.lab, r.side[1].host, NULL, &ch), RDL_OK);

@@ -85,9 +85,9 @@ bool guest_load(struct guest *g, const struct pci_driver *ops, void *state);
 RDL_MUST_CHECK enum rdl_status guest_boot(struct guest *g);
 
 /* Sets the number of virtual functions, as a write of sriov_numvfs in Linux does.  VFs may be
- *accessed 100 ms after they are enabled: then SIM_IOV is scheduled, and guest_iov_timer() adds
- *them.  After they are disabled it is 1 s.  A guest that boots, which takes no time in a lab,
- *passes @wait false: it adds the VFs at once.
+ * accessed 100 ms after they are enabled: SIM_IOV is scheduled, and guest_iov_timer() adds them.
+ * After they are disabled it is 1 s.  With @wait false the guest adds them at once, as it does when
+ * it boots, which takes no time in a lab.
  *
  * Return: RDL_OK               also if there are @n VFs already
  *	   RDL_ERR_UNSUPPORTED  no function has SR-IOV, or its driver does not support it (ENOENT)

@@ -2,7 +2,7 @@
 /* SR-IOV from the side of a kernel: finds the capability of a function, and enables and disables
  *its virtual functions (VFs).
  *
- *	iov_probe()                     once, behind pci_scan()
+ *	iov_probe()                          once, behind pci_scan()
  *	iov_enable(), 100 ms, iov_add()      VFs are enabled, and then may be accessed
  *	iov_disable(), 1 s, iov_removed()    VFs are disabled, and then the capability may be read
  *
@@ -31,7 +31,7 @@ struct guest_iov {
 
 /* Looks for the capability in function @number of @b.  Disables VFs that somebody has enabled, sets
  * the page size, and reserves memory for the BARs of all possible VFs behind that of the other
- * functions. Returns false if the function has no such capability, or no VFs.
+ * functions.  Returns false if the function has no such capability, or no VFs.
  */
 bool iov_probe(struct guest_iov *v, struct pci_bus *b, uint32_t number);
 
@@ -39,8 +39,7 @@ bool iov_probe(struct guest_iov *v, struct pci_bus *b, uint32_t number);
  *
  * Return: RDL_OK
  *	   RDL_ERR_DEVICE  the capability contradicts itself
- *	   RDL_ERR_NOMEM   there was no room for the BARs of the VFs, or the bus has no numbers for
- *them
+ *	   RDL_ERR_NOMEM   there is no room for the BARs of the VFs, or for their routing IDs
  */
 enum rdl_status iov_enable(struct guest_iov *v, uint32_t n);
 
