@@ -17,7 +17,7 @@
  * exactly one of the supported ones.  [PCI Express 5.0, 9.3.3]
  *
  * SIMPLIFIED: VFs do not migrate.  ARI Capable Hierarchy is 0, as it must be for an endpoint that
- *is integrated in the root complex.
+ * is integrated in the root complex.
  */
 #ifndef EMU_PCI_SRIOV_H
 #define EMU_PCI_SRIOV_H

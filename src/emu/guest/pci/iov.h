@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* SR-IOV from the side of a kernel: finds the capability of a function, and enables and disables
- *its virtual functions (VFs).
+ * its virtual functions (VFs).
  *
  *	iov_probe()                          once, behind pci_scan()
  *	iov_enable(), 100 ms, iov_add()      VFs are enabled, and then may be accessed
