@@ -142,13 +142,17 @@ struct rdl_host_config {
      * if @external.
      */
     uint32_t queue_size, page_sizes;
-    /* Of device virtio alone, not @external: virtual functions that it can have, with SR-IOV, up to
-     * RDL_VFS_MAX; 0: no SR-IOV.
-     */
-    uint32_t vfs;
     /* Of device pvrdma alone. */
     uint32_t version; /* newest version of its interface, 17..20, default 20 */
     uint32_t vectors; /* MSI-X: 1 for commands, 2 also for events, 3 (default) for completions */
+    /* vfs: virtual functions of the adapter, 0..126; not 0: the host is a machine.  on: name of the
+     * machine whose virtual function @vf is the port of this host; NULL: it has an adapter of its
+     * own.  See rdmalab/machine.h.
+     */
+    uint32_t vfs;
+    uint32_t idle_vfs; /* as many of @vfs are not enabled when the machine boots */
+    const char *on;
+    uint32_t vf;
 };
 
 /* Returns what people call RDMA devices of type @device (enum device_type): "virtio-rdma".  Returns
@@ -168,6 +172,10 @@ uint32_t rdl_host_device(const struct rdl_lab *lab, rdl_host host);
  *	   RDL_ERR_LIMIT   there are RDL_HOSTS_MAX hosts
  *	   RDL_ERR_NOMEM   the arena is full, or ram_bytes too small for the device's queues
  *	   RDL_ERR_UNSUPPORTED  the device has no driver here: the host must be @external
+ *	   RDL_ERR_UNSUPPORTED  a machine has no other device than virtio-rdma
+ *	   RDL_ERR_NOT_FOUND    @on is no machine, or has no function @vf
+ *	   RDL_ERR_NO_DEVICE    the function is not enabled now
+ *	   RDL_ERR_BUSY         another host has the function
  */
 RDL_MUST_CHECK enum rdl_status rdl_host_add(struct rdl_lab *lab,
                                             const struct rdl_host_config *config, rdl_host *ret);
@@ -188,6 +196,7 @@ struct rdl_link_config {
  * Return: RDL_OK
  *	   RDL_ERR_NOT_FOUND  @a or @b
  *	   RDL_ERR_BUSY       a host or external port already has a link
+ *	   RDL_ERR_UNSUPPORTED  a guest of a machine has no cable of its own
  *	   RDL_ERR_EXISTS     another part of the lab has the link's name
  *	   RDL_ERR_INVAL      both ends are the same, or a value is out of range
  *	   RDL_ERR_LIMIT      there are RDL_LINKS_MAX, or RDL_SWITCH_PORTS_MAX at a switch

@@ -69,16 +69,17 @@ RDL_MUST_CHECK enum rdl_status rdl_pci_peek(const struct rdl_lab *lab, rdl_host 
                                             const struct rdl_pci_place *place, uint64_t *ret);
 
 /* Lets the guest of @host set the number of virtual functions of its RDMA device, as a write of
- * sriov_numvfs in Linux: one tick.  They exist at once, and the guest adds them to its bus 100 ms
- * later.  With 0 it disables them, and has completed that 1 s later.  Until then it refuses other
- * numbers.
+ * sriov_numvfs in Linux: one tick.  They exist at once.  The guest adds them to its bus 100 ms
+ * later. With 0 it disables them, and has completed that 1 s later.  Meanwhile it refuses other
+ * numbers.  Each error is followed by the errno of Linux.
  *
  * Return: RDL_OK               also if there are @n already
  *	   RDL_ERR_UNSUPPORTED  the device has no SR-IOV, or SR_IOV was not negotiated
  *	   RDL_ERR_LIMIT        @n exceeds rdl_host_config.vfs (ERANGE)
- *	   RDL_ERR_BUSY         there are some, and @n is not 0; or the guest still waits (EBUSY)
+ *	   RDL_ERR_BUSY         there are virtual functions, and @n is not 0 (EBUSY)
+ *	   RDL_ERR_BUSY         a guest has one of them; or the guest of the machine waits (EBUSY)
  *	   RDL_ERR_NOMEM        there is no room for their BARs (ENOMEM)
- *	   RDL_ERR_DEVICE       the capability contradicts itself (EIO)
+ *	   RDL_ERR_DEVICE       somebody has changed the registers of the function (EIO)
  *	   RDL_ERR_NO_GUEST, RDL_ERR_STALE
  */
 RDL_MUST_CHECK enum rdl_status rdl_vfs_set(struct rdl_lab *lab, rdl_host host, uint32_t n);

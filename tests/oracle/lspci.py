@@ -24,9 +24,9 @@ STATES = {
     "with a window": ["host h1", "reg_write h1 ACCESS_BAR 1", "reg_write h1 ACCESS_OFFSET 0x20",
                       "reg_write h1 ACCESS_LENGTH 4"],
     "with as many queues as there can be": ["host h1 ram=8g max_cq=64 max_qp=64"],
-    "with virtual functions that it could have": ["host h1 vfs=16"],
-    "with all virtual functions": ["host h1 vfs=126", "reg_write h1 SRIOV_NUM_VFS 126", "reg_write h1 SRIOV_CONTROL 9"],
-    "with virtual functions on large pages": ["host h1 vfs=7", "reg_write h1 SRIOV_PAGE 0x400", "reg_write h1 SRIOV_BAR0 0xd0000000",
+    "with virtual functions that it could have": ["machine h1 vfs=16 numvfs=0"],
+    "with all virtual functions": ["machine h1 vfs=126 numvfs=0", "reg_write h1 SRIOV_NUM_VFS 126", "reg_write h1 SRIOV_CONTROL 9"],
+    "with virtual functions on large pages": ["machine h1 vfs=7 numvfs=0", "reg_write h1 SRIOV_PAGE 0x400", "reg_write h1 SRIOV_BAR0 0xd0000000",
                                               "reg_write h1 SRIOV_BAR1 0xe0000000", "reg_write h1 SRIOV_NUM_VFS 7",
                                               "reg_write h1 SRIOV_CONTROL 1"],
 }
@@ -61,7 +61,7 @@ def functions(rdmalab, lines, room):
 
 def virtual_function(rdmalab, lines, room):
     """What is printed of VF 2."""
-    start = ["host h1 vfs=3", "reg_write h1 SRIOV_NUM_VFS 3", "reg_write h1 SRIOV_CONTROL 9"]
+    start = ["machine h1 vfs=3 numvfs=0", "reg_write h1 SRIOV_NUM_VFS 3", "reg_write h1 SRIOV_CONTROL 9"]
     text = "\n".join(shown(rdmalab, [*start, *lines], "h1.pci.rdma.sriov.vf[2]", room))
     return text[text.index("00:02.2 "):].split("\n\n")[0]
 

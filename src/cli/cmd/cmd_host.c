@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The commands host and limit. */
+/* The commands host, machine, guest and limit. */
 #include <string.h>
 
 #include "cli/cmd/commands.h"
@@ -16,6 +16,7 @@
 #include "emu/facts/virtio/ring_format.h"
 #include "emu/wire/addr.h"
 #include "rdmalab/control.h"
+#include "rdmalab/machine.h"
 #include "tree/tree.h"
 
 static void read_address(const struct step *st, const char *param, uint8_t ret[GID_BYTES])
@@ -33,18 +34,24 @@ static void say_host(struct session *s, const struct step *st, const struct rdl_
     const char *profile = step_text(st, "profile"), *device = rdl_device_name(c->device);
     uint8_t gid[GID_BYTES], mac[MAC_BYTES];
     char addr_text[ADDR_TEXT_MAX], mac_text[MAC_TEXT_MAX];
+    char where[64] = "";
+    struct text place = text_on(where, sizeof(where));
     struct text a = text_on(addr_text, sizeof(addr_text)), m = text_on(mac_text, sizeof(mac_text));
 
     if (rdl_host_address(s->lab, host, 0, gid, mac) != RDL_OK)
         return;
     addr_add(&a, gid);
     mac_add(&m, mac);
-    session_say(s, "%s  %s  %s  %s%s%s%s%s\n", c->name, addr_text, mac_text,
+    if (c->vfs > 0)
+        text_addf(&place, ", %u virtual functions", c->vfs);
+    if (c->on)
+        text_addf(&place, ", function %u of %s", c->vf, c->on);
+    session_say(s, "%s  %s  %s  %s%s%s%s%s%s\n", c->name, addr_text, mac_text,
                 c->external ? "waits for a virtual machine (help port)"
                 : device    ? device
                             : "no RDMA device",
                 device && !c->external ? " up" : "", profile ? ", profile " : "",
-                profile ? profile : "", c->ring == VRING_packed ? ", packed rings" : "");
+                profile ? profile : "", c->ring == VRING_packed ? ", packed rings" : "", where);
 }
 
 /* Returns the parameter whose address @host already has; NULL: none. */
@@ -93,6 +100,13 @@ static bool address_is_taken(struct session *s, const struct step *st,
     return param != NULL;
 }
 
+static bool is_machine(const struct session *s, const char *host)
+{
+    char vfs[TREE_PATH_BYTES];
+
+    return tree_child(s->lab, host, CHILD_host_vfs, vfs);
+}
+
 /* Fails because rdl_host_add() returned @status for @name. */
 static bool tell_host_failed(struct session *s, const struct step *st, const struct value *name,
                              enum rdl_status status)
@@ -106,6 +120,31 @@ static bool tell_host_failed(struct session *s, const struct step *st, const str
         session_fail(s, name->at, "%s would get an address that another host was given",
                      name->text);
         return diag_remedy(&s->diag, "say which one it shall have: host %s ip=ADDRESS", name->text);
+    }
+    if (status == RDL_ERR_NOT_FOUND && !is_machine(s, step_text(st, "on"))) {
+        session_fail(s, step_span(st, "on", 0), "%s is no machine", step_text(st, "on"));
+        return diag_remedy(&s->diag, "machine m1 vfs=4 adds one whose adapter guests can share");
+    }
+    if (status == RDL_ERR_NOT_FOUND) {
+        session_fail(s, name->at, "%s: %s has no %s%s for it", name->text, step_text(st, "on"),
+                     step_has(st, "vf") ? "function " : "free function",
+                     step_has(st, "vf") ? step_text(st, "vf") : "");
+        return diag_remedy(&s->diag, "\"show %s.vfs\" lists them; machine m1 vfs=16 has sixteen",
+                           step_text(st, "on"));
+    }
+    if (status == RDL_ERR_NO_DEVICE) {
+        session_fail(s, name->at, "%s: the function of %s is not enabled", name->text,
+                     step_text(st, "on"));
+        return diag_remedy(&s->diag, "vf enable %s N enables N of them, after vf enable %s 0",
+                           step_text(st, "on"), step_text(st, "on"));
+    }
+    if (status == RDL_ERR_BUSY) {
+        session_fail(s, name->at, "%s: that function of %s has a guest", name->text,
+                     step_text(st, "on"));
+        return diag_remedy(&s->diag,
+                           "\"show %s.vfs\" lists them; without vf= it is the first that "
+                           "is free",
+                           step_text(st, "on"));
     }
     if (status == RDL_ERR_UNSUPPORTED) {
         session_fail(s, name->at, "%s: the hosts of the lab have no driver for that device",
@@ -298,11 +337,11 @@ static uint64_t extensions_of(const struct session *s, const struct step *st)
     return step_has(st, "extensions") ? step_bits(st, "extensions") : s->config.devices.extensions;
 }
 
-bool run_host(struct session *s, const struct step *st)
+/* Reads what @st says of new hosts, but their names. */
+static bool read_host(struct session *s, const struct step *st, struct rdl_host_config *ret)
 {
-    const struct arg *names = step_arg(st, "names");
-    const bool single = step_has(st, "mac") || step_has(st, "ip") || step_has(st, "ip6");
-    struct rdl_host_config config = {
+    *ret = (struct rdl_host_config){
+        .name = step_text(st, "names"),
         .device = device_of(s, st),
         .version = (uint32_t)step_number(st, "version"),
         .vectors = (uint32_t)step_number(st, "vectors"),
@@ -321,43 +360,108 @@ bool run_host(struct session *s, const struct step *st)
         .external = step_has(st, "vm"),
         .on_demand = step_has(st, "on_demand"),
         .rx_buffer = (uint32_t)step_number_or(st, "rx_buffer", 0),
-        .vfs = (uint32_t)step_number_or(st, "vfs", 0),
         .limits = read_limits(st),
         .queue_size = (uint32_t)step_number_or(st, "queue_size", 0),
         .page_sizes = (uint32_t)step_bits(st, "page_sizes"),
+        .features_off = step_bits(st, "features_off"),
         .intx = step_number(st, "irq") == IRQ_INTX,
     };
+
+    if (step_has(st, "mac"))
+        (void)mac_parse(step_text(st, "mac"), ret->mac); /* checked by the parser */
+    read_address(st, "ip", ret->ipv4);
+    read_address(st, "ip6", ret->ipv6);
+    return device_takes(s, st, ret->device) && read_pkeys(s, st, ret) &&
+           read_dev_caps(s, st, ret) && features_are_sound(s, st, ret) &&
+           sizes_are_sound(s, st, ret);
+}
+
+/* Adds the hosts that @st names; it says what each of them has. */
+static bool add_hosts(struct session *s, const struct step *st, struct rdl_host_config *c,
+                      enum rdl_status (*add)(struct session *s, struct rdl_host_config *c,
+                                             rdl_host *ret))
+{
+    const struct arg *names = step_arg(st, "names");
+    const bool single = step_has(st, "mac") || step_has(st, "ip") || step_has(st, "ip6");
 
     if (single && names->n > 1) {
         session_fail(s, step_span(st, "names", 1), "several hosts cannot share an address");
         return diag_remedy(&s->diag, "give each a line of its own");
     }
-    if (step_has(st, "mac"))
-        (void)mac_parse(step_text(st, "mac"), config.mac); /* checked by the parser */
-    if (!device_takes(s, st, config.device))
-        return false;
-    if (!read_pkeys(s, st, &config) || !read_dev_caps(s, st, &config))
-        return false;
-    read_address(st, "ip", config.ipv4);
-    read_address(st, "ip6", config.ipv6);
-    config.features_off = step_bits(st, "features_off");
-    config.name = names->v[0].text;
-    if (!features_are_sound(s, st, &config) || !sizes_are_sound(s, st, &config))
-        return false;
     for (size_t i = 0; i < names->n; i++) {
         rdl_host host;
         enum rdl_status status;
 
-        config.name = names->v[i].text;
-        config.device = device_of(s, st);
-        if (single && address_is_taken(s, st, &config))
+        c->name = names->v[i].text;
+        if (c->vfs == 0)
+            c->device = device_of(s, st);
+        if (single && address_is_taken(s, st, c))
             return false;
-        status = rdl_host_add(s->lab, &config, &host);
+        status = add(s, c, &host);
         if (status != RDL_OK)
             return host_failed(s, st, &names->v[i], status);
-        say_host(s, st, &config, host);
+        say_host(s, st, c, host);
+        c->vf += c->on != NULL;
     }
     return true;
+}
+
+static enum rdl_status add_host(struct session *s, struct rdl_host_config *c, rdl_host *ret)
+{
+    return rdl_host_add(s->lab, c, ret);
+}
+
+bool run_host(struct session *s, const struct step *st)
+{
+    struct rdl_host_config config;
+
+    return read_host(s, st, &config) && add_hosts(s, st, &config, add_host);
+}
+
+/* Virtual functions belong to virtio-rdma, whatever the session gives to hosts. */
+bool run_machine(struct session *s, const struct step *st)
+{
+    struct rdl_host_config config;
+
+    if (!read_host(s, st, &config))
+        return false;
+    if (step_has(st, "device") && step_number(st, "device") != DEVICE_virtio) {
+        session_fail(s, step_span(st, "device", 0), "only virtio-rdma has virtual functions here");
+        return diag_remedy(&s->diag, "its guests may have another device: guest g1 on m1 device=%s",
+                           step_text(st, "device"));
+    }
+    config.device = DEVICE_virtio;
+    config.vfs = (uint32_t)step_number(st, "vfs");
+    if (step_number_or(st, "numvfs", config.vfs) > config.vfs) {
+        session_fail(s, step_span(st, "numvfs", 0), "the adapter has %u virtual functions",
+                     config.vfs);
+        return diag_remedy(&s->diag, "numvfs=%u enables all", config.vfs);
+    }
+    config.idle_vfs = config.vfs - (uint32_t)step_number_or(st, "numvfs", config.vfs);
+    return add_hosts(s, st, &config, add_host);
+}
+
+/* Adds a guest at the first free function from c->vf on. */
+static enum rdl_status add_somewhere(struct session *s, struct rdl_host_config *c, rdl_host *ret)
+{
+    enum rdl_status st;
+
+    while ((st = rdl_host_add(s->lab, c, ret)) == RDL_ERR_BUSY)
+        c->vf++;
+    return st;
+}
+
+bool run_guest(struct session *s, const struct step *st)
+{
+    const struct scope in = session_scope(s);
+    struct rdl_host_config config;
+    rdl_host machine;
+
+    if (!resolve_host(&in, st, "on", &machine, &s->diag) || !read_host(s, st, &config))
+        return false;
+    config.on = step_text(st, "on");
+    config.vf = (uint32_t)step_number_or(st, "vf", 0);
+    return add_hosts(s, st, &config, step_has(st, "vf") ? add_host : add_somewhere);
 }
 
 bool run_limit(struct session *s, const struct step *st)

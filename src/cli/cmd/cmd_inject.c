@@ -153,6 +153,22 @@ static bool read_bth(struct session *s, const struct step *st, struct packet *p)
     return true;
 }
 
+/* Forges the source address in @p where @st says so. */
+static bool read_source(struct session *s, const struct step *st, struct packet *p)
+{
+    const struct scope in = session_scope(s);
+    uint8_t mac[MAC_BYTES];
+    rdl_host source;
+
+    if (step_has(st, "source_mac"))
+        (void)mac_parse(step_text(st, "source_mac"), p->eth.src); /* checked by the parser */
+    if (!step_has(st, "source"))
+        return true;
+    return resolve_host(&in, st, "source", &source, &s->diag) &&
+           rdl_host_address(s->lab, source, (uint32_t)step_number(st, "gid_index"), p->ip.src,
+                            mac) == RDL_OK;
+}
+
 /* The way from @from to @to. */
 static bool read_path(struct session *s, const struct step *st, rdl_host from, rdl_host to,
                       struct packet *p)
@@ -167,7 +183,7 @@ static bool read_path(struct session *s, const struct step *st, rdl_host from, r
     p->ip.version = index == 0 ? 4 : 6;
     p->ip.ttl = HOP_LIMIT;
     p->udp_src_port = UDP_SRC_PORT;
-    return true;
+    return read_source(s, st, p);
 }
 
 bool run_inject(struct session *s, const struct step *st)

@@ -112,6 +112,12 @@ bool run_link(struct session *s, const struct step *st)
         session_fail(s, st->at, "a host has one port, and one of these is linked already");
         return diag_remedy(&s->diag, "put a switch between: switch s1; link %s s1", config.a);
     }
+    if (status == RDL_ERR_UNSUPPORTED) {
+        session_fail(s, st->at,
+                     "a guest has no cable: its port is a virtual function of a machine");
+        return diag_remedy(&s->diag, "link its machine; \"show %s.port\" says which that is",
+                           config.a);
+    }
     if (status == RDL_ERR_EXISTS) {
         session_fail(s, st->at, "the link would be called %s-%s, and something else is", config.a,
                      config.b);

@@ -270,6 +270,22 @@ static void add_link(struct map *m, const char *path)
     map_add_about(&t, m->lab, path, NODE_link);
 }
 
+/* Ties @host to the machine that it is a guest of, if it is one. */
+static void add_place(struct map *m, const char *host)
+{
+    char port[TREE_PATH_BYTES];
+    struct rdl_value machine;
+    struct map_tie *tie;
+    struct text t;
+
+    if (!tree_child(m->lab, host, CHILD_host_port, port) ||
+        !tree_leaf(m->lab, port, LEAF_port_machine, &machine))
+        return;
+    tie = add_tie(m, find_path(m, host), find_path(m, machine.text), true);
+    t = text_on(tie->text, sizeof(tie->text));
+    text_addf(&t, "vf %llu", (unsigned long long)tree_number(m->lab, port, LEAF_port_vf));
+}
+
 /* --- Objects that cannot be destroyed --------------------------------------------------------- */
 
 static void begin_reason(struct text *t)
@@ -419,6 +435,10 @@ static enum rdl_status add_lab(struct map *m, size_t most)
 
     for (size_t i = 0; i < ARRAY_LEN(order) && st == RDL_OK; i++)
         st = add_all(m, &nodes, order[i], most);
+    for (size_t i = 0; i < nodes.n && st == RDL_OK; i++) {
+        if (tree_value_is(&nodes.v[i].value, NODE_host))
+            add_place(m, nodes.v[i].key);
+    }
     tree_done(&nodes);
     return st;
 }

@@ -160,17 +160,20 @@ static bool take_values(struct reading *rd, size_t i, struct span at)
                                                     : take_elements(rd, i, at);
 }
 
-/* Reads the values after the name of parameter @i, up to the end of the statement, separated by
- * commas or blanks.
+/* Reads the value after the name of parameter @i; of a list the values up to the end of the
+ * statement, separated by commas or blanks.
  */
 static bool take_rest(struct reading *rd, size_t i)
 {
+    const bool list = param_is_list(&rd->st->cmd->params[i]);
     struct token t;
 
     for (t = reading_look(rd); t.kind == TOKEN_WORD; t = reading_look(rd)) {
         reading_next(rd);
         if (!take_elements(rd, i, t.at))
             return false;
+        if (!list)
+            return true;
     }
     return t.kind != TOKEN_BAD;
 }

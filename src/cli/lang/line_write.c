@@ -6,12 +6,12 @@
 
 #define INDENT 4u
 
-/* Returns true if the reader would take the word for a flag, or for the name of an expression. */
+/* Returns true if the reader would take the word for a flag, or for the name of what follows it. */
 static bool looks_like_flag(const struct cmd *cmd, const char *text)
 {
     const struct param *p = cmd_param(cmd, text);
 
-    return p && (p->kind == VAL_FLAG || (p->flags & P_NAMED));
+    return p && (p->kind == VAL_FLAG || (p->flags & (P_NAMED | P_REST)));
 }
 
 static void write_value(FILE *out, const struct cmd *cmd, const struct param *p, const char *text)

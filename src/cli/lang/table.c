@@ -9,6 +9,7 @@
 #include "emu/facts/enum/object.h"
 #include "emu/facts/pvrdma/regs.h"
 #include "rdmalab/limits.h"
+#include "rdmalab/machine.h"
 #include "rdmalab/trace.h"
 #include "rdmalab/verbs.h"
 #include "viz/ladder.h"
@@ -51,6 +52,7 @@ const struct cmd_class_info cmd_classes[N_CLASSES] = {
 };
 
 #define HOSTS_LINES "host h1 h2; link h1 h2 latency=1us rate=100g\n"
+#define MACHINE_LINES "machine m1 vfs=4; host h1; link m1 h1\n"
 #define OBJECT_LINES                                                                               \
     HOSTS_LINES "on h1,h2 { alloc_pd as pd; reg_mr pd len=4k access=lw,rr,rw as mr; "              \
                 "create_cq cqe=16 as cq; create_qp pd type=rc send_cq=cq recv_cq=cq as qp }\n"
@@ -61,7 +63,7 @@ const struct cmd_class_info cmd_classes[N_CLASSES] = {
 const char *const examples_before[N_BEFORE] = {
     [BEFORE_NOTHING] = "",           [BEFORE_HOSTS] = HOSTS_LINES,
     [BEFORE_OBJECTS] = OBJECT_LINES, [BEFORE_CONNECTED] = CONNECTED_LINES,
-    [BEFORE_POSTED] = POSTED_LINES,
+    [BEFORE_POSTED] = POSTED_LINES,  [BEFORE_MACHINES] = MACHINE_LINES,
 };
 
 const struct cmd *cmd_find(const char *name, bool abbreviated)

@@ -33,7 +33,7 @@ enum param_bit {
     P_RDMA = 1u << 11,   /* describes an RDMA device: refused for a host without one */
     P_VIRTIO = 1u << 12, /* describes virtio-rdma: refused for a host with another device */
     P_PVRDMA = 1u << 13, /* describes PVRDMA: refused for a host with another device */
-    P_REST = 1u << 8,    /* of a list: may be written `in a b c`, to the end of the line */
+    P_REST = 1u << 8,    /* may be written `on m1`; of a list: `in a b c`, to the end of the line */
     /* of an expression or event: written after its name without `=` (`why not h1.cq.wc[1]`); the
      * name may also stand alone, and the value is then ""
      */
@@ -119,6 +119,7 @@ enum before {
     BEFORE_OBJECTS,   /* and each with a PD, an MR, a CQ and a queue pair */
     BEFORE_CONNECTED, /* and the queue pairs connected */
     BEFORE_POSTED,    /* and a receive posted at h2, a send at h1 */
+    BEFORE_MACHINES,  /* a machine with four virtual functions, linked to a host */
     N_BEFORE
 };
 

@@ -33,6 +33,8 @@ TABLE(show_form, ENUM_SHOW_FORM, "form of output")
 TABLE(show_layout, ENUM_SHOW_LAYOUT, "layout of structures")
 
 TABLE(irq, ENUM_IRQ, "way to interrupt")
+TABLE(vf_action, ENUM_VF_ACTION, "action on a virtual function")
+TABLE(on_off, ENUM_ON_OFF, "choice of on and off")
 
 /* REASON(nm, value, txt) is a row, or nothing for the names OK and NONE, which are no reasons: for
  * these the macro below is a comma, and so another argument is the second one.

@@ -105,6 +105,14 @@
     X(FALSE, length, FLT_FALSE_LENGTH, "how much of a buffer the device says that it has written") \
     X(FALSE, read, FLT_FALSE_READ, "a register of the device, when its driver reads it")
 
+#define ENUM_VF_ACTION(X)                                                                          \
+    X(VF_ACTION, set, 0, "change what the administrator has set for a function")                   \
+    X(VF_ACTION, enable, 1, "enable as many functions, as sriov_numvfs of Linux")
+
+#define ENUM_ON_OFF(X)                                                                             \
+    X(ON_OFF, off, 0, "no")                                                                        \
+    X(ON_OFF, on, 1, "yes")
+
 #define ENUM_ICRC(X)                                                                               \
     X(ICRC, RIGHT, 0, "the receiver finds nothing wrong with it")                                  \
     X(ICRC, WRONG, 1, "the receiver throws the packet away")                                       \
@@ -139,6 +147,7 @@
 enum record_state { ENUM_RECORD(ENUM_MEMBER) };
 enum live_port_kind { ENUM_PORT(ENUM_MEMBER) };
 enum program { ENUM_PROGRAM(ENUM_MEMBER) };
+enum vf_action { ENUM_VF_ACTION(ENUM_MEMBER) };
 enum program_role { ENUM_ROLE(ENUM_MEMBER) };
 enum icrc_kind { ENUM_ICRC(ENUM_MEMBER) };
 enum setting { ENUM_SETTING(ENUM_MEMBER) };
@@ -172,6 +181,6 @@ extern const struct enum_table words_reason;
 extern const struct enum_table words_grain, words_by, words_export, words_session_action,
     words_setting, words_changes, words_hints, words_events, words_show_form, words_show_layout,
     words_port, words_transport, words_program, words_role, words_icrc, words_record, words_save,
-    words_irq, words_place, words_lost, words_false;
+    words_irq, words_place, words_lost, words_false, words_vf_action, words_on_off;
 
 #endif

@@ -12,6 +12,7 @@
 #include "print/show_text.h"
 #include "tree/tree.h"
 #include "tree/tree_pci.h"
+#include "tree/tree_vfs.h"
 
 #define DEPTH_MAX          8u
 #define ELEMENTS_SHOWN_MAX 32u
@@ -312,6 +313,8 @@ enum rdl_status show_path(FILE *out, const struct rdl_lab *lab, const struct pas
         return show_cq(out, lab, path);
     if (tree_value_is(&v, NODE_queue) && ring_role_of(path) != RING_NONE)
         return show_vq(out, lab, p, path, &(struct vq_view){SHOW_TEXT, NULL}, reterr_at);
+    if (tree_vfs(out, lab, path))
+        return RDL_OK;
     fprintf(out, "%s\n", path);
     return print_tree(out, lab, path, 1);
 }

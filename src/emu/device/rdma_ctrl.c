@@ -37,7 +37,7 @@ static enum refusal_reason refuse_port(struct call *c, uint32_t port)
 enum refusal_reason ctrl_query_port(struct call *c)
 {
     const struct rdma *d = c->d;
-    const bool up = net_is_up(d->nic.port->net, d->nic.port->link_end);
+    const bool up = eth_port_is_up(d->nic.port);
 
     REQUEST(c, query_port, r);
     if (r.port != HCA_PORT)

@@ -42,6 +42,7 @@
 #include "emu/facts/enum/sidr_status.h"
 #include "emu/facts/enum/syndrome.h"
 #include "emu/facts/enum/timer.h"
+#include "emu/facts/enum/vf_state.h"
 #include "emu/facts/enum/wc_flag.h"
 #include "emu/facts/enum/wc_opcode.h"
 #include "emu/facts/enum/wc_status.h"

@@ -18,6 +18,7 @@
 #include "emu/lab/bus.h"
 #include "emu/lab/devices.h"
 #include "emu/lab/lab_state.h"
+#include "emu/lab/machine.h"
 #include "emu/lab/outer_net.h"
 #include "emu/pci/sriov.h"
 #include "emu/rnic/rnic.h"
@@ -135,12 +136,17 @@ static void fit_into_queues(struct rdl_device_limits *l, uint32_t size)
 #undef FIT
 }
 
-/* @given with defaults, for host number @k of the lab (from 1), in the fields that are zero. */
-static struct rdl_host_config with_defaults(const struct rdl_host_config *given, uint32_t k)
+/* @given with defaults, for the next host of the lab, in the fields that are zero. */
+static struct rdl_host_config with_defaults(const struct lab_state *w,
+                                            const struct rdl_host_config *given)
 {
     struct rdl_host_config c = *given;
+    const uint8_t *mac = machine_mac(w, given);
+    const uint32_t k = w->n_hosts + 1;
 
-    if (is_zero(c.mac, sizeof(c.mac)))
+    if (is_zero(c.mac, sizeof(c.mac)) && mac)
+        memcpy(c.mac, mac, sizeof(c.mac));
+    else if (is_zero(c.mac, sizeof(c.mac)))
         memcpy(c.mac, (uint8_t[]){2, 0, 0, 0, (uint8_t)(k >> 8), (uint8_t)k}, sizeof(c.mac));
     if (is_zero(c.ipv4, sizeof(c.ipv4)))
         gid_from_ipv4(c.ipv4, (uint8_t[]){10, 0, (uint8_t)(k >> 8), (uint8_t)k});
@@ -221,8 +227,7 @@ static bool config_is_sound(const struct rdl_host_config *c)
            enum_by_value(&enum_device_type, c->device) &&
            !(c->external && c->device == DEVICE_none) &&
            (c->version == 0 || (c->version >= PV_VERSION_LEAST && c->version <= PV_VERSION_MOST)) &&
-           c->vectors <= PV_VECTORS && c->vfs <= SRIOV_VFS_MAX &&
-           (c->vfs == 0 || (c->device == DEVICE_virtio && !c->external)) &&
+           c->vectors <= PV_VECTORS && c->vfs <= SRIOV_VFS_MAX && (c->vfs == 0 || !c->external) &&
            (c->rx_buffer == 0 ||
             (c->rx_buffer >= RDL_RX_BUFFER_MIN && c->rx_buffer <= RDL_RX_BUFFER_MAX)) &&
            pkeys_are_sound(c) && limits_are_sound(&c->limits) && queues_are_sound(c);
@@ -318,7 +323,8 @@ static bool network_init(struct lab_state *w, struct host *h, const struct rdl_h
 static bool hardware_init(struct lab_state *w, struct host *h, const struct rdl_host_config *c)
 {
     eth_port_init(&h->port, &w->net, &w->progress, h->index, c->mac, c->mtu);
-    return (c->external ? ram_init_foreign(&h->ram, w->arena)
+    return machine_join(w, h, c) &&
+           (c->external ? ram_init_foreign(&h->ram, w->arena)
                         : ram_init(&h->ram, w->arena, c->ram_bytes)) &&
            rdma_function_init(w, h, c) && network_init(w, h, c);
 }
@@ -442,7 +448,7 @@ enum rdl_status rdl_host_add(struct rdl_lab *lab, const struct rdl_host_config *
                              rdl_host *ret)
 {
     struct lab_state *w = lab->state;
-    const struct rdl_host_config c = with_defaults(config, w->n_hosts + 1);
+    const struct rdl_host_config c = with_defaults(w, config);
     enum rdl_status st = lab_check_name(w, c.name);
     struct host *h;
 
@@ -450,6 +456,9 @@ enum rdl_status rdl_host_add(struct rdl_lab *lab, const struct rdl_host_config *
         return st;
     if (!config_is_sound(&c))
         return RDL_ERR_INVAL;
+    st = machine_check(w, &c);
+    if (st != RDL_OK)
+        return st;
     if (host_devices[c.device].init && !host_devices[c.device].driver && !c.external)
         return RDL_ERR_UNSUPPORTED;
     if (lab_peer_of(w, c.ipv4) != EV_HOST_NONE || lab_peer_of(w, c.ipv6) != EV_HOST_NONE)
@@ -462,10 +471,13 @@ enum rdl_status rdl_host_add(struct rdl_lab *lab, const struct rdl_host_config *
     tallies_meet(&lab->tallies, h->name, h->index);
     lab_act(w);
     st = boot(w, h);
-    if (st == RDL_OK)
+    if (st == RDL_OK) {
         introduce(w, h);
+        machine_introduce(w, h, &c);
+    }
     lab_done(w);
     if (st != RDL_OK) {
+        machine_leave(h);
         parts_remove(&w->parts, h->name);
         h->name[0] = '\0';
         tallies_meet_again(lab);

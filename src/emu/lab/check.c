@@ -9,6 +9,7 @@
 #include "emu/facts/enum/pci_function.h"
 #include "emu/lab/lab_state.h"
 #include "emu/lab/watch.h"
+#include "emu/rnic/eswitch.h"
 #include "emu/rnic/rnic.h"
 
 /* Every frame that was sent or copied has ended exactly once or is in flight. */
@@ -36,8 +37,13 @@ static const char *check_sums(const struct lab_state *w)
         delivered += w->net.exts[i].out_frames;
     }
     for (uint32_t i = 0; i < w->n_hosts; i++) {
-        dropped += net_drops_sum(w->hosts[i]->port.tx_drops);
-        delivered += w->hosts[i]->port.rcvd_frames;
+        const struct eth_port *p = &w->hosts[i]->port;
+
+        dropped += net_drops_sum(p->tx_drops);
+        if (!p->sw)
+            delivered += p->rcvd_frames;
+        else if (p->vport == 0)
+            delivered += p->sw->arrived;
     }
     if (dropped != c->dropped)
         return "every frame that the network drops is counted under a reason";
@@ -135,6 +141,8 @@ static const char *check_rest(const struct host *h)
 
     if (!broken)
         broken = eth_port_invariant(&h->port);
+    if (!broken && h->port.sw)
+        broken = eswitch_invariant(h->port.sw);
     if (!broken)
         broken = check_queue(h, QUEUE_CTRL);
     if (!broken && rdma && rdma_offers(&rdma->config, VF_EVENTQ))

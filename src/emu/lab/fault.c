@@ -9,6 +9,7 @@
 #include "emu/facts/enum/drop.h"
 #include "emu/facts/enum/fault.h"
 #include "emu/lab/lab_state.h"
+#include "emu/rnic/eswitch.h"
 #include "emu/trace/emit.h"
 #include "emu/trace/event.h"
 #include "emu/wire/field.h"
@@ -327,6 +328,7 @@ enum rdl_status rdl_inject_from(struct rdl_lab *lab, rdl_host host, const void *
                                 bool bad_icrc)
 {
     struct lab_state *w = lab->state;
+    struct eth_port *p;
     struct frame *f;
     struct glance g;
     uint32_t peer;
@@ -334,6 +336,7 @@ enum rdl_status rdl_inject_from(struct rdl_lab *lab, rdl_host host, const void *
 
     if (!lab_host(w, host.raw))
         return RDL_ERR_STALE;
+    p = &lab_host(w, host.raw)->port;
     if (bytes < MAC_BYTES || bytes > UINT16_MAX)
         return RDL_ERR_INVAL;
     f = lab_frame(w, (uint32_t)host.raw - 1, frame, bytes, &g);
@@ -349,10 +352,12 @@ enum rdl_status rdl_inject_from(struct rdl_lab *lab, rdl_host host, const void *
              .psn = f->note.psn, .dest_qpn = f->note.dest_qpn, .syndrome = f->note.syndrome,
              .ackreq = g.ack_req, .msn = g.msn, .bytes = g.payload_bytes, .wire_bytes = f->len,
              .peer = peer, .cm = f->note.cm);
-    if (peer == f->note.host)
+    if (p->sw)
+        eswitch_send(p->sw, p->vport, f);
+    else if (peer == f->note.host)
         net_loop_back(&w->net, peer, f);
-    else if (!net_send(&w->net, lab_host(w, host.raw)->port.link_end, f))
-        lab_host(w, host.raw)->port.tx_drops[DROP_NO_ROUTE]++;
+    else if (!net_send(&w->net, p->link_end, f))
+        p->tx_drops[DROP_NO_ROUTE]++;
     lab_done(w);
     return RDL_OK;
 }

@@ -7,6 +7,7 @@
 #include "emu/facts/enum/pci_field.h"
 #include "emu/facts/enum/pci_function.h"
 #include "emu/lab/bus.h"
+#include "emu/lab/machine.h"
 #include "emu/pci/vf.h"
 #include "rdmalab/pci.h"
 
@@ -253,6 +254,8 @@ enum rdl_status rdl_vfs_set(struct rdl_lab *lab, rdl_host host, uint32_t n)
         return RDL_ERR_STALE;
     if (h->is_external)
         return RDL_ERR_NO_GUEST;
+    if (host_is_machine(h) && machine_has_guests(h))
+        return RDL_ERR_BUSY;
     lab_act(lab->state);
     st = guest_iov_set(&h->guest, n, true);
     lab_done(lab->state);

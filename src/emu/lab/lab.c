@@ -11,6 +11,7 @@
 #include "emu/facts/enum/pci_function.h"
 #include "emu/lab/bus.h"
 #include "emu/lab/lab_state.h"
+#include "emu/rnic/eswitch.h"
 #include "emu/trace/event.h"
 #include "emu/virtio/fault.h"
 
@@ -72,7 +73,12 @@ static void on_qp_timer(void *ctx, struct sim_item item)
 
 static void on_egress(void *ctx, struct sim_item item)
 {
-    eth_port_egress(&host_of_tick(ctx, item.target)->port);
+    struct eth_port *p = &host_of_tick(ctx, item.target)->port;
+
+    if (p->sw)
+        eswitch_egress(p->sw);
+    else
+        eth_port_egress(p);
 }
 
 static void on_arrive(void *ctx, struct sim_item item)
@@ -123,7 +129,12 @@ sim_handler *const lab_handlers[SIM_KIND_COUNT] = {
 
 static void deliver(void *ctx, uint32_t host, struct frame *f)
 {
-    eth_port_deliver(&host_of_tick(ctx, host)->port, f);
+    struct eth_port *p = &host_of_tick(ctx, host)->port;
+
+    if (p->sw)
+        eswitch_deliver(p->sw, f);
+    else
+        eth_port_deliver(p, f);
 }
 
 /* For the record and the watch. */

@@ -71,6 +71,22 @@ static inline bool host_is_there(const struct host *h)
     return h->name[0] != '\0';
 }
 
+/* Returns true if @h is a machine, and if @h is a guest on one. */
+static inline bool host_is_machine(const struct host *h)
+{
+    return h->port.sw && h->port.vport == 0;
+}
+static inline bool host_is_guest(const struct host *h)
+{
+    return h->port.sw && h->port.vport > 0;
+}
+
+/* Tells the drivers of @h that its port has come up or gone down. */
+void host_link_changed(struct host *h, bool up);
+
+/* The same for all hosts at the switch of the machine @m that follow its cable. */
+void machine_link_changed(struct lab_state *w, const struct host *m, bool up);
+
 /* Returns true if the RDMA device of the host has failed and must be reset. */
 bool host_is_broken(const struct host *h);
 

@@ -2,9 +2,8 @@
 /* Construction and configuration of links between hosts, switches and external ports. */
 #include <string.h>
 
-#include "emu/device/virtio_net.h"
 #include "emu/lab/lab_state.h"
-#include "emu/rnic/rnic.h"
+#include "emu/rnic/eswitch.h"
 #include "emu/trace/emit.h"
 #include "emu/trace/event.h"
 
@@ -27,17 +26,23 @@ static enum rdl_status node_named(const struct lab_state *w, const char *name, s
 /* The only link end of a host or an external port; NET_NO_LINK if it has no link. */
 static uint32_t *only_end(struct lab_state *w, const struct net_end *e)
 {
-    return e->node == NET_EXT ? &w->net.exts[e->index].link_end
-                              : &w->hosts[e->index]->port.link_end;
+    struct eth_port *p;
+
+    if (e->node == NET_EXT)
+        return &w->net.exts[e->index].link_end;
+    p = &w->hosts[e->index]->port;
+    return p->sw ? &p->sw->link_end : &p->link_end;
 }
 
-/* Finds the node called @name for a new link.  Returns RDL_ERR_NOT_FOUND, or RDL_ERR_BUSY if it is
- * a host or an external port with a link already.
+/* Finds the node called @name for a new link.  Returns RDL_ERR_NOT_FOUND; RDL_ERR_BUSY if it is
+ * a host or an external port with a link already; or RDL_ERR_UNSUPPORTED if it is a guest.
  */
 static enum rdl_status end_of(struct lab_state *w, const char *name, struct net_end *ret)
 {
     const enum rdl_status st = node_named(w, name, ret);
 
+    if (st == RDL_OK && ret->node == NET_HOST && host_is_guest(w->hosts[ret->index]))
+        return RDL_ERR_UNSUPPORTED;
     if (st == RDL_OK && ret->node != NET_SWITCH && *only_end(w, ret) != NET_NO_LINK)
         return RDL_ERR_BUSY;
     return st;
@@ -48,10 +53,10 @@ static void notify_node(struct lab_state *w, const struct net_end *e, bool up)
 {
     if (e->node != NET_HOST)
         return; /* switches and external ports check the link when they have a frame */
-    if (w->hosts[e->index]->net)
-        vnet_link_changed(w->hosts[e->index]->net, up);
-    if (w->hosts[e->index]->rnic)
-        rnic_link_changed(w->hosts[e->index]->rnic, up);
+    if (host_is_machine(w->hosts[e->index]))
+        machine_link_changed(w, w->hosts[e->index], up);
+    else
+        host_link_changed(w->hosts[e->index], up);
 }
 
 /* Connects the port of the node at @e to link end @link_end. */

@@ -48,7 +48,7 @@ enum rdl_status rdl_program_add(struct rdl_lab *lab, rdl_host host,
         return st;
     if (!ram_lend(&h->ram, &lender, &number))
         return arena_is_short(lab->arena) ? RDL_ERR_NOMEM : RDL_ERR_LIMIT;
-    p = verbs_program_new(&h->guest.verbs, number, net_is_up(&lab->state->net, h->port.link_end));
+    p = verbs_program_new(&h->guest.verbs, number, eth_port_is_up(&h->port));
     if (!p) {
         ram_lend_end(&h->ram, number);
         return RDL_ERR_NOMEM;
@@ -199,7 +199,7 @@ enum rdl_status rdl_port_attr(const struct rdl_lab *lab, rdl_host host, struct r
     if (st != RDL_OK)
         return st;
     *ret = (struct rdl_port_attr){
-        .up = net_is_up(&lab->state->net, h->port.link_end),
+        .up = eth_port_is_up(&h->port),
         .active_mtu = h->guest.verbs.port.active_mtu,
         .max_msg_sz = h->guest.verbs.port.max_msg_sz,
         .max_mtu = (uint32_t)h->rnic->config->max_mtu,

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "emu/lab/lab_state.h"
+#include "emu/rnic/eswitch.h"
 #include "emu/trace/event.h"
 #include "emu/virtio/fault.h"
 
@@ -129,6 +130,19 @@ static uint64_t scheduled_hash(const struct sim *sim)
     return sum;
 }
 
+/* Whose turn it is at an embedded switch. */
+static uint64_t switch_hash(const struct lab_state *w, uint64_t h, const struct eswitch *s)
+{
+    h = mix(h, still(w, s->local_free_at_ns));
+    for (uint32_t i = 0; i < s->len; i++)
+        h = mix(h, s->queue[(s->first + i) % s->n_ports]);
+    for (uint32_t i = 0; i < s->n_ports; i++) {
+        h = mix(h, still(w, s->ports[i].next_ns));
+        h = mix(h, still(w, s->ports[i].paid_ns));
+    }
+    return h;
+}
+
 static uint64_t links_hash(const struct lab_state *w, uint64_t h)
 {
     for (uint32_t i = 0; i < w->net.n_links; i++) {
@@ -147,6 +161,8 @@ static uint64_t links_hash(const struct lab_state *w, uint64_t h)
 
         h = mix(h, still(w, p->loop_free_at_ns));
         h = mix(h, (uint64_t)p->turn << 32 | p->waiting);
+        if (p->sw && p->vport == 0)
+            h = switch_hash(w, h, p->sw);
     }
     return h;
 }

@@ -396,6 +396,18 @@ bool net_send(struct net *n, uint32_t link_end, struct frame *f)
     return up;
 }
 
+void net_refuse(struct net *n, struct frame *f, uint32_t host, uint32_t reason)
+{
+    const ev_id cause = n->trace->cause;
+
+    n->counts.sent++;
+    n->counts.in_flight++;
+    n->ops->keep(n->world, f, false);
+    trace_because(n->trace, f->tx);
+    net_drop(n, f, host, (enum drop_reason)reason);
+    trace_because(n->trace, cause);
+}
+
 void net_loop_back(struct net *n, uint32_t host, struct frame *f)
 {
     const ev_id cause = n->trace->cause;

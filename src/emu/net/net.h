@@ -350,6 +350,11 @@ uint64_t net_port_free_at(const struct net *n, uint32_t link_end);
  */
 bool net_send(struct net *n, uint32_t link_end, struct frame *f);
 
+/* Drops @f at @host, whose port was about to send it: counts and records it as sent.  The caller
+ * counts the drop.  Takes the reference.
+ */
+void net_refuse(struct net *n, struct frame *f, uint32_t host, uint32_t reason);
+
 /* Sends @f from @host to itself: it arrives after NET_LOOPBACK_NS.  Faults of the sender apply.
  * Takes the reference.
  */

@@ -6,6 +6,7 @@
 #include "emu/base/assert.h"
 #include "emu/facts/enum/drop.h"
 #include "emu/facts/roce.h"
+#include "emu/rnic/eswitch.h"
 #include "emu/trace/emit.h"
 #include "emu/trace/events/frames.h"
 #include "emu/wire/eth.h"
@@ -22,6 +23,11 @@ void eth_port_init(struct eth_port *p, struct net *net, struct progress *progres
                            .progress = progress,
                            .link_end = NET_NO_LINK};
     memcpy(p->mac, mac, MAC_BYTES);
+}
+
+bool eth_port_is_up(const struct eth_port *p)
+{
+    return p->sw ? eswitch_is_up(p->sw, p->vport) : net_is_up(p->net, p->link_end);
 }
 
 uint32_t eth_port_use(struct eth_port *p, const struct eth_user_ops *ops, void *ctx)
@@ -46,7 +52,7 @@ static uint64_t free_at(const struct eth_port *p)
 
 /* Returns true if a waiting user has a frame.  Clears the waiting bits of those that have none.
  */
-static bool has_frame(struct eth_port *p)
+bool eth_port_has_frame(struct eth_port *p)
 {
     for (uint32_t i = 0; i < p->n_users; i++) {
         const struct eth_user *u = &p->users[i];
@@ -95,8 +101,7 @@ static bool is_member(const struct eth_user *u, const uint8_t group[GID_BYTES])
     return u->ops->is_member && u->ops->is_member(u->ctx, group);
 }
 
-/* Returns true for RoCEv2 to a multicast group that an RNIC is in. */
-static bool is_own_group(const struct eth_port *p, const struct frame *f)
+bool eth_port_is_own_group(const struct eth_port *p, const struct frame *f)
 {
     uint8_t group[GID_BYTES];
 
@@ -109,17 +114,36 @@ static bool is_own_group(const struct eth_port *p, const struct frame *f)
     return false;
 }
 
-static void send(struct eth_port *p, struct frame *f)
+static bool is_to_self(const struct eth_port *p, const struct frame *f)
+{
+    return memcmp(f->bytes, p->mac, MAC_BYTES) == 0;
+}
+
+static void count_sent(struct eth_port *p, const struct frame *f)
 {
     p->sent_frames++;
     p->sent_bytes += f->len;
     p->progress->packets++;
-    if (memcmp(f->bytes, p->mac, MAC_BYTES) == 0) {
-        p->looped_frames++;
+    p->looped_frames += is_to_self(p, f);
+}
+
+struct frame *eth_port_take(struct eth_port *p)
+{
+    struct frame *f = take_frame(p);
+
+    if (f)
+        count_sent(p, f);
+    return f;
+}
+
+static void send(struct eth_port *p, struct frame *f)
+{
+    count_sent(p, f);
+    if (is_to_self(p, f)) {
         p->loop_free_at_ns = now(p) + NET_LOOPBACK_NS;
         net_loop_back(p->net, p->host, f);
     } else {
-        if (is_own_group(p, f))
+        if (eth_port_is_own_group(p, f))
             net_loop_copy(p->net, p->host, f);
         if (!net_send(p->net, p->link_end, f))
             p->tx_drops[DROP_NO_ROUTE]++;
@@ -130,13 +154,17 @@ void eth_port_pump(struct eth_port *p)
 {
     if (p->egress_due || p->waiting == 0)
         return;
+    if (p->sw) {
+        eswitch_pump(p->sw, p->vport);
+        return;
+    }
     if (free_at(p) <= now(p)) {
         struct frame *f = take_frame(p);
 
         if (f)
             send(p, f);
     }
-    if (has_frame(p)) {
+    if (eth_port_has_frame(p)) {
         const uint64_t at = free_at(p);
 
         p->egress_due = true;

@@ -10,6 +10,9 @@
  * an RNIC goes to this RNIC, one to a multicast group to all RNICs whose queue pairs are in it. All
  * other frames go to the network device.  The port does not check packets any further: a damaged
  * RoCEv2 packet goes to the RNIC, which drops it with a reason.
+ *
+ * The port has a line of its own, or is one of several at an embedded switch (eswitch.h), which
+ * then takes its frames and passes it those for its MAC.
  */
 #ifndef EMU_RNIC_ETH_PORT_H
 #define EMU_RNIC_ETH_PORT_H
@@ -48,6 +51,8 @@ struct eth_user_ops {
     void (*deliver)(void *ctx, const struct frame *f);
 };
 
+struct eswitch;
+
 struct eth_user {
     const struct eth_user_ops *ops;
     void *ctx;
@@ -62,10 +67,12 @@ struct eth_port {
     struct progress *progress;
     struct eth_user users[ETH_PORT_USERS_MAX];
     uint32_t n_users;
-    unsigned waiting;  /* set of 1 << user: users that may have a frame; the others have none */
-    uint32_t turn;     /* user from which the next frame is taken if it has one */
-    bool egress_due;   /* a SIM_EGRESS is scheduled */
-    uint32_t link_end; /* the link end that the port is; NET_NO_LINK: no link */
+    unsigned waiting;   /* set of 1 << user: users that may have a frame; the others have none */
+    uint32_t turn;      /* user from which the next frame is taken if it has one */
+    bool egress_due;    /* a SIM_EGRESS is scheduled */
+    uint32_t link_end;  /* the link end that the port is; NET_NO_LINK: no link */
+    struct eswitch *sw; /* the switch that the port is at; NULL: it has a line of its own */
+    uint32_t vport;     /* its number there */
     uint64_t loop_free_at_ns; /* time at which the loopback path is free again */
     uint64_t sent_frames, sent_bytes, rcvd_frames, rcvd_bytes;
     uint64_t looped_frames;       /* frames to the own MAC; included in sent_frames */
@@ -86,6 +93,9 @@ void eth_port_init(struct eth_port *p, struct net *net, struct progress *progres
  */
 uint32_t eth_port_use(struct eth_port *p, const struct eth_user_ops *ops, void *ctx);
 
+/* Returns true if the port can send: its link, or that of its virtual function, is up. */
+bool eth_port_is_up(const struct eth_port *p);
+
 /* Marks user @user as one that may have a frame.  Call eth_port_pump() after it. */
 static inline void eth_port_wait(struct eth_port *p, uint32_t user)
 {
@@ -99,6 +109,15 @@ void eth_port_pump(struct eth_port *p);
 
 /* Handler of SIM_EGRESS: sends the next frame as eth_port_pump() does. */
 void eth_port_egress(struct eth_port *p);
+
+/* For the embedded switch.  eth_port_has_frame() returns true if a user has a frame.
+ * eth_port_take() takes one from the user whose turn it is, and counts it as sent; NULL: none has
+ * one. eth_port_is_own_group() returns true for RoCEv2 to a multicast group that an RNIC of the
+ * port is in.
+ */
+bool eth_port_has_frame(struct eth_port *p);
+struct frame *eth_port_take(struct eth_port *p);
+bool eth_port_is_own_group(const struct eth_port *p, const struct frame *f);
 
 /* Checks the invariants of the port between calls.  Returns NULL if all hold, otherwise a text that
  * describes the violated one.

@@ -162,7 +162,7 @@ static void add_pvrdma(struct rdl_lab *lab)
 }
 
 /* A host whose objects and rings are looked at as those of a virtual machine. */
-static void add_machine(struct rdl_lab *lab)
+static void add_vm(struct rdl_lab *lab)
 {
     const struct rdl_host_config config = {.name = "m"};
     const struct rdl_srq_attr shared = {.max_wr = 4};
@@ -187,16 +187,6 @@ static void add_machine(struct rdl_lab *lab)
     assert_int_equal(rdl_create_qp(lab, &qp, "shares", &made), RDL_OK);
     assert_int_equal(rdl_wait(lab, host, none, &rsp), RDL_OK);
     lab->state->hosts[host.raw - 1]->is_external = true;
-}
-
-/* A host with virtual functions. */
-static void add_vfs(struct rdl_lab *lab)
-{
-    const struct rdl_host_config config = {.name = "v", .vfs = 2};
-    rdl_host host;
-
-    assert_int_equal(rdl_host_add(lab, &config, &host), RDL_OK);
-    assert_int_equal(rdl_vfs_set(lab, host, 2), RDL_OK);
 }
 
 struct walk {
@@ -291,6 +281,17 @@ static void visit(void *ctx, const char *key, const struct rdl_value *v)
     assert_int_equal(rdl_inspect_list(w->lab, next.path, visit, &next, &at), RDL_OK);
 }
 
+/* A machine with a guest, and a function that nobody uses. */
+static void add_machine(struct rdl_lab *lab)
+{
+    const struct rdl_host_config machine = {.name = "m1", .device = DEVICE_virtio, .vfs = 2};
+    const struct rdl_host_config guest = {.name = "g", .device = DEVICE_none, .on = "m1"};
+    rdl_host host;
+
+    assert_int_equal(rdl_host_add(lab, &machine, &host), RDL_OK);
+    assert_int_equal(rdl_host_add(lab, &guest, &host), RDL_OK);
+}
+
 static void every_row_is_said_and_everything_said_has_a_row_and_a_path(void **state)
 {
     bool leaf_said[LEAF_COUNT] = {false}, child_said[CHILD_COUNT] = {false};
@@ -306,8 +307,8 @@ static void every_row_is_said_and_everything_said_has_a_row_and_a_path(void **st
     make(&r);
     add_window(r.lab);
     add_pvrdma(r.lab);
+    add_vm(r.lab);
     add_machine(r.lab);
-    add_vfs(r.lab);
     add_connection(&r);
     assert_int_equal(rdl_alloc_pd(r.lab, r.side[0].host, NULL, &late), RDL_OK); /* no name yet */
     assert_int_equal(rdl_create_comp_channel(r.lab, r.side[1].host, NULL, &ch), RDL_OK);
@@ -364,7 +365,7 @@ static void rings_of_a_machine_are_found_by_the_numbers_of_their_objects(void **
 
     (void)state;
     make(&r);
-    add_machine(r.lab);
+    add_vm(r.lab);
     for (size_t i = 0; i < ARRAY_LEN(rows); i++)
         assert_int_equal(
             number_at(r.lab, ring_path(rows[i].list, number_at(r.lab, rows[i].object), "number")),

@@ -22,7 +22,7 @@ struct fixture {
 static int set_up(void **state)
 {
     const struct rdl_lab_config config = {.seed = 1};
-    const struct rdl_host_config host = {.name = "h1", .vfs = TOTAL};
+    const struct rdl_host_config host = {.name = "h1", .vfs = TOTAL, .idle_vfs = TOTAL};
     struct fixture *f = test_calloc(1, sizeof(*f));
 
     assert_int_equal(rdl_lab_new(&config, &f->lab), RDL_OK);
@@ -142,13 +142,14 @@ static void only_virtio_of_the_labs_guests_can_have_vfs(void **state)
     rdl_host h;
 
     for (size_t i = 0; i < ARRAY_LEN(rows); i++)
-        assert_int_equal(rdl_host_add(f->lab, &rows[i], &h), RDL_ERR_INVAL);
+        assert_int_equal(rdl_host_add(f->lab, &rows[i], &h),
+                         rows[i].device == DEVICE_virtio ? RDL_ERR_INVAL : RDL_ERR_UNSUPPORTED);
 }
 
 /* As many as there can be, in the numbers of one bus and below the addresses of messages. */
 static void all_vfs_fit(void **state)
 {
-    const struct rdl_host_config most = {.name = "h2", .vfs = RDL_VFS_MAX};
+    const struct rdl_host_config most = {.name = "h2", .vfs = RDL_VFS_MAX, .idle_vfs = RDL_VFS_MAX};
     struct fixture *f = *state;
     rdl_host h;
     uint64_t v;

@@ -28,7 +28,7 @@ static enum refusal_reason refuse_port(struct pv_call *c, uint32_t port)
 enum refusal_reason pv_cmd_query_port(struct pv_call *c)
 {
     const struct pvrdma *d = c->d;
-    const bool up = d->unquiesced && net_is_up(d->nic.port->net, d->nic.port->link_end);
+    const bool up = d->unquiesced && eth_port_is_up(d->nic.port);
 
     PV_TAKE(c, query_port, r);
     if (r.port != HCA_PORT)

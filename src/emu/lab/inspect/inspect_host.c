@@ -6,6 +6,7 @@
 #include "emu/facts/enum/object.h"
 #include "emu/guest/pvrdma/pvrdma.h"
 #include "emu/lab/inspect/inspect_nodes.h"
+#include "emu/rnic/eswitch.h"
 #include "emu/rnic/rnic.h"
 #include "emu/wire/addr.h"
 
@@ -246,6 +247,10 @@ static void visit_host(const struct inode *n, struct visit *v)
     if (host_rdma(h) && host_rdma(h)->n_ceqs > 0)
         inspect_child(v, CHILD_host_ceq, inspect_list_of(n, host_rdma(h)->n_ceqs, ceq_item));
     inspect_child(v, CHILD_host_pci, *n);
+    if (host_is_machine(h)) {
+        inspect_child(v, CHILD_host_vfs, inspect_list_of(n, h->port.sw->n_ports - 1, inspect_nth));
+        inspect_child(v, CHILD_host_eswitch, *n);
+    }
     if (inspect_is_pvrdma(n))
         inspect_child(v, CHILD_host_dsr, *n);
     visit_objects(n, v);
@@ -350,6 +355,8 @@ static visitor *const visitors[NODE_COUNT] = {
     [NODE_objects] = visit_device_objects,
     [NODE_config] = visit_config,
     [NODE_port] = visit_port,
+    [NODE_eswitch] = visit_eswitch,
+    [NODE_vf] = visit_vf,
     [NODE_drops] = visit_drops,
     [NODE_net] = visit_net,
     [NODE_ip] = visit_ip,

@@ -7,6 +7,7 @@
 #include "emu/device/virtio_net.h"
 #include "emu/facts/enum/drop.h"
 #include "emu/lab/inspect/inspect_nodes.h"
+#include "emu/rnic/eswitch.h"
 #include "emu/rnic/rnic.h"
 #include "emu/virtio/fault.h"
 #include "emu/wire/addr.h"
@@ -44,8 +45,8 @@ void visit_port(const struct inode *n, struct visit *v)
 
     if (nic)
         inspect_leaf(v, LEAF_port_mtu, mtu_bytes((uint32_t)rnic_active_mtu(nic)));
-    inspect_text(v, LEAF_port_state, net_is_up(p->net, p->link_end) ? "ACTIVE" : "DOWN");
-    inspect_text(v, LEAF_port_link, link_at(n, p->link_end, buf));
+    inspect_text(v, LEAF_port_state, eth_port_is_up(p) ? "ACTIVE" : "DOWN");
+    inspect_text(v, LEAF_port_link, link_at(n, p->sw ? p->sw->link_end : p->link_end, buf));
     inspect_leaf(v, LEAF_port_sent_frames, p->sent_frames);
     inspect_leaf(v, LEAF_port_sent_bytes, p->sent_bytes);
     inspect_leaf(v, LEAF_port_looped_frames, p->looped_frames);
@@ -61,6 +62,58 @@ void visit_port(const struct inode *n, struct visit *v)
     inspect_leaf(v, LEAF_port_phys_mtu, p->mtu);
     if (nic)
         inspect_leaf(v, LEAF_port_bad_qkeys, nic->bad_qkeys);
+    if (host_is_guest(n->host)) {
+        inspect_text(v, LEAF_port_machine, n->state->hosts[p->sw->host]->name);
+        inspect_leaf(v, LEAF_port_vf, p->vport - 1);
+    }
+}
+
+void visit_eswitch(const struct inode *n, struct visit *v)
+{
+    const struct eswitch *s = n->host->port.sw;
+    char buf[LINK_NAME_BYTES];
+    uint64_t local = 0;
+
+    for (uint32_t i = 0; i < s->n_ports; i++)
+        local += s->ports[i].counts.local_frames;
+    inspect_text(v, LEAF_eswitch_link, link_at(n, s->link_end, buf));
+    inspect_leaf(v, LEAF_eswitch_sent_frames, s->sent_frames);
+    inspect_leaf(v, LEAF_eswitch_sent_bytes, s->sent_bytes);
+    inspect_leaf(v, LEAF_eswitch_local_frames, local);
+    inspect_leaf(v, LEAF_eswitch_arrived, s->arrived);
+    inspect_leaf(v, LEAF_eswitch_passed, s->passed);
+    inspect_child(v, CHILD_eswitch_drops, drops_node(n, s->drops));
+}
+
+void visit_vf(const struct inode *n, struct visit *v)
+{
+    static const struct eth_port nobody;
+    const struct eswitch *s = n->host->port.sw;
+    const uint32_t number = (uint32_t)n->index + 1;
+    const struct vport *p = &s->ports[number];
+    const struct eth_port *port = p->port ? p->port : &nobody;
+    const uint8_t *mac = eswitch_mac(s, number);
+    char buf[MAC_TEXT_MAX] = "";
+    struct text t = text_on(buf, sizeof(buf));
+
+    if (mac)
+        mac_add(&t, mac);
+    inspect_text(v, LEAF_vf_guest, p->port ? n->state->hosts[port->host]->name : "");
+    inspect_text(v, LEAF_vf_mac, buf);
+    inspect_word(v, LEAF_vf_state, p->set.state);
+    inspect_leaf(v, LEAF_vf_up, eswitch_is_up(s, number));
+    inspect_leaf(v, LEAF_vf_spoofchk, p->set.spoofchk);
+    inspect_leaf(v, LEAF_vf_trust, p->set.trust);
+    inspect_leaf(v, LEAF_vf_max_tx_rate, p->set.max_tx_bps);
+    inspect_leaf(v, LEAF_vf_min_tx_rate, p->set.min_tx_bps);
+    inspect_leaf(v, LEAF_vf_rx_bytes, port->rcvd_bytes);
+    inspect_leaf(v, LEAF_vf_rx_packets, port->rcvd_frames);
+    inspect_leaf(v, LEAF_vf_rx_multicast, p->counts.rcvd_multicast);
+    inspect_leaf(v, LEAF_vf_rx_broadcast, p->counts.rcvd_broadcast);
+    inspect_leaf(v, LEAF_vf_tx_bytes, port->sent_bytes);
+    inspect_leaf(v, LEAF_vf_tx_packets, port->sent_frames);
+    inspect_leaf(v, LEAF_vf_tx_local, p->counts.local_frames);
+    inspect_leaf(v, LEAF_vf_tx_dropped, p->counts.tx_dropped);
 }
 
 void visit_drops(const struct inode *n, struct visit *v)

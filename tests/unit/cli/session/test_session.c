@@ -164,6 +164,9 @@ static const char *const compared[] = {
     "the time is over",
     "out of range: max_dest_rd_atomic",
     "h1 has 1 completion vector, number 0",
+    "has no function ",
+    "has no virtual function ",
+    "min_tx_rate would be above max_tx_rate",
 };
 
 static bool is_compared(const char *message)

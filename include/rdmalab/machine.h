@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/* Machines: hosts whose adapter several guests share.
+ *
+ * rdl_host_config.vfs makes a host a *machine*.  Its adapter has one Ethernet port, the physical
+ * function (PF) that the machine itself drives, and up to @vfs virtual functions (VFs), which
+ * guests use.  An embedded switch joins them: it passes frames between the functions, and to and
+ * from the cable.  rdl_host_config.on and .vf give a host the port of a VF: it is a *guest* of the
+ * machine, and in all else a host like any other.  [decision 0066]
+ */
+#ifndef RDMALAB_MACHINE_H
+#define RDMALAB_MACHINE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "rdmalab/lab.h"
+
+/* Settings of a virtual function by its machine's administrator: `ip link set DEV vf N ...`. */
+struct rdl_vf_settings {
+    uint8_t mac[6];      /* its MAC; all 0: that of its guest */
+    uint32_t state;      /* enum vf_state */
+    uint64_t max_tx_bps; /* most that it sends, in bit/s; 0: no limit */
+    uint64_t min_tx_bps; /* rate in bit/s up to which it goes first; 0: no guarantee */
+    bool spoofchk;       /* frames with another source MAC are dropped */
+    bool trust;          /* its guest may choose a MAC other than @mac */
+};
+
+/* Reads or changes the settings of virtual function @vf of @machine.  A new VF has spoofchk, and
+ * nothing else.
+ *
+ * Return: RDL_OK
+ *	   RDL_ERR_STALE      there is no such host
+ *	   RDL_ERR_NOT_FOUND  the host is no machine, or has no such VF
+ *	   RDL_ERR_INVAL      a MAC is of a group, a state is unknown, or the maximum is below the
+ *	                      minimum
+ */
+RDL_MUST_CHECK enum rdl_status rdl_vf_get(const struct rdl_lab *lab, rdl_host machine, uint32_t vf,
+                                          struct rdl_vf_settings *ret);
+RDL_MUST_CHECK enum rdl_status rdl_vf_set(struct rdl_lab *lab, rdl_host machine, uint32_t vf,
+                                          const struct rdl_vf_settings *to);
+
+#endif

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: MIT */
+/* Machines: the adapter that several guests share, and its virtual functions. */
+#include "rdmalab/machine.h"
+
+#include <string.h>
+
+#include "emu/base/assert.h"
+#include "emu/base/cursor.h"
+#include "emu/device/virtio_net.h"
+#include "emu/facts/enum/device_type.h"
+#include "emu/facts/enum/vf_state.h"
+#include "emu/facts/enum_table.h"
+#include "emu/lab/machine.h"
+#include "emu/pci/sriov.h"
+#include "emu/pci/vf.h"
+#include "emu/rnic/eswitch.h"
+#include "emu/rnic/rnic.h"
+#include "emu/trace/emit.h"
+#include "emu/trace/event.h"
+
+void host_link_changed(struct host *h, bool up)
+{
+    if (h->net)
+        vnet_link_changed(h->net, up);
+    if (h->rnic)
+        rnic_link_changed(h->rnic, up);
+}
+
+/* The host at port @number of @s; NULL: there is none. */
+static struct host *host_at(struct lab_state *w, const struct eswitch *s, uint32_t number)
+{
+    const struct eth_port *p = s->ports[number].port;
+
+    return p ? w->hosts[p->host] : NULL;
+}
+
+void machine_link_changed(struct lab_state *w, const struct host *m, bool up)
+{
+    const struct eswitch *s = m->port.sw;
+
+    for (uint32_t i = 0; i < s->n_ports; i++) {
+        struct host *h = host_at(w, s, i);
+
+        if (h && s->ports[i].set.state == VF_auto)
+            host_link_changed(h, up);
+    }
+}
+
+static void pass(void *world, uint32_t host, const struct frame *f)
+{
+    struct lab_state *w = world;
+    struct host *h = w->hosts[host];
+
+    h->n_ticks++;
+    eth_port_deliver(&h->port, f);
+}
+
+/* The machine that @c names, or NULL. */
+static const struct host *machine_of(const struct lab_state *w, const struct rdl_host_config *c)
+{
+    const struct host *m = lab_host_named(w, c->on);
+
+    return m && host_is_machine(m) ? m : NULL;
+}
+
+/* The number of virtual functions that exist.  A device without SR-IOV has all of them. */
+static uint32_t n_enabled(const struct host *m)
+{
+    const struct sriov *s = m->device.fn->sriov;
+
+    return s ? sriov_count(s) : m->port.sw->n_ports - 1;
+}
+
+enum rdl_status machine_check(const struct lab_state *w, const struct rdl_host_config *c)
+{
+    const struct host *m;
+
+    if (c->idle_vfs > c->vfs || (c->on && c->vfs > 0) || (!c->on && c->vf > 0))
+        return RDL_ERR_INVAL;
+    if (c->vfs > 0 && c->device != DEVICE_virtio)
+        return RDL_ERR_UNSUPPORTED;
+    if (!c->on)
+        return RDL_OK;
+    m = machine_of(w, c);
+    if (!m || c->vf >= m->port.sw->n_ports - 1)
+        return RDL_ERR_NOT_FOUND;
+    if (m->port.sw->ports[c->vf + 1].port)
+        return RDL_ERR_BUSY;
+    return c->vf < n_enabled(m) ? RDL_OK : RDL_ERR_NO_DEVICE;
+}
+
+const uint8_t *machine_mac(const struct lab_state *w, const struct rdl_host_config *c)
+{
+    const struct host *m = c->on ? machine_of(w, c) : NULL;
+
+    return m && c->vf < m->port.sw->n_ports - 1 ? eswitch_mac(m->port.sw, c->vf + 1) : NULL;
+}
+
+bool machine_join(struct lab_state *w, struct host *h, const struct rdl_host_config *c)
+{
+    struct eswitch *s;
+
+    if (c->on) {
+        eswitch_join(machine_of(w, c)->port.sw, c->vf + 1, &h->port);
+        return true;
+    }
+    if (c->vfs == 0)
+        return true;
+    s = arena_alloc(w->arena, sizeof(*s));
+    if (!s || !eswitch_init(s, w->arena, &w->net, h->index, c->vfs + 1, pass, w))
+        return false;
+    eswitch_join(s, 0, &h->port);
+    return true;
+}
+
+void machine_introduce(struct lab_state *w, struct host *h, const struct rdl_host_config *c)
+{
+    const struct eswitch *s = h->port.sw;
+    enum rdl_status st;
+
+    if (host_is_machine(h)) {
+        TRACE(&w->trace, machine_up, .host = h->index, .name = ev_str(h->name),
+              .vfs = s->n_ports - 1);
+        st = guest_iov_set(&h->guest, c->vfs - c->idle_vfs, false);
+        /* Without feature SR_IOV, or without room for their BARs, there are none. */
+        RDL_ASSERT(st == RDL_OK || st == RDL_ERR_UNSUPPORTED || st == RDL_ERR_NOMEM);
+    } else if (host_is_guest(h)) {
+        TRACE(&w->trace, vf_given, .host = s->host, .vf = h->port.vport - 1,
+              .name = ev_str(h->name));
+        if (w->hosts[s->host]->device.fn->sriov)
+            vf_attach(w->hosts[s->host]->device.fn, h->port.vport - 1, h->device.fn);
+        if (eth_port_is_up(&h->port))
+            host_link_changed(h, true);
+    }
+}
+
+void machine_leave(struct host *h)
+{
+    if (host_is_guest(h))
+        eswitch_leave(h->port.sw, h->port.vport);
+}
+
+bool machine_has_guests(const struct host *m)
+{
+    const struct eswitch *s = m->port.sw;
+    bool any = false;
+
+    for (uint32_t i = 1; s && i < s->n_ports; i++)
+        any = any || s->ports[i].port;
+    return any;
+}
+
+/* Finds virtual function @vf of @machine. */
+static enum rdl_status find(const struct rdl_lab *lab, rdl_host machine, uint32_t vf,
+                            struct host **ret)
+{
+    *ret = lab_host(lab->state, machine.raw);
+    if (!*ret)
+        return RDL_ERR_STALE;
+    if (!host_is_machine(*ret) || vf >= (*ret)->port.sw->n_ports - 1)
+        return RDL_ERR_NOT_FOUND;
+    return RDL_OK;
+}
+
+enum rdl_status rdl_vf_get(const struct rdl_lab *lab, rdl_host machine, uint32_t vf,
+                           struct rdl_vf_settings *ret)
+{
+    struct host *m;
+    const enum rdl_status st = find(lab, machine, vf, &m);
+
+    if (st == RDL_OK)
+        *ret = m->port.sw->ports[vf + 1].set;
+    return st;
+}
+
+static bool is_sound(const struct rdl_vf_settings *to)
+{
+    return !(to->mac[0] & MAC_GROUP_BIT) && enum_by_value(&enum_vf_state, to->state) &&
+           (to->max_tx_bps == 0 || to->max_tx_bps >= to->min_tx_bps);
+}
+
+enum rdl_status rdl_vf_set(struct rdl_lab *lab, rdl_host machine, uint32_t vf,
+                           const struct rdl_vf_settings *to)
+{
+    struct lab_state *w = lab->state;
+    struct host *m, *h;
+    enum rdl_status st = find(lab, machine, vf, &m);
+    struct eswitch *s;
+    bool was_up;
+
+    if (st == RDL_OK && !is_sound(to))
+        st = RDL_ERR_INVAL;
+    if (st != RDL_OK)
+        return st;
+    s = m->port.sw;
+    h = host_at(w, s, vf + 1);
+    was_up = eswitch_is_up(s, vf + 1);
+    lab_act(w);
+    TRACE(&w->trace, vf_set, .host = m->index, .vf = vf, .mac = ld_be(to->mac, MAC_BYTES),
+          .state = to->state, .spoofchk = to->spoofchk, .trust = to->trust,
+          .max_tx = to->max_tx_bps, .min_tx = to->min_tx_bps);
+    eswitch_set(s, vf + 1, to);
+    if (h && eswitch_is_up(s, vf + 1) != was_up)
+        host_link_changed(h, !was_up);
+    lab_done(w);
+    return RDL_OK;
+}

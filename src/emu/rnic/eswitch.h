@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+/* The embedded switch of an adapter whose functions have ports of their own.
+ *
+ *	PF, port 0 ----+
+ *	VF 0, port 1 --+-- switch ---- line
+ *	VF 1, port 2 --+
+ *
+ * Each port is the Ethernet port of a host (eth_port.h): that of the machine, or of a guest.
+ *
+ * Transmit: as the port of an ordinary host, the switch takes one frame at a time when the line is
+ * free, from its ports in turn.  So frames of guests wait in their queues, and the adapter drops
+ * none for want of room.  A port with a guaranteed rate goes first until it has got it.  A port
+ * with a maximum waits after each frame until the frame has had its time.  A frame whose source is
+ * not the port's MAC is dropped if the spoof check is on.
+ *
+ * A frame to the MAC of a port takes NET_LOOPBACK_NS and does not use the line.  A frame to a group
+ * leaves by the line, and all other ports get a copy.  Any other frame leaves by the line.
+ *
+ * Receive: a frame from the line goes to the port with its destination, or to all ports if that is
+ * a group.  A frame that no port takes is dropped.
+ *
+ * SIMPLIFIED: moving data between functions costs no time on the bus, and a port takes frames to
+ * its own MAC alone: there is no promiscuous mode.  [decision 0066]
+ */
+#ifndef EMU_RNIC_ESWITCH_H
+#define EMU_RNIC_ESWITCH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "emu/base/arena.h"
+#include "emu/net/net.h"
+#include "rdmalab/machine.h"
+
+#define ESWITCH_LISTS 64u /* hash lists of ports by MAC */
+
+struct eth_port;
+
+/* Numbers of what a port has sent and received, beyond those of its struct eth_port. */
+struct vport_counts {
+    uint64_t local_frames; /* sent to other ports of the switch */
+    uint64_t rcvd_broadcast, rcvd_multicast;
+    uint64_t tx_dropped; /* frames that the switch has not let out */
+};
+
+struct vport {
+    struct eth_port *port; /* NULL: no guest uses the function */
+    struct rdl_vf_settings set;
+    struct vport_counts counts;
+    uint32_t next_in_list; /* next port in the same hash list, counted from 1; 0: none */
+    bool is_waiting;       /* it is in the queue of ports that may have a frame */
+    uint64_t next_ns;      /* earliest time of its next frame, by the maximum */
+    uint64_t paid_ns;      /* time up to which its guarantee is used; behind now: it has got less */
+};
+
+struct eswitch {
+    uint32_t host; /* the machine: where SIM_EGRESS and frames of the line arrive */
+    struct net *net;
+    uint32_t link_end; /* NET_NO_LINK: no cable */
+    struct vport *ports;
+    uint32_t n_ports;
+    uint32_t lists[ESWITCH_LISTS]; /* first port of each hash list, counted from 1; 0: none */
+    uint32_t n_guaranteed;         /* number of ports with a guarantee */
+    uint32_t *queue;               /* ring of n_ports: ports that may have a frame */
+    uint32_t first, len;
+    bool egress_due; /* SIM_EGRESS is scheduled for egress_ns */
+    uint64_t egress_ns;
+    sim_ticket egress;
+    uint64_t local_free_at_ns;        /* time at which the way between ports is free again */
+    uint64_t sent_frames, sent_bytes; /* by the line */
+    uint64_t arrived;                 /* frames that came from the line or from a port */
+    uint64_t passed, copies;          /* frames passed to ports; passed to a further port */
+    uint64_t drops[DROPS_MAX];        /* frames that no port took, by reason */
+    /* Passes @f to the host @host, whose port calls eth_port_deliver(). */
+    void (*pass)(void *world, uint32_t host, const struct frame *f);
+    void *world;
+};
+
+/* Initializes a switch with @n_ports ports, which no host uses.  Returns false if the arena is
+ * full.
+ * @pass is called with @world.
+ */
+bool eswitch_init(struct eswitch *s, struct arena *a, struct net *net, uint32_t host,
+                  uint32_t n_ports, void (*pass)(void *world, uint32_t host, const struct frame *f),
+                  void *world);
+
+/* Gives port @number, which nobody uses, to @p. */
+void eswitch_join(struct eswitch *s, uint32_t number, struct eth_port *p);
+
+/* Takes port @number from the host that has it, which has sent nothing yet. */
+void eswitch_leave(struct eswitch *s, uint32_t number);
+
+/* Changes the settings of a port.  @to is sound. */
+void eswitch_set(struct eswitch *s, uint32_t number, const struct rdl_vf_settings *to);
+
+/* Returns the MAC that counts as that of port @number; NULL: nobody uses it, and none was set. */
+const uint8_t *eswitch_mac(const struct eswitch *s, uint32_t number);
+
+/* Returns true if port @number can send and receive. */
+bool eswitch_is_up(const struct eswitch *s, uint32_t number);
+
+/* Port @number may have a frame.  Sends one if the line is free, and schedules SIM_EGRESS for the
+ * next.
+ */
+void eswitch_pump(struct eswitch *s, uint32_t number);
+
+/* Handler of SIM_EGRESS. */
+void eswitch_egress(struct eswitch *s);
+
+/* Sends @f from port @number now, whether the line is free or not.  Takes the reference. */
+void eswitch_send(struct eswitch *s, uint32_t number, struct frame *f);
+
+/* Processes a frame that came by the line or from a port.  The caller keeps ownership of @f. */
+void eswitch_deliver(struct eswitch *s, const struct frame *f);
+
+/* Checks the invariants between calls.  Returns NULL if all hold, otherwise a text that describes
+ * the violated one.
+ */
+const char *eswitch_invariant(const struct eswitch *s);
+
+#endif

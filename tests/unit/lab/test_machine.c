@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: MIT */
+/* Machines: which function gets a frame, against a model that knows the rules and no code of the
+ * embedded switch; and what cannot be a machine or a guest.
+ */
+#include "testing.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "emu/base/prng.h"
+#include "emu/facts/enum/device_type.h"
+#include "emu/facts/enum/drop.h"
+#include "emu/facts/enum/vf_state.h"
+#include "emu/lab/lab_state.h"
+#include "emu/rnic/eswitch.h"
+#include "rdmalab/machine.h"
+
+#define GUESTS      6u
+#define FUNCTIONS   (GUESTS + 1) /* port 0 is that of the machine */
+#define OUTSIDE     FUNCTIONS    /* the host behind the cable */
+#define STATIONS    (FUNCTIONS + 1)
+#define MACS        (STATIONS + 2) /* and an address that nobody has, and that of a group */
+#define NOBODY_MAC  STATIONS
+#define GROUP_MAC   (STATIONS + 1)
+#define FRAME_BYTES 60u
+#define STEPS       4000u
+
+struct fixture {
+    struct rdl_lab *lab;
+    rdl_host host[STATIONS];
+    rdl_link cable;
+};
+
+/* The model: what was set, and how many frames each station must have got. */
+struct model {
+    struct rdl_vf_settings set[FUNCTIONS];
+    uint8_t own[MACS][6];
+    bool cable;
+    uint64_t got[STATIONS], spoofed, unroutable;
+};
+
+static rdl_host add(struct rdl_lab *lab, const struct rdl_host_config *c)
+{
+    rdl_host h = {0};
+
+    assert_int_equal(rdl_host_add(lab, c, &h), RDL_OK);
+    return h;
+}
+
+static void set_up(struct fixture *f, uint64_t seed)
+{
+    const struct rdl_lab_config config = {.seed = seed, .check_invariants = true};
+    const struct rdl_host_config machine = {
+        .name = "m1", .device = DEVICE_virtio, .vfs = GUESTS + 2};
+    const struct rdl_host_config outside = {.name = "h1", .device = DEVICE_none};
+    const struct rdl_link_config cable = {.a = "m1", .b = "h1", .latency_ns = 100};
+
+    assert_int_equal(rdl_lab_new(&config, &f->lab), RDL_OK);
+    f->host[0] = add(f->lab, &machine);
+    for (uint32_t i = 1; i < FUNCTIONS; i++) {
+        char name[8];
+        struct rdl_host_config guest = {
+            .name = name, .device = i % 2 ? DEVICE_virtio : DEVICE_none, .on = "m1", .vf = i - 1};
+
+        snprintf(name, sizeof(name), "g%u", i);
+        f->host[i] = add(f->lab, &guest);
+    }
+    f->host[OUTSIDE] = add(f->lab, &outside);
+    assert_int_equal(rdl_link_add(f->lab, &cable, &f->cable), RDL_OK);
+}
+
+static void start_model(const struct fixture *f, struct model *m)
+{
+    uint8_t gid[GID_BYTES];
+
+    *m = (struct model){.cable = true};
+    for (uint32_t i = 0; i < STATIONS; i++)
+        assert_int_equal(rdl_host_address(f->lab, f->host[i], 0, gid, m->own[i]), RDL_OK);
+    memcpy(m->own[NOBODY_MAC], (const uint8_t[]){2, 9, 9, 9, 9, 9}, 6);
+    memset(m->own[GROUP_MAC], 0xff, 6);
+    for (uint32_t i = 1; i < FUNCTIONS; i++)
+        m->set[i].spoofchk = true;
+}
+
+static bool is_up(const struct model *m, uint32_t function)
+{
+    const uint32_t state = m->set[function].state;
+
+    return state == VF_enable || (state == VF_auto && m->cable);
+}
+
+static const uint8_t *mac_of(const struct model *m, uint32_t function)
+{
+    static const uint8_t none[6];
+    const struct rdl_vf_settings *set = &m->set[function];
+
+    return memcmp(set->mac, none, 6) == 0 || set->trust ? m->own[function] : set->mac;
+}
+
+/* A frame from @from, with MACs @to and @source, as the rules say. */
+static void expect_frame(struct model *m, uint32_t from, const uint8_t *to, const uint8_t *source)
+{
+    const bool group = to[0] & 1;
+    bool local = false;
+
+    if (from != OUTSIDE && !is_up(m, from)) {
+        m->unroutable++;
+        return;
+    }
+    if (from != OUTSIDE && m->set[from].spoofchk && memcmp(source, mac_of(m, from), 6) != 0) {
+        m->spoofed++;
+        return;
+    }
+    if (from == OUTSIDE && memcmp(to, m->own[OUTSIDE], 6) == 0) {
+        m->got[OUTSIDE]++; /* to itself */
+        return;
+    }
+    if (from == OUTSIDE && !m->cable)
+        return;
+    for (uint32_t i = 0; i < FUNCTIONS && !(local && !group); i++) {
+        if (!group && memcmp(mac_of(m, i), to, 6) != 0)
+            continue;
+        local = true;
+        m->got[i] += is_up(m, i) && !(group && i == from);
+    }
+    if (from != OUTSIDE && (group || !local)) {
+        m->unroutable += !m->cable;
+        m->got[OUTSIDE] += m->cable;
+    }
+}
+
+static void send(struct fixture *f, uint32_t from, const uint8_t *to, const uint8_t *source)
+{
+    uint8_t frame[FRAME_BYTES] = {0};
+
+    memcpy(frame, to, 6);
+    memcpy(frame + 6, source, 6);
+    frame[12] = 0x88;
+    frame[13] = 0xb5; /* for experiments [IEEE 802] */
+    assert_int_equal(rdl_inject_from(f->lab, f->host[from], frame, sizeof(frame), false), RDL_OK);
+    assert_int_equal(rdl_run(f->lab, RDL_NEVER, (struct rdl_limits){0}), RDL_OK);
+}
+
+static const struct eth_port *port_of(const struct fixture *f, uint32_t station)
+{
+    return &f->lab->state->hosts[f->host[station].raw - 1]->port;
+}
+
+static void change(struct fixture *f, struct model *m, struct prng *r)
+{
+    const uint32_t function = 1 + (uint32_t)prng_below(r, GUESTS);
+    struct rdl_vf_settings *set = &m->set[function];
+
+    switch (prng_below(r, 5)) {
+    case 0:
+        m->cable = !m->cable;
+        assert_int_equal(rdl_link_raise(f->lab, f->cable, m->cable), RDL_OK);
+        return;
+    case 1:
+        set->state = (uint32_t)prng_below(r, 3);
+        break;
+    case 2:
+        set->spoofchk = !set->spoofchk;
+        break;
+    case 3:
+        set->trust = !set->trust;
+        break;
+    default: /* an address of its own, or that of another function */
+        memcpy(set->mac, m->own[prng_below(r, STATIONS)], 6);
+        set->mac[4] = (uint8_t)(prng_below(r, 2) * 0x77);
+        break;
+    }
+    assert_int_equal(rdl_vf_set(f->lab, f->host[0], function - 1, set), RDL_OK);
+}
+
+static void compare(const struct fixture *f, const struct model *m)
+{
+    uint64_t spoofed = 0, unroutable = 0;
+
+    for (uint32_t i = 0; i < STATIONS; i++) {
+        assert_int_equal(port_of(f, i)->rcvd_frames, m->got[i]);
+        spoofed += port_of(f, i)->tx_drops[DROP_SPOOFED];
+        unroutable += i == OUTSIDE ? 0 : port_of(f, i)->tx_drops[DROP_NO_ROUTE];
+    }
+    assert_int_equal(spoofed, m->spoofed);
+    assert_int_equal(unroutable, m->unroutable);
+}
+
+static void frames_go_where_the_rules_say(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 4; seed++) {
+        struct prng r = prng_stream(seed, 1);
+        struct fixture f;
+        struct model m;
+
+        set_up(&f, seed);
+        start_model(&f, &m);
+        for (uint32_t i = 0; i < STEPS; i++) {
+            const uint32_t from = (uint32_t)prng_below(&r, STATIONS);
+            const uint32_t forged = (uint32_t)prng_below(&r, 4);
+            const uint32_t to = (uint32_t)prng_below(&r, MACS);
+            const uint32_t as = forged ? from : (uint32_t)prng_below(&r, STATIONS);
+            uint8_t dst[6], src[6];
+
+            if (prng_below(&r, 8) == 0)
+                change(&f, &m, &r);
+            memcpy(dst, to < FUNCTIONS && to > 0 ? mac_of(&m, to) : m.own[to], 6);
+            memcpy(src, as < FUNCTIONS && as > 0 ? mac_of(&m, as) : m.own[as], 6);
+            expect_frame(&m, from, dst, src);
+            send(&f, from, dst, src);
+            compare(&f, &m);
+        }
+        assert_true(m.spoofed > 50 && m.unroutable > 50 && m.got[OUTSIDE] > 50);
+        rdl_lab_free(f.lab);
+    }
+}
+
+static enum rdl_status try(struct rdl_lab *lab, const struct rdl_host_config *c)
+{
+    rdl_host ignored;
+
+    return rdl_host_add(lab, c, &ignored);
+}
+
+static void not_everything_is_a_guest(void **state)
+{
+    struct fixture f;
+    struct rdl_vf_settings set;
+
+    (void)state;
+    set_up(&f, 1);
+#define CONFIG(...) &(struct rdl_host_config){.name = "x", .device = DEVICE_virtio, __VA_ARGS__}
+    assert_int_equal(try(f.lab, CONFIG(.on = "h1")), RDL_ERR_NOT_FOUND);
+    assert_int_equal(try(f.lab, CONFIG(.on = "g1")), RDL_ERR_NOT_FOUND);
+    assert_int_equal(try(f.lab, CONFIG(.on = "nobody")), RDL_ERR_NOT_FOUND);
+    assert_int_equal(try(f.lab, CONFIG(.on = "m1", .vf = GUESTS + 2)), RDL_ERR_NOT_FOUND);
+    assert_int_equal(try(f.lab, CONFIG(.on = "m1", .vf = 0)), RDL_ERR_BUSY);
+    assert_int_equal(try(f.lab, CONFIG(.on = "m1", .vf = GUESTS, .vfs = 1)), RDL_ERR_INVAL);
+    assert_int_equal(try(f.lab, CONFIG(.vfs = RDL_VFS_MAX + 1)), RDL_ERR_INVAL);
+    assert_int_equal(try(f.lab, CONFIG(.vf = 1)), RDL_ERR_INVAL);
+    assert_int_equal(
+        try(f.lab, &(struct rdl_host_config){.name = "x", .vfs = 1, .device = DEVICE_pvrdma}),
+        RDL_ERR_UNSUPPORTED);
+    /* A guest that cannot boot gives its function back. */
+    assert_int_equal(try(f.lab, CONFIG(.on = "m1", .vf = GUESTS, .ram_bytes = 65536)),
+                     RDL_ERR_NOMEM);
+    assert_int_equal(try(f.lab, CONFIG(.on = "m1", .vf = GUESTS)), RDL_OK);
+    assert_int_equal(rdl_vf_get(f.lab, f.host[0], GUESTS + 2, &set), RDL_ERR_NOT_FOUND);
+    assert_int_equal(rdl_vf_get(f.lab, f.host[1], 0, &set), RDL_ERR_NOT_FOUND);
+    assert_int_equal(rdl_vf_get(f.lab, f.host[0], 0, &set), RDL_OK);
+    set.min_tx_bps = 2;
+    set.max_tx_bps = 1;
+    assert_int_equal(rdl_vf_set(f.lab, f.host[0], 0, &set), RDL_ERR_INVAL);
+    set.max_tx_bps = 0;
+    assert_int_equal(rdl_vf_set(f.lab, f.host[0], 0, &set), RDL_OK);
+    set.mac[0] = 1;
+    assert_int_equal(rdl_vf_set(f.lab, f.host[0], 0, &set), RDL_ERR_INVAL);
+    set.mac[0] = 0;
+    set.state = 3;
+    assert_int_equal(rdl_vf_set(f.lab, f.host[0], 0, &set), RDL_ERR_INVAL);
+    rdl_lab_free(f.lab);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(frames_go_where_the_rules_say),
+        cmocka_unit_test(not_everything_is_a_guest),
+    };
+
+    return cmocka_run_group_tests_name("machine", tests, NULL, NULL);
+}
