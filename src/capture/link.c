@@ -9,14 +9,13 @@
 #include "emu/wire/checksum.h"
 #include "emu/wire/eth.h"
 #include "emu/wire/udp.h"
+#include "emu/wire/vlan.h"
 
-#define ETHERTYPE_VLAN    0x8100u
 #define ETHERTYPE_QINQ    0x88a8u
 #define ETHERTYPE_QINQ1   0x9100u /* the same, before it was standardized */
 #define ETHERTYPE_ROCE_V1 0x8915u
 #define ETHERTYPE_CONTROL 0x8808u /* MAC control: PAUSE and PFC [IEEE 802.3, 31] */
 #define ETHERTYPE_BRIDGED 0x6558u /* a whole Ethernet frame, in Geneve */
-#define VLAN_BYTES        4u
 #define VLAN_TAGS_MAX     4u
 #define SLL_BYTES         16u
 #define SLL2_BYTES        20u
@@ -73,12 +72,12 @@ static bool skip_ethernet(struct link_part *p)
 
 static void skip_tags(struct link_part *p)
 {
-    for (unsigned i = 0; i < VLAN_TAGS_MAX && p->n >= VLAN_BYTES; i++) {
+    for (unsigned i = 0; i < VLAN_TAGS_MAX && p->n >= VLAN_TAG_BYTES; i++) {
         if (p->ethertype != ETHERTYPE_VLAN && p->ethertype != ETHERTYPE_QINQ &&
             p->ethertype != ETHERTYPE_QINQ1)
             return;
         p->ethertype = ld_be16(p->at + 2);
-        skip(p, VLAN_BYTES);
+        skip(p, VLAN_TAG_BYTES);
     }
 }
 

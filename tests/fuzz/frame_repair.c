@@ -8,6 +8,7 @@
 #include "emu/wire/icmp.h"
 #include "emu/wire/icrc.h"
 #include "emu/wire/packet.h"
+#include "emu/wire/vlan.h"
 
 #define IPV4_TOTAL_AT    (ETH_BYTES + 2u)
 #define IPV4_PROTOCOL_AT (ETH_BYTES + 9u)
@@ -58,10 +59,13 @@ static void repair_sums(uint8_t *frame, size_t n, unsigned version, unsigned pro
 
 void frame_repair(uint8_t *frame, size_t n, unsigned what)
 {
-    const unsigned version = version_of(frame, n);
-    unsigned protocol;
+    const size_t tag_bytes = vlan_bytes(frame, n);
+    unsigned version, protocol;
     size_t icrc_at;
 
+    frame += tag_bytes;
+    n -= tag_bytes;
+    version = version_of(frame, n);
     if (version == 0 || n > UINT16_MAX)
         return;
     protocol = frame[version == 4 ? IPV4_PROTOCOL_AT : IPV6_NEXT_AT];

@@ -23,6 +23,7 @@
 #include "emu/wire/nd.h"
 #include "emu/wire/packet.h"
 #include "emu/wire/parse.h"
+#include "emu/wire/vlan.h"
 #include "frame_repair.h"
 #include "fuzz.h"
 
@@ -110,8 +111,10 @@ static void try_grh(const struct packet *p)
     (void)grh_parse(&grh, area);
 }
 
+/* The packet that was parsed from @frame is built again, without a tag. */
 static void build_again(const struct packet *p, const uint8_t *frame, size_t n)
 {
+    const uint8_t *behind = frame + vlan_bytes(frame, n);
     size_t once_bytes, twice_bytes;
     uint8_t *once, *twice;
     struct packet q;
@@ -124,9 +127,11 @@ static void build_again(const struct packet *p, const uint8_t *frame, size_t n)
     twice = built(&q, &twice_bytes);
     FUZZ_CHECK(once_bytes == twice_bytes && memcmp(once, twice, once_bytes) == 0);
     if (p->bth.pad_bytes == packet_pad_bytes(p->payload_bytes)) {
-        FUZZ_CHECK(once_bytes <= n);
-        forgive(p, once, frame, once_bytes);
-        FUZZ_CHECK(memcmp(once, frame, once_bytes) == 0);
+        FUZZ_CHECK(p->is_tagged == (behind != frame) && behind + once_bytes <= frame + n);
+        forgive(p, once, behind, once_bytes);
+        FUZZ_CHECK(memcmp(once, frame, ETH_ETHERTYPE_AT) == 0);
+        FUZZ_CHECK(memcmp(once + ETH_ETHERTYPE_AT, behind + ETH_ETHERTYPE_AT,
+                          once_bytes - ETH_ETHERTYPE_AT) == 0);
     }
     try_grh(p);
     free(once);

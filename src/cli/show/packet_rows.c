@@ -9,6 +9,7 @@
 #include "emu/wire/icrc.h"
 #include "emu/wire/mad.h"
 #include "emu/wire/packet.h"
+#include "emu/wire/vlan.h"
 
 /* Position while walking over a frame from front to back. */
 struct packet_walk {
@@ -60,15 +61,22 @@ static bool walk_header(struct packet_walk *w, const struct wire_header *h)
     return true;
 }
 
+/* Emits the fields of the Ethernet header and of a tag. */
+static bool walk_ethernet(struct packet_walk *w)
+{
+    return walk_header(w, &header_eth) &&
+           (ld_be16(w->frame + ETH_ETHERTYPE_AT) != ETHERTYPE_VLAN || walk_header(w, &header_vlan));
+}
+
 /* Emits the Ethernet, IP and UDP fields.  Returns false if no BTH follows. */
 static bool walk_network(struct packet_walk *w, size_t *ret_ip, size_t *ret_end)
 {
     size_t ethertype, ip_bytes;
     const uint8_t *ip;
 
-    if (!walk_header(w, &header_eth))
+    if (!walk_ethernet(w))
         return false;
-    ethertype = (size_t)w->frame[12] << 8 | w->frame[13];
+    ethertype = ld_be16(w->frame + w->pos - 2);
     *ret_ip = w->pos;
     ip = w->frame + w->pos;
     if (ethertype == ETHERTYPE_IPV4) {
@@ -157,7 +165,7 @@ static bool walk_mad(struct packet_walk *w, size_t bytes)
 static void walk_icrc(struct packet_walk *w, size_t ip)
 {
     const uint32_t stored = ld_le32(w->frame + w->pos);
-    const unsigned version = w->frame[12] == ETHERTYPE_IPV4 >> 8 ? 4 : 6;
+    const unsigned version = ld_be16(w->frame + ip - 2) == ETHERTYPE_IPV4 ? 4 : 6;
     char value[96];
     struct text t = text_on(value, sizeof(value));
     uint32_t right;

@@ -8,11 +8,19 @@
 #include "emu/facts/enum/op_header.h"
 #include "emu/facts/opcode.h"
 #include "emu/wire/packet.h"
+#include "emu/wire/vlan.h"
 
 static const struct wire_field f_eth[] = {
     {"destination", 0, 6, 0, HOW_MAC},
     {"source", 6, 6, 0, HOW_MAC},
     {"type", 12, 2, 0, HOW_ETHERTYPE},
+};
+
+static const struct wire_field f_vlan[] = {
+    {"priority", 0, 1, 0xe0, HOW_DEC},
+    {"drop eligible", 0, 1, 0x10, HOW_FLAG},
+    {"VLAN", 0, 2, 0x0fff, HOW_DEC},
+    {"type", 2, 2, 0, HOW_ETHERTYPE},
 };
 
 static const struct wire_field f_ipv4[] = {
@@ -104,6 +112,7 @@ static const struct wire_field f_cnp[] = {{"reserved", 0, 16, 0, HOW_RAW}};
     }
 
 const struct wire_header header_eth = HEADER("Ethernet", ETH_BYTES, f_eth);
+const struct wire_header header_vlan = HEADER("802.1Q", VLAN_TAG_BYTES, f_vlan);
 const struct wire_header header_ipv4 = HEADER("IPv4", IPV4_BYTES, f_ipv4);
 const struct wire_header header_ipv6 = HEADER("IPv6", IPV6_BYTES, f_ipv6);
 const struct wire_header header_udp = HEADER("UDP", UDP_BYTES, f_udp);
@@ -183,6 +192,7 @@ static void add_number(struct text *t, const struct wire_field *f, uint64_t v)
         text_addf(t, "0x%04llx%s", (unsigned long long)v,
                   v == ETHERTYPE_IPV4   ? " IPv4"
                   : v == ETHERTYPE_IPV6 ? " IPv6"
+                  : v == ETHERTYPE_VLAN ? " tag of a VLAN"
                                         : "");
         break;
     case HOW_PROTOCOL:

@@ -42,7 +42,8 @@ struct wire_header {
     size_t n_fields;
 };
 
-extern const struct wire_header header_eth, header_ipv4, header_ipv6, header_udp, header_bth;
+extern const struct wire_header header_eth, header_vlan, header_ipv4, header_ipv6, header_udp,
+    header_bth;
 
 /* Returns the table of the extension header @h, a row of op_headers. */
 struct wire_header wire_extension(const struct op_header_info *h);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Ethernet II header.  VLAN tags are not supported: for a tagged frame eth_read() sets the
- * ethertype of the tag, which callers treat as an unknown protocol.
+/* Ethernet II header, without the tag of a VLAN (vlan.h).  For a tagged frame eth_read() sets the
+ * ethertype of the tag.
  */
 #ifndef EMU_WIRE_ETH_H
 #define EMU_WIRE_ETH_H

@@ -14,6 +14,7 @@
 #include "emu/wire/mad.h"
 #include "emu/wire/packet.h"
 #include "emu/wire/udp.h"
+#include "emu/wire/vlan.h"
 
 #define IPV4_CHECKSUM_AT 10u
 
@@ -21,7 +22,7 @@
 #define WF_MESSAGE WF_OF_MAD(MAD_PART_HEADER, 16, 0)
 
 /* The header that contains a field. */
-enum field_region { IN_ETH, IN_IPV4, IN_IPV6, IN_UDP, IN_BTH, IN_EXT, IN_PAYLOAD, IN_ICRC };
+enum field_region { IN_ETH, IN_TAG, IN_IPV4, IN_IPV6, IN_UDP, IN_BTH, IN_EXT, IN_PAYLOAD, IN_ICRC };
 
 struct field_row {
     enum wire_field_id id;
@@ -34,6 +35,9 @@ struct field_row {
 static const struct field_row rows[] = {
     {WF_MAC_DST, IN_ETH, 0, 0, 6, 0},
     {WF_MAC_SRC, IN_ETH, 0, 6, 6, 0},
+    {WF_VLAN, IN_TAG, 0, 2, 2, VLAN_VID_MASK},
+    {WF_PCP, IN_TAG, 0, 2, 1, 0xe0},
+    {WF_DEI, IN_TAG, 0, 2, 1, 0x10},
     {WF_DSCP, IN_IPV4, 0, 1, 1, 0xfc},
     {WF_DSCP, IN_IPV6, 0, 0, 2, 0x0fc0},
     {WF_ECN, IN_IPV4, 0, 1, 1, 0x03},
@@ -96,6 +100,7 @@ static size_t ext_at(const uint8_t *frame, size_t bth, unsigned header)
 }
 
 /* Returns the offset in the frame of the header that contains @r; SIZE_MAX if the frame lacks it.
+ * A frame with a tag is passed from the end of the tag on, see vlan.h, unless is_at_front(@r).
  */
 static size_t begins_at(const struct field_row *r, const uint8_t *frame, size_t icrc)
 {
@@ -106,6 +111,8 @@ static size_t begins_at(const struct field_row *r, const uint8_t *frame, size_t 
     switch (r->in) {
     case IN_ETH:
         return 0;
+    case IN_TAG:
+        return vlan_is_tagged(frame, icrc) ? ETH_ETHERTYPE_AT : SIZE_MAX;
     case IN_IPV4:
         return is_ipv6(frame) ? SIZE_MAX : ETH_BYTES;
     case IN_IPV6:
@@ -162,15 +169,21 @@ static size_t part_at(enum mad_part part, const uint8_t *mad, size_t bytes)
     return SIZE_MAX;
 }
 
-/* As field_place(), for the fields of @rows. */
-static struct field_place row_place(uint32_t id, const uint8_t *frame, size_t icrc)
+/* Returns true for the fields of the Ethernet header and of the tag. */
+static bool is_at_front(const struct field_row *r)
+{
+    return r->in == IN_ETH || r->in == IN_TAG;
+}
+
+/* As field_place(), for the fields of @rows, of which it uses those with @front. */
+static struct field_place row_place(uint32_t id, bool front, const uint8_t *frame, size_t icrc)
 {
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         const struct field_row *r = &rows[i];
         const size_t end = r->in == IN_ICRC ? icrc + ICRC_BYTES : icrc;
         size_t at;
 
-        if (r->id != id)
+        if (r->id != id || is_at_front(r) != front)
             continue;
         at = begins_at(r, frame, icrc);
         if (at != SIZE_MAX && at + r->at + r->bytes <= end)
@@ -183,12 +196,12 @@ static struct field_place row_place(uint32_t id, const uint8_t *frame, size_t ic
 static struct field_place mad_place(const struct mad_field *f, enum mad_part part,
                                     const uint8_t *frame, size_t icrc)
 {
-    const struct field_place payload = row_place(WF_PAYLOAD, frame, icrc);
-    const struct field_place qpn = row_place(WF_DEST_QPN, frame, icrc);
+    const struct field_place payload = row_place(WF_PAYLOAD, false, frame, icrc);
+    const struct field_place qpn = row_place(WF_DEST_QPN, false, frame, icrc);
     size_t at;
 
     if (payload.bytes == 0 || field_get(&qpn, frame) != QPN_GSI ||
-        row_place(WF_SRC_QPN, frame, icrc).bytes == 0)
+        row_place(WF_SRC_QPN, false, frame, icrc).bytes == 0)
         return (struct field_place){0, 0, 0};
     at = part_at(part, frame + payload.at, icrc - payload.at);
     if (at == SIZE_MAX)
@@ -199,14 +212,21 @@ static struct field_place mad_place(const struct mad_field *f, enum mad_part par
 
 struct field_place field_place(enum wire_field_id id, const uint8_t *frame, size_t len)
 {
-    const size_t icrc = packet_icrc_at(frame, len);
+    const size_t icrc = packet_icrc_at(frame, len), tag_bytes = vlan_bytes(frame, len);
     const uint32_t row = id == WF_CM ? WF_MESSAGE : (uint32_t)id;
     const struct mad_field *f = mad_row(row);
+    const uint8_t *behind = frame + tag_bytes;
+    struct field_place p = {0, 0, 0};
 
     if (icrc == 0)
-        return (struct field_place){0, 0, 0};
-    return f ? mad_place(f, (enum mad_part)WF_MAD_PART(row), frame, icrc)
-             : row_place(row, frame, icrc);
+        return p;
+    p = row_place(row, true, frame, icrc);
+    if (p.bytes > 0)
+        return p;
+    p = f ? mad_place(f, (enum mad_part)WF_MAD_PART(row), behind, icrc - tag_bytes)
+          : row_place(row, false, behind, icrc - tag_bytes);
+    p.at += tag_bytes;
+    return p;
 }
 
 static unsigned shift_of(uint64_t mask)
@@ -253,8 +273,11 @@ void field_flip(const struct field_place *p, uint8_t *frame)
 
 void field_mend_ip(uint8_t *frame, size_t len)
 {
-    uint8_t *ip = frame + ETH_BYTES;
+    const size_t tag_bytes = vlan_bytes(frame, len);
+    uint8_t *ip = frame + tag_bytes + ETH_BYTES;
 
+    frame += tag_bytes;
+    len -= tag_bytes;
     if (len < ETH_BYTES + IPV4_BYTES || ld_be16(frame + ETH_ETHERTYPE_AT) != ETHERTYPE_IPV4)
         return;
     st_be16(ip + IPV4_CHECKSUM_AT, 0);
@@ -263,6 +286,10 @@ void field_mend_ip(uint8_t *frame, size_t len)
 
 bool field_is_ip(const uint8_t *frame, size_t len)
 {
+    const size_t tag_bytes = vlan_bytes(frame, len);
+
+    frame += tag_bytes;
+    len -= tag_bytes;
     if (len < ETH_BYTES + IPV4_BYTES)
         return false;
     return ld_be16(frame + ETH_ETHERTYPE_AT) == ETHERTYPE_IPV4
@@ -272,9 +299,11 @@ bool field_is_ip(const uint8_t *frame, size_t len)
 
 void field_mark(uint8_t *frame, size_t len)
 {
-    if (is_ipv6(frame))
-        frame[ETH_BYTES + 1] |= ECN_CE << 4;
+    const size_t tag_bytes = vlan_bytes(frame, len), ip = ETH_BYTES + tag_bytes;
+
+    if (is_ipv6(frame + tag_bytes))
+        frame[ip + 1] |= ECN_CE << 4;
     else
-        frame[ETH_BYTES + 1] |= ECN_CE;
+        frame[ip + 1] |= ECN_CE;
     field_mend_ip(frame, len);
 }

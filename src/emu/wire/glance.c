@@ -17,6 +17,7 @@
 #include "emu/wire/packet.h"
 #include "emu/wire/parse.h"
 #include "emu/wire/udp.h"
+#include "emu/wire/vlan.h"
 
 /* Offsets within the headers. */
 #define IPV4_TOTAL_AT     2u
@@ -205,7 +206,8 @@ static bool may_be_group(const uint8_t *frame, size_t len)
            ip[IPV6_PROTOCOL_AT] == IP_PROTOCOL_HOP_BY_HOP && ip[IPV6_BYTES] == IP_PROTOCOL_ICMPV6;
 }
 
-struct glance glance(const uint8_t *frame, size_t len)
+/* As glance(), for the frame without its tag. */
+static struct glance glance_plain(const uint8_t *frame, size_t len)
 {
     const struct ip_glance g = glance_ip(frame, len);
     struct glance out = {.opcode = FRAME_OTHER};
@@ -231,4 +233,11 @@ struct glance glance(const uint8_t *frame, size_t len)
         out.opcode = FRAME_TCP;
     }
     return out;
+}
+
+struct glance glance(const uint8_t *frame, size_t len)
+{
+    const size_t tag_bytes = vlan_bytes(frame, len);
+
+    return glance_plain(frame + tag_bytes, len - tag_bytes);
 }

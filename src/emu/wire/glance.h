@@ -15,7 +15,8 @@
 #include "emu/wire/addr.h"
 
 /* Returns true with the destination IP address in @ret_dst if the frame is UDP to the RoCEv2 port.
- * Otherwise returns false and leaves @ret_dst unchanged.
+ * Otherwise returns false and leaves @ret_dst unchanged.  A frame with the tag of a VLAN is none:
+ * ports look at frames behind their tag.
  */
 bool glance_is_roce(const uint8_t *frame, size_t len, uint8_t ret_dst[GID_BYTES]);
 
@@ -37,8 +38,8 @@ struct glance {
     uint32_t cm; /* enum cm_message, as packet_message() */
 };
 
-/* Returns the class and the main fields of a frame, which can consist of any bytes.  The opcode is
- * FRAME_OTHER if the protocol is unknown.
+/* Returns the class and the main fields of a frame, which can consist of any bytes.  The tag of a
+ * VLAN makes no difference.  The opcode is FRAME_OTHER if the protocol is unknown.
  */
 struct glance glance(const uint8_t *frame, size_t len);
 

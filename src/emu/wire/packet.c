@@ -9,6 +9,7 @@
 #include "emu/wire/icrc.h"
 #include "emu/wire/mad.h"
 #include "emu/wire/parse.h"
+#include "emu/wire/vlan.h"
 
 _Static_assert(sizeof(((struct packet *)0)->imm_data) == IMM_BYTES, "immediate data has room");
 
@@ -19,13 +20,28 @@ size_t packet_frame_bytes(const struct packet *p)
            packet_pad_bytes(p->payload_bytes) + ICRC_BYTES;
 }
 
+/* Parses the Ethernet header, and the tag of a VLAN if there is one. */
+static enum drop_reason parse_ethernet(struct packet *out, struct rd_cur *in)
+{
+    const enum drop_reason why = eth_parse(&out->eth, in);
+
+    out->is_tagged = false;
+    out->tci = 0;
+    if (why != DROP_NONE || out->eth.ethertype != ETHERTYPE_VLAN)
+        return why;
+    out->is_tagged = true;
+    out->tci = (uint16_t)rd_be(in, 2);
+    out->eth.ethertype = (uint16_t)rd_be(in, 2);
+    return in->bad ? DROP_SHORT : DROP_NONE;
+}
+
 /* Checks everything from the Ethernet header to the UDP header.  @in is then at the BTH and ends
  * with the ICRC.
  */
 static enum drop_reason parse_network(struct packet *out, struct rd_cur *in)
 {
     struct udp udp;
-    enum drop_reason why = eth_parse(&out->eth, in);
+    enum drop_reason why = parse_ethernet(out, in);
 
     if (why != DROP_NONE)
         return why;
@@ -53,6 +69,7 @@ static enum drop_reason parse_network(struct packet *out, struct rd_cur *in)
 
 /* The bounds of the part that the BTH describes. */
 struct extent {
+    const uint8_t *ip; /* beginning of what the ICRC covers */
     const uint8_t *bth;
     const uint8_t *icrc; /* end of what the ICRC covers */
 };
@@ -76,7 +93,10 @@ static inline bool parse_plain(struct packet *out, const uint8_t *frame, size_t 
     if (out->ip.protocol != IP_PROTOCOL_UDP || udp.dst_port != UDP_PORT_ROCE ||
         udp.bytes != out->ip.payload_bytes || udp.bytes < UDP_BYTES + BTH_BYTES + ICRC_BYTES)
         return false;
+    out->is_tagged = false;
+    out->tci = 0;
     out->udp_src_port = udp.src_port;
+    ret->ip = ip;
     ret->bth = ip + IPV4_BYTES + UDP_BYTES;
     ret->icrc = ip + IPV4_BYTES + udp.bytes - ICRC_BYTES;
     return true;
@@ -96,7 +116,8 @@ static enum drop_reason find_extent(struct packet *out, const uint8_t *frame, si
         return why;
     if (rd_left(&in) < BTH_BYTES + ICRC_BYTES)
         return DROP_SHORT;
-    *ret = (struct extent){in.p, in.end - ICRC_BYTES};
+    *ret = (struct extent){frame + ETH_BYTES + (out->is_tagged ? VLAN_TAG_BYTES : 0), in.p,
+                           in.end - ICRC_BYTES};
     return DROP_NONE;
 }
 
@@ -186,37 +207,46 @@ uint32_t packet_message(const struct packet *p)
     return mad_message(p->payload, p->payload_bytes);
 }
 
-/* Returns the offset of the BTH. */
-static size_t bth_at(const uint8_t *frame)
+/* Returns the offset of the IP header in a frame whose ICRC is at @icrc_at. */
+static size_t ip_at(const uint8_t *frame, size_t icrc_at)
 {
-    return ETH_BYTES + ip_header_bytes(frame[ETH_BYTES] >> 4) + UDP_BYTES;
+    return ETH_BYTES + vlan_bytes(frame, icrc_at);
+}
+
+/* Returns the offset of the BTH. */
+static size_t bth_at(const uint8_t *frame, size_t icrc_at)
+{
+    const size_t ip = ip_at(frame, icrc_at);
+
+    return ip + ip_header_bytes(frame[ip] >> 4) + UDP_BYTES;
 }
 
 uint32_t packet_icrc_of_rxe(const uint8_t *frame, size_t icrc_at)
 {
-    const uint8_t *bth = frame + bth_at(frame);
-    const uint32_t once = icrc_compute(frame + ETH_BYTES, icrc_at - ETH_BYTES);
+    const uint8_t *bth = frame + bth_at(frame, icrc_at), *ip = frame + ip_at(frame, icrc_at);
+    const uint32_t once = icrc_compute(ip, (size_t)(frame + icrc_at - ip));
 
     return icrc_more(once, bth, (size_t)(frame + icrc_at - bth));
 }
 
 bool packet_has_icrc_of_rxe(const uint8_t *frame, size_t icrc_at)
 {
-    return icrc_at >= bth_at(frame) + BTH_BYTES && frame[bth_at(frame)] == OP_RC_FLUSH &&
+    const size_t bth = bth_at(frame, icrc_at);
+
+    return icrc_at >= bth + BTH_BYTES && frame[bth] == OP_RC_FLUSH &&
            ld_le32(frame + icrc_at) == packet_icrc_of_rxe(frame, icrc_at);
 }
 
 /* As packet_parse(), but the contents of @out are undefined if the packet is refused. */
 static enum drop_reason parse(struct packet *out, const uint8_t *frame, size_t len)
 {
-    const uint8_t *ip = frame + ETH_BYTES;
     struct extent e;
     const enum drop_reason why = find_extent(out, frame, len, &e);
     uint32_t should;
 
     if (why != DROP_NONE)
         return why;
-    should = icrc_compute(ip, (size_t)(e.icrc - ip));
+    should = icrc_compute(e.ip, (size_t)(e.icrc - e.ip));
     out->icrc_of_rxe =
         ld_le32(e.icrc) != should && packet_has_icrc_of_rxe(frame, (size_t)(e.icrc - frame));
     if (ld_le32(e.icrc) != should && !out->icrc_of_rxe) {
@@ -331,7 +361,7 @@ void packet_finish(uint8_t *frame, size_t frame_bytes)
 {
     uint8_t *icrc = frame + frame_bytes - ICRC_BYTES;
 
-    st_le32(icrc, packet_sum(frame, icrc));
+    st_le32(icrc, packet_sum(frame + vlan_bytes(frame, frame_bytes), icrc));
 }
 
 uint32_t packet_sum(const uint8_t *frame, const uint8_t *payload)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* A complete RoCEv2 frame, decoded: Ethernet, IP, UDP, BTH, extension headers, payload, pad, ICRC.
  *
+ * A received frame may have the tag of a VLAN.  Frames are built without one: ports push it.
+ *
  * Receiving: packet_parse() checks the frame.  The result points into the frame; nothing is copied
  * or allocated.
  *
@@ -28,9 +30,11 @@
  * ignored by packet_build().
  */
 struct packet {
-    struct eth eth;
-    struct ip ip;
+    struct eth eth; /* its ethertype is that behind the tag */
+    bool is_tagged; /* has the tag of a VLAN, whose contents are @tci; ignored by packet_build() */
+    uint16_t tci;
     uint16_t udp_src_port;
+    struct ip ip;
     struct bth bth;
     const struct op_info *op; /* properties of bth.opcode */
     struct deth deth;
@@ -100,7 +104,7 @@ struct packet_room packet_build_along(const struct packet_path *path, const stru
 uint8_t *packet_build(const struct packet *p, uint8_t *frame);
 
 /* Adds the ICRC to a frame that packet_build() wrote and whose payload is in place.  @frame_bytes
- * includes the ICRC.
+ * includes the ICRC.  The frame may have got a tag meanwhile.
  */
 void packet_finish(uint8_t *frame, size_t frame_bytes);
 

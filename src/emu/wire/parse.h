@@ -82,8 +82,8 @@ enum drop_reason igmp_parse(struct group_query *out, struct rd_cur *in);
 
 /* Decodes and checks @len bytes at @frame.  The checks, in this order, and their results:
  *
- *	Ethernet header present		DROP_SHORT
- *	IPv4 or IPv6			DROP_BAD_ETHERTYPE (VLAN tags, ARP)
+ *	Ethernet header and tag present	DROP_SHORT
+ *	IPv4 or IPv6			DROP_BAD_ETHERTYPE (ARP, a second VLAN tag)
  *	IP header			see ip_parse()
  *	UDP to port 4791		DROP_NOT_ROCE
  *	UDP length is the IP payload's	DROP_BAD_UDP_LENGTH

@@ -172,7 +172,8 @@ static size_t pfc(const struct captured *c, uint8_t *frame)
 /* Changes the frame to what is captured of it.  Returns its new length. */
 static size_t on_its_way(const struct captured *c, uint8_t *frame, size_t n)
 {
-    static const uint8_t tag[4] = {0x81, 0, 0, 7}, vxlan[8] = {8, 0, 0, 0, 0, 0, 42, 0};
+    static const uint8_t tag[4] = {0x81, 0, 0, 7}, tag2[4] = {0x88, 0xa8, 0xe0, 9},
+                         vxlan[8] = {8, 0, 0, 0, 0, 0, 42, 0};
     static const uint8_t geneve[12] = {1, 0, 0x65, 0x58, 0, 0, 42, 0, 1, 2, 3, 0};
 
     switch (c->way) {
@@ -185,6 +186,9 @@ static size_t on_its_way(const struct captured *c, uint8_t *frame, size_t n)
         return n;
     case TAGGED:
         return insert(frame, n, ETH_ETHERTYPE_AT, tag, sizeof(tag));
+    case TAGGED2:
+        n = insert(frame, n, ETH_ETHERTYPE_AT, tag, sizeof(tag));
+        return insert(frame, n, ETH_ETHERTYPE_AT, tag2, sizeof(tag2));
     case VXLAN:
         return in_tunnel(frame, n, 4789, vxlan, sizeof(vxlan));
     case GENEVE:

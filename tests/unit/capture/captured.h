@@ -32,6 +32,7 @@ enum captured_way {
     PLAIN,
     HOP,      /* behind a router: another MAC and TTL */
     TAGGED,   /* with a VLAN tag */
+    TAGGED2,  /* with two of them: that of a provider [IEEE 802.1ad] in front */
     VXLAN,    /* in a tunnel */
     GENEVE,   /* in a tunnel whose header has options */
     OPTIONS,  /* with IPv4 options */

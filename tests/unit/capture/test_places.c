@@ -42,7 +42,7 @@ static struct check checked(const struct captured *v, size_t n, const struct cap
 
 static void a_packet_is_found_in_each_kind_of_frame(void **state)
 {
-    static const enum captured_way ways[] = {PLAIN,  HOP,     TAGGED, VXLAN,
+    static const enum captured_way ways[] = {PLAIN,  HOP,     TAGGED, TAGGED2, VXLAN,
                                              GENEVE, OPTIONS, IN6,    IN6_MORE};
     const struct captured_known nothing = {.limits = unlimited};
 

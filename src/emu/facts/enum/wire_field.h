@@ -41,7 +41,10 @@
     X(WF, ICRC, 32, "the invariant CRC itself")                                                    \
     X(WF, CM, 33, "message of the connection manager: attribute ID of its MAD")                    \
     X(WF, PLACEMENT, 34, "placement type of the FETH: 1 global visibility, 2 persistence")         \
-    X(WF, SELECTIVITY, 35, "selectivity level of the FETH: 0 a range, 1 a whole region")
+    X(WF, SELECTIVITY, 35, "selectivity level of the FETH: 0 a range, 1 a whole region")           \
+    X(WF, VLAN, 36, "VLAN of the tag")                                                             \
+    X(WF, PCP, 37, "priority of the tag")                                                          \
+    X(WF, DEI, 38, "drop eligible bit of the tag")
 
 enum wire_field_id { ENUM_WIRE_FIELD(ENUM_MEMBER) WIRE_FIELDS };
 
