@@ -153,6 +153,10 @@ struct rdl_host_config {
     uint32_t idle_vfs; /* as many of @vfs are not enabled when the machine boots */
     const char *on;
     uint32_t vf;
+    /* VLAN of the Ethernet port, 1 to 4094: it tags every frame that it sends, with priority @pcp
+     * (0 to 7), and drops frames of other VLANs.  0: frames have no tag, and @pcp is 0.
+     */
+    uint32_t vlan, pcp;
 };
 
 /* Returns what people call RDMA devices of type @device (enum device_type): "virtio-rdma".  Returns
@@ -162,6 +166,9 @@ const char *rdl_device_name(uint32_t device);
 
 /* Returns the type of the RDMA device of @host (enum device_type), which must exist. */
 uint32_t rdl_host_device(const struct rdl_lab *lab, rdl_host host);
+
+/* Sets *@ret_vlan and *@ret_pcp to rdl_host_config.vlan and .pcp of @host, which must exist. */
+void rdl_host_vlan(const struct rdl_lab *lab, rdl_host host, uint32_t *ret_vlan, uint32_t *ret_pcp);
 
 /* Adds a host and boots it: one tick with many events.
  *

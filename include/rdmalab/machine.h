@@ -21,6 +21,8 @@ struct rdl_vf_settings {
     uint32_t state;      /* enum vf_state */
     uint64_t max_tx_bps; /* most that it sends, in bit/s; 0: no limit */
     uint64_t min_tx_bps; /* rate in bit/s up to which it goes first; 0: no guarantee */
+    uint32_t vlan,
+        qos; /* VLAN and priority of its tags, see rdl_host_config.vlan; 0: its guest's */
     bool spoofchk;       /* frames with another source MAC are dropped */
     bool trust;          /* its guest may choose a MAC other than @mac */
 };
@@ -31,8 +33,8 @@ struct rdl_vf_settings {
  * Return: RDL_OK
  *	   RDL_ERR_STALE      there is no such host
  *	   RDL_ERR_NOT_FOUND  the host is no machine, or has no such VF
- *	   RDL_ERR_INVAL      a MAC is of a group, a state is unknown, or the maximum is below the
- *	                      minimum
+ *	   RDL_ERR_INVAL      a MAC is of a group, a state is unknown, the maximum is below the
+ *	                      minimum, a VLAN or a priority does not exist
  */
 RDL_MUST_CHECK enum rdl_status rdl_vf_get(const struct rdl_lab *lab, rdl_host machine, uint32_t vf,
                                           struct rdl_vf_settings *ret);

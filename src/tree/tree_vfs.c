@@ -41,6 +41,10 @@ static void print_vf(FILE *out, const struct rdl_lab *lab, size_t number, const 
     (void)tree_leaf(lab, vf, LEAF_vf_guest, &guest);
     fprintf(out, "vf %-3zu link/ether %s brd ff:ff:ff:ff:ff:ff", number,
             mac.text[0] ? mac.text : "00:00:00:00:00:00");
+    if (tree_number(lab, vf, LEAF_vf_vlan))
+        fprintf(out, ", vlan %" PRIu64, tree_number(lab, vf, LEAF_vf_vlan));
+    if (tree_number(lab, vf, LEAF_vf_qos))
+        fprintf(out, ", qos %" PRIu64, tree_number(lab, vf, LEAF_vf_qos));
     print_rate(out, lab, vf, LEAF_vf_max_tx_rate);
     print_rate(out, lab, vf, LEAF_vf_min_tx_rate);
     fprintf(out, ", spoof checking %s, link-state %s, trust %s", on_off(lab, vf, LEAF_vf_spoofchk),

@@ -29,10 +29,16 @@ class Frame:
         words = ("CORRUPT", "TRUNCATE", "WRONG ICRC")
         return any(word in c.upper() for c in self.comments for word in words)
 
+    def vlan(self):
+        """Number and priority of the frame's VLAN; None if it has no tag."""
+        tpid, tci = struct.unpack_from(">HH", self.data, 12) if len(self.data) >= 18 else (0, 0)
+        return (tci & 0xFFF, tci >> 13) if tpid == 0x8100 else None
+
     def ip(self):
         """IP version and the bytes from the IP header to its end; (None, b"") if it is not IP."""
-        ethertype = int.from_bytes(self.data[12:14], "big")
-        packet = self.data[14:]
+        at = 12 if self.vlan() is None else 16
+        ethertype = int.from_bytes(self.data[at:at + 2], "big")
+        packet = self.data[at + 2:]
         if ethertype == 0x0800:
             return 4, packet[:int.from_bytes(packet[2:4], "big")]
         if ethertype == 0x86DD:
@@ -56,7 +62,7 @@ def die(message):
 def tshark(path, fields):
     """One dictionary of @fields per frame; a field that occurs twice has its values separated by commas."""
     # It guesses what a payload is: one that begins with 81 00 is no VLAN tag.
-    command = ["tshark", "-n", "-r", path, "--disable-protocol", "rpcordma", "--disable-protocol", "vlan", "-T", "fields"]
+    command = ["tshark", "-n", "-r", path, "--disable-protocol", "rpcordma", "--disable-heuristic", "eth_over_ib", "-T", "fields"]
     for field in fields:
         command += ["-e", field]
     try:

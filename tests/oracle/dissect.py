@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: MIT
 """dissect.py FILE.pcapng [--events FILE.ndjson]: what does tshark make of the frames?
 
-No frame may be malformed, and every frame to UDP port 4791 must be read as RoCEv2.  With --events,
-the n-th "tx" event of a host must have the opcode, destination QPN and PSN that tshark reads in the
+No frame may be malformed, every frame to UDP port 4791 must be read as RoCEv2, and a VLAN must be read in exactly
+the frames that have a tag.  With --events,
+the n-th "tx" event of a host must have the opcode, destination QPN, PSN and length that tshark reads in the
 n-th frame that left the host's port, and the n-th event of a frame that no host received (it was "lost",
 or a port without a link dropped it) those of the n-th frame of the interface "wire.lost".  Exit status: 0 if all agree
 and there is at least one frame, 1 if not, 2 if nothing could be checked.
@@ -18,7 +19,7 @@ import capture
 LOST = "wire.lost"
 NO_HOST = "none"
 
-FIELDS = ["frame.number", "udp.dstport", "_ws.malformed", "_ws.expert.group",
+FIELDS = ["frame.number", "udp.dstport", "_ws.malformed", "_ws.expert.group", "vlan.id", "vlan.priority",
           "infiniband.bth.opcode", "infiniband.bth.destqp", "infiniband.bth.psn"]
 
 # The "malformed" group of Wireshark's expert information, PI_MALFORMED in epan/proto.h.
@@ -50,6 +51,9 @@ def check_dissection(frames, rows):
             yield f"frame {frame.number}: malformed"
         elif frame.is_roce() and not row["infiniband.bth.opcode"]:
             yield f"frame {frame.number}: not read as RoCEv2"
+        tag = (int(row["vlan.id"], 0), int(row["vlan.priority"], 0)) if row["vlan.id"] else None
+        if tag != frame.vlan():
+            yield f"frame {frame.number}: VLAN and priority {tag}, not {frame.vlan()}"
 
 
 def host_of(interface):
@@ -72,6 +76,9 @@ def compare(where, events, pairs):
         if want != got:
             yield f"{where}: event {i} says {want}, frame {frame.number} is {got}"
             return  # the rest would only repeat it
+        if not frame.damaged() and event.get("wire_bytes", len(frame.data)) != len(frame.data):
+            yield f"{where}: event {i} says {event['wire_bytes']} bytes, frame {frame.number} has {len(frame.data)}"
+            return
     if len(events) != len(pairs):
         yield f"{where}: {len(events)} events, {len(pairs)} frames"
 

@@ -3,7 +3,7 @@
 """icrc.py FILE.pcapng...: recomputes the ICRC of every RoCEv2 frame.
 
 All frames are judged by zlib and the masks written out here, IPv4 frames by Scapy's RoCE layer, too, which does not
-know IPv6.  Frames that a fault damaged on purpose are counted apart.  Exit status: 0 if
+know IPv6.  Scapy must find the same VLAN and priority in a frame with a tag, and its packet behind it.  Frames that a fault damaged on purpose are counted apart.  Exit status: 0 if
 all agree and there is at least one, 1 if not, 2 if nothing could be checked.
 """
 import logging
@@ -18,12 +18,18 @@ logging.getLogger("scapy").setLevel(logging.ERROR)
 try:
     from scapy.contrib.roce import BTH
     from scapy.layers.inet import IP
+    from scapy.layers.l2 import Dot1Q, Ether
 except ImportError:
     capture.die("needs Scapy (Debian: python3-scapy)")
 
 
 def icrc_of_scapy(packet):
     return IP(packet)[BTH].compute_icrc(b"")
+
+
+def tag_of_scapy(frame):
+    tag = Ether(frame.data)[Dot1Q]
+    return tag.vlan, tag.prio
 
 
 def icrc_ipv4(packet):
@@ -86,7 +92,9 @@ def check(frames, with_scapy=lambda packet: True):
             continue
         wanted = {ICRC[version](packet)}
         if version == 4 and with_scapy(packet):
-            wanted.add(icrc_of_scapy(packet))
+            wanted.add(icrc_of_scapy(packet if frame.vlan() is None else bytes(Ether(frame.data)[IP])))
+        if frame.vlan() is not None and tag_of_scapy(frame) != frame.vlan():
+            complaints.append(f"frame {frame.number}: VLAN and priority {frame.vlan()}, not {tag_of_scapy(frame)}")
         n_frames += 1
         if wanted != {packet[-4:]}:
             complaints.append(f"frame {frame.number}: ICRC {packet[-4:].hex()}, not {', '.join(w.hex() for w in wanted)}")

@@ -365,12 +365,18 @@ static bool read_host(struct session *s, const struct step *st, struct rdl_host_
         .page_sizes = (uint32_t)step_bits(st, "page_sizes"),
         .features_off = step_bits(st, "features_off"),
         .intx = step_number(st, "irq") == IRQ_INTX,
+        .vlan = (uint32_t)step_number_or(st, "vlan", 0),
+        .pcp = (uint32_t)step_number(st, "qos"),
     };
 
     if (step_has(st, "mac"))
         (void)mac_parse(step_text(st, "mac"), ret->mac); /* checked by the parser */
     read_address(st, "ip", ret->ipv4);
     read_address(st, "ip6", ret->ipv6);
+    if (step_has(st, "qos") && !step_has(st, "vlan")) {
+        session_fail(s, step_span(st, "qos", 0), "frames without a tag have no priority");
+        return diag_remedy(&s->diag, "vlan=5 qos=3");
+    }
     return device_takes(s, st, ret->device) && read_pkeys(s, st, ret) &&
            read_dev_caps(s, st, ret) && features_are_sound(s, st, ret) &&
            sizes_are_sound(s, st, ret);

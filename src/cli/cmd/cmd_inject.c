@@ -12,7 +12,9 @@
 #include "emu/facts/opcode.h"
 #include "emu/facts/roce.h"
 #include "emu/wire/packet.h"
+#include "emu/wire/vlan.h"
 #include "rdmalab/fault.h"
+#include "rdmalab/lab.h"
 #include "rdmalab/verbs.h"
 
 #define PAYLOAD_BYTES_MAX 4096u
@@ -186,6 +188,18 @@ static bool read_path(struct session *s, const struct step *st, rdl_host from, r
     return read_source(s, st, p);
 }
 
+/* Inserts the tag of vlan= and qos=, or of the sender's port.  Returns the new length. */
+static size_t push_tag(const struct session *s, const struct step *st, rdl_host from,
+                       uint8_t *frame, size_t n)
+{
+    uint32_t vlan, pcp;
+
+    rdl_host_vlan(s->lab, from, &vlan, &pcp);
+    vlan = (uint32_t)step_number_or(st, "vlan", vlan);
+    pcp = (uint32_t)step_number_or(st, "qos", pcp);
+    return vlan ? vlan_push(frame, n, vlan_tci(vlan, pcp)) : n;
+}
+
 bool run_inject(struct session *s, const struct step *st)
 {
     const uint64_t icrc = step_number(st, "icrc");
@@ -215,6 +229,7 @@ bool run_inject(struct session *s, const struct step *st)
         frame[n - 1] ^= 1;
     if (icrc == ICRC_RXE)
         st_le32(frame + n - ICRC_BYTES, packet_icrc_of_rxe(frame, n - ICRC_BYTES));
+    n = push_tag(s, st, from, frame, n);
     status = rdl_inject_from(s->lab, from, frame, n, wrong);
     if (status != RDL_OK)
         return session_fail_status(s, st->at, "inject", status);

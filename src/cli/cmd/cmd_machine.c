@@ -26,6 +26,8 @@ static void read_settings(const struct step *st, struct rdl_vf_settings *set)
 {
     if (step_has(st, "mac"))
         (void)mac_parse(step_text(st, "mac"), set->mac); /* checked by the parser */
+    set->vlan = (uint32_t)step_number_or(st, "vlan", set->vlan);
+    set->qos = set->vlan ? (uint32_t)step_number_or(st, "qos", set->qos) : 0;
     set->max_tx_bps = step_number_or(st, "max_tx_rate", set->max_tx_bps / MBIT) * MBIT;
     set->min_tx_bps = step_number_or(st, "min_tx_rate", set->min_tx_bps / MBIT) * MBIT;
     set->spoofchk = step_number_or(st, "spoofchk", set->spoofchk) != 0;
@@ -76,6 +78,10 @@ bool run_vf(struct session *s, const struct step *st)
     if (set.max_tx_bps > 0 && set.min_tx_bps > set.max_tx_bps) {
         session_fail(s, st->at, "min_tx_rate would be above max_tx_rate");
         return diag_remedy(&s->diag, "max_tx_rate=0 sets no limit");
+    }
+    if (step_has(st, "qos") && set.vlan == 0) {
+        session_fail(s, step_span(st, "qos", 0), "frames without a tag have no priority");
+        return diag_remedy(&s->diag, "vlan=5 qos=3");
     }
     status = rdl_vf_set(s->lab, machine, vf, &set);
     if (status == RDL_ERR_INVAL) {

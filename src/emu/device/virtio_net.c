@@ -198,7 +198,7 @@ static enum drop_reason check_tx(const struct vnet *v)
 static struct frame *copy_out(const struct vnet *v)
 {
     const uint32_t n = v->chain.readable_bytes - NET_HDR_BYTES;
-    struct frame *f = frame_new(v->port->net->arena, n);
+    struct frame *f = frame_new(v->port->net->arena, n + eth_port_tag_bytes(v->port));
 
     if (f)
         f->len = (uint32_t)vq_chain_read(v->ram, &v->chain, NET_HDR_BYTES, f->bytes, n);
@@ -213,7 +213,7 @@ static void announce(struct vnet *v, struct frame *f)
 
     f->note = frame_note_of(v->config.host, &g);
     TRACE_ID(v->trace, f->tx, eth_tx, .host = v->config.host, .opcode = g.opcode,
-             .addr = addr_of(&g), .wire_bytes = f->len);
+             .addr = addr_of(&g), .wire_bytes = f->len + eth_port_tag_bytes(v->port));
     trace_because(v->trace, cause);
     v->tx_frames++;
 }

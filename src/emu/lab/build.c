@@ -25,6 +25,7 @@
 #include "emu/trace/emit.h"
 #include "emu/trace/event.h"
 #include "emu/wire/addr.h"
+#include "emu/wire/vlan.h"
 #include "rdmalab/control.h"
 
 _Static_assert(RDL_VFS_MAX == SRIOV_VFS_MAX, "a function can have as many virtual ones");
@@ -228,6 +229,7 @@ static bool config_is_sound(const struct rdl_host_config *c)
            !(c->external && c->device == DEVICE_none) &&
            (c->version == 0 || (c->version >= PV_VERSION_LEAST && c->version <= PV_VERSION_MOST)) &&
            c->vectors <= PV_VECTORS && c->vfs <= SRIOV_VFS_MAX && (c->vfs == 0 || !c->external) &&
+           c->vlan <= VLAN_VID_MAX && c->pcp <= VLAN_PCP_MAX && (c->vlan > 0 || c->pcp == 0) &&
            (c->rx_buffer == 0 ||
             (c->rx_buffer >= RDL_RX_BUFFER_MIN && c->rx_buffer <= RDL_RX_BUFFER_MAX)) &&
            pkeys_are_sound(c) && limits_are_sound(&c->limits) && queues_are_sound(c);
@@ -323,6 +325,8 @@ static bool network_init(struct lab_state *w, struct host *h, const struct rdl_h
 static bool hardware_init(struct lab_state *w, struct host *h, const struct rdl_host_config *c)
 {
     eth_port_init(&h->port, &w->net, &w->progress, h->index, c->mac, c->mtu);
+    h->port.vid = c->vlan;
+    h->port.pcp = c->pcp;
     return machine_join(w, h, c) &&
            (c->external ? ram_init_foreign(&h->ram, w->arena)
                         : ram_init(&h->ram, w->arena, c->ram_bytes)) &&
@@ -485,6 +489,14 @@ enum rdl_status rdl_host_add(struct rdl_lab *lab, const struct rdl_host_config *
     }
     *ret = (rdl_host){h->index + 1};
     return RDL_OK;
+}
+
+void rdl_host_vlan(const struct rdl_lab *lab, rdl_host host, uint32_t *ret_vlan, uint32_t *ret_pcp)
+{
+    const struct eth_port *p = &lab_host(lab->state, host.raw)->port;
+
+    *ret_vlan = p->vid;
+    *ret_pcp = p->pcp;
 }
 
 uint32_t rdl_host_device(const struct rdl_lab *lab, rdl_host host)

@@ -17,6 +17,7 @@
 #include "emu/rnic/rnic.h"
 #include "emu/trace/emit.h"
 #include "emu/trace/event.h"
+#include "emu/wire/vlan.h"
 
 void host_link_changed(struct host *h, bool up)
 {
@@ -176,6 +177,7 @@ enum rdl_status rdl_vf_get(const struct rdl_lab *lab, rdl_host machine, uint32_t
 static bool is_sound(const struct rdl_vf_settings *to)
 {
     return !(to->mac[0] & MAC_GROUP_BIT) && enum_by_value(&enum_vf_state, to->state) &&
+           to->vlan <= VLAN_VID_MAX && to->qos <= VLAN_PCP_MAX && (to->vlan > 0 || to->qos == 0) &&
            (to->max_tx_bps == 0 || to->max_tx_bps >= to->min_tx_bps);
 }
 
@@ -197,8 +199,8 @@ enum rdl_status rdl_vf_set(struct rdl_lab *lab, rdl_host machine, uint32_t vf,
     was_up = eswitch_is_up(s, vf + 1);
     lab_act(w);
     TRACE(&w->trace, vf_set, .host = m->index, .vf = vf, .mac = ld_be(to->mac, MAC_BYTES),
-          .state = to->state, .spoofchk = to->spoofchk, .trust = to->trust,
-          .max_tx = to->max_tx_bps, .min_tx = to->min_tx_bps);
+          .vlan = to->vlan, .qos = to->qos, .state = to->state, .spoofchk = to->spoofchk,
+          .trust = to->trust, .max_tx = to->max_tx_bps, .min_tx = to->min_tx_bps);
     eswitch_set(s, vf + 1, to);
     if (h && eswitch_is_up(s, vf + 1) != was_up)
         host_link_changed(h, !was_up);

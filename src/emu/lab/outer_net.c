@@ -28,7 +28,7 @@ static struct frame *take_frame(void *ctx)
     o->first = (o->first + 1) % OUTER_NET_FRAMES_MAX;
     o->n--;
     g = glance(f->bytes, f->len);
-    f->tx = lab_announce(o->w, o->host->index, &g, f->len);
+    f->tx = lab_announce(o->w, o->host->index, &g, f->len + eth_port_tag_bytes(&o->host->port));
     return f;
 }
 

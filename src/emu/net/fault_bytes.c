@@ -2,8 +2,6 @@
 /* Faults that change the bytes of a frame.  They change a copy, which is recorded under the fault's
  * event.  The record of the sent frame stays as it was.
  */
-#include <string.h>
-
 #include "emu/facts/enum/fault.h"
 #include "emu/net/internal.h"
 #include "emu/wire/field.h"
@@ -69,20 +67,6 @@ static void change(const struct net_fault *fault, struct frame *f)
         f->bytes[bit / 8] ^= (uint8_t)(0x80u >> bit % 8);
         break;
     }
-}
-
-struct frame *frame_copy(struct arena *a, const struct frame *f)
-{
-    struct frame *copy = frame_new(a, f->len);
-
-    if (!copy)
-        return NULL;
-    copy->len = f->len;
-    copy->note = f->note;
-    copy->tx = f->tx;
-    memcpy(copy->bytes, f->bytes, f->len);
-    frame_remember_sent(a, copy, f->sent);
-    return copy;
 }
 
 void fault_change(struct net *n, const struct net_fault *fault, struct frame **f, ev_id id)

@@ -35,8 +35,12 @@ struct frame {
     uint32_t refs;     /* number of references */
     uint32_t cap, len; /* room for bytes, and length of the frame */
     struct frame_note note;
+    /* Length of the VLAN tag that the receiving port has removed: f->len is so much shorter than
+     * the frame on the wire.
+     */
+    uint8_t tag_bytes;
     /* Padding: the payload of most RoCEv2 packets then starts at a cache line. */
-    uint8_t unused[18 - sizeof(struct ev *)];
+    uint8_t unused[17 - sizeof(struct ev *)];
     uint8_t bytes[];
 };
 
@@ -44,6 +48,19 @@ struct frame {
  * full.
  */
 struct frame *frame_new(struct arena *a, uint32_t cap);
+
+/* Returns a new frame with the bytes, note and event of @f.  Returns NULL when the arena is full.
+ */
+struct frame *frame_copy(struct arena *a, const struct frame *f);
+
+/* Inserts the tag of a VLAN into @f, which has at least an Ethernet header.  Takes the reference
+ * and returns the tagged frame: @f, or a copy if @f has no room or is shared.  Returns NULL when
+ * the arena is full.
+ */
+struct frame *frame_tag(struct arena *a, struct frame *f, uint16_t tci);
+
+/* Returns a new frame: @f without its tag.  Returns NULL when the arena is full. */
+struct frame *frame_untag(struct arena *a, const struct frame *f);
 
 /* Adds a reference and returns @f. */
 static inline struct frame *frame_ref(struct frame *f)

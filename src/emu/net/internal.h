@@ -69,9 +69,6 @@ bool fault_can_change(const struct net_fault *fault, const struct frame *f);
  */
 void fault_change(struct net *n, const struct net_fault *fault, struct frame **f, ev_id id);
 
-/* Returns a copy of @f with one reference, or NULL if the arena is full. */
-struct frame *frame_copy(struct arena *a, const struct frame *f);
-
 /* The fate of a frame that no fault hits.  net_transmit() takes a shorter path for a fate with the
  * address &net_untouched.
  */

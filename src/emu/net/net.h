@@ -98,7 +98,7 @@ struct net_link {
 
 /* An entry of the table of learnt MAC addresses. */
 struct net_station {
-    uint64_t mac;
+    uint64_t key;  /* MAC address, and above it the number of its VLAN; 0: none */
     uint32_t port; /* port number + 1; 0: free entry */
 };
 
@@ -108,8 +108,8 @@ struct net_switch {
     uint32_t *link_end;                /* for each port: link << 1 | end at this switch */
     uint64_t rcvd_frames, sent_frames; /* sent: a flooded frame counts once per port */
     uint64_t drops[DROPS_MAX];
-    /* Hash table of MAC addresses with linear probing.  The number of entries, stations_cap, is 0
-     * or a power of two.  At most half of the entries are used.
+    /* Hash table of MAC addresses in their VLANs, with linear probing.  The number of entries,
+     * stations_cap, is 0 or a power of two.  At most half of the entries are used.
      */
     struct net_station *stations;
     uint32_t n_stations, stations_cap;

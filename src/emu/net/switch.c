@@ -1,23 +1,34 @@
 /* SPDX-License-Identifier: MIT */
-/* A learning switch: remembers the port of each source MAC, and floods frames to unknown MACs. */
+/* A learning switch: remembers the port of each source MAC, and floods frames to unknown MACs.
+ *
+ * It learns each VLAN on its own: one MAC may be at different ports in two VLANs.  [IEEE 802.1Q]
+ * SIMPLIFIED: every port is a member of every VLAN, and tags stay as they are.  Hosts filter.
+ */
 #include "emu/base/cursor.h"
 #include "emu/net/internal.h"
 #include "emu/trace/emit.h"
 #include "emu/trace/events/frames.h"
 #include "emu/wire/eth.h"
+#include "emu/wire/vlan.h"
 
 /* 2^64 divided by the golden ratio: multiplying spreads close numbers over the upper bits. */
 #define HASH_RATIO 0x9e3779b97f4a7c15u
 
 #define STATIONS_CAP_FIRST 16u
 
-/* Returns the entry of @mac, or the free entry where it belongs.  The table must not be empty. */
-static struct net_station *place(const struct net_switch *s, uint64_t mac)
+/* Returns the key of the MAC at @mac in the VLAN of @f. */
+static uint64_t key_of(const struct frame *f, const uint8_t *mac)
+{
+    return ld_be(mac, MAC_BYTES) | (uint64_t)vlan_vid(f->bytes, f->len) << 8 * MAC_BYTES;
+}
+
+/* Returns the entry of @key, or the free entry where it belongs.  The table must not be empty. */
+static struct net_station *place(const struct net_switch *s, uint64_t key)
 {
     const uint32_t last = s->stations_cap - 1;
-    uint32_t i = (uint32_t)(mac * HASH_RATIO >> 32) & last;
+    uint32_t i = (uint32_t)(key * HASH_RATIO >> 32) & last;
 
-    while (s->stations[i].port && s->stations[i].mac != mac)
+    while (s->stations[i].port && s->stations[i].key != key)
         i = (i + 1) & last;
     return &s->stations[i];
 }
@@ -35,33 +46,33 @@ static bool grow(struct arena *a, struct net_switch *s)
         return false;
     for (uint32_t i = 0; i < s->stations_cap; i++) {
         if (s->stations[i].port)
-            *place(&more, s->stations[i].mac) = s->stations[i];
+            *place(&more, s->stations[i].key) = s->stations[i];
     }
     arena_release(a, s->stations, s->stations_cap * sizeof(*s->stations));
     *s = more;
     return true;
 }
 
-/* Learns the port of @mac.  When the table is full, a new MAC is not learnt: frames to it are
+/* Learns the port of @key.  When the table is full, a new MAC is not learnt: frames to it are
  * flooded.
  */
-static void learn(struct net *n, struct net_switch *s, uint64_t mac, uint32_t port)
+static void learn(struct net *n, struct net_switch *s, uint64_t key, uint32_t port)
 {
     struct net_station *at;
 
     if (s->n_stations == s->stations_cap / 2 && !grow(n->arena, s) && s->stations_cap == 0)
         return;
-    at = place(s, mac);
+    at = place(s, key);
     if (!at->port && s->n_stations == s->stations_cap / 2)
         return;
     s->n_stations += !at->port;
-    *at = (struct net_station){mac, port + 1};
+    *at = (struct net_station){key, port + 1};
 }
 
-/* Returns the entry of @mac, or NULL if it is unknown. */
-static const struct net_station *station(const struct net_switch *s, uint64_t mac)
+/* Returns the entry of @key, or NULL if it is unknown. */
+static const struct net_station *station(const struct net_switch *s, uint64_t key)
 {
-    const struct net_station *at = s->stations_cap ? place(s, mac) : NULL;
+    const struct net_station *at = s->stations_cap ? place(s, key) : NULL;
 
     return at && at->port ? at : NULL;
 }
@@ -112,16 +123,14 @@ void net_switch_forward(struct net *n, uint32_t index, uint32_t in_port, struct 
 {
     struct net_switch *s = n->switches[index];
     const struct net_station *to;
-    uint64_t dst;
 
     s->rcvd_frames++;
     if (f->len < ETH_BYTES) {
         drop(n, s, f, DROP_SHORT);
         return;
     }
-    dst = ld_be(f->bytes, MAC_BYTES);
-    learn(n, s, ld_be(f->bytes + MAC_BYTES, MAC_BYTES), in_port);
-    to = station(s, dst);
+    learn(n, s, key_of(f, f->bytes + MAC_BYTES), in_port);
+    to = station(s, key_of(f, f->bytes));
     if ((f->bytes[0] & MAC_GROUP_BIT) || !to) {
         flood(n, index, in_port, f);
     } else if (to->port == in_port + 1) {

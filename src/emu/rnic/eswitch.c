@@ -11,6 +11,7 @@
 #include "emu/trace/emit.h"
 #include "emu/trace/events/frames.h"
 #include "emu/wire/eth.h"
+#include "emu/wire/vlan.h"
 
 #define NOBODY        UINT32_MAX
 #define MAC_BROADCAST UINT64_C(0xffffffffffff)
@@ -71,20 +72,35 @@ static void sort_again(struct eswitch *s)
     }
 }
 
-/* The port that takes frames to @mac, or NOBODY.  Of two with one MAC it is the first. */
-static uint32_t port_of(struct eswitch *s, const uint8_t mac[MAC_BYTES])
+/* The port that takes @f, or NOBODY.  Of two with one MAC it is the first. */
+static uint32_t port_of(struct eswitch *s, const struct frame *f)
 {
+    const uint32_t vid = vlan_vid(f->bytes, f->len);
+    const uint8_t *mac = f->bytes;
+
     for (uint32_t i = *list_of(s, mac); i; i = s->ports[i - 1].next_in_list) {
-        if (memcmp(eswitch_mac(s, i - 1), mac, MAC_BYTES) == 0)
+        if (s->ports[i - 1].port->vid == vid && memcmp(eswitch_mac(s, i - 1), mac, MAC_BYTES) == 0)
             return i - 1;
     }
     return NOBODY;
+}
+
+/* The VLAN that is set for a function takes the place of its guest's. */
+static void set_vlan(struct vport *v)
+{
+    if (!v->port)
+        return;
+    v->port->vid = v->set.vlan ? v->set.vlan : v->own_vid;
+    v->port->pcp = v->set.vlan ? v->set.qos : v->own_pcp;
 }
 
 void eswitch_join(struct eswitch *s, uint32_t number, struct eth_port *p)
 {
     RDL_ASSERT(number < s->n_ports && !s->ports[number].port && !p->sw);
     s->ports[number].port = p;
+    s->ports[number].own_vid = p->vid;
+    s->ports[number].own_pcp = p->pcp;
+    set_vlan(&s->ports[number]);
     p->sw = s;
     p->vport = number;
     sort_again(s);
@@ -104,6 +120,7 @@ void eswitch_set(struct eswitch *s, uint32_t number, const struct rdl_vf_setting
 
     s->n_guaranteed -= v->set.min_tx_bps > 0;
     v->set = *to;
+    set_vlan(v);
     s->n_guaranteed += v->set.min_tx_bps > 0;
     v->next_ns = 0; /* the past does not count under new rates */
     v->paid_ns = now(s);
@@ -240,6 +257,8 @@ static enum drop_reason judge(const struct eswitch *s, uint32_t number, const st
         return DROP_NO_ROUTE;
     if (v->set.spoofchk && memcmp(f->bytes + MAC_BYTES, eswitch_mac(s, number), MAC_BYTES) != 0)
         return DROP_SPOOFED;
+    if (v->set.vlan && vlan_vid(f->bytes, f->len) != v->set.vlan)
+        return DROP_OTHER_VLAN;
     return DROP_NONE;
 }
 
@@ -280,7 +299,7 @@ void eswitch_send(struct eswitch *s, uint32_t number, struct frame *f)
         v->port->tx_drops[reason]++;
         v->counts.tx_dropped++;
         net_refuse(s->net, f, v->port->host, reason);
-    } else if (!(f->bytes[0] & MAC_GROUP_BIT) && port_of(s, f->bytes) != NOBODY) {
+    } else if (!(f->bytes[0] & MAC_GROUP_BIT) && port_of(s, f) != NOBODY) {
         send_local(s, v, f);
     } else {
         send_out(s, number, f);
@@ -374,7 +393,7 @@ static bool takes_group(const struct eswitch *s, uint32_t number, const struct f
 {
     const struct eth_port *p = s->ports[number].port;
 
-    return p && eswitch_is_up(s, number) &&
+    return p && eswitch_is_up(s, number) && p->vid == vlan_vid(f->bytes, f->len) &&
            (p->host != f->note.host || eth_port_is_own_group(p, f));
 }
 
@@ -409,7 +428,7 @@ void eswitch_deliver(struct eswitch *s, const struct frame *f)
         deliver_to_group(s, f);
         return;
     }
-    to = port_of(s, f->bytes);
+    to = port_of(s, f);
     if (to == NOBODY || !eswitch_is_up(s, to))
         drop(s, f, to == NOBODY ? DROP_NOT_FOR_US : DROP_NO_ROUTE);
     else

@@ -13,6 +13,9 @@
  * with a maximum waits after each frame until the frame has had its time.  A frame whose source is
  * not the port's MAC is dropped if the spoof check is on.
  *
+ * A port is in one VLAN, or in none: that of struct eth_port, which tags and untags.  Ports of
+ *other VLANs do not get its frames.
+ *
  * A frame to the MAC of a port takes NET_LOOPBACK_NS and does not use the line.  A frame to a group
  * leaves by the line, and all other ports get a copy.  Any other frame leaves by the line.
  *
@@ -47,6 +50,7 @@ struct vport {
     struct eth_port *port; /* NULL: no guest uses the function */
     struct rdl_vf_settings set;
     struct vport_counts counts;
+    uint32_t own_vid, own_pcp; /* VLAN of @port if none is set */
     uint32_t next_in_list; /* next port in the same hash list, counted from 1; 0: none */
     bool is_waiting;       /* it is in the queue of ports that may have a frame */
     uint64_t next_ns;      /* earliest time of its next frame, by the maximum */

@@ -84,13 +84,16 @@ static struct frame *take_frame(struct eth_port *p)
     return NULL;
 }
 
-/* Returns true for RoCEv2 to a multicast group at the MAC of the group. */
+/* Returns true for RoCEv2, with a tag or without, to a multicast group at the MAC of the group. */
 static bool is_to_group(const struct frame *f, uint8_t ret_dst[GID_BYTES])
 {
     uint8_t mac[MAC_BYTES];
+    size_t tag;
 
-    if (!(f->bytes[0] & MAC_GROUP_BIT) || !glance_is_roce(f->bytes, f->len, ret_dst) ||
-        !gid_is_group(ret_dst))
+    if (!(f->bytes[0] & MAC_GROUP_BIT))
+        return false;
+    tag = vlan_bytes(f->bytes, f->len);
+    if (!glance_is_roce(f->bytes + tag, f->len - tag, ret_dst) || !gid_is_group(ret_dst))
         return false;
     mac_from_multicast(mac, ret_dst);
     return memcmp(f->bytes, mac, MAC_BYTES) == 0;
@@ -114,9 +117,12 @@ bool eth_port_is_own_group(const struct eth_port *p, const struct frame *f)
     return false;
 }
 
-static bool is_to_self(const struct eth_port *p, const struct frame *f)
+/* Pushes the tag of the port's VLAN, if it has one.  Takes the reference.  Returns NULL when the
+ * arena is full.
+ */
+static struct frame *with_tag(struct eth_port *p, struct frame *f)
 {
-    return memcmp(f->bytes, p->mac, MAC_BYTES) == 0;
+    return p->vid ? frame_tag(p->net->arena, f, vlan_tci(p->vid, p->pcp)) : f;
 }
 
 static void count_sent(struct eth_port *p, const struct frame *f)
@@ -124,7 +130,7 @@ static void count_sent(struct eth_port *p, const struct frame *f)
     p->sent_frames++;
     p->sent_bytes += f->len;
     p->progress->packets++;
-    p->looped_frames += is_to_self(p, f);
+    p->looped_frames += memcmp(f->bytes, p->mac, MAC_BYTES) == 0;
 }
 
 struct frame *eth_port_take(struct eth_port *p)
@@ -132,18 +138,26 @@ struct frame *eth_port_take(struct eth_port *p)
     struct frame *f = take_frame(p);
 
     if (f)
+        f = with_tag(p, f);
+    if (f)
         count_sent(p, f);
     return f;
 }
 
 static void send(struct eth_port *p, struct frame *f)
 {
+    const bool to_self = memcmp(f->bytes, p->mac, MAC_BYTES) == 0;
+    const bool to_own_group = !to_self && eth_port_is_own_group(p, f);
+
+    f = with_tag(p, f);
+    if (!f)
+        return; /* the arena is full: the lab stops */
     count_sent(p, f);
-    if (is_to_self(p, f)) {
+    if (to_self) {
         p->loop_free_at_ns = now(p) + NET_LOOPBACK_NS;
         net_loop_back(p->net, p->host, f);
     } else {
-        if (eth_port_is_own_group(p, f))
+        if (to_own_group)
             net_loop_copy(p->net, p->host, f);
         if (!net_send(p->net, p->link_end, f))
             p->tx_drops[DROP_NO_ROUTE]++;
@@ -193,8 +207,9 @@ void eth_port_refuse(struct eth_port *p, const struct frame *f, uint32_t reason,
                      const struct compared *values)
 {
     TRACE(p->trace, drop, .host = p->host, .qpn = f->note.dest_qpn, .opcode = f->note.opcode,
-          .psn = f->note.psn, .reason = (uint32_t)reason, .wire_bytes = f->len, .tx = f->tx,
-          .least = values->least, .most = values->most, .found = values->found, .cm = f->note.cm);
+          .psn = f->note.psn, .reason = (uint32_t)reason, .wire_bytes = f->len + f->tag_bytes,
+          .tx = f->tx, .least = values->least, .most = values->most, .found = values->found,
+          .cm = f->note.cm);
     p->drops[reason]++;
 }
 
@@ -250,16 +265,51 @@ static void deliver_to_group(struct eth_port *p, const struct frame *f)
         pass(network_device(p), f);
 }
 
+static bool is_to_own_mac(const struct eth_port *p, const struct frame *f)
+{
+    return memcmp(f->bytes, p->mac, MAC_BYTES) == 0;
+}
+
+/* Passes a frame without a tag to users, or drops it. */
+static void deliver_plain(struct eth_port *p, const struct frame *f)
+{
+    if (is_to_own_mac(p, f))
+        pass(user_of(p, f), f);
+    else if (f->bytes[0] & MAC_GROUP_BIT)
+        deliver_to_group(p, f);
+    else
+        eth_port_drop(p, f, DROP_NOT_FOR_US);
+}
+
+/* Receives a frame that has a tag, or should have one.  A frame to another MAC is dropped for that
+ * reason, because a switch may flood it to every station.
+ */
+static void deliver_tagged(struct eth_port *p, const struct frame *f)
+{
+    struct frame *plain;
+
+    if (!is_to_own_mac(p, f) && !(f->bytes[0] & MAC_GROUP_BIT)) {
+        eth_port_drop(p, f, DROP_NOT_FOR_US);
+        return;
+    }
+    if (!vlan_is_tagged(f->bytes, f->len) || vlan_vid(f->bytes, f->len) != p->vid) {
+        eth_port_drop(p, f, DROP_OTHER_VLAN);
+        return;
+    }
+    plain = frame_untag(p->net->arena, f);
+    if (plain)
+        deliver_plain(p, plain);
+    frame_unref(p->net->arena, plain);
+}
+
 void eth_port_deliver(struct eth_port *p, const struct frame *f)
 {
     p->rcvd_frames++;
     p->rcvd_bytes += f->len;
     if (f->len < ETH_BYTES)
         eth_port_drop(p, f, DROP_SHORT);
-    else if (memcmp(f->bytes, p->mac, MAC_BYTES) == 0)
-        pass(user_of(p, f), f);
-    else if (f->bytes[0] & MAC_GROUP_BIT)
-        deliver_to_group(p, f);
+    else if (p->vid || vlan_is_tagged(f->bytes, f->len))
+        deliver_tagged(p, f);
     else
-        eth_port_drop(p, f, DROP_NOT_FOR_US);
+        deliver_plain(p, f);
 }

@@ -11,6 +11,11 @@
  * other frames go to the network device.  The port does not check packets any further: a damaged
  * RoCEv2 packet goes to the RNIC, which drops it with a reason.
  *
+ * VLAN: a port with a VLAN tags every frame that it sends, takes only frames with a tag of its
+ * VLAN, and removes the tag.  A port without one takes frames without a tag, and those of VLAN 0,
+ * whose tag has only a priority.  Users never see the port's tags; events and records of sent
+ * frames have the bytes on the wire.
+ *
  * The port has a line of its own, or is one of several at an embedded switch (eswitch.h), which
  * then takes its frames and passes it those for its MAC.
  */
@@ -24,6 +29,7 @@
 #include "emu/facts/compared.h"
 #include "emu/net/net.h"
 #include "emu/wire/addr.h"
+#include "emu/wire/vlan.h"
 
 #define ETH_PORT_USERS_MAX 8u
 
@@ -37,8 +43,9 @@ struct progress {
 struct eth_user_ops {
     /* Returns true if the user may have a frame to send.  Only called after eth_port_wait(). */
     bool (*has_frame)(const void *ctx);
-    /* Returns the next frame, with its note set and its tx event emitted.  The port owns the frame
-     * then.  Returns NULL if there is none.
+    /* Returns the next frame, with its note set and its tx event emitted.  The length in the event
+     * includes eth_port_tag_bytes(); the frame should have room for as much.  The port owns the
+     * frame then.  Returns NULL if there is none.
      */
     struct frame *(*take_frame)(void *ctx);
     /* Returns true if @dst is a GID of this RNIC.  NULL: the user is the network device. */
@@ -62,6 +69,8 @@ struct eth_port {
     uint32_t host;
     uint8_t mac[MAC_BYTES];
     uint32_t mtu; /* maximum length of an IP packet in bytes, for all users */
+    uint32_t vid; /* VLAN of the port, 1 to VLAN_VID_MAX; 0: none */
+    uint32_t pcp; /* priority in its tags */
     struct net *net;
     struct trace *trace;
     struct progress *progress;
@@ -87,6 +96,12 @@ struct eth_port {
  */
 void eth_port_init(struct eth_port *p, struct net *net, struct progress *progress, uint32_t host,
                    const uint8_t mac[MAC_BYTES], uint32_t mtu);
+
+/* Returns the number of bytes that the port adds to each frame of a user. */
+static inline uint32_t eth_port_tag_bytes(const struct eth_port *p)
+{
+    return p->vid ? VLAN_TAG_BYTES : 0;
+}
 
 /* Adds a user and returns its number, the argument of eth_port_wait().  The port must get a network
  * device before it receives frames, and only one.

@@ -66,6 +66,7 @@ static struct frame *take_frame(void *ctx)
     f = frame_new(n->arena, XPORT_FRAME_BYTES);
     if (!f)
         return NULL; /* the arena is full */
+    n->xport.tag_bytes = eth_port_tag_bytes(n->port);
     while (n->ready.len > 0) {
         const uint32_t qpn = n->ready.ring[n->ready.first];
         struct qp *qp = hca_qp(&n->hca, qpn);
@@ -123,7 +124,7 @@ static bool takes_icrc(const struct rnic *n, const struct packet *p)
 static void deliver(void *ctx, const struct frame *f)
 {
     struct rnic *n = ctx;
-    const struct rx_info info = {f->tx, f->len};
+    const struct rx_info info = {f->tx, f->len + f->tag_bytes};
     struct packet p;
     enum drop_reason reason;
 

@@ -129,7 +129,7 @@ static void trace_answer(const struct xport_qp *xqp, size_t frame_bytes, ev_id *
              .opcode = p->bth.opcode, .psn = p->bth.psn.v, .dest_qpn = p->bth.dest_qpn,
              .syndrome = (uint32_t)word.kind, .msn = has_aeth ? p->aeth.msn : 0,
              .rnr_timer = word.kind == SYN_RNR_NAK ? word.value : 0, .bytes = p->payload_bytes,
-             .wire_bytes = (uint32_t)frame_bytes, .peer = xqp->peer);
+             .wire_bytes = (uint32_t)frame_bytes + xqp->x->tag_bytes, .peer = xqp->peer);
 }
 
 static void count_answer(struct xport_qp *xqp, enum syndrome kind)

@@ -153,6 +153,7 @@ struct xport {
     const struct xport_ops *ops;
     void *ctx;
     uint8_t mac[MAC_BYTES]; /* MAC of the port, source of its frames */
+    uint32_t tag_bytes;     /* bytes that the port will add to the frame: for tx events */
     struct xport_counters count;
 };
 
@@ -219,9 +220,9 @@ struct tx_info {
 };
 
 /* Builds the next frame of @qp, alternating between answers and requests.  Emits its tx event and
- * arms timers.  @cap is at least XPORT_FRAME_BYTES.  Returns the length of the frame with its
- * description in *@ret.  Returns 0 and leaves *@ret unchanged if no frame was built: there is
- * nothing to send, or a request was executed or failed without a packet.
+ * arms timers.  @cap is at least XPORT_FRAME_BYTES.  @x->tag_bytes must be set.  Returns the length
+ * of the frame with its description in *@ret.  Returns 0 and leaves *@ret unchanged if no frame was
+ * built: there is nothing to send, or a request was executed or failed without a packet.
  */
 size_t xport_build(struct xport *x, struct qp *qp, uint8_t *frame, size_t cap, struct tx_info *ret);
 

@@ -117,11 +117,12 @@ static void add_connection(struct testbed *r)
     assert_int_equal(rdl_cm_connect(r->lab, id, &param, &error), RDL_OK);
 }
 
-/* A host whose device has windows and all extensions; a window, and a completion queue. */
+/* A host in a VLAN whose device has windows and all extensions; a window, and a completion queue.
+ */
 static void add_window(struct rdl_lab *lab)
 {
     const struct rdl_host_config config = {
-        .name = "w", .ring = VRING_packed, .extensions = RDMA_EXTENSIONS};
+        .name = "w", .ring = VRING_packed, .extensions = RDMA_EXTENSIONS, .vlan = 5};
     const struct rdl_limits none = {0};
     struct rdl_response rsp;
     rdl_host host;

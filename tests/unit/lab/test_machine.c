@@ -13,6 +13,7 @@
 #include "emu/facts/enum/vf_state.h"
 #include "emu/lab/lab_state.h"
 #include "emu/rnic/eswitch.h"
+#include "emu/wire/vlan.h"
 #include "rdmalab/machine.h"
 
 #define GUESTS      6u
@@ -36,7 +37,7 @@ struct model {
     struct rdl_vf_settings set[FUNCTIONS];
     uint8_t own[MACS][6];
     bool cable;
-    uint64_t got[STATIONS], spoofed, unroutable;
+    uint64_t got[STATIONS], spoofed, unroutable, other_vlan;
 };
 
 static rdl_host add(struct rdl_lab *lab, const struct rdl_host_config *c)
@@ -97,8 +98,15 @@ static const uint8_t *mac_of(const struct model *m, uint32_t function)
     return memcmp(set->mac, none, 6) == 0 || set->trust ? m->own[function] : set->mac;
 }
 
-/* A frame from @from, with MACs @to and @source, as the rules say. */
-static void expect_frame(struct model *m, uint32_t from, const uint8_t *to, const uint8_t *source)
+/* The VLAN of a station; 0: none. */
+static uint32_t vlan_of(const struct model *m, uint32_t station)
+{
+    return station == OUTSIDE ? 0 : m->set[station].vlan;
+}
+
+/* A frame from @from, with MACs @to and @source and the tag of VLAN @vid, as the rules say. */
+static void expect_frame(struct model *m, uint32_t from, const uint8_t *to, const uint8_t *source,
+                         uint32_t vid)
 {
     const bool group = to[0] & 1;
     bool local = false;
@@ -111,6 +119,10 @@ static void expect_frame(struct model *m, uint32_t from, const uint8_t *to, cons
         m->spoofed++;
         return;
     }
+    if (from != OUTSIDE && m->set[from].vlan > 0 && vid != m->set[from].vlan) {
+        m->other_vlan++;
+        return;
+    }
     if (from == OUTSIDE && memcmp(to, m->own[OUTSIDE], 6) == 0) {
         m->got[OUTSIDE]++; /* to itself */
         return;
@@ -118,7 +130,7 @@ static void expect_frame(struct model *m, uint32_t from, const uint8_t *to, cons
     if (from == OUTSIDE && !m->cable)
         return;
     for (uint32_t i = 0; i < FUNCTIONS && !(local && !group); i++) {
-        if (!group && memcmp(mac_of(m, i), to, 6) != 0)
+        if (vlan_of(m, i) != vid || (!group && memcmp(mac_of(m, i), to, 6) != 0))
             continue;
         local = true;
         m->got[i] += is_up(m, i) && !(group && i == from);
@@ -129,15 +141,19 @@ static void expect_frame(struct model *m, uint32_t from, const uint8_t *to, cons
     }
 }
 
-static void send(struct fixture *f, uint32_t from, const uint8_t *to, const uint8_t *source)
+static void send(struct fixture *f, uint32_t from, const uint8_t *to, const uint8_t *source,
+                 uint32_t vid)
 {
-    uint8_t frame[FRAME_BYTES] = {0};
+    uint8_t frame[FRAME_BYTES + VLAN_TAG_BYTES] = {0};
+    size_t n = FRAME_BYTES;
 
     memcpy(frame, to, 6);
     memcpy(frame + 6, source, 6);
     frame[12] = 0x88;
     frame[13] = 0xb5; /* for experiments [IEEE 802] */
-    assert_int_equal(rdl_inject_from(f->lab, f->host[from], frame, sizeof(frame), false), RDL_OK);
+    if (vid)
+        n = vlan_push(frame, n, vlan_tci(vid, 0));
+    assert_int_equal(rdl_inject_from(f->lab, f->host[from], frame, n, false), RDL_OK);
     assert_int_equal(rdl_run(f->lab, RDL_NEVER, (struct rdl_limits){0}), RDL_OK);
 }
 
@@ -151,7 +167,7 @@ static void change(struct fixture *f, struct model *m, struct prng *r)
     const uint32_t function = 1 + (uint32_t)prng_below(r, GUESTS);
     struct rdl_vf_settings *set = &m->set[function];
 
-    switch (prng_below(r, 5)) {
+    switch (prng_below(r, 6)) {
     case 0:
         m->cable = !m->cable;
         assert_int_equal(rdl_link_raise(f->lab, f->cable, m->cable), RDL_OK);
@@ -165,6 +181,10 @@ static void change(struct fixture *f, struct model *m, struct prng *r)
     case 3:
         set->trust = !set->trust;
         break;
+    case 4: /* no VLAN, 5 or 6; h1 is in no VLAN */
+        set->vlan = prng_below(r, 2) ? 5 + (uint32_t)prng_below(r, 2) : 0;
+        set->qos = set->vlan ? 3 : 0;
+        break;
     default: /* an address of its own, or that of another function */
         memcpy(set->mac, m->own[prng_below(r, STATIONS)], 6);
         set->mac[4] = (uint8_t)(prng_below(r, 2) * 0x77);
@@ -175,15 +195,17 @@ static void change(struct fixture *f, struct model *m, struct prng *r)
 
 static void compare(const struct fixture *f, const struct model *m)
 {
-    uint64_t spoofed = 0, unroutable = 0;
+    uint64_t spoofed = 0, unroutable = 0, other_vlan = 0;
 
     for (uint32_t i = 0; i < STATIONS; i++) {
         assert_int_equal(port_of(f, i)->rcvd_frames, m->got[i]);
         spoofed += port_of(f, i)->tx_drops[DROP_SPOOFED];
+        other_vlan += port_of(f, i)->tx_drops[DROP_OTHER_VLAN];
         unroutable += i == OUTSIDE ? 0 : port_of(f, i)->tx_drops[DROP_NO_ROUTE];
     }
     assert_int_equal(spoofed, m->spoofed);
     assert_int_equal(unroutable, m->unroutable);
+    assert_int_equal(other_vlan, m->other_vlan);
 }
 
 static void frames_go_where_the_rules_say(void **state)
@@ -201,17 +223,20 @@ static void frames_go_where_the_rules_say(void **state)
             const uint32_t forged = (uint32_t)prng_below(&r, 4);
             const uint32_t to = (uint32_t)prng_below(&r, MACS);
             const uint32_t as = forged ? from : (uint32_t)prng_below(&r, STATIONS);
+            uint32_t vid;
             uint8_t dst[6], src[6];
 
             if (prng_below(&r, 8) == 0)
                 change(&f, &m, &r);
             memcpy(dst, to < FUNCTIONS && to > 0 ? mac_of(&m, to) : m.own[to], 6);
             memcpy(src, as < FUNCTIONS && as > 0 ? mac_of(&m, as) : m.own[as], 6);
-            expect_frame(&m, from, dst, src);
-            send(&f, from, dst, src);
+            vid = prng_below(&r, 3) ? vlan_of(&m, from) : (uint32_t)prng_below(&r, 2) * 5;
+            expect_frame(&m, from, dst, src, vid);
+            send(&f, from, dst, src, vid);
             compare(&f, &m);
         }
-        assert_true(m.spoofed > 50 && m.unroutable > 50 && m.got[OUTSIDE] > 50);
+        assert_true(m.other_vlan > 50 && m.spoofed > 50 && m.unroutable > 50 &&
+                    m.got[OUTSIDE] > 50);
         rdl_lab_free(f.lab);
     }
 }

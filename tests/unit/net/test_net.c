@@ -4,6 +4,7 @@
 #include "emu/wire/icrc.h"
 #include "emu/wire/packet.h"
 #include "emu/wire/parse.h"
+#include "emu/wire/vlan.h"
 #include "wires.h"
 
 static void a_frame_takes_its_line_time_and_the_latency(void **state)
@@ -65,6 +66,46 @@ static void a_switch_floods_what_it_does_not_know_and_learns(void **state)
     net_send(&f->net, ends[2], frame(f, 3, 3, 0)); /* to itself: back over the same port */
     run(f);
     assert_int_equal(f->got[2], 1);
+}
+
+/* Sends a frame from host @from in VLAN @vid. */
+static void send_in_vlan(struct fixture *f, uint32_t end, uint32_t vid, uint8_t dst, uint8_t src)
+{
+    struct frame *fr = frame(f, dst, src, 0);
+
+    net_send(&f->net, end, frame_tag(f->arena, fr, vlan_tci(vid, 0)));
+    run(f);
+}
+
+static void a_switch_learns_each_vlan_on_its_own(void **state)
+{
+    struct fixture *f = *state;
+    const uint32_t sw = add_switch(f);
+    uint32_t ends[HOSTS];
+
+    for (uint32_t i = 0; i < HOSTS; i++)
+        ends[i] = join(f, NET_SWITCH, sw, i, 0);
+    send_in_vlan(f, ends[0], 5, 9, 1); /* station 1 of VLAN 5 is at host 0 */
+    send_in_vlan(f, ends[1], 6, 9, 1); /* that of VLAN 6 is at host 1 */
+    assert_int_equal(f->got[2], 2);
+    assert_int_equal(f->last_len, 76 + VLAN_TAG_BYTES);
+    assert_memory_equal(f->last + 12, "\x81\x00\x00\x06", VLAN_TAG_BYTES);
+    memset(f->got, 0, sizeof(f->got));
+    send_in_vlan(f, ends[2], 5, 1, 3);
+    assert_int_equal(f->got[0], 1);
+    assert_int_equal(f->got[1], 0);
+    send_in_vlan(f, ends[2], 6, 1, 3);
+    assert_int_equal(f->got[0], 1);
+    assert_int_equal(f->got[1], 1);
+    send_in_vlan(f, ends[2], 7, 1, 3); /* unknown there: flooded */
+    assert_int_equal(f->got[0], 2);
+    assert_int_equal(f->got[1], 2);
+    memset(f->got, 0, sizeof(f->got));
+    send_in_vlan(f, ends[2], 0, 4, 3);             /* VLAN 0 is none */
+    net_send(&f->net, ends[0], frame(f, 3, 1, 0)); /* the same station without a tag */
+    run(f);
+    assert_int_equal(f->got[2], 1);
+    assert_int_equal(f->got[1], 1); /* only the flooded one */
 }
 
 /* What comes in at 8 Gbit/s cannot leave at 8 kbit/s: as much waits as the switch has room for. */
@@ -477,6 +518,7 @@ int main(void)
         T(line_time_is_rounded_up),
         T(a_port_without_a_link_drops),
         T(a_switch_floods_what_it_does_not_know_and_learns),
+        T(a_switch_learns_each_vlan_on_its_own),
         T(a_switch_drops_what_its_output_has_no_room_for),
         T(a_switch_counts_what_it_cannot_pass_on_by_its_reason),
         T(links_and_ports_are_limited),

@@ -20,6 +20,9 @@ struct user {
     uint32_t number;  /* in the port */
     uint32_t to_send; /* frames */
     uint32_t got;
+    uint8_t last[128]; /* the frame that it got last */
+    uint32_t last_len;
+    bool to_group;             /* sends RoCEv2 to its group */
     uint32_t *order, *n_order; /* users whose frames were taken */
 };
 
@@ -31,6 +34,27 @@ struct bench {
     uint32_t order[16], n_order;
 };
 
+/* Makes @f a RoCEv2 packet to @first.0.0.@last, at the MAC of the port or of the group. */
+static void make_roce(struct frame *f, uint8_t first, uint8_t last)
+{
+    const uint8_t dst[] = {first, 0, 0, last};
+    uint8_t *ip = f->bytes + ETH_BYTES;
+    uint8_t gid[GID_BYTES];
+
+    memset(f->bytes, 0, f->len);
+    f->bytes[5] = OWN_MAC;
+    gid_from_ipv4(gid, dst);
+    if (gid_is_group(gid))
+        mac_from_multicast(f->bytes, gid);
+    st_be16(f->bytes + ETH_ETHERTYPE_AT, ETHERTYPE_IPV4);
+    ip[0] = 0x45;
+    st_be16(ip + 2, (uint16_t)(f->len - ETH_BYTES));
+    ip[9] = IP_PROTOCOL_UDP;
+    memcpy(ip + 16, dst, sizeof(dst));
+    st_be16(ip + IPV4_BYTES + 2, UDP_PORT_ROCE);
+    st_be16(ip + IPV4_BYTES + 4, (uint16_t)(f->len - ETH_BYTES - IPV4_BYTES));
+}
+
 static bool has_frame(const void *ctx)
 {
     return ((const struct user *)ctx)->to_send > 0;
@@ -39,12 +63,17 @@ static bool has_frame(const void *ctx)
 static struct frame *take_frame(void *ctx)
 {
     struct user *u = ctx;
+    struct frame *f;
 
     if (u->to_send == 0)
         return NULL;
     u->to_send--;
     u->order[(*u->n_order)++] = u->number;
-    return frame(u->wires, 2, OWN_MAC, 0);
+    if (!u->to_group)
+        return frame(u->wires, 2, OWN_MAC, 0);
+    f = frame_of(u->wires, FRAME_LEN, 0, 0);
+    make_roce(f, 239, u->group);
+    return f;
 }
 
 static bool is_address(const uint8_t gid[GID_BYTES], uint8_t first, uint8_t last)
@@ -68,8 +97,11 @@ static bool is_member(const void *ctx, const uint8_t dst[GID_BYTES])
 
 static void deliver(void *ctx, const struct frame *f)
 {
-    (void)f;
-    ((struct user *)ctx)->got++;
+    struct user *u = ctx;
+
+    u->got++;
+    u->last_len = f->len;
+    memcpy(u->last, f->bytes, f->len < sizeof(u->last) ? f->len : sizeof(u->last));
 }
 
 static const struct eth_user_ops rnic = {has_frame, take_frame, owns, is_member, deliver};
@@ -103,7 +135,11 @@ static int set_up_bench(void **state)
     for (uint32_t i = 0; i < USERS; i++) {
         struct user *u = &b->user[i];
 
-        *u = (struct user){b->wires, (uint8_t)(i + 1), 7, 0, 0, 0, b->order, &b->n_order};
+        *u = (struct user){.wires = b->wires,
+                           .address = (uint8_t)(i + 1),
+                           .group = 7,
+                           .order = b->order,
+                           .n_order = &b->n_order};
         u->number = eth_port_use(&b->port, i == 1 ? &network_device : &rnic, u);
         assert_int_equal(u->number, i);
     }
@@ -120,27 +156,6 @@ static int tear_down_bench(void **state)
     (void)tear_down(&wires);
     test_free(b);
     return 0;
-}
-
-/* Makes @f a RoCEv2 packet to @first.0.0.@last, at the MAC of the port or of the group. */
-static void make_roce(struct frame *f, uint8_t first, uint8_t last)
-{
-    const uint8_t dst[] = {first, 0, 0, last};
-    uint8_t *ip = f->bytes + ETH_BYTES;
-    uint8_t gid[GID_BYTES];
-
-    memset(f->bytes, 0, f->len);
-    f->bytes[5] = OWN_MAC;
-    gid_from_ipv4(gid, dst);
-    if (gid_is_group(gid))
-        mac_from_multicast(f->bytes, gid);
-    st_be16(f->bytes + ETH_ETHERTYPE_AT, ETHERTYPE_IPV4);
-    ip[0] = 0x45;
-    st_be16(ip + 2, (uint16_t)(f->len - ETH_BYTES));
-    ip[9] = IP_PROTOCOL_UDP;
-    memcpy(ip + 16, dst, sizeof(dst));
-    st_be16(ip + IPV4_BYTES + 2, UDP_PORT_ROCE);
-    st_be16(ip + IPV4_BYTES + 4, (uint16_t)(f->len - ETH_BYTES - IPV4_BYTES));
 }
 
 /* Delivers @f to the port.  Exactly the users in @expected, a set of 1 << user, get it. */
@@ -236,6 +251,107 @@ static void a_user_with_a_frame_has_to_wait(void **state)
     run(b->wires);
 }
 
+/* The frames that users saw, and those on the wire, of a port with or without a VLAN. */
+static void a_port_with_a_vlan_tags_what_it_sends(void **state)
+{
+    struct bench *b = *state;
+    const struct fixture *w = b->wires;
+    struct frame *plain = frame(b->wires, 2, OWN_MAC, 0);
+    const uint32_t len = plain->len;
+
+    b->port.vid = 0x123;
+    b->port.pcp = 5;
+    b->user[1].to_send = 1;
+    eth_port_wait(&b->port, 1);
+    eth_port_pump(&b->port);
+    run(b->wires);
+    assert_int_equal(b->wires->got[1], 1);
+    assert_int_equal(w->last_len, len + VLAN_TAG_BYTES);
+    assert_int_equal(b->port.sent_bytes, len + VLAN_TAG_BYTES);
+    assert_memory_equal(w->last, plain->bytes, 2 * MAC_BYTES);
+    assert_memory_equal(w->last + 2 * MAC_BYTES, "\x81\x00\xa1\x23", VLAN_TAG_BYTES);
+    assert_memory_equal(w->last + 16, plain->bytes + 12, len - 12);
+    frame_unref(b->wires->arena, plain);
+}
+
+static void a_port_takes_its_vlan_and_drops_others(void **state)
+{
+    static const struct {
+        uint32_t port_vid;
+        int32_t vid; /* of the frame; -1: no tag */
+        bool is_taken;
+    } rows[] = {
+        {0, -1, true}, {0, 0, true},  {0, 5, false},  {5, 5, true},
+        {5, 6, false}, {5, 0, false}, {5, -1, false}, {5, 0x505, false},
+    };
+    struct bench *b = *state;
+
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        const uint64_t dropped = b->port.drops[DROP_OTHER_VLAN];
+        struct frame *f = frame_of(b->wires, FRAME_LEN, 0, 0), *wire;
+
+        make_roce(f, 10, 3);
+        wire = rows[i].vid < 0
+                   ? frame_ref(f)
+                   : frame_tag(b->wires->arena, frame_ref(f), vlan_tci((uint32_t)rows[i].vid, 7));
+        b->port.vid = rows[i].port_vid;
+        assert_delivered(b, wire, rows[i].is_taken ? 1u << 2 : 0);
+        assert_int_equal(b->port.drops[DROP_OTHER_VLAN] - dropped, !rows[i].is_taken);
+        if (rows[i].is_taken) {
+            assert_int_equal(b->user[2].last_len, FRAME_LEN);
+            assert_memory_equal(b->user[2].last, f->bytes, FRAME_LEN);
+        } else {
+            const struct ev_drop *e = &b->wires->last_ev[EV_drop].u.drop;
+
+            assert_int_equal(e->reason, DROP_OTHER_VLAN);
+            assert_int_equal(e->wire_bytes, wire->len);
+        }
+        frame_unref(b->wires->arena, wire);
+        frame_unref(b->wires->arena, f);
+    }
+}
+
+/* A drop tells the length on the wire, also behind the check of the tag. */
+static void a_drop_tells_the_length_with_the_tag(void **state)
+{
+    struct bench *b = *state;
+    struct frame *f = frame_of(b->wires, FRAME_LEN, 0, 0), *plain;
+    const struct ev_drop *e = &b->wires->last_ev[EV_drop].u.drop;
+
+    make_roce(f, 10, 1);
+    f->bytes[5] = OWN_MAC + 1; /* for another station: its VLAN does not matter */
+    f = frame_tag(b->wires->arena, f, vlan_tci(6, 0));
+    b->port.vid = 5;
+    assert_delivered(b, f, 0);
+    assert_int_equal(e->reason, DROP_NOT_FOR_US);
+    assert_int_equal(e->wire_bytes, FRAME_LEN + VLAN_TAG_BYTES);
+    plain = frame_untag(b->wires->arena, f);
+    assert_int_equal(plain->len, FRAME_LEN);
+    eth_port_drop(&b->port, plain, DROP_BAD_ICRC);
+    assert_int_equal(e->reason, DROP_BAD_ICRC);
+    assert_int_equal(e->wire_bytes, FRAME_LEN + VLAN_TAG_BYTES);
+    frame_unref(b->wires->arena, plain);
+    frame_unref(b->wires->arena, f);
+}
+
+/* The members of a group get the copy of a frame of their own host, although it has left with a
+ * tag.
+ */
+static void a_frame_to_the_own_group_comes_back_without_its_tag(void **state)
+{
+    struct bench *b = *state;
+
+    b->port.vid = 5;
+    b->user[0].to_send = 1;
+    b->user[0].to_group = true;
+    eth_port_wait(&b->port, 0);
+    eth_port_pump(&b->port);
+    run(b->wires);
+    assert_int_equal(b->wires->got[1], 1); /* over the line */
+    assert_int_equal(b->wires->got[0], 1); /* the copy */
+    assert_int_equal(b->wires->last_len, FRAME_LEN + VLAN_TAG_BYTES);
+}
+
 #undef T
 #define T(f) cmocka_unit_test_setup_teardown(f, set_up_bench, tear_down_bench)
 
@@ -246,6 +362,10 @@ int main(void)
         T(each_rnic_in_a_group_gets_its_packets),
         T(users_send_in_turn),
         T(a_user_with_a_frame_has_to_wait),
+        T(a_port_with_a_vlan_tags_what_it_sends),
+        T(a_port_takes_its_vlan_and_drops_others),
+        T(a_drop_tells_the_length_with_the_tag),
+        T(a_frame_to_the_own_group_comes_back_without_its_tag),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -50,7 +50,8 @@
     X(DROP, BAD_QKEY, 40, "the Q_Key of the datagram is not the queue pair's")                     \
     X(DROP, OWN_COPY, 41, "who is in the group has sent it, and wants no copy of its own")         \
     X(DROP, NO_BUS_MASTER, 42, "bus mastering is off: the device may not write it to memory")      \
-    X(DROP, SPOOFED, 43, "the source MAC is not that of the virtual function that sends it")
+    X(DROP, SPOOFED, 43, "the source MAC is not that of the virtual function that sends it")       \
+    X(DROP, OTHER_VLAN, 44, "tagged for another VLAN, or without a tag where one is needed")
 
 enum drop_reason { ENUM_DROP(ENUM_MEMBER) DROP_COUNT };
 

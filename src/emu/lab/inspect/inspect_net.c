@@ -66,6 +66,10 @@ void visit_port(const struct inode *n, struct visit *v)
         inspect_text(v, LEAF_port_machine, n->state->hosts[p->sw->host]->name);
         inspect_leaf(v, LEAF_port_vf, p->vport - 1);
     }
+    if (p->vid) {
+        inspect_leaf(v, LEAF_port_vlan, p->vid);
+        inspect_leaf(v, LEAF_port_qos, p->pcp);
+    }
 }
 
 void visit_eswitch(const struct inode *n, struct visit *v)
@@ -104,6 +108,8 @@ void visit_vf(const struct inode *n, struct visit *v)
     inspect_leaf(v, LEAF_vf_up, eswitch_is_up(s, number));
     inspect_leaf(v, LEAF_vf_spoofchk, p->set.spoofchk);
     inspect_leaf(v, LEAF_vf_trust, p->set.trust);
+    inspect_leaf(v, LEAF_vf_vlan, p->set.vlan);
+    inspect_leaf(v, LEAF_vf_qos, p->set.qos);
     inspect_leaf(v, LEAF_vf_max_tx_rate, p->set.max_tx_bps);
     inspect_leaf(v, LEAF_vf_min_tx_rate, p->set.min_tx_bps);
     inspect_leaf(v, LEAF_vf_rx_bytes, port->rcvd_bytes);
