@@ -352,7 +352,8 @@ def arguments(text, cases, quick):
     which = parser.add_mutually_exclusive_group()
     which.add_argument("--quick", action="store_true", help=f"{' and '.join(quick)}, which is the standard")
     which.add_argument("--full", action="store_true", help="all cases")
-    which.add_argument("--case", nargs="+", choices=cases, help="these")
+    which.add_argument("--case", nargs="+", choices=[*cases, *[f"{name}-debug" for name in cases if name.endswith("/7.3")]],
+                       help="these; /7.3-debug is the kernel of debug-kernel")
     parser.add_argument("--list", action="store_true", help="only print the programs")
     which.add_argument("--self-test", action="store_true", help="only judge wrong results")
     parser.add_argument("--keep", action="store_true", help="leave what was printed")

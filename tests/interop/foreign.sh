@@ -51,3 +51,31 @@ use_suites() { # DIRECTORY ROW
     # shellcheck disable=SC2086 # several
     use_only "$1" deb ${foreign_suites[$2]}
 }
+
+# Unpacks PACKAGEs, with all that they need, into the root directory DIRECTORY/system.  use_suites comes first.
+unpack_root() { # DIRECTORY PACKAGE...
+    local scratch=$1 package name
+    shift
+    # As if nothing were installed: so the compiler comes along, with all that it needs.
+    : >"$scratch/status"
+    mkdir -p "$scratch/debs/partial"
+    echo "fetching $* and what they need"
+    apt-get "${apt_options[@]}" -q -y --no-install-recommends --download-only -o APT::Sandbox::User=root \
+        -o Dir::State::status="$scratch/status" -o Dir::Cache::archives="$scratch/debs" -o Debug::NoLocking=1 \
+        install "$@" >"$scratch/log" 2>&1 || skip "apt cannot download $1: $(tail -n 1 "$scratch/log")"
+    for package in "$scratch/debs"/*.deb; do
+        dpkg-deb -x "$package" "$scratch/system"
+    done
+    for name in bin sbin lib lib64; do
+        [ -e "$scratch/system/$name" ] || ln -s "usr/$name" "$scratch/system/$name"
+    done
+    ln -sf mawk "$scratch/system/usr/bin/awk"
+    mkdir -p "$scratch/system"/{dev,proc,tmp,module}
+}
+
+# Runs a command in a root directory, in name spaces whose mounts end with it.
+in_root() { # DIRECTORY COMMAND...
+    # shellcheck disable=SC2016
+    unshare -rmpf sh -c 'root=$1; shift; mount --rbind /dev "$root/dev" && mount -t proc proc "$root/proc" &&
+        exec env -u LC_ALL LANG=C chroot "$root" "$@"' sh "$@"
+}

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 COMPLAINT = re.compile(
     r"BUG|WARNING|Oops|Call Trace|general protection|refcount_t|blocked for more than|lockup|self-detected stall|detected stalls|"
     r"allocation failure|page fault|corruption|Redzone|[Pp]oison overwritten|NULL pointer|scheduling while atomic|duplicate filename|"
-    r"still has|leaked|cut here|sleeping function|possible circular|KASAN|KFENCE|Objects remaining|use count|bad page", re.IGNORECASE)
+    r"still has|leaked|cut here|sleeping function|possible circular|KASAN|KFENCE|UBSAN|ODEBUG|DMA-API: (?!preallocated|debugging)|suspected memory leaks|Objects remaining|use count|bad page", re.IGNORECASE)
 ROUND = re.compile(r"device=(yes|no) passed=(yes|no|-) removed=(\d+)")
 
 OUTCOMES = {"yes": "passed", "no": "failed", "then": "failed, and passed then", "-": "device not ready"}

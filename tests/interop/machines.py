@@ -9,6 +9,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 CACHE = HERE.parent.parent / "build/interop"
 QEMU_11 = CACHE.with_name("interop-qemu-11.1") / "bin"
 KERNELS = ["6.1", "6.12", "7.3"]
+DEBUGGING = "7.3-debug"  # that of debug-kernel
 SKIPPED = 77  # exit status
 
 
@@ -64,7 +65,7 @@ def initramfs(machine, directory, variables, script, files=(), archives=()):
 
 def port_vm(machine, host, directory):
     return (f'port vm {host} transport={machine.transport} kernel="{machine.cache}/vmlinuz" initrd="{directory}/initramfs" '
-            f'append="loglevel=1 mitigations=off tsc=reliable" log="{directory}/console"')
+            f'append="loglevel=1 mitigations=off tsc=reliable" log="{directory}/console"' + " memory=1g" * (machine.linux == DEBUGGING))
 
 
 def run(options, machine, directory, lines, seconds, command=("run",)):
