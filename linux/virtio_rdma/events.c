@@ -301,6 +301,9 @@ void vrdma_events_prepare(struct vrdma_dev *d)
 	INIT_DELAYED_WORK(&d->watch_work, watch_work);
 }
 
+/* Fills the rings, then listens: the device may use the first buffers while the driver still adds
+ * others, and who handles events adds buffers, too.
+ */
 int vrdma_events_start(struct vrdma_dev *d)
 {
 	int err = 0;
@@ -308,9 +311,12 @@ int vrdma_events_start(struct vrdma_dev *d)
 	if (vrdma_has(d, VIRTIO_RDMA_F_EVENTQ))
 		err = fill(d, vrdma_vq_of_events(d), &d->event_mem, EVENT_BUFFERS);
 	err = err ?: start_ceqs(d);
-	if (!err)
-		queue_delayed_work(d->wq, &d->watch_work, HZ);
-	return err;
+	if (err)
+		return err;
+	set_bit(VRDMA_LISTENING, &d->flags);
+	/* Looks at once: the interrupts of events that have come already were ignored. */
+	queue_delayed_work(d->wq, &d->watch_work, 0);
+	return 0;
 }
 
 /* The device must have been reset. */

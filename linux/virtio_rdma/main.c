@@ -243,7 +243,6 @@ static int start_device(struct vrdma_dev *d)
 		err = vrdma_events_init(d);
 	if (err)
 		return err;
-	set_bit(VRDMA_LISTENING, &d->flags);
 	virtio_device_ready(d->vdev);
 	err = vrdma_queues_shrink(d);
 	return err ?: vrdma_events_start(d);
