@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
 # The machine of linux_hostile, behind driver_guest.sh: it asks HOSTILE for one task after the other, and tells how each went.
-# Before this: WAIT_MS, how long the test in the kernel waits for a completion; TIMEOUT_S, the same for control requests.
+# Before this: WAIT_MS, how long the test in the kernel waits for a completion; TIMEOUT_S, the same for control requests;
+# SLOW, how much more time everything may take.
 
 quickly_complains() {
-    echo 4 >/proc/sys/kernel/watchdog_thresh
-    echo 8 >/proc/sys/kernel/hung_task_timeout_secs
+    echo $((4 * SLOW)) >/proc/sys/kernel/watchdog_thresh
+    echo $((8 * SLOW)) >/proc/sys/kernel/hung_task_timeout_secs
     echo -1 >/proc/sys/kernel/hung_task_warnings
     echo 1 >/proc/sys/kernel/panic_on_oops
     dmesg -n 4
@@ -18,7 +19,7 @@ until_ready() {
     local tries=0
     until is_ready; do
         tries=$((tries + 1))
-        has_device && [ $tries -lt 100 ] || return 1
+        has_device && [ $tries -lt $((100 * SLOW)) ] || return 1
         usleep 10000
     done
 }
@@ -33,12 +34,22 @@ tests_kernel() {
 # The first cases of it.
 tests_briefly() { CASES=cases_max=3 tests_kernel; }
 
+# Waits until the pingpong's server listens at its port, 18515.
+until_listens() {
+    local tries=0
+    until cat /proc/net/tcp /proc/net/tcp6 2>/dev/null | grep -q ':4853 [^ ]* 0A '; do
+        tries=$((tries + 1))
+        [ $tries -lt $((50 * SLOW)) ] || break
+        usleep 50000
+    done
+}
+
 # A program that waits for completions by events, with itself.
 tests_program() {
     local status
-    timeout 6 ibv_rc_pingpong -e -d "$DEVICE" -g 1 -n 20 >/tmp/server 2>&1 &
-    usleep 300000
-    timeout 6 ibv_rc_pingpong -e -d "$DEVICE" -g 1 -n 20 127.0.0.1 >/tmp/client 2>&1
+    timeout $((6 * SLOW)) ibv_rc_pingpong -e -d "$DEVICE" -g 1 -n 20 >/tmp/server 2>&1 &
+    until_listens
+    timeout $((6 * SLOW)) ibv_rc_pingpong -e -d "$DEVICE" -g 1 -n 20 127.0.0.1 >/tmp/client 2>&1
     status=$?
     wait $! && [ $status = 0 ]
 }
@@ -90,7 +101,17 @@ orphans() {
             / 0xffffffffc/ { nameless = 1 }
             END { tell() }' "$cache/alloc_traces" 2>/dev/null
     done
-        echo "traces $(cat /sys/kernel/debug/slab/*/alloc_traces 2>/dev/null | grep -c age=)")
+        echo "traces $(cat /sys/kernel/debug/slab/*/alloc_traces 2>/dev/null | grep -c age=)"
+        leaks)
+}
+
+# Prints the objects to which nothing points, if the kernel can tell. It leaves out those of the last five seconds.
+leaks() {
+    [ -e /sys/kernel/debug/kmemleak ] || return
+    echo scan >/sys/kernel/debug/kmemleak
+    sleep 6
+    echo scan >/sys/kernel/debug/kmemleak
+    head -c 4000 /sys/kernel/debug/kmemleak | sed 's/^/leak /'
 }
 
 serves_tasks() {

@@ -87,6 +87,7 @@ def judge_memory(before, after, n):
     was, now = numbers(before[1], "orphan"), numbers(after[1], "orphan")
     wrong += [f"of code that is gone: {name}: {now[name] - was.get(name, 0):+} objects" for name in now
               if now[name] - was.get(name, 0) > 4]
+    wrong += [line for line in after[1] if line.startswith("leak ")]
     if not any(line.startswith("traces ") and int(line.split()[1]) > 100 for line in after[1]):
         wrong.append("there are no traces of allocations")
     return Judged(not wrong, "; ".join(wrong), "")
@@ -118,6 +119,9 @@ PLANTS = [
         "BUG kmalloc-64 (Tainted: G    B      OE     ): Poison overwritten",
         "refcount_t: underflow; use-after-free.",
         "rcu: INFO: rcu_preempt self-detected stall on CPU",
+        "DMA-API: device driver frees DMA memory with different size",
+        "ODEBUG: free active (active state 0) object: 00000000 object type: work_struct hint: event_work",
+        "UBSAN: array-index-out-of-bounds in cq.c:80:2",
         "BUG: sleeping function called from invalid context at kernel/workqueue.c:3000")],
     (judge_again(GOOD), True),
     (judge_again(changed(GOOD, "passed=yes", "passed=no")), False),
@@ -128,6 +132,7 @@ PLANTS = [
     (judge_memory(MEMORY, (MEMORY[0], changed(MEMORY[1], "kmalloc-64 2", "kmalloc-64 9")), 200), False),
     (judge_memory(MEMORY, (MEMORY[0], ["orphan kmalloc-32 5 g+0x1/0x2", *MEMORY[1]]), 200), False),
     (judge_memory(MEMORY, (MEMORY[0], []), 200), False),
+    (judge_memory(MEMORY, (MEMORY[0], [*MEMORY[1], "leak unreferenced object 0xffff888001234500 (size 64):"]), 200), False),
     (judge_memory(MEMORY, ([], MEMORY[1]), 200), False),
 ]
 

@@ -64,8 +64,9 @@ def initramfs(machine, directory, variables, script, files=(), archives=()):
 
 
 def port_vm(machine, host, directory):
-    return (f'port vm {host} transport={machine.transport} kernel="{machine.cache}/vmlinuz" initrd="{directory}/initramfs" '
-            f'append="loglevel=1 mitigations=off tsc=reliable" log="{directory}/console"' + " memory=1g" * (machine.linux == DEBUGGING))
+    more, memory = (" kasan_multi_shot", " memory=1g") if machine.linux == DEBUGGING else ("", "")
+    return (f'port vm {host} transport={machine.transport} kernel="{machine.cache}/vmlinuz" initrd="{directory}/initramfs"{memory} '
+            f'append="loglevel=1 mitigations=off tsc=reliable{more}" log="{directory}/console"')
 
 
 def run(options, machine, directory, lines, seconds, command=("run",)):
