@@ -105,12 +105,14 @@ orphans() {
         leaks)
 }
 
-# Prints the objects to which nothing points, if the kernel can tell. It leaves out those of the last five seconds.
+# Prints the objects to which nothing points, if the kernel can tell. It leaves out those of the last five seconds, and tells
+# only of those that some scans in a row have found.
 leaks() {
     [ -e /sys/kernel/debug/kmemleak ] || return
-    echo scan >/sys/kernel/debug/kmemleak
     sleep 6
-    echo scan >/sys/kernel/debug/kmemleak
+    for _ in 1 2 3 4 5 6; do
+        echo scan >/sys/kernel/debug/kmemleak
+    done
     head -c 4000 /sys/kernel/debug/kmemleak | sed 's/^/leak /'
 }
 
