@@ -19,7 +19,7 @@ until_ready() {
     local tries=0
     until is_ready; do
         tries=$((tries + 1))
-        has_device && [ $tries -lt $((100 * SLOW)) ] || return 1
+        has_device && [ $tries -lt 100 ] || return 1
         usleep 10000
     done
 }
