@@ -22,9 +22,9 @@ struct rdl_vf_settings {
     uint64_t max_tx_bps; /* most that it sends, in bit/s; 0: no limit */
     uint64_t min_tx_bps; /* rate in bit/s up to which it goes first; 0: no guarantee */
     uint32_t vlan,
-        qos; /* VLAN and priority of its tags, see rdl_host_config.vlan; 0: its guest's */
-    bool spoofchk;       /* frames with another source MAC are dropped */
-    bool trust;          /* its guest may choose a MAC other than @mac */
+        qos;       /* VLAN and priority of its tags, see rdl_host_config.vlan; 0: its guest's */
+    bool spoofchk; /* frames with another source MAC are dropped */
+    bool trust;    /* its guest may choose a MAC other than @mac */
 };
 
 /* Reads or changes the settings of virtual function @vf of @machine.  A new VF has spoofchk, and

@@ -308,7 +308,7 @@ static int probe(struct virtio_device *vdev)
 	if (!d)
 		return -ENOMEM;
 	init(d, vdev);
-	d->wq = alloc_workqueue("virtio_rdma", WQ_UNBOUND, 0);
+	d->wq = alloc_workqueue("virtio_rdma", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
 	if (!d->wq) {
 		err = -ENOMEM;
 		goto free;

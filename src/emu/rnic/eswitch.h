@@ -51,10 +51,10 @@ struct vport {
     struct rdl_vf_settings set;
     struct vport_counts counts;
     uint32_t own_vid, own_pcp; /* VLAN of @port if none is set */
-    uint32_t next_in_list; /* next port in the same hash list, counted from 1; 0: none */
-    bool is_waiting;       /* it is in the queue of ports that may have a frame */
-    uint64_t next_ns;      /* earliest time of its next frame, by the maximum */
-    uint64_t paid_ns;      /* time up to which its guarantee is used; behind now: it has got less */
+    uint32_t next_in_list;     /* next port in the same hash list, counted from 1; 0: none */
+    bool is_waiting;           /* it is in the queue of ports that may have a frame */
+    uint64_t next_ns;          /* earliest time of its next frame, by the maximum */
+    uint64_t paid_ns; /* time up to which its guarantee is used; behind now: it has got less */
 };
 
 struct eswitch {
