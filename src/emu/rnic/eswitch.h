@@ -14,7 +14,7 @@
  * not the port's MAC is dropped if the spoof check is on.
  *
  * A port is in one VLAN, or in none: that of struct eth_port, which tags and untags.  Ports of
- *other VLANs do not get its frames.
+ * other VLANs do not get its frames.
  *
  * A frame to the MAC of a port takes NET_LOOPBACK_NS and does not use the line.  A frame to a group
  * leaves by the line, and all other ports get a copy.  Any other frame leaves by the line.

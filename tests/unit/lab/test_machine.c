@@ -182,7 +182,8 @@ static void change(struct fixture *f, struct model *m, struct prng *r)
         set->trust = !set->trust;
         break;
     case 4: /* no VLAN, 5 or 6; h1 is in no VLAN */
-        set->vlan = prng_below(r, 2) ? 5 + (uint32_t)prng_below(r, 2) : 0;
+        set->vlan = (uint32_t)prng_below(r, 4);
+        set->vlan = set->vlan < 2 ? 0 : 3 + set->vlan;
         set->qos = set->vlan ? 3 : 0;
         break;
     default: /* an address of its own, or that of another function */
@@ -230,7 +231,8 @@ static void frames_go_where_the_rules_say(void **state)
                 change(&f, &m, &r);
             memcpy(dst, to < FUNCTIONS && to > 0 ? mac_of(&m, to) : m.own[to], 6);
             memcpy(src, as < FUNCTIONS && as > 0 ? mac_of(&m, as) : m.own[as], 6);
-            vid = prng_below(&r, 3) ? vlan_of(&m, from) : (uint32_t)prng_below(&r, 2) * 5;
+            vid = (uint32_t)prng_below(&r, 6);
+            vid = vid < 4 ? vlan_of(&m, from) : (vid - 4) * 5;
             expect_frame(&m, from, dst, src, vid);
             send(&f, from, dst, src, vid);
             compare(&f, &m);
