@@ -52,7 +52,7 @@ const struct cmd_class_info cmd_classes[N_CLASSES] = {
     [CLASS_SCRIPT] = {"script", "scripts, scenarios and the session"},
 };
 
-#define HOSTS_LINES "host h1 h2; link h1 h2 latency=1us rate=100g\n"
+#define HOSTS_LINES   "host h1 h2; link h1 h2 latency=1us rate=100g\n"
 #define MACHINE_LINES "machine m1 vfs=4; host h1; link m1 h1\n"
 #define OBJECT_LINES                                                                               \
     HOSTS_LINES "on h1,h2 { alloc_pd as pd; reg_mr pd len=4k access=lw,rr,rw as mr; "              \
