@@ -153,6 +153,13 @@ struct rdl_host_config {
     uint32_t idle_vfs; /* as many of @vfs are not enabled when the machine boots */
     const char *on;
     uint32_t vf;
+    /* vrnic: in place of @vf the host has a virtual RNIC, which gets a virtual function of the pool
+     * of machine @on while it has objects; @group of the control centre, from 1, default 1.  pool:
+     * of a machine, as many of its functions are in the pool at first; it grows.  See
+     * rdmalab/layer.h.
+     */
+    bool vrnic;
+    uint32_t group, pool;
     /* VLAN of the Ethernet port, 1 to 4094: it tags every frame that it sends, with priority @pcp
      * (0 to 7), and drops frames of other VLANs.  0: frames have no tag, and @pcp is 0.
      */

@@ -44,7 +44,9 @@ static void say_host(struct session *s, const struct step *st, const struct rdl_
     mac_add(&m, mac);
     if (c->vfs > 0)
         text_addf(&place, ", %u virtual functions", c->vfs);
-    if (c->on)
+    if (c->vrnic)
+        text_addf(&place, ", virtual RNIC on %s, group %u", c->on, c->group);
+    else if (c->on)
         text_addf(&place, ", function %u of %s", c->vf, c->on);
     session_say(s, "%s  %s  %s  %s%s%s%s%s%s\n", c->name, addr_text, mac_text,
                 c->external ? "waits for a virtual machine (help port)"
@@ -407,7 +409,7 @@ static bool add_hosts(struct session *s, const struct step *st, struct rdl_host_
         if (status != RDL_OK)
             return host_failed(s, st, &names->v[i], status);
         say_host(s, st, c, host);
-        c->vf += c->on != NULL;
+        c->vf += c->on && !c->vrnic;
     }
     return true;
 }
@@ -443,6 +445,12 @@ bool run_machine(struct session *s, const struct step *st)
                      config.vfs);
         return diag_remedy(&s->diag, "numvfs=%u enables all", config.vfs);
     }
+    config.pool = (uint32_t)step_number_or(st, "pool", 0);
+    if (config.pool > config.vfs) {
+        session_fail(s, step_span(st, "pool", 0), "the adapter has %u virtual functions",
+                     config.vfs);
+        return diag_remedy(&s->diag, "leave pool= out: then all are in it");
+    }
     config.idle_vfs = config.vfs - (uint32_t)step_number_or(st, "numvfs", config.vfs);
     return add_hosts(s, st, &config, add_host);
 }
@@ -467,7 +475,17 @@ bool run_guest(struct session *s, const struct step *st)
         return false;
     config.on = step_text(st, "on");
     config.vf = (uint32_t)step_number_or(st, "vf", 0);
-    return add_hosts(s, st, &config, step_has(st, "vf") ? add_host : add_somewhere);
+    config.vrnic = step_has(st, "vrnic");
+    config.group = (uint32_t)step_number(st, "group");
+    if (config.vrnic && step_has(st, "vf")) {
+        session_fail(s, step_span(st, "vf", 0), "a virtual RNIC gets its function from the pool");
+        return diag_remedy(&s->diag, "leave out vf=, or vrnic");
+    }
+    if (step_has(st, "group") && !config.vrnic) {
+        session_fail(s, step_span(st, "group", 0), "only guests with vrnic have groups");
+        return diag_remedy(&s->diag, "add vrnic, or leave out group=");
+    }
+    return add_hosts(s, st, &config, step_has(st, "vf") || config.vrnic ? add_host : add_somewhere);
 }
 
 bool run_limit(struct session *s, const struct step *st)

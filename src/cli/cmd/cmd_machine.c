@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The command vf: what the administrator of a machine sets for its virtual functions. */
+/* The commands vf and centre: rules for virtual functions, and for virtual RNICs. */
 #include "cli/cmd/commands.h"
 #include "cli/session/resolve.h"
 #include "emu/wire/addr.h"
+#include "rdmalab/layer.h"
 #include "rdmalab/machine.h"
 #include "rdmalab/pci.h"
 
@@ -91,4 +92,16 @@ bool run_vf(struct session *s, const struct step *st)
                            "the lowest bit of the first byte is 0, as in 02:00:00:00:00:01");
     }
     return status == RDL_OK || session_fail_status(s, st->at, "vf", status);
+}
+
+bool run_centre(struct session *s, const struct step *st)
+{
+    const uint32_t a = (uint32_t)step_number(st, "a"), b = (uint32_t)step_number(st, "b");
+    const bool allow = step_number(st, "what") == CENTRE_allow;
+    const enum rdl_status status = rdl_centre_rule(s->lab, a, b, allow);
+
+    if (status == RDL_OK)
+        return true;
+    session_fail(s, step_span(st, "b", 0), "guests of one group may always connect");
+    return diag_remedy(&s->diag, "name two groups: centre %s 1 2", step_text(st, "what"));
 }

@@ -9,6 +9,7 @@
 #include "emu/facts/enum/object.h"
 #include "emu/facts/pvrdma/regs.h"
 #include "emu/wire/vlan.h"
+#include "rdmalab/layer.h"
 #include "rdmalab/limits.h"
 #include "rdmalab/machine.h"
 #include "rdmalab/trace.h"

@@ -33,6 +33,7 @@ TABLE(show_form, ENUM_SHOW_FORM, "form of output")
 TABLE(show_layout, ENUM_SHOW_LAYOUT, "layout of structures")
 
 TABLE(irq, ENUM_IRQ, "way to interrupt")
+TABLE(centre, ENUM_CENTRE, "change of a rule")
 TABLE(vf_action, ENUM_VF_ACTION, "action on a virtual function")
 TABLE(on_off, ENUM_ON_OFF, "choice of on and off")
 

@@ -109,6 +109,10 @@
     X(VF_ACTION, set, 0, "change what the administrator has set for a function")                   \
     X(VF_ACTION, enable, 1, "enable as many functions, as sriov_numvfs of Linux")
 
+#define ENUM_CENTRE(X)                                                                             \
+    X(CENTRE, allow, 0, "guests of the two groups may connect")                                    \
+    X(CENTRE, forbid, 1, "they may not, and connections that they have end")
+
 #define ENUM_ON_OFF(X)                                                                             \
     X(ON_OFF, off, 0, "no")                                                                        \
     X(ON_OFF, on, 1, "yes")
@@ -147,6 +151,7 @@
 enum record_state { ENUM_RECORD(ENUM_MEMBER) };
 enum live_port_kind { ENUM_PORT(ENUM_MEMBER) };
 enum program { ENUM_PROGRAM(ENUM_MEMBER) };
+enum centre_action { ENUM_CENTRE(ENUM_MEMBER) };
 enum vf_action { ENUM_VF_ACTION(ENUM_MEMBER) };
 enum program_role { ENUM_ROLE(ENUM_MEMBER) };
 enum icrc_kind { ENUM_ICRC(ENUM_MEMBER) };
@@ -181,6 +186,6 @@ extern const struct enum_table words_reason;
 extern const struct enum_table words_grain, words_by, words_export, words_session_action,
     words_setting, words_changes, words_hints, words_events, words_show_form, words_show_layout,
     words_port, words_transport, words_program, words_role, words_icrc, words_record, words_save,
-    words_irq, words_place, words_lost, words_false, words_vf_action, words_on_off;
+    words_irq, words_place, words_lost, words_false, words_vf_action, words_centre, words_on_off;
 
 #endif

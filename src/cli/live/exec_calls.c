@@ -37,6 +37,10 @@ int exec_error(enum rdl_status st, const struct rdl_response *rsp)
         return EOPNOTSUPP;
     case RDL_ERR_NO_ROUTE:
         return EHOSTUNREACH;
+    case RDL_ERR_FORBIDDEN:
+        return EPERM;
+    case RDL_ERR_NO_FUNCTION:
+        return ENOMEM;
     case RDL_ERR_NO_DEVICE:
     case RDL_ERR_NO_GUEST:
         return ENODEV;

@@ -6,6 +6,7 @@
 #include <strings.h>
 
 #include "cli/lang/suggest.h"
+#include "cli/show/show_centre.h"
 #include "cli/show/show_dump.h"
 #include "cli/show/show_events.h"
 #include "cli/show/show_lab.h"
@@ -624,28 +625,51 @@ static enum rdl_status show_outside(struct showing *s)
     return RDL_OK;
 }
 
+static enum rdl_status show_whole_centre(struct showing *s)
+{
+    show_centre(s->out, s->lab, s->rq->form);
+    return RDL_OK;
+}
+
 static const struct {
     const char *word;
     size_t words_max; /* maximum, including this one */
     enum rdl_status (*run)(struct showing *s);
     bool of_past; /* works without a lab */
 } subjects[] = {
-    {"vq", 2, show_one_vq, false},         {"qp", 2, show_kind_of, false},
-    {"cq", 2, show_kind_of, false},        {"mr", 2, show_kind_of, false},
-    {"mw", 2, show_kind_of, false},        {"pd", 2, show_kind_of, false},
-    {"ah", 2, show_kind_of, false},        {"packet", 2, show_one_packet, true},
-    {"events", 5, show_some_events, true}, {"life", 2, show_one_life, true},
-    {"memory", 2, show_all_memory, false}, {"due", 1, show_all_due, false},
-    {"tree", 2, show_whole_tree, false},   {"faults", 1, show_plural, false},
-    {"links", 1, show_plural, false},      {"hosts", 1, show_plural, false},
-    {"switches", 1, show_plural, false},   {"counters", 1, show_all_counters, false},
-    {"link", 2, show_kind_of, false},      {"dump", 2, show_one_dump, false},
-    {"wqe", 2, show_one_dump, false},      {"live", 1, show_outside, false},
-    {"srq", 2, show_kind_of, false},       {"device", 3, show_devices, false},
-    {"pci", 2, show_one_pci, false},       {"map", 2, show_one_map, false},
-    {"states", 2, show_states_of, false},  {"ring", 2, show_one_ring, false},
-    {"dsr", 3, show_one_dsr, false},       {"uar", 2, show_one_uar, false},
-    {"cm", 2, show_kind_of, false},        {"event_channel", 2, show_kind_of, false},
+    {"vq", 2, show_one_vq, false},
+    {"qp", 2, show_kind_of, false},
+    {"cq", 2, show_kind_of, false},
+    {"mr", 2, show_kind_of, false},
+    {"mw", 2, show_kind_of, false},
+    {"pd", 2, show_kind_of, false},
+    {"ah", 2, show_kind_of, false},
+    {"packet", 2, show_one_packet, true},
+    {"events", 5, show_some_events, true},
+    {"life", 2, show_one_life, true},
+    {"memory", 2, show_all_memory, false},
+    {"due", 1, show_all_due, false},
+    {"tree", 2, show_whole_tree, false},
+    {"faults", 1, show_plural, false},
+    {"links", 1, show_plural, false},
+    {"hosts", 1, show_plural, false},
+    {"switches", 1, show_plural, false},
+    {"counters", 1, show_all_counters, false},
+    {"link", 2, show_kind_of, false},
+    {"dump", 2, show_one_dump, false},
+    {"wqe", 2, show_one_dump, false},
+    {"live", 1, show_outside, false},
+    {"srq", 2, show_kind_of, false},
+    {"device", 3, show_devices, false},
+    {"pci", 2, show_one_pci, false},
+    {"map", 2, show_one_map, false},
+    {"states", 2, show_states_of, false},
+    {"ring", 2, show_one_ring, false},
+    {"dsr", 3, show_one_dsr, false},
+    {"uar", 2, show_one_uar, false},
+    {"centre", 1, show_whole_centre, false},
+    {"cm", 2, show_kind_of, false},
+    {"event_channel", 2, show_kind_of, false},
 };
 
 bool show_form_of(const char *word, enum show_form *ret)

@@ -23,6 +23,9 @@
               TEXT("cannot be destroyed"))                                                         \
     TABLE(STATES, "states",                                                                        \
           TEXT("from") TEXT("to") FLAG("legal") NUMBER("taken") TEXT("last") NUMBER("refused"))    \
+    TABLE(CENTRE, "centre",                                                                        \
+          TEXT("guest") NUMBER("group") TEXT("may reach") TEXT("vgid") TEXT("wire")                \
+              TEXT("machine") NUMBER("vf"))                                                        \
     TABLE(COUNTERS, "counters", TEXT("counter") NUMBER("value"))                                   \
     TABLE(DUMP, "dump", NUMBER("offset") TEXT("bytes") TEXT("name") TEXT("value"))                 \
     TABLE(RING, "ring", NUMBER("slot") TEXT("state") NUMBER("addr") TEXT("what"))                  \

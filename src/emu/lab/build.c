@@ -18,6 +18,7 @@
 #include "emu/lab/bus.h"
 #include "emu/lab/devices.h"
 #include "emu/lab/lab_state.h"
+#include "emu/lab/layer.h"
 #include "emu/lab/machine.h"
 #include "emu/lab/outer_net.h"
 #include "emu/pci/sriov.h"
@@ -171,6 +172,8 @@ static struct rdl_host_config with_defaults(const struct lab_state *w,
             c.external && c.device == DEVICE_virtio ? 1u << PAGE_4k | 1u << PAGE_2m : 1u << PAGE_4k;
     if (c.device == DEVICE_virtio)
         fit_into_queues(&c.limits, c.queue_size);
+    if (c.group == 0)
+        c.group = 1;
     if (c.ceqs == 0)
         c.ceqs = CEQS_DEFAULT;
     if (c.device_mtu == 0)
@@ -359,6 +362,8 @@ static bool host_init(struct lab_state *w, struct host *h, const struct rdl_host
     memcpy(guest.gid[1], c->ipv6, GID_BYTES);
     if (!hardware_init(w, h, c))
         return false;
+    guest.layer = h->vrnic ? &layer_ops : NULL;
+    guest.layer_ctx = h->vrnic;
     h->is_external = c->external;
     if (c->external) {
         guest_init_absent(&h->guest, w->arena, &guest);

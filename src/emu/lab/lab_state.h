@@ -23,6 +23,7 @@
 #include "rdmalab/inspect.h"
 #include "rdmalab/ip.h"
 #include "rdmalab/lab.h"
+#include "rdmalab/layer.h"
 #include "rdmalab/port.h"
 #include "rdmalab/trace.h"
 #include "rdmalab/vm.h"
@@ -44,6 +45,18 @@ struct rdma;
 struct virtio_dev;
 struct vnet;
 
+/* The functions of a machine that virtual RNICs share. */
+struct vf_pool {
+    uint32_t size;      /* functions in it, from VF 0 on */
+    uint64_t exhausted; /* times that no function was free */
+};
+
+struct centre {
+    uint64_t allowed[RDL_GROUPS_MAX + 1]; /* bit b of entry a: guests of a and b may connect */
+};
+
+struct vrnic;
+
 struct host {
     uint32_t index;
     char name[RDL_NAME_BYTES]; /* "" if it could not boot, see host_is_there() */
@@ -60,6 +73,8 @@ struct host {
     struct guest guest; /* if the host is external, only the addresses are valid */
     bool is_external;   /* a virtual machine drives its functions, see lab/vm.c */
     uint64_t n_ticks;   /* number of dispatches for this host; calls of its program do not count */
+    struct vrnic *vrnic; /* its virtual RNIC; NULL: it has none */
+    struct vf_pool pool; /* of a machine */
     bool has_stranger;  /* something other than the lab's drivers wrote to RAM or registers */
 };
 
@@ -122,6 +137,7 @@ struct lab_state {
     struct directory directory; /* addresses of hosts that need not be resolved over the link */
     struct directory addresses; /* addresses of all hosts */
     struct parts parts;
+    struct centre centre;
     const struct verbs *caller; /* of the host whose program calls; NULL: the lab's user */
     uint64_t last_tick_ns;      /* time of the tick before the last lab_act() */
     struct cm_calls *cm_calls;  /* of programs; NULL: none yet, or memory was short */

@@ -41,7 +41,8 @@ static enum rdl_status end_of(struct lab_state *w, const char *name, struct net_
 {
     const enum rdl_status st = node_named(w, name, ret);
 
-    if (st == RDL_OK && ret->node == NET_HOST && host_is_guest(w->hosts[ret->index]))
+    if (st == RDL_OK && ret->node == NET_HOST &&
+        (host_is_guest(w->hosts[ret->index]) || w->hosts[ret->index]->vrnic))
         return RDL_ERR_UNSUPPORTED;
     if (st == RDL_OK && ret->node != NET_SWITCH && *only_end(w, ret) != NET_NO_LINK)
         return RDL_ERR_BUSY;

@@ -10,6 +10,7 @@
 #include "emu/facts/enum/device_type.h"
 #include "emu/facts/enum/vf_state.h"
 #include "emu/facts/enum_table.h"
+#include "emu/lab/layer.h"
 #include "emu/lab/machine.h"
 #include "emu/pci/sriov.h"
 #include "emu/pci/vf.h"
@@ -64,8 +65,7 @@ static const struct host *machine_of(const struct lab_state *w, const struct rdl
     return m && host_is_machine(m) ? m : NULL;
 }
 
-/* The number of virtual functions that exist.  A device without SR-IOV has all of them. */
-static uint32_t n_enabled(const struct host *m)
+uint32_t machine_functions(const struct host *m)
 {
     const struct sriov *s = m->device.fn->sriov;
 
@@ -76,23 +76,27 @@ enum rdl_status machine_check(const struct lab_state *w, const struct rdl_host_c
 {
     const struct host *m;
 
-    if (c->idle_vfs > c->vfs || (c->on && c->vfs > 0) || (!c->on && c->vf > 0))
+    if (c->idle_vfs > c->vfs || c->pool > c->vfs || (c->on && c->vfs > 0) ||
+        (!c->on && (c->vf > 0 || c->vrnic)) || c->group > RDL_GROUPS_MAX ||
+        (c->vrnic && (c->external || c->device == DEVICE_none || c->vf > 0)))
         return RDL_ERR_INVAL;
     if (c->vfs > 0 && c->device != DEVICE_virtio)
         return RDL_ERR_UNSUPPORTED;
     if (!c->on)
         return RDL_OK;
     m = machine_of(w, c);
+    if (m && c->vrnic)
+        return RDL_OK;
     if (!m || c->vf >= m->port.sw->n_ports - 1)
         return RDL_ERR_NOT_FOUND;
     if (m->port.sw->ports[c->vf + 1].port)
         return RDL_ERR_BUSY;
-    return c->vf < n_enabled(m) ? RDL_OK : RDL_ERR_NO_DEVICE;
+    return c->vf < machine_functions(m) ? RDL_OK : RDL_ERR_NO_DEVICE;
 }
 
 const uint8_t *machine_mac(const struct lab_state *w, const struct rdl_host_config *c)
 {
-    const struct host *m = c->on ? machine_of(w, c) : NULL;
+    const struct host *m = c->on && !c->vrnic ? machine_of(w, c) : NULL;
 
     return m && c->vf < m->port.sw->n_ports - 1 ? eswitch_mac(m->port.sw, c->vf + 1) : NULL;
 }
@@ -101,6 +105,8 @@ bool machine_join(struct lab_state *w, struct host *h, const struct rdl_host_con
 {
     struct eswitch *s;
 
+    if (c->vrnic)
+        return layer_join(w, h, c);
     if (c->on) {
         eswitch_join(machine_of(w, c)->port.sw, c->vf + 1, &h->port);
         return true;
@@ -111,6 +117,7 @@ bool machine_join(struct lab_state *w, struct host *h, const struct rdl_host_con
     if (!s || !eswitch_init(s, w->arena, &w->net, h->index, c->vfs + 1, pass, w))
         return false;
     eswitch_join(s, 0, &h->port);
+    h->pool.size = c->pool ? c->pool : c->vfs - c->idle_vfs;
     return true;
 }
 

@@ -38,6 +38,28 @@ bool eswitch_init(struct eswitch *s, struct arena *a, struct net *net, uint32_t 
     return s->ports && s->queue;
 }
 
+static uint32_t *place(struct eswitch *s, uint32_t i)
+{
+    const uint32_t at = s->first + i;
+
+    return &s->queue[at < s->n_ports ? at : at - s->n_ports];
+}
+
+static void put_last(struct eswitch *s, uint32_t number)
+{
+    s->len++;
+    *place(s, s->len - 1) = number;
+}
+
+static uint32_t take_first(struct eswitch *s)
+{
+    const uint32_t number = *place(s, 0);
+
+    s->first = s->first + 1 == s->n_ports ? 0 : s->first + 1;
+    s->len--;
+    return number;
+}
+
 /* --- Who has which MAC ------------------------------------------------------------------------ */
 
 static bool is_set(const uint8_t mac[MAC_BYTES])
@@ -98,6 +120,7 @@ void eswitch_join(struct eswitch *s, uint32_t number, struct eth_port *p)
 {
     RDL_ASSERT(number < s->n_ports && !s->ports[number].port && !p->sw);
     s->ports[number].port = p;
+    s->ports[number].rcvd_before = p->rcvd_frames;
     s->ports[number].own_vid = p->vid;
     s->ports[number].own_pcp = p->pcp;
     set_vlan(&s->ports[number]);
@@ -108,9 +131,19 @@ void eswitch_join(struct eswitch *s, uint32_t number, struct eth_port *p)
 
 void eswitch_leave(struct eswitch *s, uint32_t number)
 {
-    RDL_ASSERT(!s->ports[number].is_waiting);
-    s->ports[number].port->sw = NULL;
-    s->ports[number].port = NULL;
+    struct vport *v = &s->ports[number];
+
+    for (uint32_t n = v->is_waiting ? s->len : 0; n > 0; n--) {
+        const uint32_t other = take_first(s);
+
+        if (other != number)
+            put_last(s, other);
+    }
+    s->left += v->port->rcvd_frames - v->rcvd_before;
+    v->port->sw = NULL;
+    v->port->vid = v->own_vid;
+    v->port->pcp = v->own_pcp;
+    *v = (struct vport){.set = v->set, .counts = v->counts};
     sort_again(s);
 }
 
@@ -148,28 +181,6 @@ static uint64_t free_at(const struct eswitch *s)
     const uint64_t line = s->link_end == NET_NO_LINK ? 0 : net_port_free_at(s->net, s->link_end);
 
     return line > s->local_free_at_ns ? line : s->local_free_at_ns;
-}
-
-static uint32_t *place(struct eswitch *s, uint32_t i)
-{
-    const uint32_t at = s->first + i;
-
-    return &s->queue[at < s->n_ports ? at : at - s->n_ports];
-}
-
-static void put_last(struct eswitch *s, uint32_t number)
-{
-    s->len++;
-    *place(s, s->len - 1) = number;
-}
-
-static uint32_t take_first(struct eswitch *s)
-{
-    const uint32_t number = *place(s, 0);
-
-    s->first = s->first + 1 == s->n_ports ? 0 : s->first + 1;
-    s->len--;
-    return number;
 }
 
 /* Returns true if @v has a frame and its maximum lets it send. */
@@ -444,11 +455,11 @@ const char *eswitch_invariant(const struct eswitch *s)
 
         if (!v->port)
             continue;
-        rcvd += v->port->rcvd_frames;
+        rcvd += v->port->rcvd_frames - v->rcvd_before;
         if (eth_port_has_frame(v->port) && !v->is_waiting)
             return "a port of an embedded switch that has a frame waits for its turn";
     }
-    if (rcvd != s->passed)
+    if (rcvd + s->left != s->passed)
         return "frames that an embedded switch passes to ports are received there";
     if (s->arrived + s->copies != s->passed + net_drops_sum(s->drops))
         return "frames that reach an embedded switch are passed to ports or dropped";

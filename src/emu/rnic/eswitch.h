@@ -50,6 +50,7 @@ struct vport {
     struct eth_port *port; /* NULL: no guest uses the function */
     struct rdl_vf_settings set;
     struct vport_counts counts;
+    uint64_t rcvd_before;      /* frames that @port had received when it joined */
     uint32_t own_vid, own_pcp; /* VLAN of @port if none is set */
     uint32_t next_in_list;     /* next port in the same hash list, counted from 1; 0: none */
     bool is_waiting;           /* it is in the queue of ports that may have a frame */
@@ -74,6 +75,7 @@ struct eswitch {
     uint64_t sent_frames, sent_bytes; /* by the line */
     uint64_t arrived;                 /* frames that came from the line or from a port */
     uint64_t passed, copies;          /* frames passed to ports; passed to a further port */
+    uint64_t left;                    /* of those passed: to ports that have left */
     uint64_t drops[DROPS_MAX];        /* frames that no port took, by reason */
     /* Passes @f to the host @host, whose port calls eth_port_deliver(). */
     void (*pass)(void *world, uint32_t host, const struct frame *f);
@@ -91,7 +93,7 @@ bool eswitch_init(struct eswitch *s, struct arena *a, struct net *net, uint32_t 
 /* Gives port @number, which nobody uses, to @p. */
 void eswitch_join(struct eswitch *s, uint32_t number, struct eth_port *p);
 
-/* Takes port @number from the host that has it, which has sent nothing yet. */
+/* Takes port @number from the host that has it.  Its settings stay. */
 void eswitch_leave(struct eswitch *s, uint32_t number);
 
 /* Changes the settings of a port.  @to is sound. */

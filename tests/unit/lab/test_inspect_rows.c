@@ -287,10 +287,17 @@ static void add_machine(struct rdl_lab *lab)
 {
     const struct rdl_host_config machine = {.name = "m1", .device = DEVICE_virtio, .vfs = 2};
     const struct rdl_host_config guest = {.name = "g", .device = DEVICE_none, .on = "m1"};
+    const struct rdl_host_config virtual = {
+        .name = "v1", .device = DEVICE_virtio, .on = "m1", .vrnic = true};
+    struct rdl_response rsp;
+    rdl_pd pd;
     rdl_host host;
 
     assert_int_equal(rdl_host_add(lab, &machine, &host), RDL_OK);
     assert_int_equal(rdl_host_add(lab, &guest, &host), RDL_OK);
+    assert_int_equal(rdl_host_add(lab, &virtual, &host), RDL_OK);
+    assert_int_equal(rdl_alloc_pd(lab, host, NULL, &pd), RDL_OK); /* it gets a function */
+    assert_int_equal(rdl_wait(lab, host, (struct rdl_limits){0}, &rsp), RDL_OK);
 }
 
 static void every_row_is_said_and_everything_said_has_a_row_and_a_path(void **state)

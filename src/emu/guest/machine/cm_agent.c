@@ -130,6 +130,20 @@ static struct told told_of(const uint8_t *bytes, const struct ib_cm_path *path)
     return t;
 }
 
+/* Finds the address on the wire of @ah, if there is a layer.  Returns false if a rule forbids it,
+ * or the peer has no function: the message is lost.
+ */
+static bool find_on_wire(const struct verbs *v, struct rdl_ah_attr *ah)
+{
+    const struct verbs_layer *l = v->config.layer;
+    const enum rdl_status st =
+        l ? l->find(v->config.layer_ctx, ah->dgid, ah->dmac) : RDL_ERR_NOT_FOUND;
+
+    if (st == RDL_OK)
+        l->wire(v->config.layer_ctx, ah->dgid);
+    return st == RDL_OK || st == RDL_ERR_NOT_FOUND;
+}
+
 /* The post and its kick happen because of the message. */
 static enum rdl_status post_because(struct cm_agent *a, const struct rdl_send_wr *wr,
                                     const struct rdl_ah_attr *ah, const struct cm_agent_message *m)
@@ -176,6 +190,8 @@ static bool post_mad(struct cm_agent *a, uint32_t buffer, const struct cm_agent_
 
     memcpy(ah.dgid, m->path.dgid, GID_BYTES);
     memcpy(ah.dmac, mac, MAC_BYTES);
+    if (!find_on_wire(a->config.verbs, &ah))
+        return false;
     return verbs_takes_sends(a->gsi) && ram_write(a->config.ram, gpa, m->mad, MAD_BYTES) &&
            post_because(a, &wr, &ah, m) == RDL_OK;
 }
@@ -332,6 +348,8 @@ static void take_receive(struct cm_agent *a, const struct rdl_wc *wc)
         return;
     memcpy(from.sgid, grh.dst, GID_BYTES);
     memcpy(from.dgid, grh.src, GID_BYTES);
+    verbs_unwire(a->config.verbs, from.sgid);
+    verbs_unwire(a->config.verbs, from.dgid);
     from.traffic_class = grh.tclass;
     from.flow_label = grh.flow_label;
     hear(a, &from, bytes + GRH_BYTES);

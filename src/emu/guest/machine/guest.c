@@ -53,6 +53,8 @@ static void init_verbs(struct guest *g, struct arena *a, void *driver)
         .member = member,
         .kernel_event = kernel_event,
         .ctx = g,
+        .layer = c->layer,
+        .layer_ctx = c->layer_ctx,
     };
 
     memcpy(verbs.gid, c->gid, sizeof(verbs.gid));

@@ -35,6 +35,8 @@ struct guest_config {
     struct directory *directory; /* addresses that are never resolved over the link; NULL: none */
     struct trace *trace;
     struct ram *ram;
+    const struct verbs_layer *layer; /* between its verbs and its device; NULL: none */
+    void *layer_ctx;
     struct prng cm_rng; /* for the connection manager: its IDs, PSNs and ports */
 };
 

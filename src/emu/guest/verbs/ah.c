@@ -26,6 +26,11 @@ enum rdl_status ah_resolve(const struct verbs *v, struct rdl_ah_attr *ah)
     const uint8_t *mac;
     enum rdl_status st;
 
+    if (v->config.layer && !gid_is_group(ah->dgid)) {
+        st = v->config.layer->find(v->config.layer_ctx, ah->dgid, ah->dmac);
+        if (st != RDL_ERR_NOT_FOUND)
+            return st;
+    }
     if (memcmp(ah->dmac, none, MAC_BYTES) != 0)
         return RDL_OK;
     if (gid_is_group(ah->dgid)) {
@@ -109,7 +114,7 @@ enum rdl_status verbs_create_ah(struct guest_pd *pd, const struct rdl_ah_attr *a
     if (st != RDL_OK)
         return st;
     found = ah_resolve(v, &a);
-    if (found == RDL_ERR_NO_ROUTE)
+    if (found == RDL_ERR_NO_ROUTE || found == RDL_ERR_FORBIDDEN)
         return found;
     st = object_new(v, OBJ_AH, name, &o);
     if (st != RDL_OK)
@@ -117,6 +122,8 @@ enum rdl_status verbs_create_ah(struct guest_pd *pd, const struct rdl_ah_attr *a
     ah = (struct guest_ah *)o;
     ah->pd = pd;
     ah->attr = a;
+    memcpy(ah->asked, a.dgid, GID_BYTES);
+    verbs_wire(v, ah->attr.dgid);
     object_use_parts(o, true);
     *ret = o->handle;
     request_begin(v, VERBS_CREATE, o);

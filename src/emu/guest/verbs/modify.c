@@ -111,7 +111,11 @@ enum rdl_status modify_send(struct guest_qp *qp)
 {
     struct verbs *v = qp->o.verbs;
 
-    return request_sent(v, v->ops->modify_qp(qp, &v->request.attr, v->request.mask));
+    struct rdl_qp_attr attr = v->request.attr;
+
+    if (v->request.mask & QPA_AV)
+        verbs_wire(v, attr.ah.dgid);
+    return request_sent(v, v->ops->modify_qp(qp, &attr, v->request.mask));
 }
 
 enum rdl_status verbs_modify_qp(struct guest_qp *qp, const struct rdl_qp_attr *attr, uint32_t mask,
@@ -129,7 +133,7 @@ enum rdl_status verbs_modify_qp(struct guest_qp *qp, const struct rdl_qp_attr *a
         return st;
     if (mask & QPA_AV)
         st = ah_resolve(v, &a.ah);
-    if (st == RDL_ERR_NO_ROUTE && !unchecked)
+    if ((st == RDL_ERR_NO_ROUTE && !unchecked) || st == RDL_ERR_FORBIDDEN)
         return st;
     request_begin(v, VERBS_MODIFY_QP, &qp->o);
     v->request.attr = a;

@@ -127,6 +127,14 @@ static void leave_name(struct guest_object *o)
     o->verbs->n_named--;
 }
 
+/* Returns true for an object that a layer counts, because its program needs a function.  Those of
+ * the kernel itself do not.
+ */
+static bool is_counted(const struct verbs *v, enum object_kind kind)
+{
+    return v->config.layer && kind != OBJ_CHANNEL && kind != OBJ_EVENT_CHANNEL && !v->must_poll;
+}
+
 enum rdl_status object_new(struct verbs *v, enum object_kind kind, const char *name,
                            struct guest_object **ret)
 {
@@ -142,6 +150,11 @@ enum rdl_status object_new(struct verbs *v, enum object_kind kind, const char *n
         return RDL_ERR_RESERVED;
     if (name[0] && verbs_find(v, name))
         return RDL_ERR_EXISTS;
+    if (is_counted(v, kind)) {
+        st = v->config.layer->create(v->config.layer_ctx);
+        if (st != RDL_OK)
+            return st;
+    }
     o = arena_alloc(v->arena, bytes);
     if (!o)
         return RDL_ERR_NOMEM;
@@ -150,9 +163,13 @@ enum rdl_status object_new(struct verbs *v, enum object_kind kind, const char *n
     o->owner = v->current;
     st = enter_table(v, o);
     if (st != RDL_OK) {
+        if (is_counted(v, kind))
+            v->config.layer->gone(v->config.layer_ctx, v->n_of_device);
         arena_release(v->arena, o, bytes);
         return st;
     }
+    o->counts = is_counted(v, kind);
+    v->n_of_device += o->counts;
     memcpy(o->name, name, strlen(name) + 1);
     if (name[0])
         enter_name(o);
@@ -195,6 +212,8 @@ void object_drop(struct guest_object *o)
     if (o->name[0])
         leave_name(o);
     leave_table(o);
+    if (o->counts)
+        v->config.layer->gone(v->config.layer_ctx, --v->n_of_device);
     arena_release(v->arena, o, bytes_of(v, o->kind));
 }
 

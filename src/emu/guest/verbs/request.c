@@ -219,10 +219,23 @@ void verbs_modified(struct guest_qp *qp)
     modify_apply(qp);
 }
 
+/* Takes over @attr; a GID on the wire stays the virtual one of the program. */
+static void keep_virtual(struct guest_qp *qp, const struct rdl_qp_attr *attr)
+{
+    uint8_t dgid[GID_BYTES], wire[GID_BYTES];
+
+    memcpy(dgid, qp->attr.ah.dgid, GID_BYTES);
+    memcpy(wire, dgid, GID_BYTES);
+    verbs_wire(qp->o.verbs, wire);
+    qp->attr = *attr;
+    if (memcmp(attr->ah.dgid, wire, GID_BYTES) == 0)
+        memcpy(qp->attr.ah.dgid, dgid, GID_BYTES);
+}
+
 void verbs_queried(struct guest_qp *qp, const struct rdl_qp_attr *attr)
 {
     answered(qp->o.verbs, VERBS_QUERY_QP);
-    qp->attr = *attr;
+    keep_virtual(qp, attr);
 }
 
 void verbs_queried_port(struct verbs *v, const struct verbs_port *port)

@@ -70,6 +70,7 @@ struct guest_object {
     uint64_t handle;
     struct guest_program *owner; /* the program to which it belongs; NULL: the lab's user */
     uint32_t n_users;            /* number of references from objects that depend on this one */
+    bool counts;                 /* a layer counts it: verbs.n_of_device */
     uint32_t n_unacked;          /* number of asynchronous events taken and not acknowledged */
     char name[RDL_NAME_BYTES];   /* "": named when the object becomes live */
 };
@@ -169,6 +170,7 @@ struct guest_ah {
     struct guest_object o;
     struct guest_pd *pd;
     struct rdl_ah_attr attr; /* the address vector; its MAC is valid when the handle is live */
+    uint8_t asked[GID_BYTES]; /* its GID, as the program knows it */
 };
 
 struct cma_event;
@@ -278,6 +280,27 @@ struct verbs_request {
     uint32_t code;
 };
 
+/* A virtual layer between the verbs of a guest and a virtual function that it gets only while it
+ * has objects.  GIDs of programs are virtual; those on the wire are the layer's.
+ */
+struct verbs_layer {
+    /* An object of the device is about to be created.  Returns RDL_OK, or RDL_ERR_NO_FUNCTION
+     * if no function is free.
+     */
+    enum rdl_status (*create)(void *ctx);
+    /* An object of the device is gone; @n are left. */
+    void (*gone)(void *ctx, uint32_t n);
+    /* Finds the MAC of @gid.  Returns RDL_OK; RDL_ERR_FORBIDDEN if a rule forbids to connect to it;
+     * or RDL_ERR_NOT_FOUND if the layer does not know it.
+     */
+    enum rdl_status (*find)(void *ctx, const uint8_t gid[GID_BYTES], uint8_t ret_mac[6]);
+    /* Replace @gid by the address on the wire, and the other way, if the layer knows it.  No side
+     * effects.
+     */
+    void (*wire)(const void *ctx, uint8_t gid[GID_BYTES]);
+    void (*unwire)(const void *ctx, uint8_t gid[GID_BYTES]);
+};
+
 struct verbs_config {
     uint32_t host;                      /* host number for events */
     uint32_t profile;                   /* enum profile */
@@ -295,6 +318,8 @@ struct verbs_config {
      */
     void (*kernel_event)(void *ctx, struct guest_cq *cq, bool armed);
     void *ctx; /* first argument of the callbacks */
+    const struct verbs_layer *layer; /* NULL: there is none */
+    void *layer_ctx;                 /* first argument of its functions */
 };
 
 #define VERBS_EVENTS_MAX 64u /* maximum number of asynchronous events queued for a program */
@@ -346,6 +371,7 @@ struct verbs {
     uint32_t requests_max; /* maximum number of create requests under way together, at least 1 */
     struct verbs_async async;
     uint32_t n_channels;            /* number of channels created so far */
+    uint32_t n_of_device;           /* number of objects that a layer counts */
     struct guest_program *programs; /* those that are there, the newest first */
     struct guest_program *current;  /* the program that calls; NULL: the lab's user */
     uint32_t n_programs;            /* number of programs so far */
@@ -360,6 +386,20 @@ struct verbs {
     struct guest_qp **qp_of;     /* QPs by QPN, 0 .. limits.max_qp; NULL before boot */
     struct guest_srq **srq_of;   /* SRQs by SRQN, 0 .. limits.max_srq; NULL before boot */
 };
+
+/* verbs_wire() replaces a virtual @gid by that on the wire, verbs_unwire() the other way; if @v has
+ * a layer that knows it.
+ */
+static inline void verbs_wire(const struct verbs *v, uint8_t gid[GID_BYTES])
+{
+    if (v->config.layer)
+        v->config.layer->wire(v->config.layer_ctx, gid);
+}
+static inline void verbs_unwire(const struct verbs *v, uint8_t gid[GID_BYTES])
+{
+    if (v->config.layer)
+        v->config.layer->unwire(v->config.layer_ctx, gid);
+}
 
 /* Initialises @v for a device that is not booted.  @config is copied.  @ops and @driver are NULL if
  * the guest has no driver for an RDMA device: @v never comes up, and refuses all requests.

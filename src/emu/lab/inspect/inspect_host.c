@@ -98,7 +98,8 @@ static void visit_lab(const struct inode *n, struct visit *v)
 
 static void gid_item(const struct inode *list, uint64_t i, struct visit *v, const char *key)
 {
-    const struct hca_gid *g = list->host->rnic ? &list->host->rnic->hca.gids[i] : NULL;
+    const bool of_device = list->host->rnic && !list->host->vrnic;
+    const struct hca_gid *g = of_device ? &list->host->rnic->hca.gids[i] : NULL;
     char buf[ADDR_TEXT_MAX];
 
     if (!g)
@@ -107,7 +108,9 @@ static void gid_item(const struct inode *list, uint64_t i, struct visit *v, cons
         inspect_item_text(v, list, key, g->valid ? addr_text(g->raw, buf) : "");
 }
 
-/* The GID table up to its last entry in use.  Without an RDMA device: the addresses of the host. */
+/* The GID table up to its last entry in use.  Without an RDMA device, and with a virtual one: the
+ * addresses of the host.
+ */
 static struct inode gid_list(const struct inode *n)
 {
     const struct rnic *nic = n->host->rnic;
@@ -247,6 +250,8 @@ static void visit_host(const struct inode *n, struct visit *v)
     if (host_rdma(h) && host_rdma(h)->n_ceqs > 0)
         inspect_child(v, CHILD_host_ceq, inspect_list_of(n, host_rdma(h)->n_ceqs, ceq_item));
     inspect_child(v, CHILD_host_pci, *n);
+    if (h->vrnic)
+        inspect_child(v, CHILD_host_vrnic, *n);
     if (host_is_machine(h)) {
         inspect_child(v, CHILD_host_vfs, inspect_list_of(n, h->port.sw->n_ports - 1, inspect_nth));
         inspect_child(v, CHILD_host_eswitch, *n);
@@ -357,6 +362,7 @@ static visitor *const visitors[NODE_COUNT] = {
     [NODE_port] = visit_port,
     [NODE_eswitch] = visit_eswitch,
     [NODE_vf] = visit_vf,
+    [NODE_vrnic] = visit_vrnic,
     [NODE_drops] = visit_drops,
     [NODE_net] = visit_net,
     [NODE_ip] = visit_ip,

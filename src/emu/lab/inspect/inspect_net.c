@@ -7,6 +7,8 @@
 #include "emu/device/virtio_net.h"
 #include "emu/facts/enum/drop.h"
 #include "emu/lab/inspect/inspect_nodes.h"
+#include "emu/lab/layer.h"
+#include "emu/pci/sriov.h"
 #include "emu/rnic/eswitch.h"
 #include "emu/rnic/rnic.h"
 #include "emu/virtio/fault.h"
@@ -80,6 +82,8 @@ void visit_eswitch(const struct inode *n, struct visit *v)
 
     for (uint32_t i = 0; i < s->n_ports; i++)
         local += s->ports[i].counts.local_frames;
+    inspect_leaf(v, LEAF_eswitch_pool, n->host->pool.size);
+    inspect_leaf(v, LEAF_eswitch_exhausted, n->host->pool.exhausted);
     inspect_text(v, LEAF_eswitch_link, link_at(n, s->link_end, buf));
     inspect_leaf(v, LEAF_eswitch_sent_frames, s->sent_frames);
     inspect_leaf(v, LEAF_eswitch_sent_bytes, s->sent_bytes);
@@ -87,6 +91,51 @@ void visit_eswitch(const struct inode *n, struct visit *v)
     inspect_leaf(v, LEAF_eswitch_arrived, s->arrived);
     inspect_leaf(v, LEAF_eswitch_passed, s->passed);
     inspect_child(v, CHILD_eswitch_drops, drops_node(n, s->drops));
+}
+
+static void vgid_item(const struct inode *list, uint64_t i, struct visit *v, const char *key)
+{
+    char addr[ADDR_TEXT_MAX];
+
+    inspect_item_text(v, list, key, addr_text(list->host->guest.config.gid[i], addr));
+}
+
+static void wire_item(const struct inode *list, uint64_t i, struct visit *v, const char *key)
+{
+    const struct vrnic *r = list->host->vrnic;
+    char addr[ADDR_TEXT_MAX];
+
+    inspect_item_text(v, list, key, r->vf == VRNIC_UNMAPPED ? "" : addr_text(r->wire[i], addr));
+}
+
+/* The doorbells are in BAR 0 of the function.  The machine has those of all functions in VF BAR 0.
+ */
+static void visit_bars(const struct vrnic *r, struct visit *v)
+{
+    const struct pci_fn *fn = r->host->device.fn;
+    const struct sriov *s = r->machine->device.fn->sriov;
+
+    inspect_leaf(v, LEAF_vrnic_bar, fn->bar[0]);
+    if (s)
+        inspect_leaf(v, LEAF_vrnic_vf_bar, s->bar[0] + r->vf * sriov_bar_bytes(s, 0));
+}
+
+void visit_vrnic(const struct inode *n, struct visit *v)
+{
+    const struct vrnic *r = n->host->vrnic;
+
+    inspect_text(v, LEAF_vrnic_machine, r->machine->name);
+    if (r->vf != VRNIC_UNMAPPED)
+        inspect_leaf(v, LEAF_vrnic_vf, r->vf);
+    inspect_leaf(v, LEAF_vrnic_group, r->group);
+    inspect_child(v, CHILD_vrnic_vgid, inspect_list_of(n, GUEST_GIDS, vgid_item));
+    inspect_child(v, CHILD_vrnic_wire, inspect_list_of(n, GUEST_GIDS, wire_item));
+    if (r->vf != VRNIC_UNMAPPED)
+        visit_bars(r, v);
+    inspect_leaf(v, LEAF_vrnic_objects, n->host->guest.verbs.n_of_device);
+    inspect_leaf(v, LEAF_vrnic_maps, r->n_maps);
+    inspect_leaf(v, LEAF_vrnic_lookups, r->n_lookups);
+    inspect_leaf(v, LEAF_vrnic_forbidden, r->n_forbidden);
 }
 
 void visit_vf(const struct inode *n, struct visit *v)

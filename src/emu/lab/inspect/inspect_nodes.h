@@ -97,6 +97,7 @@ void inspect_visit_kind(const struct inode *n, struct visit *v);
 /* inspect_net.c */
 void visit_port(const struct inode *n, struct visit *v);
 void visit_eswitch(const struct inode *n, struct visit *v);
+void visit_vrnic(const struct inode *n, struct visit *v);
 void visit_vf(const struct inode *n, struct visit *v);
 void visit_drops(const struct inode *n, struct visit *v);
 void visit_net(const struct inode *n, struct visit *v);

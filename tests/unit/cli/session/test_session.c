@@ -167,6 +167,8 @@ static const char *const compared[] = {
     "has no function ",
     "has no virtual function ",
     "min_tx_rate would be above max_tx_rate",
+    "the adapter has 4 virtual functions",
+    "guests of one group may always connect",
 };
 
 static bool is_compared(const char *message)

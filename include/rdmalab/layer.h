@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/* The virtual layer: virtual RNICs over a pool of virtual functions, and the control centre.
+ *
+ * A guest with a virtual RNIC (rdl_host_config.vrnic) has no function of its machine.  When its
+ * first object of the device is created, the layer takes a function out of the pool of the machine,
+ * and maps the virtual RNIC to it; when the last object is gone, the function goes back.  Nothing
+ * of the layer is in the way of work requests, frames and completions.
+ *
+ * The addresses of such a guest are virtual: they stay, whichever function it has.  The control
+ * centre knows which address on the wire each has at present.  The layer replaces them once: when a
+ * queue pair moves to RTR, and when an address handle is created.
+ *
+ * The centre has groups.  Guests of one group may connect, guests of two only if a rule allows it.
+ * Addresses of hosts without a virtual RNIC are not the centre's.  [decision 0069]
+ */
+#ifndef RDMALAB_LAYER_H
+#define RDMALAB_LAYER_H
+
+#include "rdmalab/lab.h"
+
+#define RDL_GROUPS_MAX 64u /* groups are numbered from 1 */
+
+/* Allows or forbids connections between the groups @a and @b.  If they are forbidden, queue pairs
+ * of virtual RNICs that are connected so move to ERR, with the asynchronous event QP_FATAL.
+ *
+ * Return: RDL_OK
+ *	   RDL_ERR_INVAL  a group is not 1 .. RDL_GROUPS_MAX, or @a is @b
+ */
+RDL_MUST_CHECK enum rdl_status rdl_centre_rule(struct rdl_lab *lab, uint32_t a, uint32_t b,
+                                               bool allow);
+
+/* Returns true if guests of the groups @a and @b may connect. */
+bool rdl_centre_allows(const struct rdl_lab *lab, uint32_t a, uint32_t b);
+
+#endif
