@@ -51,10 +51,13 @@ static void put_last(struct eswitch *s, uint32_t number)
     *place(s, s->len - 1) = number;
 }
 
-static uint32_t take_first(struct eswitch *s)
+/* Removes place @i of the queue.  The others keep their order. */
+static uint32_t take(struct eswitch *s, uint32_t i)
 {
-    const uint32_t number = *place(s, 0);
+    const uint32_t number = *place(s, i);
 
+    for (; i > 0; i--)
+        *place(s, i) = *place(s, i - 1);
     s->first = s->first + 1 == s->n_ports ? 0 : s->first + 1;
     s->len--;
     return number;
@@ -133,11 +136,11 @@ void eswitch_leave(struct eswitch *s, uint32_t number)
 {
     struct vport *v = &s->ports[number];
 
-    for (uint32_t n = v->is_waiting ? s->len : 0; n > 0; n--) {
-        const uint32_t other = take_first(s);
-
-        if (other != number)
-            put_last(s, other);
+    for (uint32_t i = 0; v->is_waiting && i < s->len; i++) {
+        if (*place(s, i) == number) {
+            (void)take(s, i);
+            break;
+        }
     }
     s->left += v->port->rcvd_frames - v->rcvd_before;
     v->port->sw = NULL;
@@ -204,23 +207,28 @@ static bool is_any_first(struct eswitch *s)
     return false;
 }
 
-/* Returns the port that sends next, and moves it to the end of the queue.  Removes ports that have
- * no frame.  Returns NOBODY if none may send now.
+/* Returns the port that sends next, and moves it to the end of the queue: others keep their places,
+ * also those that wait for their maximum.  Removes ports before it that have no frame.  Returns
+ * NOBODY if none may send now.
  */
 static uint32_t choose(struct eswitch *s)
 {
     const bool first = is_any_first(s);
+    uint32_t i = 0;
 
-    for (uint32_t n = s->len; n > 0; n--) {
-        const uint32_t number = take_first(s);
+    while (i < s->len) {
+        const uint32_t number = *place(s, i);
         struct vport *v = &s->ports[number];
 
-        v->is_waiting = eth_port_has_frame(v->port);
-        if (!v->is_waiting)
-            continue;
-        put_last(s, number);
-        if (first ? goes_first(s, v) : may_send(s, v))
+        if (!eth_port_has_frame(v->port)) {
+            v->is_waiting = false;
+            (void)take(s, i);
+        } else if (first ? goes_first(s, v) : may_send(s, v)) {
+            put_last(s, take(s, i));
             return number;
+        } else {
+            i++;
+        }
     }
     return NOBODY;
 }
@@ -292,13 +300,17 @@ static bool has_others(const struct eswitch *s, uint32_t number)
 static void send_out(struct eswitch *s, uint32_t number, struct frame *f)
 {
     struct eth_port *p = s->ports[number].port;
+    const uint32_t bytes = f->len; /* net_send() takes the frame */
 
     if ((f->bytes[0] & MAC_GROUP_BIT) && (has_others(s, number) || eth_port_is_own_group(p, f)))
         net_loop_copy(s->net, s->host, f);
-    s->sent_frames++;
-    s->sent_bytes += f->len;
-    if (!net_send(s->net, s->link_end, f))
+    if (net_send(s->net, s->link_end, f)) {
+        s->sent_frames++;
+        s->sent_bytes += bytes;
+    } else {
         p->tx_drops[DROP_NO_ROUTE]++;
+        s->ports[number].counts.tx_dropped++;
+    }
 }
 
 void eswitch_send(struct eswitch *s, uint32_t number, struct frame *f)
@@ -321,7 +333,7 @@ void eswitch_send(struct eswitch *s, uint32_t number, struct frame *f)
 static void forget_waiting(struct eswitch *s)
 {
     while (s->len > 0)
-        s->ports[take_first(s)].is_waiting = false;
+        s->ports[take(s, 0)].is_waiting = false;
 }
 
 /* Schedules SIM_EGRESS for the time of the next turn, unless it is scheduled early enough. */

@@ -10,8 +10,9 @@
  * Transmit: as the port of an ordinary host, the switch takes one frame at a time when the line is
  * free, from its ports in turn.  So frames of guests wait in their queues, and the adapter drops
  * none for want of room.  A port with a guaranteed rate goes first until it has got it.  A port
- * with a maximum waits after each frame until the frame has had its time.  A frame whose source is
- * not the port's MAC is dropped if the spoof check is on.
+ * with a maximum waits after each frame until the frame has had its time.  Neither changes the
+ * order of the others.  A frame whose source is not the port's MAC is dropped if the spoof check is
+ * on.
  *
  * A port is in one VLAN, or in none: that of struct eth_port, which tags and untags.  Ports of
  * other VLANs do not get its frames.
