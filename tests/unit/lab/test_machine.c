@@ -273,6 +273,13 @@ static void not_everything_is_a_guest(void **state)
     assert_int_equal(try(f.lab, CONFIG(.on = "m1", .vf = GUESTS, .ram_bytes = 65536)),
                      RDL_ERR_NOMEM);
     assert_int_equal(try(f.lab, CONFIG(.on = "m1", .vf = GUESTS)), RDL_OK);
+    /* Of four functions two are enabled. */
+    assert_int_equal(try(f.lab, &(struct rdl_host_config){.name = "m2", .vfs = 4, .idle_vfs = 2}),
+                     RDL_OK);
+    assert_int_equal(try(f.lab, &(struct rdl_host_config){.name = "y", .on = "m2", .vf = 2}),
+                     RDL_ERR_NO_DEVICE);
+    assert_int_equal(try(f.lab, &(struct rdl_host_config){.name = "y", .on = "m2", .vf = 1}),
+                     RDL_OK);
     assert_int_equal(rdl_vf_get(f.lab, f.host[0], GUESTS + 2, &set), RDL_ERR_NOT_FOUND);
     assert_int_equal(rdl_vf_get(f.lab, f.host[1], 0, &set), RDL_ERR_NOT_FOUND);
     assert_int_equal(rdl_vf_get(f.lab, f.host[0], 0, &set), RDL_OK);

@@ -2,6 +2,7 @@
 /* How frames end: the host that a missing frame is counted for, the event id of a damaged one, and
  * the release of their memory.
  */
+#include "emu/wire/vlan.h"
 #include "wires.h"
 
 /* From the damage on, frame and record go by the event that tells of it. */
@@ -155,13 +156,37 @@ static void a_fault_that_finds_no_room_is_not_there(void **state)
     assert_int_equal(f->got[1], 1);
 }
 
+/* A frame is tagged where it is if it has room and is nobody else's; otherwise a copy is. */
+static void a_tag_needs_room_in_a_frame_of_ones_own(void **state)
+{
+    struct fixture *f = *state;
+    const size_t before = arena_live_bytes(f->arena);
+
+    for (uint32_t room = 0; room <= VLAN_TAG_BYTES + 1; room++) {
+        struct frame *fr = frame_of(f, 76 + room, 2, 1), *tagged;
+
+        fr->len = 76;
+        tagged = frame_tag(f->arena, frame_ref(fr), vlan_tci(5, 0)); /* it is shared */
+        assert_int_equal(fr->len, 76);
+        assert_false(vlan_is_tagged(fr->bytes, fr->len));
+        assert_int_equal(fr->refs, 1);
+        assert_int_equal(vlan_vid(tagged->bytes, tagged->len), 5);
+        frame_unref(f->arena, tagged);
+        tagged = frame_tag(f->arena, fr, vlan_tci(5, 0));
+        assert_int_equal(tagged->len, 76 + VLAN_TAG_BYTES);
+        assert_true(tagged->cap >= tagged->len);
+        assert_true(tagged == fr || room < VLAN_TAG_BYTES);
+        frame_unref(f->arena, tagged);
+        assert_int_equal(arena_live_bytes(f->arena), before);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        T(a_damaged_frame_is_named_by_the_fault),
-        T(a_lost_frame_names_chance_or_the_fault),
-        T(frames_that_end_give_their_memory_back),
-        T(a_fault_that_finds_no_room_is_not_there),
+        T(a_damaged_frame_is_named_by_the_fault),   T(a_lost_frame_names_chance_or_the_fault),
+        T(frames_that_end_give_their_memory_back),  T(a_fault_that_finds_no_room_is_not_there),
+        T(a_tag_needs_room_in_a_frame_of_ones_own),
     };
 
     return cmocka_run_group_tests_name("frames", tests, NULL, NULL);

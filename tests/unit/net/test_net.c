@@ -109,6 +109,30 @@ static void a_switch_learns_each_vlan_on_its_own(void **state)
 }
 
 /* What comes in at 8 Gbit/s cannot leave at 8 kbit/s: as much waits as the switch has room for. */
+/* The number of a VLAN does not mix with a byte of the MAC. */
+static void a_station_of_vlan_2_is_unknown_outside(void **state)
+{
+    struct fixture *f = *state;
+    const uint32_t sw = add_switch(f);
+    uint32_t ends[HOSTS];
+
+    for (uint32_t i = 0; i < HOSTS; i++)
+        ends[i] = join(f, NET_SWITCH, sw, i, 0);
+    for (uint32_t byte = 0; byte < MAC_BYTES; byte++) {
+        struct frame *to = frame(f, 0, 0, 0), *from = frame(f, 9, 0, 0);
+
+        memset(f->got, 0, sizeof(f->got));
+        from->bytes[MAC_BYTES + byte] = 2;
+        to->bytes[byte] = 2;
+        to->bytes[MAC_BYTES] = 0x10;
+        net_send(&f->net, ends[0], frame_tag(f->arena, from, vlan_tci(2, 0)));
+        run(f);
+        net_send(&f->net, ends[1], to);
+        run(f);
+        assert_int_equal(f->got[2], 2); /* both were flooded */
+    }
+}
+
 static void a_switch_drops_what_its_output_has_no_room_for(void **state)
 {
     struct fixture *f = *state;
@@ -519,6 +543,7 @@ int main(void)
         T(a_port_without_a_link_drops),
         T(a_switch_floods_what_it_does_not_know_and_learns),
         T(a_switch_learns_each_vlan_on_its_own),
+        T(a_station_of_vlan_2_is_unknown_outside),
         T(a_switch_drops_what_its_output_has_no_room_for),
         T(a_switch_counts_what_it_cannot_pass_on_by_its_reason),
         T(links_and_ports_are_limited),

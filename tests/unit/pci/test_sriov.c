@@ -7,12 +7,13 @@
 #include "emu/pci/vf.h"
 #include "emu/trace/event.h"
 
-#define TOTAL      6u
-#define VF_DEVICE  0x1234u
-#define AT_EXPRESS 0x50u
-#define AT_MSIX    0x90u
-#define AT         PCI_EXT_FIRST
-#define N_VECTORS  5u
+#define TOTAL         6u
+#define VF_DEVICE     0x1234u
+#define AT_EXPRESS    0x50u
+#define AT_MSIX       0x90u
+#define AT            PCI_EXT_FIRST
+#define N_VECTORS     5u
+#define GUEST_VECTORS 200u /* their table takes more than half a page */
 
 /* A function with VFs, and one that a guest of VF 2 has. */
 struct fixture {
@@ -141,7 +142,7 @@ static int set_up(void **state)
     assert_true(vf_init(&f->fn, TOTAL, VF_DEVICE));
     config.host = 4;
     config.config_bytes = PCI_CONFIG_BYTES;
-    config.n_vectors = 2;
+    config.n_vectors = GUEST_VECTORS;
     config.places = guest_places;
     config.n_places = ARRAY_LEN(guest_places);
     fn_init(&f->guest, f->arena, &f->sim, &config, &guest_ops, f);
@@ -367,6 +368,11 @@ static void a_vf_can_be_a_master_and_have_messages(void **state)
     vf_config_write(&f->fn, 1, 0x48, 2, EXPRESS_CONTROL_RESET);
     assert_false(vf_is_master(&f->fn, 1));
     assert_int_equal(vf_config_peek(&f->fn, 1, 0x7e, 2), 4);
+    vf_config_write(&f->fn, 1, 0x7d, 2, 0xffff); /* no access: it is not aligned */
+    vf_config_write(&f->fn, 1, PCI_COMMAND - 1, 4, UINT32_MAX);
+    assert_int_equal(vf_config_peek(&f->fn, 1, 0x7e, 2), 4);
+    assert_false(vf_is_master(&f->fn, 1));
+    assert_int_equal(vf_config_read(&f->fn, 1, PCI_STATUS + 1, 2), 0xffff);
     assert_int_equal(get(f, SRIOV_AT_NUM_VFS, 2), 2); /* the PF is as it was */
 }
 
@@ -404,17 +410,20 @@ static void a_vf_of_a_guest_is_the_guests_function(void **state)
 
     vf_attach(&f->fn, 1, &f->guest);
     enable(f, 2);
-    assert_int_equal(vf_config_peek(&f->fn, 1, 0x7e, 2), 1); /* it has 2 vectors */
+    assert_int_equal(vf_config_peek(&f->fn, 1, 0x7e, 2), GUEST_VECTORS - 1);
     assert_int_equal(vf_config_peek(&f->fn, 0, 0x7e, 2), N_VECTORS - 1);
+    assert_int_equal(vf_config_peek(&f->fn, 1, 0x84, 4), f->fn.config.msix_bar + 0x1000);
+    assert_int_equal(vf_config_peek(&f->fn, 0, 0x84, 4), f->fn.config.msix_bar + 0x800);
     fn_config_write(&f->guest, PCI_COMMAND, 2, PCI_CMD_MASTER | PCI_CMD_MEMORY);
     fn_config_write(&f->guest, 0x42, 2, MSIX_ENABLE);
     assert_int_equal(vf_config_peek(&f->fn, 1, PCI_COMMAND, 2), PCI_CMD_MASTER);
-    assert_int_equal(vf_config_peek(&f->fn, 1, 0x7e, 2), MSIX_ENABLE | 1);
+    assert_int_equal(vf_config_peek(&f->fn, 1, 0x7e, 2), MSIX_ENABLE | (GUEST_VECTORS - 1));
     vf_config_write(&f->fn, 1, PCI_COMMAND, 2, 0); /* the machine stops its DMA */
     assert_false(f->master);
     assert_int_equal(fn_config_peek(&f->guest, PCI_COMMAND, 2), PCI_CMD_MEMORY);
     vf_config_write(&f->fn, 1, 0x7e, 2, MSIX_ENABLE | MSIX_FUNCTION_MASK);
-    assert_int_equal(fn_config_peek(&f->guest, 0x42, 2), MSIX_ENABLE | MSIX_FUNCTION_MASK | 1);
+    assert_int_equal(fn_config_peek(&f->guest, 0x42, 2),
+                     MSIX_ENABLE | MSIX_FUNCTION_MASK | (GUEST_VECTORS - 1));
     vf_config_write(&f->fn, 1, 0x48, 2, EXPRESS_CONTROL_RESET);
     assert_int_equal(f->n_reset, 1);
     assert_int_equal(fn_config_peek(&f->guest, PCI_COMMAND, 2), 0);

@@ -288,6 +288,7 @@ static void a_port_takes_its_vlan_and_drops_others(void **state)
 
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         const uint64_t dropped = b->port.drops[DROP_OTHER_VLAN];
+        const size_t before = arena_live_bytes(b->wires->arena);
         struct frame *f = frame_of(b->wires, FRAME_LEN, 0, 0), *wire;
 
         make_roce(f, 10, 3);
@@ -308,6 +309,7 @@ static void a_port_takes_its_vlan_and_drops_others(void **state)
         }
         frame_unref(b->wires->arena, wire);
         frame_unref(b->wires->arena, f);
+        assert_int_equal(arena_live_bytes(b->wires->arena), before);
     }
 }
 

@@ -33,6 +33,8 @@ static void the_bytes_of_a_tag(void **state)
     assert_memory_equal(frame, tagged, sizeof(tagged));
     assert_int_equal(vlan_vid(frame, sizeof(tagged)), 0x123);
     assert_int_equal(vlan_bytes(frame, sizeof(tagged)), 4);
+    frame[14] |= 0x10; /* DEI is no part of the number */
+    assert_int_equal(vlan_vid(frame, sizeof(tagged)), 0x123);
     assert_int_equal(vlan_pop(frame, sizeof(tagged)), sizeof(plain));
     assert_memory_equal(frame, plain, sizeof(plain));
     assert_true(vlan_is_tagged(tagged, 18));

@@ -18,6 +18,7 @@
 struct fixture {
     uint8_t config[PCI_CONFIG_BYTES_EXPRESS];
     uint32_t n_reads;
+    uint32_t bar_bytes; /* of VF BAR 0 */
     struct pci_bus bus;
     struct guest_iov iov;
 };
@@ -43,7 +44,7 @@ static void config_write(void *ctx, uint32_t number, uint32_t offset, uint32_t w
 
     assert_int_equal(number, 1);
     if (offset == AT + SRIOV_AT_BAR0)
-        value &= ~(BAR_BYTES - 1);
+        value &= ~(f->bar_bytes - 1);
     else if (offset > AT + SRIOV_AT_BAR0)
         value = 0;
     st_le32(le, value);
@@ -57,6 +58,7 @@ static int set_up(void **state)
     struct fixture *f = test_calloc(1, sizeof(*f));
 
     f->bus = (struct pci_bus){.bus = &bus, .ctx = f, .next = PCI_MEMORY_FIRST};
+    f->bar_bytes = BAR_BYTES;
     f->config[PCI_CAPABILITIES] = AT_EXPRESS;
     f->config[AT_EXPRESS] = PCI_CAP_ID_EXPRESS;
     st_le32(f->config + OTHER, 0x0001 | 1u << PCI_EXT_VERSION_BIT | AT << PCI_EXT_NEXT_BIT);
@@ -166,6 +168,13 @@ static void bars_without_room_are_refused(void **state)
     f->bus.next = MSI_ADDRESS - TOTAL * BAR_BYTES;
     assert_true(iov_probe(&f->iov, &f->bus, 1));
     assert_int_equal(iov_enable(&f->iov, 1), RDL_OK);
+    f->bus.next = 0x40000000;
+    f->bar_bytes = 0x40000000; /* of 4 VFs: 4 GiB, which 32 bits cannot say */
+    st_le16(f->config + AT + SRIOV_AT_NUM_VFS, 0);
+    assert_true(iov_probe(&f->iov, &f->bus, 1));
+    assert_int_equal(f->iov.bar_bytes[0], 0x40000000);
+    assert_int_equal(iov_enable(&f->iov, 1), RDL_ERR_NOMEM);
+    assert_int_equal(f->bus.next, 0x40000000);
 }
 
 #define T(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
