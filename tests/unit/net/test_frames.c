@@ -2,6 +2,7 @@
 /* How frames end: the host that a missing frame is counted for, the event id of a damaged one, and
  * the release of their memory.
  */
+#include "emu/facts/enum/drop.h"
 #include "emu/wire/vlan.h"
 #include "wires.h"
 
@@ -181,12 +182,31 @@ static void a_tag_needs_room_in_a_frame_of_ones_own(void **state)
     }
 }
 
+/* A frame that an adapter does not let out is recorded, and dropped because of its tx. */
+static void a_refused_frame_is_recorded_as_sent(void **state)
+{
+    struct fixture *f = *state;
+    const struct ev *e = &f->last_ev[EV_drop];
+    struct frame *fr = frame(f, 2, 1, 0);
+
+    fr->tx = 77;
+    f->trace.cause = 5;
+    net_refuse(&f->net, fr, 1, DROP_SPOOFED);
+    assert_int_equal(f->n_kept, 1);
+    assert_int_equal(e->cause, 77);
+    assert_int_equal(e->u.drop.host, 1);
+    assert_int_equal(e->u.drop.reason, DROP_SPOOFED);
+    assert_int_equal(f->trace.cause, 5);
+    assert_int_equal(f->net.counts.sent, 1);
+    assert_int_equal(f->net.counts.dropped, 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        T(a_damaged_frame_is_named_by_the_fault),   T(a_lost_frame_names_chance_or_the_fault),
-        T(frames_that_end_give_their_memory_back),  T(a_fault_that_finds_no_room_is_not_there),
-        T(a_tag_needs_room_in_a_frame_of_ones_own),
+        T(a_damaged_frame_is_named_by_the_fault),  T(a_lost_frame_names_chance_or_the_fault),
+        T(frames_that_end_give_their_memory_back), T(a_fault_that_finds_no_room_is_not_there),
+        T(a_refused_frame_is_recorded_as_sent),    T(a_tag_needs_room_in_a_frame_of_ones_own),
     };
 
     return cmocka_run_group_tests_name("frames", tests, NULL, NULL);

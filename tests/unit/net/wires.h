@@ -30,6 +30,7 @@ struct fixture {
     ev_id last_tx; /* tx event of the last frame delivered */
     /* event of the last frame whose bytes were recorded because a fault changed them */
     ev_id kept_tx;
+    uint32_t n_kept; /* frames that were recorded as they were sent */
 };
 
 static inline void on_deliver(void *ctx, uint32_t host, struct frame *f)
@@ -54,8 +55,12 @@ static inline void on_leave(void *ctx, uint32_t ext, const struct frame *f)
 
 static inline void on_keep(void *ctx, const struct frame *f, bool changed)
 {
+    struct fixture *x = ctx;
+
     if (changed)
-        ((struct fixture *)ctx)->kept_tx = f->tx;
+        x->kept_tx = f->tx;
+    else
+        x->n_kept++;
 }
 
 static inline void on_event(void *ctx, const struct ev *e)

@@ -346,6 +346,8 @@ static void a_vf_has_the_identity_of_none(void **state)
     assert_int_equal(f->last.kind, EV_vf_read);
     assert_int_equal(f->last.u.vf_read.vf, 0);
     assert_int_equal(f->last.u.vf_read.field, PCI_COMMAND);
+    assert_int_equal(vf_config_read(&f->fn, 0, 0x88, 4), 0); /* behind the last capability */
+    assert_int_equal(f->last.u.vf_read.field, 0xffff);       /* none */
 }
 
 static void a_vf_can_be_a_master_and_have_messages(void **state)
@@ -392,12 +394,14 @@ static void a_reset_of_the_function_ends_its_vfs(void **state)
     struct fixture *f = *state;
     uint32_t vf;
 
+    put(f, SRIOV_AT_PAGE, 4, 2);
     enable(f, 2);
     put(f, SRIOV_AT_BAR0, 4, 0xfd000000);
     fn_config_write(&f->fn, AT_EXPRESS + EXPRESS_AT_CONTROL, 2, EXPRESS_CONTROL_RESET);
     assert_int_equal(get(f, SRIOV_AT_CONTROL, 2), 0);
     assert_int_equal(get(f, SRIOV_AT_NUM_VFS, 2), 0);
     assert_int_equal(get(f, SRIOV_AT_BAR0, 4), 0);
+    assert_int_equal(get(f, SRIOV_AT_PAGE, 4), 1);
     assert_int_equal(f->last.kind, EV_vfs);
     assert_int_equal(f->last.u.vfs.vfs, 0);
     assert_false(sriov_find(f->fn.sriov, 8, &vf));

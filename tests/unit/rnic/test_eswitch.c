@@ -14,6 +14,7 @@
 #define MBIT     UINT64_C(1000000)
 #define ENDLESS  1000000u
 #define AWAY     0x99u /* last byte of a MAC behind the line */
+#define ALL      0xffu /* the broadcast MAC instead */
 #define TAKEN    256u
 
 struct bench;
@@ -51,6 +52,7 @@ static struct frame *take_frame(void *ctx)
 {
     struct user *u = ctx;
     struct bench *b = u->bench;
+    struct frame *f;
 
     if (u->to_send == 0)
         return NULL;
@@ -58,7 +60,10 @@ static struct frame *take_frame(void *ctx)
     b->sent[u->number]++;
     if (b->n_taken < TAKEN)
         b->at_ns[b->n_taken++] = b->wires->trace.now_ns;
-    return frame(b->wires, u->to, mac_of(u->number), 0);
+    f = frame(b->wires, u->to, mac_of(u->number), 0);
+    if (u->to == ALL)
+        memset(f->bytes, 0xff, MAC_BYTES);
+    return f;
 }
 
 static void ignore(void *ctx, const struct frame *f)
@@ -221,7 +226,7 @@ static void a_silent_function_saves_no_guarantee(void **state)
     finish(b);
 }
 
-/* Three guarantees that the line cannot keep all: each falls behind.  Alone, a function may make up
+/* Three guarantees that the line cannot keep all: each falls behind.  Later a function may make up
  * for that, but no faster than its maximum.
  */
 static void a_guarantee_keeps_to_the_maximum(void **state)
@@ -236,6 +241,7 @@ static void a_guarantee_keeps_to_the_maximum(void **state)
         give(b, i, ENDLESS);
     run_until(b, 300 * FRAME_NS);
     b->user[2].to_send = b->user[3].to_send = 0;
+    give(b, 0, ENDLESS); /* the line is never idle */
     run_until(b, 400 * FRAME_NS);
     assert_in_range(b->sent[1], 49, 52);
     finish(b);
@@ -280,6 +286,56 @@ static void frames_between_functions_follow_each_other_in_100_ns(void **state)
     assert_int_equal(b->at_ns[2] - b->at_ns[1], NET_LOOPBACK_NS);
     assert_int_equal(b->sw.ports[1].counts.local_frames, 3);
     assert_int_equal(b->sw.sent_frames, 0);
+}
+
+/* A guarantee counts from the time at which it is set. */
+static void a_new_guarantee_counts_from_now_on(void **state)
+{
+    struct bench *b = *state;
+
+    give(b, 1, ENDLESS);
+    give(b, 2, ENDLESS);
+    run_until(b, 100000);
+    set_rates(b, 1, 4 * GBIT, 0);
+    run_until(b, 100000 + 40 * FRAME_NS);
+    assert_in_range(b->sent[1], 18, 22);
+    finish(b);
+}
+
+/* Sends a frame to all from port @from.  Returns the number of copies that stay in the machine. */
+static uint32_t copies_of_broadcast(struct bench *b, uint32_t from)
+{
+    const uint32_t before = b->wires->got[0];
+
+    b->user[from].to = ALL;
+    give(b, from, 1);
+    run(b->wires);
+    return b->wires->got[0] - before;
+}
+
+static void a_broadcast_stays_if_somebody_else_is_there(void **state)
+{
+    struct bench *b = *state;
+
+    assert_int_equal(copies_of_broadcast(b, 1), 1);
+    eswitch_leave(&b->sw, 2);
+    assert_int_equal(copies_of_broadcast(b, 0), 1); /* for the guest */
+    assert_int_equal(copies_of_broadcast(b, 1), 1); /* for the machine */
+    eswitch_leave(&b->sw, 1);
+    assert_int_equal(copies_of_broadcast(b, 0), 0);
+    assert_int_equal(b->wires->got[1], 4); /* all left by the cable */
+}
+
+static void bytes_are_counted_with_the_tag(void **state)
+{
+    struct bench *b = *state;
+
+    b->port[PORTS - 1].vid = 9;
+    join_last(b);
+    give(b, PORTS - 1, 1);
+    run(b->wires);
+    assert_int_equal(b->port[PORTS - 1].sent_bytes, 76 + VLAN_TAG_BYTES);
+    assert_int_equal(b->sw.sent_bytes, 76 + VLAN_TAG_BYTES);
 }
 
 static void the_vlan_of_a_guest_comes_back(void **state)
@@ -358,6 +414,9 @@ int main(void)
         T(a_maximum_counts_the_gap),
         T(a_new_maximum_counts_from_now_on),
         T(frames_between_functions_follow_each_other_in_100_ns),
+        T(a_new_guarantee_counts_from_now_on),
+        T(a_broadcast_stays_if_somebody_else_is_there),
+        T(bytes_are_counted_with_the_tag),
         T(the_vlan_of_a_guest_comes_back),
         T(a_frame_to_a_guest_that_is_gone_finds_nobody),
         T(a_drop_says_whether_a_function_is_there),

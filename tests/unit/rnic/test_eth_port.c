@@ -354,6 +354,25 @@ static void a_frame_to_the_own_group_comes_back_without_its_tag(void **state)
     assert_int_equal(b->wires->last_len, FRAME_LEN + VLAN_TAG_BYTES);
 }
 
+/* A packet to a group that ends within its UDP port is none, with a tag or without. */
+static void a_cut_packet_is_to_no_group(void **state)
+{
+    struct bench *b = *state;
+    struct frame *f = frame_of(b->wires, FRAME_LEN + VLAN_TAG_BYTES, 0, 0);
+
+    f->len = ETH_BYTES + IPV4_BYTES + 4; /* as far as the port */
+    make_roce(f, 239, 7);
+    for (uint32_t tag = 0; tag <= VLAN_TAG_BYTES; tag += VLAN_TAG_BYTES) {
+        assert_true(eth_port_is_own_group(&b->port, f));
+        f->len--;
+        assert_false(eth_port_is_own_group(&b->port, f));
+        f->len++;
+        if (tag == 0)
+            f = frame_tag(b->wires->arena, f, vlan_tci(5, 0));
+    }
+    frame_unref(b->wires->arena, f);
+}
+
 #undef T
 #define T(f) cmocka_unit_test_setup_teardown(f, set_up_bench, tear_down_bench)
 
@@ -368,6 +387,7 @@ int main(void)
         T(a_port_takes_its_vlan_and_drops_others),
         T(a_drop_tells_the_length_with_the_tag),
         T(a_frame_to_the_own_group_comes_back_without_its_tag),
+        T(a_cut_packet_is_to_no_group),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

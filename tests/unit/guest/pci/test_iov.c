@@ -18,7 +18,9 @@
 struct fixture {
     uint8_t config[PCI_CONFIG_BYTES_EXPRESS];
     uint32_t n_reads;
-    uint32_t bar_bytes; /* of VF BAR 0 */
+    uint32_t bar_bytes; /* of VF BAR 0, if pages are not larger */
+    uint32_t n_vfs;     /* that answer, from function 8 on */
+    unsigned read_vfs;  /* set of 1 << VF: those that were read */
     struct pci_bus bus;
     struct guest_iov iov;
 };
@@ -30,8 +32,10 @@ static uint32_t config_read(void *ctx, uint32_t number, uint32_t offset, uint32_
 
     f->n_reads++;
     assert_true(offset % width == 0 && offset + width <= sizeof(f->config));
-    if (number != 1)
-        return UINT32_MAX;
+    if (number != 1) {
+        f->read_vfs |= 1u << (number - 8);
+        return number - 8 < f->n_vfs ? 0 : UINT32_MAX;
+    }
     memcpy(le, f->config + offset, width);
     return ld_le32(le);
 }
@@ -40,11 +44,12 @@ static void config_write(void *ctx, uint32_t number, uint32_t offset, uint32_t w
                          uint32_t value)
 {
     struct fixture *f = ctx;
+    const uint32_t page = SRIOV_PAGE_BYTES * ld_le32(f->config + AT + SRIOV_AT_PAGE);
     uint8_t le[4];
 
     assert_int_equal(number, 1);
     if (offset == AT + SRIOV_AT_BAR0)
-        value &= ~(f->bar_bytes - 1);
+        value &= ~((f->bar_bytes > page ? f->bar_bytes : page) - 1);
     else if (offset > AT + SRIOV_AT_BAR0)
         value = 0;
     st_le32(le, value);
@@ -94,6 +99,9 @@ static void the_capability_is_found_behind_another(void **state)
     assert_int_equal(ld_le16(f->config + AT + SRIOV_AT_NUM_VFS), 3);
     assert_int_equal(ld_le16(f->config + AT + SRIOV_AT_CONTROL), SRIOV_ENABLE | SRIOV_MEMORY);
     assert_int_equal(iov_add(&f->iov), 0); /* nobody answers where VFs should be */
+    assert_int_equal(f->read_vfs, 7);
+    f->n_vfs = TOTAL;
+    assert_int_equal(iov_add(&f->iov), 3);
     iov_disable(&f->iov);
     assert_int_equal(ld_le16(f->config + AT + SRIOV_AT_CONTROL), 0);
     assert_int_equal(f->iov.n_vfs, 0);
@@ -157,6 +165,30 @@ static void numbers_that_contradict_each_other_are_refused(void **state)
     assert_int_equal(ld_le16(f->config + AT + SRIOV_AT_CONTROL), 0);
 }
 
+/* The last routing ID of the bus is one. */
+static void vfs_fill_the_bus(void **state)
+{
+    struct fixture *f = *state;
+
+    assert_true(iov_probe(&f->iov, &f->bus, 1));
+    st_le16(f->config + AT + SRIOV_AT_FIRST_OFFSET, PCI_RIDS - PCI_SLOT_RID - 1 - 2);
+    assert_int_equal(iov_enable(&f->iov, 3), RDL_ERR_NOMEM);
+    assert_int_equal(iov_enable(&f->iov, 2), RDL_OK);
+}
+
+/* A device whose pages are larger than those of the kernel: its BARs are, too. */
+static void the_page_is_chosen_before_bars_are_measured(void **state)
+{
+    struct fixture *f = *state;
+
+    st_le32(f->config + AT + SRIOV_AT_PAGE, 1);
+    st_le32(f->config + AT + SRIOV_AT_PAGES, 0x10);
+    assert_true(iov_probe(&f->iov, &f->bus, 1));
+    assert_int_equal(ld_le32(f->config + AT + SRIOV_AT_PAGE), 0x10);
+    assert_int_equal(f->iov.bar_bytes[0], 0x10000);
+    assert_int_equal(f->bus.next, PCI_MEMORY_FIRST + TOTAL * 0x10000);
+}
+
 static void bars_without_room_are_refused(void **state)
 {
     struct fixture *f = *state;
@@ -188,6 +220,8 @@ int main(void)
         T(a_list_that_is_a_cycle_ends),
         T(a_capability_of_no_vfs_is_none),
         T(numbers_that_contradict_each_other_are_refused),
+        T(vfs_fill_the_bus),
+        T(the_page_is_chosen_before_bars_are_measured),
         T(bars_without_room_are_refused),
     };
 
