@@ -255,12 +255,16 @@ static uint64_t duration(uint32_t bytes, uint64_t bps)
     return ((uint64_t)(bytes + NET_GAP_BYTES) * 8 * 1000000000u + bps - 1) / bps;
 }
 
+/* Counts a frame of @v.  More than the guarantee, on a line that was free, is no debt. */
 static void charge(const struct eswitch *s, struct vport *v, uint32_t bytes)
 {
     if (v->set.max_tx_bps)
         v->next_ns = now(s) + duration(bytes, v->set.max_tx_bps);
-    if (v->set.min_tx_bps)
-        v->paid_ns += duration(bytes, v->set.min_tx_bps);
+    if (v->set.min_tx_bps) {
+        const uint64_t from = v->paid_ns < now(s) ? v->paid_ns : now(s);
+
+        v->paid_ns = from + duration(bytes, v->set.min_tx_bps);
+    }
 }
 
 /* --- Transmit --------------------------------------------------------------------------------- */

@@ -56,7 +56,10 @@ struct vport {
     uint32_t next_in_list;     /* next port in the same hash list, counted from 1; 0: none */
     bool is_waiting;           /* it is in the queue of ports that may have a frame */
     uint64_t next_ns;          /* earliest time of its next frame, by the maximum */
-    uint64_t paid_ns; /* time up to which its guarantee is used; behind now: it has got less */
+    /* Time up to which its guarantee is used; behind now: it has got less.  It is ahead of now by
+     * one frame at most.
+     */
+    uint64_t paid_ns;
 };
 
 struct eswitch {

@@ -226,6 +226,24 @@ static void a_silent_function_saves_no_guarantee(void **state)
     finish(b);
 }
 
+/* The line was free, and the function has sent far more than its guarantee: that is no debt. */
+static void a_guarantee_holds_for_a_function_that_had_more(void **state)
+{
+    struct bench *b = *state;
+
+    join_last(b);
+    set_rates(b, 1, 4 * GBIT, 0);
+    give(b, 1, ENDLESS);
+    run_until(b, 100000);
+    assert_in_range(b->sent[1], 999, 1001);
+    give(b, 0, ENDLESS);
+    give(b, 2, ENDLESS);
+    give(b, 3, ENDLESS);
+    run_until(b, 100000 + 100 * FRAME_NS);
+    assert_in_range(b->sent[1], 49, 60);
+    finish(b);
+}
+
 /* Three guarantees that the line cannot keep all: each falls behind.  Later a function may make up
  * for that, but no faster than its maximum.
  */
@@ -410,6 +428,7 @@ int main(void)
         T(what_a_guarantee_leaves_is_shared_in_turns),
         T(a_function_gets_its_maximum_on_a_full_line),
         T(a_silent_function_saves_no_guarantee),
+        T(a_guarantee_holds_for_a_function_that_had_more),
         T(a_guarantee_keeps_to_the_maximum),
         T(a_maximum_counts_the_gap),
         T(a_new_maximum_counts_from_now_on),
