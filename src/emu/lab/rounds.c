@@ -130,7 +130,7 @@ static uint64_t scheduled_hash(const struct sim *sim)
     return sum;
 }
 
-/* Whose turn it is at an embedded switch. */
+/* Mixes the turns of the ports of @s into the hash @h. */
 static uint64_t switch_hash(const struct lab_state *w, uint64_t h, const struct eswitch *s)
 {
     h = mix(h, still(w, s->local_free_at_ns));

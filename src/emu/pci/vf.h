@@ -4,11 +4,12 @@
  * A VF has 4,096 bytes of configuration space.  Much of it belongs to its physical function (PF),
  * so that the VF can be given to a guest:
  *
- *   vendor, device   ffff: a scan of the bus finds no VF.  The driver of the PF knows where VFs
- * are, and takes the PF's vendor ID and the VF Device ID of its capability command          bus
- * master alone; memory space is a bit of the PF's SR-IOV control BARs             0: they are the
- * VF BARs of the PF INTx             none Express, MSI-X   its own; Initiate Function Level Reset
- * resets the VF alone
+ *	vendor, device	ffff: a scan of the bus finds no VF.  The driver of the PF computes where
+ *			VFs are, and takes the PF's vendor ID and the capability's VF Device ID
+ *	command		bus master alone; memory space is a bit of the PF's SR-IOV control
+ *	BARs		0: they are the VF BARs of the PF
+ *	INTx		none
+ *	Express, MSI-X	its own; Initiate Function Level Reset resets the VF alone
  *
  * A VF that a guest has (vf_attach()) is the guest's function: bus master and MSI-X are those of
  * that function, and a reset resets it.  Any other VF has no device behind it, and costs the few

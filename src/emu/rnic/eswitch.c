@@ -63,7 +63,7 @@ static uint32_t take(struct eswitch *s, uint32_t i)
     return number;
 }
 
-/* --- Who has which MAC ------------------------------------------------------------------------ */
+/* --- MAC addresses of ports ------------------------------------------------------------------- */
 
 static bool is_set(const uint8_t mac[MAC_BYTES])
 {
@@ -177,7 +177,7 @@ bool eswitch_is_up(const struct eswitch *s, uint32_t number)
     }
 }
 
-/* --- Whose turn it is ------------------------------------------------------------------------- */
+/* --- Turns of ports --------------------------------------------------------------------------- */
 
 static uint64_t free_at(const struct eswitch *s)
 {
@@ -385,7 +385,7 @@ void eswitch_pump(struct eswitch *s, uint32_t number)
     if (!v->is_waiting) {
         v->is_waiting = true;
         if (v->paid_ns < now(s))
-            v->paid_ns = now(s); /* what it did not ask for is lost */
+            v->paid_ns = now(s); /* a guarantee that was not used is lost */
         put_last(s, number);
     }
     serve(s);

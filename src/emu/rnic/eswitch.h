@@ -40,11 +40,11 @@
 
 struct eth_port;
 
-/* Numbers of what a port has sent and received, beyond those of its struct eth_port. */
+/* Counters of a port, in addition to those of its struct eth_port. */
 struct vport_counts {
     uint64_t local_frames; /* sent to other ports of the switch */
     uint64_t rcvd_broadcast, rcvd_multicast;
-    uint64_t tx_dropped; /* frames that the switch has not let out */
+    uint64_t tx_dropped; /* frames of its guest that the switch dropped */
 };
 
 struct vport {
@@ -54,10 +54,11 @@ struct vport {
     uint64_t rcvd_before;      /* frames that @port had received when it joined */
     uint32_t own_vid, own_pcp; /* VLAN of @port if none is set */
     uint32_t next_in_list;     /* next port in the same hash list, counted from 1; 0: none */
-    bool is_waiting;           /* it is in the queue of ports that may have a frame */
+    bool is_waiting;           /* the port is in eswitch.queue */
     uint64_t next_ns;          /* earliest time of its next frame, by the maximum */
-    /* Time up to which its guarantee is used; behind now: it has got less.  It is ahead of now by
-     * one frame at most.
+    /* Clock of the guarantee: each frame moves it forward by its duration at the guaranteed rate.
+     * While it is behind the present time, the port has got less than its guarantee.  It is ahead
+     * by one frame at most.
      */
     uint64_t paid_ns;
 };
@@ -100,7 +101,7 @@ void eswitch_join(struct eswitch *s, uint32_t number, struct eth_port *p);
 /* Takes port @number from the host that has it.  Its settings stay. */
 void eswitch_leave(struct eswitch *s, uint32_t number);
 
-/* Changes the settings of a port.  @to is sound. */
+/* Changes the settings of port @number to @to, which rdl_vf_set() has checked. */
 void eswitch_set(struct eswitch *s, uint32_t number, const struct rdl_vf_settings *to);
 
 /* Returns the MAC that counts as that of port @number; NULL: nobody uses it, and none was set. */
@@ -109,8 +110,8 @@ const uint8_t *eswitch_mac(const struct eswitch *s, uint32_t number);
 /* Returns true if port @number can send and receive. */
 bool eswitch_is_up(const struct eswitch *s, uint32_t number);
 
-/* Port @number may have a frame.  Sends one if the line is free, and schedules SIM_EGRESS for the
- * next.
+/* Adds port @number, which may have a frame, to the queue.  Sends a frame of the port whose turn it
+ * is if the line is free, and schedules SIM_EGRESS for the next.
  */
 void eswitch_pump(struct eswitch *s, uint32_t number);
 
