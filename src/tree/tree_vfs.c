@@ -31,7 +31,8 @@ static const char *on_off(const struct rdl_lab *lab, const char *vf, enum leaf_i
     return tree_number(lab, vf, id) ? "on" : "off";
 }
 
-/* Prints a function in the words and the order of iproute2, and behind it who uses it. */
+/* Prints a function in the words and the order of iproute2, and behind it the guest that uses it.
+ */
 static void print_vf(FILE *out, const struct rdl_lab *lab, size_t number, const char *vf)
 {
     struct rdl_value mac, state, guest;
@@ -49,7 +50,10 @@ static void print_vf(FILE *out, const struct rdl_lab *lab, size_t number, const 
     print_rate(out, lab, vf, LEAF_vf_min_tx_rate);
     fprintf(out, ", spoof checking %s, link-state %s, trust %s", on_off(lab, vf, LEAF_vf_spoofchk),
             state.text, on_off(lab, vf, LEAF_vf_trust));
-    fprintf(out, "  %s%s\n", guest.text[0] ? guest.text : "no guest",
+    fprintf(out, "  %s%s\n",
+            guest.text[0]                           ? guest.text
+            : tree_number(lab, vf, LEAF_vf_enabled) ? "no guest"
+                                                    : "not enabled",
             guest.text[0] && !tree_number(lab, vf, LEAF_vf_up) ? " (link down)" : "");
 }
 

@@ -44,6 +44,8 @@ static void say_host(struct session *s, const struct step *st, const struct rdl_
     mac_add(&m, mac);
     if (c->vfs > 0)
         text_addf(&place, ", %u virtual functions", c->vfs);
+    if (c->idle_vfs > 0)
+        text_addf(&place, ", %u enabled", c->vfs - c->idle_vfs);
     if (c->vrnic)
         text_addf(&place, ", virtual RNIC on %s, group %u", c->on, c->group);
     else if (c->on)
@@ -102,16 +104,38 @@ static bool address_is_taken(struct session *s, const struct step *st,
     return param != NULL;
 }
 
-static bool is_machine(const struct session *s, const char *host)
+/* Fails because rdl_host_add() returned @status for the guest @name.  Returns false, without a
+ * text, if the status is no matter of guests.
+ */
+static bool tell_guest_failed(struct session *s, const struct step *st, const struct value *name,
+                              const struct rdl_host_config *c, enum rdl_status status)
 {
-    char vfs[TREE_PATH_BYTES];
-
-    return tree_child(s->lab, host, CHILD_host_vfs, vfs);
+    if (status == RDL_ERR_NOT_FOUND && !machine_named(s, c->on)) {
+        session_fail(s, step_span(st, "on", 0), "%s is no machine", c->on);
+        diag_remedy(&s->diag, "machine m1 vfs=4 adds one whose adapter guests can share");
+    } else if (status == RDL_ERR_NOT_FOUND && !step_has(st, "vf")) {
+        session_fail(s, name->at, "%s: %s has no free function for it", name->text, c->on);
+        diag_remedy(&s->diag, "\"show %s.vfs\" lists them; machine m1 vfs=16 has sixteen", c->on);
+    } else if (status == RDL_ERR_NOT_FOUND) {
+        session_fail(s, name->at, "%s: %s has no function %u", name->text, c->on, c->vf);
+        diag_remedy(&s->diag, "\"show %s.vfs\" lists them; machine m1 vfs=16 has sixteen", c->on);
+    } else if (status == RDL_ERR_NO_DEVICE) {
+        session_fail(s, name->at, "%s: function %u of %s is not enabled", name->text, c->vf, c->on);
+        diag_remedy(&s->diag, "before %s has guests, \"vf enable\" changes how many are enabled",
+                    c->on);
+    } else if (status == RDL_ERR_BUSY) {
+        session_fail(s, name->at, "%s: function %u of %s has a guest", name->text, c->vf, c->on);
+        diag_remedy(&s->diag,
+                    "\"show %s.vfs\" lists them; without vf= it is the first that is free", c->on);
+    } else {
+        return false;
+    }
+    return true;
 }
 
-/* Fails because rdl_host_add() returned @status for @name. */
+/* Fails because rdl_host_add() returned @status for @name with @c. */
 static bool tell_host_failed(struct session *s, const struct step *st, const struct value *name,
-                             enum rdl_status status)
+                             const struct rdl_host_config *c, enum rdl_status status)
 {
     if (status == RDL_ERR_INVAL) {
         session_fail(s, name->at, "%s: no host can be like that", name->text);
@@ -121,46 +145,24 @@ static bool tell_host_failed(struct session *s, const struct step *st, const str
     if (status == RDL_ERR_ADDRESS && !step_has(st, "ip")) {
         session_fail(s, name->at, "%s would get an address that another host was given",
                      name->text);
-        return diag_remedy(&s->diag, "say which one it shall have: host %s ip=ADDRESS", name->text);
+        return diag_remedy(&s->diag, "say which one it shall have: %s %s ip=ADDRESS", st->cmd->name,
+                           name->text);
     }
-    if (status == RDL_ERR_NOT_FOUND && !is_machine(s, step_text(st, "on"))) {
-        session_fail(s, step_span(st, "on", 0), "%s is no machine", step_text(st, "on"));
-        return diag_remedy(&s->diag, "machine m1 vfs=4 adds one whose adapter guests can share");
-    }
-    if (status == RDL_ERR_NOT_FOUND) {
-        session_fail(s, name->at, "%s: %s has no %s%s for it", name->text, step_text(st, "on"),
-                     step_has(st, "vf") ? "function " : "free function",
-                     step_has(st, "vf") ? step_text(st, "vf") : "");
-        return diag_remedy(&s->diag, "\"show %s.vfs\" lists them; machine m1 vfs=16 has sixteen",
-                           step_text(st, "on"));
-    }
-    if (status == RDL_ERR_NO_DEVICE) {
-        session_fail(s, name->at, "%s: the function of %s is not enabled", name->text,
-                     step_text(st, "on"));
-        return diag_remedy(&s->diag, "vf enable %s N enables N of them, after vf enable %s 0",
-                           step_text(st, "on"), step_text(st, "on"));
-    }
-    if (status == RDL_ERR_BUSY) {
-        session_fail(s, name->at, "%s: that function of %s has a guest", name->text,
-                     step_text(st, "on"));
-        return diag_remedy(&s->diag,
-                           "\"show %s.vfs\" lists them; without vf= it is the first that "
-                           "is free",
-                           step_text(st, "on"));
-    }
+    if (c->on && tell_guest_failed(s, st, name, c, status))
+        return false;
     if (status == RDL_ERR_UNSUPPORTED) {
         session_fail(s, name->at, "%s: the hosts of the lab have no driver for that device",
                      name->text);
-        return diag_remedy(&s->diag, "a virtual machine may have one: host %s vm device=%s",
-                           name->text, step_text(st, "device"));
+        return diag_remedy(&s->diag, "a virtual machine may have one: %s %s vm device=%s",
+                           st->cmd->name, name->text, step_text(st, "device"));
     }
     return limit_fail(s, name->at, LIMIT_HOSTS, name->text, status);
 }
 
 static bool host_failed(struct session *s, const struct step *st, const struct value *name,
-                        enum rdl_status status)
+                        const struct rdl_host_config *c, enum rdl_status status)
 {
-    tell_host_failed(s, st, name, status);
+    tell_host_failed(s, st, name, c, status);
     return diag_reason(&s->diag, (uint32_t)status);
 }
 
@@ -407,7 +409,7 @@ static bool add_hosts(struct session *s, const struct step *st, struct rdl_host_
             return false;
         status = add(s, c, &host);
         if (status != RDL_OK)
-            return host_failed(s, st, &names->v[i], status);
+            return host_failed(s, st, &names->v[i], c, status);
         say_host(s, st, c, host);
         c->vf += c->on && !c->vrnic;
     }
@@ -437,6 +439,10 @@ bool run_machine(struct session *s, const struct step *st)
         session_fail(s, step_span(st, "device", 0), "only virtio-rdma has virtual functions here");
         return diag_remedy(&s->diag, "its guests may have another device: guest g1 on m1 device=%s",
                            step_text(st, "device"));
+    }
+    if (config.external) {
+        session_fail(s, step_span(st, "vm", 0), "a virtual machine cannot share its adapter");
+        return diag_remedy(&s->diag, "its guests may be virtual machines: guest g1 on m1 vm");
     }
     config.device = DEVICE_virtio;
     config.vfs = (uint32_t)step_number(st, "vfs");

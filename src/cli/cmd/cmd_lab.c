@@ -81,6 +81,22 @@ static bool set_new_ways(struct session *s, const struct step *st, rdl_link link
     return status == RDL_OK || session_fail_status(s, st->at, step_text(st, "a"), status);
 }
 
+/* Fails if parameter @param of @st is a guest. */
+static bool has_cable(struct session *s, const struct step *st, const char *param)
+{
+    const char *name = step_text(st, param);
+    char port[TREE_PATH_BYTES];
+    struct rdl_value machine;
+
+    if (!tree_is(s->lab, name, NODE_host) || !tree_child(s->lab, name, CHILD_host_port, port) ||
+        !tree_leaf(s->lab, port, LEAF_port_machine, &machine))
+        return true;
+    session_fail(s, step_span(st, param, 0),
+                 "the guest %s has no cable: its port is a virtual function of %s", name,
+                 machine.text);
+    return diag_remedy(&s->diag, "link its machine %s", machine.text);
+}
+
 bool run_link(struct session *s, const struct step *st)
 {
     const struct scope in = session_scope(s);
@@ -107,16 +123,12 @@ bool run_link(struct session *s, const struct step *st)
         session_fail(s, step_span(st, "b", 0), "a link has two different ends");
         return diag_remedy(&s->diag, "a host reaches itself without one");
     }
+    if (!has_cable(s, st, "a") || !has_cable(s, st, "b"))
+        return false;
     status = rdl_link_add(s->lab, &config, &made);
     if (status == RDL_ERR_BUSY) {
         session_fail(s, st->at, "a host has one port, and one of these is linked already");
         return diag_remedy(&s->diag, "put a switch between: switch s1; link %s s1", config.a);
-    }
-    if (status == RDL_ERR_UNSUPPORTED) {
-        session_fail(s, st->at,
-                     "a guest has no cable: its port is a virtual function of a machine");
-        return diag_remedy(&s->diag, "link its machine; \"show %s.port\" says which that is",
-                           config.a);
     }
     if (status == RDL_ERR_EXISTS) {
         session_fail(s, st->at, "the link would be called %s-%s, and something else is", config.a,

@@ -2,24 +2,81 @@
 /* The commands vf and centre: rules for virtual functions, and for virtual RNICs. */
 #include "cli/cmd/commands.h"
 #include "cli/session/resolve.h"
+#include "emu/base/assert.h"
 #include "emu/wire/addr.h"
 #include "rdmalab/layer.h"
 #include "rdmalab/machine.h"
 #include "rdmalab/pci.h"
+#include "tree/tree.h"
 
 #define MBIT UINT64_C(1000000)
+
+/* Parameters that `vf set` changes. */
+static const char *const settings[] = {"mac",         "vlan",     "qos",   "max_tx_rate",
+                                       "min_tx_rate", "spoofchk", "trust", "state"};
+
+bool machine_named(const struct session *s, const char *host)
+{
+    char vfs[TREE_PATH_BYTES];
+
+    return tree_child(s->lab, host, CHILD_host_vfs, vfs);
+}
+
+/* Returns the first setting that @st gives; NULL: it gives none. */
+static const char *first_setting(const struct step *st)
+{
+    for (size_t i = 0; i < ARRAY_LEN(settings); i++) {
+        if (step_has(st, settings[i]))
+            return settings[i];
+    }
+    return NULL;
+}
+
+static bool no_machine(struct session *s, const struct step *st)
+{
+    session_fail(s, step_span(st, "machine", 0), "%s is no machine", step_text(st, "machine"));
+    return diag_remedy(&s->diag, "machine m1 vfs=4 adds one whose adapter has virtual functions");
+}
 
 /* Fails because the machine in @st has no such virtual function. */
 static bool no_function(struct session *s, const struct step *st)
 {
-    const char *name = step_text(st, "machine");
+    session_fail(s, step_span(st, "vf", 0), "%s has no virtual function %s",
+                 step_text(st, "machine"), step_text(st, "vf"));
+    return diag_remedy(&s->diag, "\"show %s.vfs\" lists those that it has",
+                       step_text(st, "machine"));
+}
 
-    session_fail(s, step_span(st, "vf", 0), "%s has no virtual function %s", name,
-                 step_text(st, "vf"));
+/* Returns true if a virtual function of @machine has a guest.  @ret_enabled is true if one exists.
+ */
+static bool has_guests(const struct session *s, const char *machine, bool *ret_enabled)
+{
+    char vf[TREE_PATH_BYTES];
+    struct rdl_value guest;
+    bool any = false;
+
+    *ret_enabled = false;
+    for (uint64_t i = 0; tree_element(s->lab, machine, CHILD_host_vfs, i, vf); i++) {
+        *ret_enabled = *ret_enabled || tree_number(s->lab, vf, LEAF_vf_enabled) != 0;
+        any = any || (tree_leaf(s->lab, vf, LEAF_vf_guest, &guest) && guest.text[0] != '\0');
+    }
+    return any;
+}
+
+/* Names the way out after `vf enable @name @n` has failed with RDL_ERR_BUSY. */
+static bool remedy_busy(struct session *s, const char *name, uint32_t n)
+{
+    bool is_enabled;
+
+    if (has_guests(s, name, &is_enabled))
+        return diag_remedy(&s->diag,
+                           "its guests keep their functions: \"back\" to before the first one, or "
+                           "add another machine with numvfs=%u",
+                           n);
+    if (is_enabled && n > 0)
+        return diag_remedy(&s->diag, "first vf enable %s 0, then run: that takes a second", name);
     return diag_remedy(&s->diag,
-                       "machine m1 vfs=4 has the functions 0 to 3; \"show %s.vfs\" lists "
-                       "those that there are",
-                       name);
+                       "the last change is not complete: run, which takes up to a second");
 }
 
 /* Changes in @set what @st says. */
@@ -36,55 +93,76 @@ static void read_settings(const struct step *st, struct rdl_vf_settings *set)
     set->state = (uint32_t)step_number_or(st, "state", set->state);
 }
 
-/* Enables functions. */
-static bool enable(struct session *s, const struct step *st, rdl_host machine)
+/* Fails because rdl_vfs_set() returned @status for @n functions. */
+static bool not_enabled(struct session *s, const struct step *st, uint32_t n,
+                        enum rdl_status status)
 {
-    const uint32_t n = (uint32_t)step_number(st, "numvfs");
     const char *name = step_text(st, "machine");
-    const enum rdl_status status = rdl_vfs_set(s->lab, machine, n);
 
-    if (status == RDL_OK)
-        return true;
     session_fail(s, step_span(st, "numvfs", 0), "%s cannot enable %u virtual functions%s", name, n,
                  status == RDL_ERR_BUSY    ? " now (EBUSY)"
                  : status == RDL_ERR_LIMIT ? " (ERANGE)"
                                            : "");
     diag_reason(&s->diag, (uint32_t)status);
     if (status == RDL_ERR_BUSY)
-        return diag_remedy(&s->diag,
-                           "guests must be gone, and other functions: vf enable %s 0; a "
-                           "change takes up to a second",
-                           name);
+        return remedy_busy(s, name, n);
     if (status == RDL_ERR_LIMIT)
         return diag_remedy(&s->diag, "\"show %s.vfs\" lists those that it can have", name);
-    return diag_remedy(&s->diag, "a machine is added by machine m1 vfs=4");
+    return diag_remedy(&s->diag,
+                       "its device and its driver need feature SR_IOV: add a machine without "
+                       "features_off=sr_iov");
 }
 
-bool run_vf(struct session *s, const struct step *st)
+/* Enables functions. */
+static bool enable(struct session *s, const struct step *st, rdl_host machine)
 {
-    const struct scope in = session_scope(s);
-    struct rdl_vf_settings set;
+    const uint32_t n = (uint32_t)step_number(st, "numvfs");
+    const char *setting = first_setting(st);
     enum rdl_status status;
-    rdl_host machine;
-    uint32_t vf;
 
-    if (!resolve_host(&in, st, "machine", &machine, &s->diag))
-        return false;
-    if (step_number(st, "what") == VF_ACTION_enable)
-        return enable(s, st, machine);
-    vf = (uint32_t)step_number(st, "vf");
-    if (rdl_vf_get(s->lab, machine, vf, &set) != RDL_OK)
-        return no_function(s, st);
-    read_settings(st, &set);
-    if (set.max_tx_bps > 0 && set.min_tx_bps > set.max_tx_bps) {
+    if (setting) {
+        session_fail(s, step_span(st, setting, 0), "vf enable takes no %s", setting);
+        return diag_remedy(&s->diag, "vf set %s 0 %s=%s", step_text(st, "machine"), setting,
+                           step_text(st, setting));
+    }
+    status = rdl_vfs_set(s->lab, machine, n);
+    return status == RDL_OK || not_enabled(s, st, n, status);
+}
+
+/* Checks the settings @set, which @st has changed. */
+static bool settings_are_sound(struct session *s, const struct step *st,
+                               const struct rdl_vf_settings *set)
+{
+    if (set->max_tx_bps > 0 && set->min_tx_bps > set->max_tx_bps) {
         session_fail(s, st->at, "min_tx_rate would be above max_tx_rate");
         return diag_remedy(&s->diag, "max_tx_rate=0 sets no limit");
     }
-    if (step_has(st, "qos") && set.vlan == 0) {
+    if (step_has(st, "qos") && set->vlan == 0) {
         session_fail(s, step_span(st, "qos", 0), "frames without a tag have no priority");
         return diag_remedy(&s->diag, "vlan=5 qos=3");
     }
-    status = rdl_vf_set(s->lab, machine, vf, &set);
+    return true;
+}
+
+/* Changes the settings of a function. */
+static bool change(struct session *s, const struct step *st, rdl_host machine)
+{
+    const uint32_t vf = (uint32_t)step_number(st, "vf");
+    struct rdl_vf_settings to;
+    enum rdl_status status;
+
+    if (rdl_vf_get(s->lab, machine, vf, &to) != RDL_OK)
+        return no_function(s, st);
+    if (!first_setting(st)) {
+        session_fail(s, st->at, "vf set without a setting changes nothing");
+        return diag_remedy(&s->diag,
+                           "vf set %s %u max_tx_rate=1000; \"help vf\" lists all settings",
+                           step_text(st, "machine"), vf);
+    }
+    read_settings(st, &to);
+    if (!settings_are_sound(s, st, &to))
+        return false;
+    status = rdl_vf_set(s->lab, machine, vf, &to);
     if (status == RDL_ERR_INVAL) {
         session_fail(s, step_span(st, "mac", 0), "%s is the address of a group",
                      step_text(st, "mac"));
@@ -104,4 +182,17 @@ bool run_centre(struct session *s, const struct step *st)
         return true;
     session_fail(s, step_span(st, "b", 0), "guests of one group may always connect");
     return diag_remedy(&s->diag, "name two groups: centre %s 1 2", step_text(st, "what"));
+}
+
+bool run_vf(struct session *s, const struct step *st)
+{
+    const struct scope in = session_scope(s);
+    rdl_host machine;
+
+    if (!resolve_host(&in, st, "machine", &machine, &s->diag))
+        return false;
+    if (!machine_named(s, step_text(st, "machine")))
+        return no_machine(s, st);
+    return step_number(st, "what") == VF_ACTION_enable ? enable(s, st, machine)
+                                                       : change(s, st, machine);
 }

@@ -32,6 +32,21 @@ static void add_pkeys(struct text *t, const struct rdl_lab *lab, const char *hos
                   (unsigned long long)tree_element_number(lab, host, CHILD_host_pkey, i));
 }
 
+/* Appends ", function 0 of m1" to the line about the port of a guest, and where to look to that of
+ * a machine.
+ */
+static void add_place(struct text *t, const struct rdl_lab *lab, const char *host, const char *port)
+{
+    struct rdl_value machine;
+    char vfs[TREE_PATH_BYTES];
+
+    if (tree_leaf(lab, port, LEAF_port_machine, &machine))
+        text_addf(t, ", function %llu of %s",
+                  (unsigned long long)tree_number(lab, port, LEAF_port_vf), machine.text);
+    if (tree_child(lab, host, CHILD_host_vfs, vfs))
+        text_addf(t, ", virtual functions: show %s", vfs);
+}
+
 static enum rdl_status show_host(FILE *out, const struct rdl_lab *lab, const char *path)
 {
     static const enum node_kind kinds[] = {
@@ -70,6 +85,7 @@ static enum rdl_status show_host(FILE *out, const struct rdl_lab *lab, const cha
         text_addf(&t, "%s%s ", i ? ", " : "", leaf_rows[leaves[i]].key);
         tree_add(&t, lab, port, leaves[i]);
     }
+    add_place(&t, lab, path, port);
     show_wrap_behind(out, "  port", 8, buf);
     for (size_t i = 0; i < ARRAY_LEN(kinds) && st == RDL_OK; i++) {
         if (show_count(lab, path, kinds[i]) == 0)

@@ -29,7 +29,7 @@ static bool is_free(const struct host *m, uint32_t vf)
 static bool take_function(struct lab_state *w, struct host *m, uint32_t *ret)
 {
     struct vf_pool *p = &m->pool;
-    const uint32_t most = machine_functions(m);
+    const uint32_t most = machine_enabled_vfs(m);
 
     for (uint32_t vf = 0; vf < most; vf++) {
         if (!is_free(m, vf))

@@ -65,7 +65,7 @@ static const struct host *machine_of(const struct lab_state *w, const struct rdl
     return m && host_is_machine(m) ? m : NULL;
 }
 
-uint32_t machine_functions(const struct host *m)
+uint32_t machine_enabled_vfs(const struct host *m)
 {
     const struct sriov *s = m->device.fn->sriov;
 
@@ -91,7 +91,7 @@ enum rdl_status machine_check(const struct lab_state *w, const struct rdl_host_c
         return RDL_ERR_NOT_FOUND;
     if (m->port.sw->ports[c->vf + 1].port)
         return RDL_ERR_BUSY;
-    return c->vf < machine_functions(m) ? RDL_OK : RDL_ERR_NO_DEVICE;
+    return c->vf < machine_enabled_vfs(m) ? RDL_OK : RDL_ERR_NO_DEVICE;
 }
 
 const uint8_t *machine_mac(const struct lab_state *w, const struct rdl_host_config *c)

@@ -24,8 +24,10 @@ void machine_leave(struct host *h);
  */
 void machine_introduce(struct lab_state *w, struct host *h, const struct rdl_host_config *c);
 
-/* Returns the number of virtual functions of @m that exist.  A device without SR-IOV has all. */
-uint32_t machine_functions(const struct host *m);
+/* Returns the number of virtual functions of the machine @m that exist now, the first ones.  A
+ * device without SR-IOV has all of them.
+ */
+uint32_t machine_enabled_vfs(const struct host *m);
 
 /* Returns true if @m is a machine with guests. */
 bool machine_has_guests(const struct host *m);

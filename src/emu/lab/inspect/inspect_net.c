@@ -8,6 +8,7 @@
 #include "emu/facts/enum/drop.h"
 #include "emu/lab/inspect/inspect_nodes.h"
 #include "emu/lab/layer.h"
+#include "emu/lab/machine.h"
 #include "emu/pci/sriov.h"
 #include "emu/rnic/eswitch.h"
 #include "emu/rnic/rnic.h"
@@ -151,6 +152,7 @@ void visit_vf(const struct inode *n, struct visit *v)
 
     if (mac)
         mac_add(&t, mac);
+    inspect_leaf(v, LEAF_vf_enabled, n->index < machine_enabled_vfs(n->host));
     inspect_text(v, LEAF_vf_guest, p->port ? n->state->hosts[port->host]->name : "");
     inspect_text(v, LEAF_vf_mac, buf);
     inspect_word(v, LEAF_vf_state, p->set.state);

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+/* Tests of the commands machine, guest, vf and link where they refuse: the text names the mistake,
+ * and the remedy fits it.
+ */
+#include <string.h>
+
+#include "cli/lab_session.h"
+
+#define MACHINE "machine m1 vfs=4 numvfs=2\nhost h1\n"
+#define GUESTS  MACHINE "guest g1 g2 on m1\n"
+
+static const struct {
+    const char *before, *line, *says, *remedy;
+} rows[] = {
+    {MACHINE, "guest g1 on h1", "h1 is no machine", "machine m1 vfs=4"},
+    {MACHINE, "guest g1 on m1 vf=7", "m1 has no function 7", "show m1.vfs"},
+    {MACHINE, "guest a b c on m1 vf=1", "b: function 2 of m1 is not enabled", "vf enable"},
+    {GUESTS, "guest g3 on m1 vf=1", "function 1 of m1 has a guest", "without vf="},
+    {GUESTS, "guest g3 on m1", "function 2 of m1 is not enabled", "vf enable"},
+    {"machine m1 vfs=1\nguest g1 on m1\n", "guest g2 on m1", "m1 has no free function", "vfs=16"},
+    {GUESTS, "guest g1 on m1 vf=3", "the name is already in use", "another name"},
+
+    {"", "machine m1 vfs=2 numvfs=3", "the adapter has 2", "numvfs=2"},
+    {"", "machine m1 vfs=2 vm", "cannot share its adapter", "guest g1 on m1 vm"},
+    {"", "machine m1 vfs=2 device=pvrdma", "only virtio-rdma", "guest g1 on m1 device=pvrdma"},
+
+    {MACHINE, "vf set h1 0 trust=on", "h1 is no machine", "machine m1 vfs=4"},
+    {MACHINE, "vf enable h1 1", "h1 is no machine", "machine m1 vfs=4"},
+    {MACHINE, "vf set m1 4 trust=on", "m1 has no virtual function 4", "show m1.vfs"},
+    {MACHINE, "vf set m1 0", "without a setting changes nothing", "help vf"},
+    {MACHINE, "vf set m1 0 qos=1", "no priority", "vlan=5 qos=3"},
+    {MACHINE, "vf set m1 0 mac=01:00:00:00:00:00", "address of a group", "lowest bit"},
+    {MACHINE, "vf set m1 0 min_tx_rate=2 max_tx_rate=1", "above max_tx_rate", "max_tx_rate=0"},
+    {MACHINE, "vf enable m1 0 trust=on", "vf enable takes no trust", "vf set m1 0 trust=on"},
+    {MACHINE, "vf enable m1 5", "ERANGE", "show m1.vfs"},
+    {MACHINE, "vf enable m1 3", "EBUSY", "first vf enable m1 0"},
+    {MACHINE "vf enable m1 0\n", "vf enable m1 3", "EBUSY", "not complete"},
+    {GUESTS, "vf enable m1 3", "EBUSY", "its guests keep their functions"},
+    {"machine m1 vfs=2 features_off=sr_iov\n", "vf enable m1 1", "cannot enable", "SR_IOV"},
+
+    {GUESTS, "link g1 h1", "the guest g1 has no cable", "link its machine m1"},
+    {GUESTS "link m1 h1\n", "link m1 g2", "the guest g2 has no cable", "link its machine m1"},
+};
+
+static void each_refusal_names_the_mistake_and_a_way_out(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct lab l;
+        const struct diag *d;
+
+        lab_open(&l, false);
+        lab_run(&l, rows[i].before);
+        if (lab_try(&l, rows[i].line))
+            fail_msg("%s, behind\n%s\nis not refused", rows[i].line, rows[i].before);
+        d = &l.s->diag;
+        if (!strstr(d->message, rows[i].says) || !strstr(d->remedy, rows[i].remedy))
+            fail_msg("%s, behind\n%s\nsays %s; %s", rows[i].line, rows[i].before, d->message,
+                     d->remedy);
+        lab_close(&l);
+    }
+}
+
+static void functions_that_do_not_exist_are_marked(void **state)
+{
+    struct lab l;
+
+    (void)state;
+    lab_open(&l, false);
+    lab_run(&l, "machine m1 vfs=3 numvfs=2\nguest g1 on m1\nshow m1.vfs\n"
+                "expect m1.vfs[1].enabled == true\nexpect m1.vfs[2].enabled == false");
+    fflush(l.f);
+    assert_non_null(strstr(l.out, "trust off  g1 (link down)\n"));
+    assert_non_null(strstr(l.out, "trust off  no guest\n"));
+    assert_non_null(strstr(l.out, "trust off  not enabled\n"));
+    lab_close(&l);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_refusal_names_the_mistake_and_a_way_out),
+        cmocka_unit_test(functions_that_do_not_exist_are_marked),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
