@@ -70,12 +70,12 @@ struct host {
     struct pci_fn *functions[FN_NUMBERS]; /* indexed by number in the slot; NULL: none */
     uint32_t n_functions;                 /* the largest number in the slot, and 1 */
     uint64_t n_reads, n_writes;           /* accesses to BARs of the RDMA device */
-    struct guest guest; /* if the host is external, only the addresses are valid */
-    bool is_external;   /* a virtual machine drives its functions, see lab/vm.c */
-    uint64_t n_ticks;   /* number of dispatches for this host; calls of its program do not count */
+    struct guest guest;  /* if the host is external, only the addresses are valid */
+    bool is_external;    /* a virtual machine drives its functions, see lab/vm.c */
+    uint64_t n_ticks;    /* number of dispatches for this host; calls of its program do not count */
     struct vrnic *vrnic; /* its virtual RNIC; NULL: it has none */
     struct vf_pool pool; /* of a machine */
-    bool has_stranger;  /* something other than the lab's drivers wrote to RAM or registers */
+    bool has_stranger;   /* something other than the lab's drivers wrote to RAM or registers */
 };
 
 /* Returns false for a host that could not boot.  Such a host cannot be used, but its number stays

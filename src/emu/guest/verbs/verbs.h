@@ -169,7 +169,7 @@ struct guest_qp {
 struct guest_ah {
     struct guest_object o;
     struct guest_pd *pd;
-    struct rdl_ah_attr attr; /* the address vector; its MAC is valid when the handle is live */
+    struct rdl_ah_attr attr;  /* the address vector; its MAC is valid when the handle is live */
     uint8_t asked[GID_BYTES]; /* its GID, as the program knows it */
 };
 
@@ -317,7 +317,7 @@ struct verbs_config {
      * verbs_rearm_cq().  !@armed: the device has refused to arm it.  NULL if no CQ is of_kernel.
      */
     void (*kernel_event)(void *ctx, struct guest_cq *cq, bool armed);
-    void *ctx; /* first argument of the callbacks */
+    void *ctx;                       /* first argument of the callbacks */
     const struct verbs_layer *layer; /* NULL: there is none */
     void *layer_ctx;                 /* first argument of its functions */
 };
