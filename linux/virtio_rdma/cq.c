@@ -604,10 +604,20 @@ static int create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 	return 0;
 }
 
+/* The core has cancelled the work that polls the CQ, but an event that came meanwhile - of a device
+ * that breaks, or invents it - may have started it again. No event comes from here on.
+ */
+static void cancel_polling(struct ib_cq *cq)
+{
+	if (cq->poll_ctx == IB_POLL_WORKQUEUE || cq->poll_ctx == IB_POLL_UNBOUND_WORKQUEUE)
+		cancel_work_sync(&cq->work);
+}
+
 static int destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
 {
 	struct vrdma_cq *cq = vrdma_cq(ibcq);
 	struct vrdma_dev *d = vrdma_dev(ibcq->device);
+	unsigned long flags;
 
 	mutex_lock(&d->queue_mutex);
 	vrdma_ctrl_destroy(d, VIRTIO_RDMA_CMD_DESTROY_CQ, cq->cqn);
@@ -618,7 +628,11 @@ static int destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
 		virtqueue_set_affinity(cq->vq, NULL);
 	vrdma_vq_close(d, cq->vq);
 	mutex_unlock(&d->queue_mutex);
+	spin_lock_irqsave(&cq->lock, flags);
+	cq->dead = true; /* whoever polls or arms it leaves the device alone */
+	spin_unlock_irqrestore(&cq->lock, flags);
 	cancel_work_sync(&cq->event_work);
+	cancel_polling(ibcq);
 	free_memory(d, cq);
 	return 0;
 }
