@@ -135,6 +135,24 @@ static bool bar_users(const struct complete_request *c, const char *path, enum l
     return n > 0;
 }
 
+/* --- Hosts ------------------------------------------------------------------------------------ */
+
+static bool bar_host(const struct complete_request *c, const char *path, struct text *t)
+{
+    const enum cmd_id id = id_of(c);
+    char child[TREE_PATH_BYTES];
+    struct rdl_value machine;
+
+    if ((id == CMD_guest || id == CMD_vf) && !tree_child(c->s->lab, path, CHILD_host_vfs, child))
+        text_add(t, "is no machine");
+    else if (id == CMD_link && tree_child(c->s->lab, path, CHILD_host_port, child) &&
+             leaf_is(c, child, LEAF_port_machine, &machine))
+        text_addf(t, "is a guest of %s and has no cable", machine.text);
+    return t->len > 0;
+}
+
+/* --- Objects ---------------------------------------------------------------------------------- */
+
 /* Returns true if the object that @p names must be on the same host as the others. */
 static bool stays_on_host(const struct param *p)
 {
@@ -156,7 +174,9 @@ void bar_object(const struct complete_request *c, const char *path, struct text 
         *ret_barred = true;
         return;
     }
-    if (tree_is(c->s->lab, path, NODE_qp))
+    if (tree_is(c->s->lab, path, NODE_host))
+        *ret_barred = bar_host(c, path, ret);
+    else if (tree_is(c->s->lab, path, NODE_qp))
         *ret_barred = bar_qp(c, path, ret);
     else if (tree_is(c->s->lab, path, NODE_mr))
         *ret_barred = bar_mr(c, path, ret);

@@ -416,6 +416,11 @@ bool complete_line(struct session *s, const char *line, complete_each *each, voi
         offer_values(&c, sentence_wants(st.cmd, c.before), st.at[st.n]);
         return false;
     }
+    p = statement_rest(&st);
+    if (p) {
+        offer_values(&c, p, st.at[st.n]);
+        return c.is_file;
+    }
     next = statement_operand(&st, &word);
     p = take_key(&c, st.cmd);
     if (p)

@@ -37,7 +37,7 @@ void statement_read(struct session *s, const char *line, struct statement *ret);
  */
 size_t statement_operand(const struct statement *st, size_t *ret_word);
 
-/* Returns true if the operand @p may follow the words before the last one: see member after of
+/* Returns true if the parameter @p may follow the words before the last one: see member after of
  * struct param.
  */
 bool statement_wants(const struct statement *st, const struct param *p);
@@ -48,13 +48,18 @@ bool statement_wants(const struct statement *st, const struct param *p);
  */
 const struct param *statement_named(const struct statement *st, size_t *ret_word);
 
+/* If the word before the last one is the name of a parameter whose value may follow a blank
+ * (P_REST), as in `on m1`, returns this parameter.  Otherwise returns NULL.
+ */
+const struct param *statement_rest(const struct statement *st);
+
 /* If @word begins with KEY= of a parameter, returns the parameter; *@ret_value is the text after
  * the "=".  Otherwise returns NULL.
  */
 const struct param *statement_key(const struct cmd *cmd, const char *word, const char **ret_value);
 
-/* Returns true if a word before the last one gives @p a value: as KEY=, or for a flag or a P_NAMED
- * parameter by its name alone.
+/* Returns true if a word before the last one gives @p a value: as KEY=, or for a flag, a P_NAMED
+ * or a P_REST parameter by its name alone.
  */
 bool statement_gives(const struct statement *st, const struct param *p);
 

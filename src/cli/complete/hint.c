@@ -182,7 +182,7 @@ static void add_arguments(struct hinting *h)
             const struct param *p = &cmd->params[i];
 
             if (!(p->flags & P_OPERAND) && is_needed(p, attributes) == (needed == 1) &&
-                !statement_gives(h->st, p))
+                statement_wants(h->st, p) && !statement_gives(h->st, p))
                 add_key(h, p, needed == 1);
         }
     }
@@ -192,11 +192,14 @@ static void add_arguments(struct hinting *h)
         text_add(h->t, "[as NAME]");
 }
 
-/* Appends the form of the value after KEY=.  Returns false if the last word has no such key. */
+/* Appends the form of the value after KEY=, or after the name of a P_REST parameter and a blank.
+ * Returns false if nothing like that stands before the cursor.
+ */
 static bool add_value(struct hinting *h)
 {
-    const char *value;
-    const struct param *p = statement_key(h->st->cmd, h->st->words[h->st->n], &value);
+    const char *value = h->st->words[h->st->n];
+    const struct param *rest = statement_rest(h->st),
+                       *p = rest ? rest : statement_key(h->st->cmd, value, &value);
 
     if (!p || value[0])
         return false;

@@ -96,12 +96,25 @@ static void offer_below(struct complete_request *c, const char *key, const char 
     offer_told(c, path, meaning);
 }
 
+/* Offers a host, or says why the command would refuse it. */
+static void offer_host(struct complete_request *c, const char *host)
+{
+    char meaning[MEANING_BYTES];
+    struct text m = text_on(meaning, sizeof(meaning));
+    struct offer o = {.word = host, .meaning = meaning};
+
+    bar_object(c, host, &m, &o.barred);
+    offer_one(c, &o);
+}
+
 /* Offers a child of the lab or of c->parent. */
 static void offer_child(void *ctx, const char *key, const struct rdl_value *v)
 {
     struct complete_request *c = ctx;
 
-    if (c->kind == NODE_none || tree_value_is(v, c->kind))
+    if (c->kind == NODE_host && tree_value_is(v, NODE_host))
+        offer_host(c, key);
+    else if (c->kind == NODE_none || tree_value_is(v, c->kind))
         offer_below(c, key, v->type == RDL_NODE ? "" : leaf_rows[v->row].text);
 }
 

@@ -135,7 +135,7 @@ const struct param *statement_key(const struct cmd *cmd, const char *word, const
 
 bool statement_gives(const struct statement *st, const struct param *p)
 {
-    const bool alone = p->kind == VAL_FLAG || (p->flags & P_NAMED);
+    const bool alone = p->kind == VAL_FLAG || (p->flags & (P_NAMED | P_REST));
     const size_t n = strlen(p->name);
 
     for (size_t i = 1; i < st->n; i++) {
@@ -206,6 +206,13 @@ const struct param *statement_named(const struct statement *st, size_t *ret_word
         }
     }
     return NULL;
+}
+
+const struct param *statement_rest(const struct statement *st)
+{
+    const struct param *p = st->n > 1 ? cmd_param(st->cmd, st->words[st->n - 1]) : NULL;
+
+    return p && (p->flags & P_REST) ? p : NULL;
 }
 
 bool statement_qp(struct session *s, const struct statement *st, struct rdl_qp_info *ret)

@@ -60,7 +60,7 @@ struct param {
     const char *shown;     /* in a usage line, with "..." and all; NULL: as the kind says */
     const char *otherwise; /* the default as a phrase, if it is not a fixed value: "any" */
     /* Of an operand: it is allowed, and P_REQUIRED applies, only if an operand before it is this
-     * word.  NULL: always.
+     * word.  Completion offers any parameter only behind it.  NULL: always.
      */
     const char *after;
     /* The thing on the machine that the value lets the command open.  Of VAL_FILE: OPENS_READ or

@@ -256,6 +256,29 @@ static void completion_stays_a_list_in_a_large_lab(void **state)
     lab_close(&l);
 }
 
+static const struct row fits_machines[] = {
+    {"guest g9 on ", " m1 !h1 (is no machine)", "device="},
+    {"guest g9 on=", " on=m1", "device="},
+    {"guest g9 on m1 vf", " vf=", " on="},
+    {"vf set ", " m1", "numvfs="},
+    {"vf set ", " !g1 (is no machine)", " g1"},
+    {"vf set m1 0 s", " spoofchk= state=", " mac="},
+    {"vf enable m1 ", "", "spoofchk="},
+    {"vf ", " set enable", "mac="},
+    {"link ", " !g1 (is a guest of m1 and has no cable)", " g1"},
+};
+
+static void machines_are_offered_where_one_is_needed(void **state)
+{
+    struct lab l;
+
+    (void)state;
+    lab_open(&l, false);
+    lab_run(&l, "machine m1 vfs=4; host h1; guest g1 on m1");
+    expect_offers(&l, fits_machines, ARRAY_LEN(fits_machines));
+    lab_close(&l);
+}
+
 static void hints_say_what_may_follow(void **state)
 {
     static const struct {
@@ -276,6 +299,9 @@ static void hints_say_what_may_follow(void **state)
          "[cqe=16] [channel=OBJECT] [vector=N] [nowait] [as NAME]"}, /* a host may have this name */
         {"create_cq h1 cqe=4 ", "[channel=OBJECT] [vector=N] [nowait] [as NAME]"},
         {"step packet ", "[COUNT]"},
+        {"guest g9 on ", "HOST"},
+        {"vf set h1 0 ", "[mac=MAC] [vlan=N]"},
+        {"vf enable h1 ", "NUMVFS"},
         {"mod", ""},
         {"", ""},
         {"nonsense ", ""},
@@ -303,6 +329,7 @@ int main(void)
         cmocka_unit_test(completion_knows_places_futures_and_stops),
         cmocka_unit_test(completion_goes_into_expressions),
         cmocka_unit_test(completion_stays_a_list_in_a_large_lab),
+        cmocka_unit_test(machines_are_offered_where_one_is_needed),
         cmocka_unit_test(hints_say_what_may_follow),
     };
 
