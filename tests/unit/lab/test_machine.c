@@ -243,6 +243,44 @@ static void frames_go_where_the_rules_say(void **state)
     }
 }
 
+/* Frames of random bytes and any length, also shorter than an Ethernet header.  The lab checks its
+ * sums after each tick.
+ */
+static void frames_of_any_length_end_once(void **state)
+{
+    struct prng r = prng_stream(5, 2);
+    const uint8_t ours[6] = {2, 0, 0, 0, 0, 3};
+    struct fixture f;
+    struct model m;
+    uint64_t n_short = 0;
+
+    (void)state;
+    set_up(&f, 5);
+    start_model(&f, &m);
+    for (uint32_t i = 0; i < STEPS; i++) {
+        const uint32_t from = (uint32_t)prng_below(&r, STATIONS);
+        const size_t n = 6 + (size_t)prng_below(&r, 40);
+        uint8_t frame[64];
+
+        if (prng_below(&r, 8) == 0)
+            change(&f, &m, &r);
+        for (size_t k = 0; k < sizeof(frame); k++)
+            frame[k] = (uint8_t)prng_next(&r);
+        if (prng_below(&r, 2))
+            memcpy(frame, ours, sizeof(ours));
+        if (prng_below(&r, 2))
+            memcpy(frame + 6, port_of(&f, from)->mac, 6);
+        if (prng_below(&r, 3) == 0)
+            st_be16(frame + 12, ETHERTYPE_VLAN);
+        assert_int_equal(rdl_inject_from(f.lab, f.host[from], frame, n, false), RDL_OK);
+        assert_int_equal(rdl_run(f.lab, RDL_NEVER, (struct rdl_limits){0}), RDL_OK);
+    }
+    for (uint32_t i = 0; i < FUNCTIONS; i++)
+        n_short += port_of(&f, i)->tx_drops[DROP_SHORT];
+    assert_true(n_short > 50);
+    rdl_lab_free(f.lab);
+}
+
 static enum rdl_status try(struct rdl_lab *lab, const struct rdl_host_config *c)
 {
     rdl_host ignored;
@@ -300,6 +338,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(frames_go_where_the_rules_say),
+        cmocka_unit_test(frames_of_any_length_end_once),
         cmocka_unit_test(not_everything_is_a_guest),
     };
 
