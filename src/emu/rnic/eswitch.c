@@ -97,15 +97,21 @@ static void sort_again(struct eswitch *s)
     }
 }
 
-/* The port that takes @f, or NOBODY.  Of two with one MAC it is the first. */
-static uint32_t port_of(struct eswitch *s, const struct frame *f)
+/* Returns the port that takes @f, or NOBODY.  Of two with one MAC it is the first.  @ret_other_vlan
+ * is true if the destination is the MAC of a port in another VLAN.
+ */
+static uint32_t port_of(struct eswitch *s, const struct frame *f, bool *ret_other_vlan)
 {
     const uint32_t vid = vlan_vid(f->bytes, f->len);
     const uint8_t *mac = f->bytes;
 
+    *ret_other_vlan = false;
     for (uint32_t i = *list_of(s, mac); i; i = s->ports[i - 1].next_in_list) {
-        if (s->ports[i - 1].port->vid == vid && memcmp(eswitch_mac(s, i - 1), mac, MAC_BYTES) == 0)
+        if (memcmp(eswitch_mac(s, i - 1), mac, MAC_BYTES) != 0)
+            continue;
+        if (s->ports[i - 1].port->vid == vid)
             return i - 1;
+        *ret_other_vlan = true;
     }
     return NOBODY;
 }
@@ -321,12 +327,13 @@ void eswitch_send(struct eswitch *s, uint32_t number, struct frame *f)
 {
     struct vport *v = &s->ports[number];
     const enum drop_reason reason = judge(s, number, f);
+    bool other_vlan;
 
     if (reason != DROP_NONE) {
         v->port->tx_drops[reason]++;
         v->counts.tx_dropped++;
         net_refuse(s->net, f, v->port->host, reason);
-    } else if (!(f->bytes[0] & MAC_GROUP_BIT) && port_of(s, f) != NOBODY) {
+    } else if (!(f->bytes[0] & MAC_GROUP_BIT) && port_of(s, f, &other_vlan) != NOBODY) {
         send_local(s, v, f);
     } else {
         send_out(s, number, f);
@@ -444,6 +451,7 @@ static void deliver_to_group(struct eswitch *s, const struct frame *f)
 
 void eswitch_deliver(struct eswitch *s, const struct frame *f)
 {
+    bool other_vlan;
     uint32_t to;
 
     s->arrived++;
@@ -455,9 +463,11 @@ void eswitch_deliver(struct eswitch *s, const struct frame *f)
         deliver_to_group(s, f);
         return;
     }
-    to = port_of(s, f);
-    if (to == NOBODY || !eswitch_is_up(s, to))
-        drop(s, f, to == NOBODY ? DROP_NOT_FOR_US : DROP_NO_ROUTE);
+    to = port_of(s, f, &other_vlan);
+    if (to == NOBODY)
+        drop(s, f, other_vlan ? DROP_OTHER_VLAN : DROP_NOT_FOR_US);
+    else if (!eswitch_is_up(s, to))
+        drop(s, f, DROP_NO_ROUTE);
     else
         pass(s, to, f);
 }

@@ -21,7 +21,8 @@
  * leaves by the line, and all other ports get a copy.  Any other frame leaves by the line.
  *
  * Receive: a frame from the line goes to the port with its destination, or to all ports if that is
- * a group.  A frame that no port takes is dropped.
+ * a group.  A frame that no port takes is dropped.  The reason is OTHER_VLAN if its destination
+ * is the MAC of a port in another VLAN, otherwise NOT_FOR_US.
  *
  * SIMPLIFIED: moving data between functions costs no time on the bus, and a port takes frames to
  * its own MAC alone: there is no promiscuous mode.  [decision 0066]

@@ -38,6 +38,7 @@ struct model {
     uint8_t own[MACS][6];
     bool cable;
     uint64_t got[STATIONS], spoofed, unroutable, other_vlan;
+    uint64_t refused; /* unicast frames from the cable to a function in another VLAN */
 };
 
 static rdl_host add(struct rdl_lab *lab, const struct rdl_host_config *c)
@@ -139,6 +140,10 @@ static void expect_frame(struct model *m, uint32_t from, const uint8_t *to, cons
         m->unroutable += !m->cable;
         m->got[OUTSIDE] += m->cable;
     }
+    for (uint32_t i = 0; from == OUTSIDE && !group && !local && i < FUNCTIONS; i++) {
+        local = memcmp(mac_of(m, i), to, 6) == 0;
+        m->refused += local;
+    }
 }
 
 static void send(struct fixture *f, uint32_t from, const uint8_t *to, const uint8_t *source,
@@ -207,6 +212,7 @@ static void compare(const struct fixture *f, const struct model *m)
     assert_int_equal(spoofed, m->spoofed);
     assert_int_equal(unroutable, m->unroutable);
     assert_int_equal(other_vlan, m->other_vlan);
+    assert_int_equal(port_of(f, 0)->sw->drops[DROP_OTHER_VLAN], m->refused);
 }
 
 static void frames_go_where_the_rules_say(void **state)
@@ -237,7 +243,7 @@ static void frames_go_where_the_rules_say(void **state)
             send(&f, from, dst, src, vid);
             compare(&f, &m);
         }
-        assert_true(m.other_vlan > 50 && m.spoofed > 50 && m.unroutable > 50 &&
+        assert_true(m.other_vlan > 50 && m.refused > 50 && m.spoofed > 50 && m.unroutable > 50 &&
                     m.got[OUTSIDE] > 50);
         rdl_lab_free(f.lab);
     }
