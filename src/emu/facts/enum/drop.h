@@ -28,7 +28,7 @@
     X(DROP, OUT_OF_SEQUENCE, 19,                                                                   \
       "ahead of the expected PSN, where no NAK, or no further one, asks for what is missing")      \
     X(DROP, GHOST_ACK, 20, "an acknowledge for a PSN that is not outstanding")                     \
-    X(DROP, NO_ROUTE, 21, "a switch or port without a link")                                       \
+    X(DROP, NO_ROUTE, 21, "a switch, port or virtual function without a link")                     \
     X(DROP, NO_BUFFER, 22, "the lab has no room for another frame")                                \
     X(DROP, AFTER_RNR, 23, "follows a packet that was answered with an RNR NAK")                   \
     X(DROP, BAD_ARP, 24, "an ARP packet that is not about one Ethernet and one IPv4 address")      \
