@@ -564,10 +564,11 @@ def check_width(program):
 def check_tables(program):
     """Tables are whole on a terminal of 60 columns: columns that do not fit come below, behind the first one."""
     lab = (PAIR + "rdma_create_event_channel h1 as ch; rdma_create_id h1.ch as id; alloc_mw h1.pd as mw; "
-           "create_ah h1.pd dgid=h2 as ah; create_srq h1.pd as srq; drop next from=h1 as f1\n")
+           "create_ah h1.pd dgid=h2 as ah; create_srq h1.pd as srq; drop next from=h1 as f1; "
+           "machine m1 vfs=1; guest g1 on m1 vrnic\n")
     before = on_terminal(program, "-c", lab, columns=60)
     for subject in ("qp", "cq", "mr", "mw", "pd", "ah", "srq", "memory", "faults", "links", "hosts", "counters", "cm",
-                    "event_channel", "device", "due"):
+                    "event_channel", "device", "due", "centre"):
         whole_table = program.run("-c", f"{lab}show {subject}").stdout[len(program.run("-c", lab).stdout):]
         narrow = on_terminal(program, "-c", f"{lab}show {subject}", columns=60)[len(before):]
         ensure(whole_table and set(whole_table.split()) == set(narrow.split()), f"{subject}: {whole_table}{narrow}")

@@ -88,6 +88,7 @@ on h1,h2 { alloc_pd as pd; reg_mr pd len=4k access=lw,rw as mr; create_cq as cq;
 connect h1.qp h2.qp; post_recv h2.qp sge=mr[0:64]; drop next from=h1 as f1
 host p1 device=pvrdma; on p1 { alloc_pd as pd; create_cq as cq; create_qp pd send_cq=cq recv_cq=cq as qp }
 modify_qp p1.qp state=INIT pkey_index=0 port=1 access=rw; post_recv p1.qp
+machine m1 vfs=2; guest g1 on m1 vrnic; guest g2 on m1 vrnic group=2; alloc_pd g1 as pd
 post_send h1.qp op=rdma_write sge=mr[0:64] remote=h2.mr[4090] signaled; step packet
 """
 NEEDS = {"vq": "h1.qp.sq", "life": "h1.qp", "dump": "h1.qp.sq.desc[0]",
