@@ -75,6 +75,23 @@ static void tell_interface(struct host *h, bool up)
         vnet_link_changed(h->net, up);
 }
 
+/* Hosts outside the layer know the addresses on the wire, as they know those of other hosts. */
+static void introduce(struct vrnic *r)
+{
+    struct lab_state *w = r->world;
+    const struct host *h = r->host;
+
+    for (uint32_t i = 0; i < GUEST_GIDS; i++) {
+        directory_add(&w->addresses, r->wire[i], h->port.mac, h->index);
+        if (h->guest.config.directory)
+            directory_add(&w->directory, r->wire[i], h->port.mac, h->index);
+    }
+    for (uint32_t k = 0; w->directory.asked && h->guest.config.directory && k < w->n_hosts; k++) {
+        for (uint32_t i = 0; i < GUEST_GIDS; i++)
+            guest_neighbour_told(&w->hosts[k]->guest.net, r->wire[i]);
+    }
+}
+
 static void map(struct vrnic *r, uint32_t vf)
 {
     struct lab_state *w = r->world;
@@ -90,8 +107,8 @@ static void map(struct vrnic *r, uint32_t vf)
     if (m->device.fn->sriov)
         vf_attach(m->device.fn, vf, h->device.fn);
     set_gids(r, r->wire);
-    for (uint32_t i = 0; i < GUEST_GIDS; i++)
-        directory_add(&w->addresses, r->wire[i], h->port.mac, h->index);
+    introduce(r);
+    h->guest.net.config.wire_gid = r->wire[0];
     tell_interface(h, eth_port_is_up(&h->port));
 }
 
@@ -101,6 +118,7 @@ static void unmap(struct vrnic *r)
 
     TRACE(&r->world->trace, vrnic_unmap, .host = h->index, .vf = r->vf, .name = ev_str(m->name));
     tell_interface(h, false);
+    h->guest.net.config.wire_gid = NULL;
     set_gids(r, h->guest.config.gid);
     if (m->device.fn->sriov)
         vf_attach(m->device.fn, r->vf, NULL);
@@ -115,7 +133,8 @@ static enum rdl_status create(void *ctx)
 
     if (r->vf != VRNIC_UNMAPPED)
         return RDL_OK;
-    if (!directory_reserve(&r->world->addresses, GUEST_GIDS))
+    if (!directory_reserve(&r->world->addresses, GUEST_GIDS) ||
+        !directory_reserve(&r->world->directory, GUEST_GIDS))
         return RDL_ERR_NOMEM;
     if (!take_function(r->world, r->machine, &vf))
         return RDL_ERR_NO_FUNCTION;

@@ -82,7 +82,7 @@ enum drop_reason arp_receive(struct guest_net *net, struct rd_cur *in)
 
     if (why != DROP_NONE)
         return why;
-    if (!stack_is_own(net, arp.target)) {
+    if (!stack_answers_for(net, arp.target)) {
         /* Not for this guest, but it may update a neighbour that is known already. */
         wanted = neighbour_heard(net, arp.sender, arp.sender_mac, false);
         return wanted ? DROP_NONE : DROP_NO_SUCH_GID;
@@ -125,7 +125,7 @@ enum drop_reason nd_receive(struct guest_net *net, const struct ip *ip, const st
     if (nd.advert)
         return nd.has_mac && neighbour_heard(net, nd.target, nd.mac, false) ? DROP_NONE
                                                                             : DROP_GHOST_REPLY;
-    if (!stack_is_own(net, nd.target))
+    if (!stack_answers_for(net, nd.target))
         return DROP_NO_SUCH_GID;
     if (nd.has_mac)
         neighbour_heard(net, ip->src, nd.mac, true);

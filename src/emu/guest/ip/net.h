@@ -100,6 +100,10 @@ struct guest_net_config {
     uint32_t host; /* host number for events */
     uint8_t mac[MAC_BYTES];
     uint8_t gid[GUEST_GIDS][GID_BYTES]; /* addresses of the guest */
+    /* GUEST_GIDS further addresses, one behind the other, whose neighbours the guest answers: those
+     * on the wire of a virtual RNIC, which its programs do not know.  NULL: none.
+     */
+    const uint8_t *wire_gid;
     struct trace *trace;
     struct sim *sim;             /* schedules the timers; NULL: there is no network function */
     struct directory *directory; /* addresses that are never resolved over the link; NULL: none */

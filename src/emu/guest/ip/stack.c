@@ -29,6 +29,15 @@ bool stack_is_own(const struct guest_net *net, const uint8_t gid[GID_BYTES])
     return false;
 }
 
+bool stack_answers_for(const struct guest_net *net, const uint8_t gid[GID_BYTES])
+{
+    for (uint32_t i = 0; net->config.wire_gid && i < GUEST_GIDS; i++) {
+        if (memcmp(net->config.wire_gid + i * GID_BYTES, gid, GID_BYTES) == 0)
+            return true;
+    }
+    return stack_is_own(net, gid);
+}
+
 bool stack_is_unicast(const uint8_t gid[GID_BYTES])
 {
     static const uint8_t none[GID_BYTES];
@@ -48,22 +57,36 @@ const uint8_t *stack_source(const struct guest_net *net, const uint8_t gid[GID_B
     return NULL;
 }
 
+/* Returns true if @dst is the solicited-node group of one of the GUEST_GIDS addresses at @gids;
+ * NULL: there are none.
+ */
+static bool is_solicited_of(const uint8_t *gids, const uint8_t dst[GID_BYTES])
+{
+    uint8_t solicited[GID_BYTES];
+
+    for (uint32_t i = 0; gids && i < GUEST_GIDS; i++) {
+        if (gid_is_ipv4(gids + i * GID_BYTES))
+            continue;
+        ipv6_solicited_group(solicited, gids + i * GID_BYTES);
+        if (memcmp(solicited, dst, GID_BYTES) == 0)
+            return true;
+    }
+    return false;
+}
+
 /* Returns true for the groups that every IPv6 station is in: all nodes, and its solicited-node
  * groups.
  */
 static bool is_own_group(const struct guest_net *net, const uint8_t dst[GID_BYTES])
 {
-    uint8_t all[GID_BYTES], solicited[GID_BYTES];
+    uint8_t all[GID_BYTES];
+    bool has_ipv6 = false;
 
     ipv6_all_nodes(all);
-    for (uint32_t i = 0; i < GUEST_GIDS; i++) {
-        if (gid_is_ipv4(net->config.gid[i]))
-            continue;
-        ipv6_solicited_group(solicited, net->config.gid[i]);
-        if (memcmp(all, dst, GID_BYTES) == 0 || memcmp(solicited, dst, GID_BYTES) == 0)
-            return true;
-    }
-    return false;
+    for (uint32_t i = 0; i < GUEST_GIDS; i++)
+        has_ipv6 = has_ipv6 || !gid_is_ipv4(net->config.gid[i]);
+    return (has_ipv6 && memcmp(all, dst, GID_BYTES) == 0) ||
+           is_solicited_of(net->config.gid[0], dst) || is_solicited_of(net->config.wire_gid, dst);
 }
 
 static void trace_drop(struct guest_net *net, const uint8_t *frame, size_t n,

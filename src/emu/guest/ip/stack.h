@@ -37,10 +37,12 @@ struct wr_cur stack_begin(const struct guest_net *net, const struct ip *ip, uint
 void stack_end(struct guest_net *net, const struct ip *ip, uint8_t *frame,
                const struct wr_cur *out);
 
-/* stack_is_own() returns true if @gid is one of the guest's addresses.  stack_is_unicast() returns
- * true if @gid is a unicast address, of any host.
+/* stack_is_own() returns true if @gid is one of the guest's addresses, stack_answers_for() also if
+ * it is one of guest_net_config.wire_gid.  stack_is_unicast() returns true if @gid is a unicast
+ * address, of any host.
  */
 bool stack_is_own(const struct guest_net *net, const uint8_t gid[GID_BYTES]);
+bool stack_answers_for(const struct guest_net *net, const uint8_t gid[GID_BYTES]);
 bool stack_is_unicast(const uint8_t gid[GID_BYTES]);
 
 /* Returns the guest's address of the same family as @gid, used as source.  Returns NULL if it has
