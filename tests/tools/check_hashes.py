@@ -29,6 +29,7 @@ RANDOM = [  # the name, what is typed beside it, and the last seed
     ("swarm", ["--no-shrink"], SEEDS),  # worlds, and drills of all kinds
     ("swarm --devices", ["--no-shrink"], SEEDS_OF_A_LINE),
     ("swarm --extensions", ["--no-shrink"], SEEDS_OF_A_LINE),
+    ("swarm --machines", ["--no-shrink"], SEEDS_OF_A_LINE),
     ("swarm --outside", [], SEEDS_OF_A_LINE),
 ]
 HASH = re.compile(r"^seed (\d+)(?:, a drill of (\w+))?: hash ([0-9a-f]{16})$", re.MULTILINE)

@@ -469,6 +469,8 @@ CASES = [  # arguments, standard input, exit status, what the output must match
     (["swarm", "--seeds", "1..4", "-j", "2", "--pairs"], "", 0, r"^4 worlds, 0% of more than two hosts"),
     (["swarm", "--devices", "--seeds", "1..4"], "", 0, r"^4 passed, 0 failed, 0 skipped$"),
     (["swarm", "--extensions", "--seeds", "1..4"], "", 0, r"^4 passed, 0 failed, 0 skipped$"),
+    (["swarm", "--machines", "--seeds", "1..4"], "", 0, r"^4 passed, 0 failed, 0 skipped$"),
+    (["swarm", "--machines", "--drill", "keys"], "", 2, r"^rdmalab: --drill and --machines: give one of them$"),
     (["swarm", "--extensions", "--drill", "rings"], "", 2, r"^rdmalab: --drill rings: it knows no extensions of virtio-rdma: leave out --extensions, or give --drill device$"),
     (["swarm", "--extensions", "--devices", "--drill", "pvrdma"], "", 2, r"^rdmalab: --drill pvrdma: it knows no extensions of virtio-rdma: "),
     (["swarm", "--devices", "--drill", "keys"], "", 2, r"^rdmalab: --drill keys: it needs what PVRDMA does not have: leave out --devices, or give --drill pvrdma$"),

@@ -98,7 +98,7 @@ struct swarm_asked {
     bool events, no_shrink, outside;
 };
 
-#define SWARM_OPTIONS 18u
+#define SWARM_OPTIONS 19u
 #define SWARM_CHOICES 3u /* the first of them choose the run */
 
 /* Fills the rows of the options, and the runs that each belongs to (set of enum run_bit). */
@@ -121,6 +121,7 @@ static void make_rows(struct swarm_asked *a, struct swarm_options *o,
         {{.name = "--pairs", .flag = &o->pairs}, RUN_WORLDS},
         {{.name = "--devices", .flag = &o->devices}, RUN_SEEDED},
         {{.name = "--extensions", .flag = &o->extensions}, RUN_SEEDED},
+        {{.name = "--machines", .flag = &o->machines}, RUN_WORLDS},
         {{.name = "--no-shrink", .flag = &a->no_shrink}, RUN_CREWED},
         {{.name = "--fail-fast", .flag = &o->fails_fast}, RUN_CREWED},
         {{.name = "--artifacts", .value = &o->artifacts}, RUN_CREWED},

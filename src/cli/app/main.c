@@ -360,7 +360,7 @@ static const struct mode modes[] = {
      "time device connect programs"},
     {"swarm", swarm_main,
      "swarm [--outside] [--seed S | --seeds A..B] [-j N] [--minutes M] [--pairs] [--devices] "
-     "[--extensions] [--no-shrink] "
+     "[--extensions] [--machines] [--no-shrink] "
      "[--fail-fast] [--artifacts DIR] [--script FILE] [--events] [--hash]\n"
      "       rdmalab swarm --drill " DRILL_WORDS "\n"
      "                     [--seed S | --seeds A..B] ...\n"
@@ -369,7 +369,9 @@ static const struct mode modes[] = {
      "frames;\n"
      "      --devices: each host draws its RDMA device; without it each has virtio-rdma, so that "
      "a\n"
-     "      seed is the world that it was before there was a second device",
+     "      seed is the world that it was before there was a second device; --machines: hosts "
+     "share\n"
+     "      the adapters of others, with virtual functions and virtual RNICs",
      "0 all passed, 1 a run went wrong, 2 usage, 99 an invariant of rdmalab broke, 130 ^C", ""},
     {"doctor", doctor_main, "doctor",
      "which optional parts are there, and what those that are not would enable", "0 told, 2 usage",

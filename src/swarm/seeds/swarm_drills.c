@@ -14,7 +14,7 @@
 
 static bool is_asked(const struct swarm_options *o, const struct drill_kind *kind)
 {
-    if ((o->devices && !kind->any_device) || (o->extensions && !kind->extensions))
+    if (o->machines || (o->devices && !kind->any_device) || (o->extensions && !kind->extensions))
         return false;
     return !o->drill || strcmp(o->drill, "all") == 0 || strcmp(o->drill, kind->name) == 0;
 }

@@ -127,9 +127,10 @@ void swarm_again(const struct swarm_options *o, uint64_t seed, char out[SWARM_AG
         snprintf(out, SWARM_AGAIN_BYTES, "rdmalab swarm --matrix --cell %llu --events",
                  (unsigned long long)seed);
     else
-        snprintf(out, SWARM_AGAIN_BYTES, "rdmalab swarm%s%s%s%s%s --seed %llu --events",
+        snprintf(out, SWARM_AGAIN_BYTES, "rdmalab swarm%s%s%s%s%s%s --seed %llu --events",
                  o->pairs && !o->drill ? " --pairs" : "", o->devices ? " --devices" : "",
-                 o->extensions ? " --extensions" : "", o->drill ? " --drill " : "",
+                 o->extensions ? " --extensions" : "",
+                 o->machines && !o->drill ? " --machines" : "", o->drill ? " --drill " : "",
                  o->drill ? o->drill : "", (unsigned long long)seed);
 }
 
@@ -210,6 +211,8 @@ static void try_seeds(const struct swarm_options *o, uint32_t job, struct worlds
                 world_draw_devices(w);
             if (o->extensions)
                 world_draw_extensions(w);
+            if (o->machines)
+                world_draw_machines(w);
             right = try_world(o, w, r, met);
         }
         right = swarm_drills(o, seed, &broke) && right;

@@ -24,6 +24,7 @@ struct swarm_options {
     bool pairs;       /* only worlds of two hosts */
     bool devices;     /* hosts have drawn RDMA devices; only drills that have any device */
     bool extensions;  /* virtio-rdma has drawn extensions; only drills that take them */
+    bool machines;    /* hosts have drawn places on machines; no drills, which know none */
     /* Only drills of this kind, or "all", and no worlds; NULL: worlds and drills. */
     const char *drill;
     bool hashed;           /* print the hash of all events of each run */

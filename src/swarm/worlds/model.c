@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "emu/facts/enum/qp_state.h"
 #include "emu/facts/enum/send_flag.h"
 #include "emu/facts/enum/wc_status.h"
 #include "swarm/worlds/wire_tap.h"

@@ -106,6 +106,8 @@ static void leave_out_ends(struct shrinking *s)
 
         for (uint32_t i = 0; i < w->n_ends; i++)
             is_used = is_used || (!w->end[i].is_absent && w->end[i].host == h);
+        for (uint32_t g = 0; g < w->n_hosts; g++)
+            is_used = is_used || (!w->host[g].is_absent && w->host[g].place.on == h + 1);
         if (is_used || w->n_switches == 0)
             continue;
         w->host[h].is_absent = true;
@@ -135,6 +137,27 @@ static void plain_end(struct world_end *e)
     e->has_srq = e->sig_all = e->credits = e->is_small = false;
     e->pkey_index = 0;
     e->send_cq = e->recv_cq = 0;
+}
+
+/* Gives guests links of their own, and functions no settings. */
+static void simplify_places(struct shrinking *s)
+{
+    for (uint32_t h = 0; h < s->w->n_hosts; h++) {
+        struct world_place *p = &begin(s)->host[h].place;
+
+        p->on = 0;
+        if (s->w->host[h].place.on)
+            (void)still_fails(s);
+        p = &begin(s)->host[h].place;
+        p->has_vrnic = false;
+        if (s->w->host[h].place.on && s->w->host[h].place.has_vrnic)
+            (void)still_fails(s);
+        p = &begin(s)->host[h].place;
+        for (uint32_t i = 0; i < WORLD_VFS_MAX; i++)
+            p->set[i] = (struct world_vf){.spoofchk = true};
+        if (p->vfs)
+            (void)still_fails(s);
+    }
 }
 
 static void simplify_hosts(struct shrinking *s)
@@ -237,6 +260,7 @@ uint32_t world_shrink(struct world *w, struct world_run *r, uint32_t runs_max)
         leave_out_parts(&s);
     } while (s.w->n_deeds < before && s.runs < s.runs_max);
     leave_out_ends(&s);
+    simplify_places(&s);
     simplify_hosts(&s);
     simplify_deeds(&s);
     simplify_items(&s);

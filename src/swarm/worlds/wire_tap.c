@@ -5,6 +5,7 @@
 
 #include "emu/base/assert.h"
 #include "emu/facts/enum/fault.h"
+#include "emu/facts/enum/qp_state.h"
 #include "emu/trace/event.h"
 #include "emu/wire/parse.h"
 #include "swarm/worlds/model.h"
@@ -12,6 +13,7 @@
 #define RATE_DEFAULT UINT64_C(100000000000)
 #define RETRY_MAX    7u
 #define LATE_NS      2000u /* delay of a device in addition to a busy line */
+#define INSIDE_NS    100u  /* duration of a frame between functions of one machine */
 
 /* --- Frames ----------------------------------------------------------------------------------- */
 
@@ -64,6 +66,46 @@ static void check_tx_event(struct wire_tap *t, const struct wire_end *e, const s
                p->bth.psn.v);
 }
 
+/* --- Lines ------------------------------------------------------------------------------------ */
+
+/* The index of the line that @host sends by: guests have that of their machine. */
+static uint32_t line_of(const struct world *w, uint32_t host)
+{
+    return w->n_switches == 0 ? host : world_plug(w, host);
+}
+
+static uint64_t free_ns(const struct wire_tap *t, uint32_t host)
+{
+    const uint64_t line = t->line_free_ns[line_of(t->r->w, host)], own = t->may_send_ns[host];
+
+    return own > line ? own : line;
+}
+
+static bool is_of_machine(const struct world *w, uint32_t host)
+{
+    return w->host[host].place.on || w->host[host].place.vfs;
+}
+
+/* Counts the time of the last sent frame on its line. */
+static void use_line(struct wire_tap *t)
+{
+    const struct world *w = t->r->w;
+    const uint32_t host = t->sent.host, peer = t->sent.peer;
+    const uint64_t at = t->sent.at_ns, rate = w->host[world_plug(w, host)].rate_bps;
+    const uint64_t most = t->r->host[host].max_tx_bps;
+    const uint64_t own = most ? wire_line_free_ns(0, at, t->sent.bytes, most) : 0;
+    uint64_t *line = &t->line_free_ns[line_of(w, host)];
+
+    if (t->may_send_ns[host] < own)
+        t->may_send_ns[host] = own; /* an injected frame does not wait, and delays no other */
+    if (!is_of_machine(w, host) || peer >= w->n_hosts || !world_is_inside(w, host, peer))
+        *line = wire_line_free_ns(*line, at, t->sent.bytes, rate ? rate : RATE_DEFAULT);
+    else if (*line < at + INSIDE_NS)
+        *line = at + INSIDE_NS;
+}
+
+/* --- Frames that are sent --------------------------------------------------------------------- */
+
 /* Passes on the last sent frame.  The recorder has its bytes when the next event is raised. */
 static void show_sent(struct wire_tap *t)
 {
@@ -77,19 +119,16 @@ static void show_sent(struct wire_tap *t)
     if (find_packet(t, t->sent.tx, &p, &bytes)) {
         check_tx_event(t, e, &p, bytes);
         if (e) {
-            wire_end_sent(e, &p, t->sent.at_ns, t->line_free_ns[host]);
+            wire_end_sent(e, &p, t->sent.at_ns, free_ns(t, host));
             report_wrong(t, e);
         }
     }
-    if (host < t->r->w->n_hosts) {
-        const uint32_t link = t->r->w->n_switches == 0 ? 0 : host;
-        const uint64_t rate = t->r->w->host[link].rate_bps;
-
-        t->line_free_ns[host] = wire_line_free_ns(t->line_free_ns[host], t->sent.at_ns,
-                                                  t->sent.bytes, rate ? rate : RATE_DEFAULT);
-    }
+    if (host < t->r->w->n_hosts)
+        use_line(t);
     t->sent.tx = 0;
 }
+
+/* --- Frames that arrive ----------------------------------------------------------------------- */
 
 static bool is_among(const struct tap_damaged *c, uint64_t tx)
 {
@@ -139,12 +178,13 @@ static void show_arrived(struct wire_tap *t, uint32_t host, uint64_t tx, uint64_
     report_wrong(t, e);
 }
 
-/* Returns true if a frame dropped for this reason never reaches a queue pair.  It is for another
- * host or partition, or its queue pair is failing or gone.
+/* Returns true if a frame dropped for this reason never reaches a queue pair.  It has not left its
+ * sender, it is for another host or partition, or its queue pair is failing or gone.
  */
 static bool is_unseen(enum drop_reason reason)
 {
-    return reason == DROP_NOT_FOR_US || reason == DROP_BAD_PKEY || reason == DROP_QP_NOT_READY;
+    return reason == DROP_NOT_FOR_US || reason == DROP_BAD_PKEY || reason == DROP_QP_NOT_READY ||
+           reason == DROP_NO_ROUTE;
 }
 
 static void hear(void *ctx, const struct ev *e)
@@ -156,6 +196,7 @@ static void hear(void *ctx, const struct ev *e)
         t->sent.tx = e->id;
         t->sent.at_ns = e->at_ns;
         t->sent.host = e->u.tx.host;
+        t->sent.peer = e->u.tx.peer;
         t->sent.by = end_of(t, e->u.tx.host, e->u.tx.qpn);
         t->sent.bytes = (uint32_t)e->u.tx.wire_bytes;
     } else if (e->kind == EV_rx) {
@@ -182,6 +223,7 @@ enum rdl_status wire_tap_listen(struct wire_tap *t, struct world_run *r)
 
     memset(t->life_at, 0, sizeof(t->life_at));
     memset(t->line_free_ns, 0, sizeof(t->line_free_ns));
+    memset(t->may_send_ns, 0, sizeof(t->may_send_ns));
     t->r = r;
     t->damaged.n = 0;
     t->sent.tx = 0;

@@ -29,11 +29,13 @@ struct wire_tap {
     /* For each host and QPN: 1 + index of the latest life of that queue pair; 0: none. */
     uint16_t life_at[WORLD_HOSTS_MAX][TAP_QPNS];
     uint64_t line_free_ns[WORLD_HOSTS_MAX]; /* time when the host's line is free again */
+    /* For each guest: time from which its function may send again, by its maximum. */
+    uint64_t may_send_ns[WORLD_HOSTS_MAX];
     struct tap_damaged damaged;
     struct {
         uint64_t tx, at_ns;  /* number of the event, and time; tx 0: no frame */
         struct wire_end *by; /* watcher of the sending queue pair; NULL: none */
-        uint32_t host, bytes;
+        uint32_t host, peer, bytes;
     } sent; /* the last sent frame: the recorder has its bytes only at the next event */
 };
 

@@ -27,6 +27,7 @@
 #define WORLD_ITEMS_MAX  1400u
 #define WORLD_DEEDS_MAX  4000u
 #define WORLD_PIECES_MAX 4u
+#define WORLD_VFS_MAX    9u         /* per machine */
 #define WORLD_CQS        2u         /* per host */
 #define WORLD_WORDS      4u         /* per host: words that atomics change */
 #define WORLD_NONE       UINT16_MAX /* no item, no end */
@@ -141,7 +142,26 @@ struct world_deed {
     uint32_t n;   /* see enum deed_kind */
 };
 
-/* A host and its link. */
+/* The administrator's settings of a virtual function. */
+struct world_vf {
+    uint64_t max_tx_bps, min_tx_bps; /* 0: no limit, no guarantee */
+    bool is_always_up;               /* whatever the link of the machine is */
+    bool spoofchk, trust;
+};
+
+/* The place of a host that shares the adapter of a machine, or that is a machine.  Programs do not
+ * see it.
+ */
+struct world_place {
+    uint32_t vfs;  /* not 0: a machine with so many virtual functions */
+    uint32_t pool; /* of a machine: functions in the pool for virtual RNICs at first; 0: all */
+    uint32_t on;   /* not 0: a guest; host number @on, counted from 1, is its machine */
+    uint32_t vf;   /* of a guest without a virtual RNIC: its function */
+    bool has_vrnic;
+    struct world_vf set[WORLD_VFS_MAX]; /* of a machine */
+};
+
+/* A host and its link.  A guest has none, and uses that of its machine: world_plug(). */
 struct world_host {
     uint32_t profile;              /* enum profile */
     uint32_t device;               /* enum device_type */
@@ -157,7 +177,8 @@ struct world_host {
     uint32_t memory_bytes;        /* size of the memory for items, words and KEY_EDGE */
     uint32_t edge_at, edge_bytes; /* range of the region of KEY_EDGE in the memory */
     uint32_t words_at;            /* offset of the words of atomics in the memory */
-    bool is_absent;               /* left out of a reduced world */
+    struct world_place place;
+    bool is_absent; /* left out of a reduced world */
 };
 
 /* A queue pair and its attributes. */
@@ -250,6 +271,25 @@ void world_draw_devices(struct world *w);
 
 /* Draws extensions of virtio-rdma for the hosts of the drawn world.  Programs do not see them. */
 void world_draw_extensions(struct world *w);
+
+/* Makes hosts of the drawn world machines, and others their guests.  Deeds and faults of the link
+ * of a guest then affect that of its machine.
+ */
+void world_draw_machines(struct world *w);
+
+/* Returns the index of the host whose link carries the frames of @host. */
+static inline unsigned world_plug(const struct world *w, unsigned host)
+{
+    if (w->n_switches == 0)
+        return 0;
+    return w->host[host].place.on ? w->host[host].place.on - 1 : host;
+}
+
+/* Returns true if frames between the hosts @a and @b do not leave the adapter of their machine. */
+static inline bool world_is_inside(const struct world *w, unsigned a, unsigned b)
+{
+    return w->n_switches > 0 && world_plug(w, a) == world_plug(w, b);
+}
 
 static inline uint32_t world_mtu_bytes(const struct world_end *e)
 {

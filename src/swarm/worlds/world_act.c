@@ -6,6 +6,7 @@
 #include "emu/base/assert.h"
 #include "emu/facts/enum/access.h"
 #include "emu/facts/enum/qp_attr.h"
+#include "emu/facts/enum/qp_state.h"
 #include "emu/facts/opcode.h"
 #include "emu/facts/qp_fsm.h"
 #include "swarm/worlds/model.h"
@@ -316,8 +317,7 @@ static void raise_link(struct world_run *r, unsigned host, bool up)
 {
     char name[RDL_NAME_BYTES];
 
-    if (r->w->n_switches == 0)
-        host = 0;
+    host = world_plug(r->w, host);
     if (r->host[host].is_down == !up)
         return;
     world_link_name(r->w, host, name);
@@ -330,7 +330,7 @@ static void raise_link(struct world_run *r, unsigned host, bool up)
 /* Latency and jitter stay, so that frames in flight are not overtaken. */
 static void set_loss(struct world_run *r, unsigned host, uint32_t ppm, bool has_bursts)
 {
-    struct world_host way = r->w->host[r->w->n_switches == 0 ? 0 : host];
+    struct world_host way = r->w->host[world_plug(r->w, host)];
     char name[RDL_NAME_BYTES];
 
     way.loss_ppm = ppm;
@@ -531,7 +531,7 @@ static void calm_down(struct world_run *r)
         world_works(r, rdl_fault_remove(r->lab, r->device_fault[i]), "a fault can be removed");
     }
     for (unsigned h = 0; h < n; h++) {
-        if (w->host[h].is_absent)
+        if (w->host[h].is_absent || w->host[h].place.on)
             continue;
         raise_link(r, h, true);
         set_loss(r, h, 0, false);

@@ -16,10 +16,12 @@
 
 void world_link_name(const struct world *w, unsigned host, char out[RDL_NAME_BYTES])
 {
+    const unsigned plug = world_plug(w, host);
+
     if (w->n_switches == 0)
         snprintf(out, RDL_NAME_BYTES, "h1-h2");
     else
-        snprintf(out, RDL_NAME_BYTES, "h%u-s%u", host + 1, w->host[host].at_switch + 1);
+        snprintf(out, RDL_NAME_BYTES, "h%u-s%u", plug + 1, w->host[plug].at_switch + 1);
 }
 
 /* Returns true if the link has jitter or loss bursts. */

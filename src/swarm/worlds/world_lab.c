@@ -12,6 +12,7 @@
 #include "emu/facts/enum/access.h"
 #include "emu/facts/enum/device_type.h"
 #include "emu/facts/enum/qp_attr.h"
+#include "emu/facts/enum/qp_state.h"
 #include "emu/facts/psn.h"
 #include "emu/facts/pvrdma/regs.h"
 #include "emu/facts/qp_fsm.h"
@@ -23,6 +24,7 @@
 #include "swarm/worlds/model.h"
 #include "swarm/worlds/wire_tap.h"
 #include "swarm/worlds/world_fault.h"
+#include "swarm/worlds/world_place.h"
 #include "swarm/worlds/world_run.h"
 
 #define RECORD_EVENTS 8192u /* enough for frames that arrive late */
@@ -119,19 +121,23 @@ static void add_host(struct world_run *r, unsigned h)
         .rx_buffer = host->rx_buffer,
     };
     char name[RDL_NAME_BYTES], buffers[RDL_NAME_BYTES] = "", extensions[EXTEND_WORDS_BYTES];
+    char machine[RDL_NAME_BYTES], place[PLACE_BYTES];
 
     snprintf(name, sizeof(name), "h%u", h + 1);
     if (host->rx_buffer)
         snprintf(buffers, sizeof(buffers), " rx_buffer=%u", host->rx_buffer);
     c.name = name;
+    world_place_config(&host->place, &c, machine, place);
     memcpy(c.pkeys, world_pkeys, sizeof(world_pkeys));
-    world_say(r, "host %s profile=%s max_qp=%u max_cq=%u pkeys=0x%x,0x%x,0x%x%s%s%s%s%s%s", name,
+    world_say(r, "%s %s%s profile=%s max_qp=%u max_cq=%u pkeys=0x%x,0x%x,0x%x%s%s%s%s%s%s",
+              world_place_command(&host->place), name, place,
               enum_name(&enum_profile, host->profile), QUEUE_PAIRS, CQS, world_pkeys[0],
               world_pkeys[1], world_pkeys[2], host->device == DEVICE_pvrdma ? " device=pvrdma" : "",
               host->is_plain ? " features_off=INDIRECT_DESC,EVENT_IDX" : "",
               host->ring == VRING_packed ? " ring=packed" : "", host->indirect ? " indirect" : "",
               buffers, extend_words(&host->extend, extensions));
     world_works(r, rdl_host_add(r->lab, &c, &r->host[h].host), "a host can be added");
+    world_set_functions(r, h);
 }
 
 static void add_network(struct world_run *r)
@@ -151,11 +157,10 @@ static void add_network(struct world_run *r)
         world_add_link(r, &trunk, "s1", "s2", &link);
     if (w->n_switches == 0) {
         world_add_link(r, &w->host[0], "h1", "h2", &r->host[0].link);
-        r->host[1].link = r->host[0].link;
         return;
     }
     for (unsigned h = 0; h < w->n_hosts && !r->wrong; h++) {
-        if (w->host[h].is_absent)
+        if (w->host[h].is_absent || w->host[h].place.on)
             continue;
         snprintf(a, sizeof(a), "h%u", h + 1);
         snprintf(b, sizeof(b), "s%u", w->host[h].at_switch + 1);
@@ -296,16 +301,14 @@ static void add_handles(struct world_run *r, unsigned h)
     const struct world *w = r->w;
     struct host_state *host = &r->host[h];
     struct rdl_ah_attr a = {.sgid_index = (uint8_t)w->gid_index, .hop_limit = 64, .port = 1};
-    char name[RDL_NAME_BYTES];
-    uint8_t mac[6];
+    char name[RDL_NAME_BYTES], peer[PLACE_BYTES];
 
     for (unsigned to = 0; to < w->n_hosts && !r->wrong; to++) {
         if (w->host[to].is_absent)
             continue;
-        world_works(r, rdl_host_address(r->lab, r->host[to].host, w->gid_index, a.dgid, mac),
-                    "a host has an address");
+        world_peer_address(r, h, to, a.dgid, peer);
         snprintf(name, sizeof(name), "a%u", to + 1);
-        world_say(r, "create_ah h%u.pd dgid=h%u sgid_index=%u as %s", h + 1, to + 1, w->gid_index,
+        world_say(r, "create_ah h%u.pd dgid=%s sgid_index=%u as %s", h + 1, peer, w->gid_index,
                   name);
         is_done(r, h, rdl_create_ah(r->lab, host->pd, &a, name, &host->ah[to]),
                 "an address handle can be created");
@@ -376,7 +379,7 @@ void world_make_end(struct world_run *r, uint16_t end)
 
 /* --- Connections ------------------------------------------------------------------------------ */
 
-bool world_modify(struct world_run *r, uint16_t end, struct rdl_qp_attr *a, enum qp_state to,
+bool world_modify(struct world_run *r, uint16_t end, struct rdl_qp_attr *a, uint32_t to,
                   uint32_t mask)
 {
     const unsigned host = r->w->end[end].host;
@@ -398,8 +401,9 @@ bool world_modify(struct world_run *r, uint16_t end, struct rdl_qp_attr *a, enum
     return !r->refused;
 }
 
+/* @peer: the address that @a has, as a script line says it. */
 static void say_move(struct world_run *r, uint16_t end, enum qp_state to,
-                     const struct rdl_qp_attr *a, uint32_t mask)
+                     const struct rdl_qp_attr *a, uint32_t mask, const char *peer)
 {
     const struct world_end *e = &r->w->end[end];
     char access[32], responder[64] = "";
@@ -418,10 +422,10 @@ static void say_move(struct world_run *r, uint16_t end, enum qp_state to,
     else if (to == QPS_RTR && e->type == QPT_UD)
         world_say(r, "modify_qp h%u.q%u state=RTR", e->host + 1u, end);
     else if (to == QPS_RTR)
-        world_say(
-            r, "modify_qp h%u.q%u state=RTR ah=h%u gid_index=%u mtu=%u dest_qpn=%u rq_psn=%u%s%s",
-            e->host + 1u, end, r->w->end[e->peer].host + 1u, r->w->gid_index, world_mtu_bytes(e),
-            a->dest_qpn, a->rq_psn, responder, mask & QPA_CREDITS ? " credits" : "");
+        world_say(r,
+                  "modify_qp h%u.q%u state=RTR ah=%s gid_index=%u mtu=%u dest_qpn=%u rq_psn=%u%s%s",
+                  e->host + 1u, end, peer, r->w->gid_index, world_mtu_bytes(e), a->dest_qpn,
+                  a->rq_psn, responder, mask & QPA_CREDITS ? " credits" : "");
     else if (e->type == QPT_RC)
         world_say(r,
                   "modify_qp h%u.q%u state=RTS timeout=%u retry_cnt=%u rnr_retry=%u sq_psn=%u "
@@ -498,11 +502,9 @@ static void raise_end(struct world_run *r, uint16_t end)
         .ah.sgid_index = (uint8_t)r->w->gid_index,
         .ah.hop_limit = 64,
     };
-    uint8_t mac[6];
+    char address[PLACE_BYTES];
 
-    world_works(r,
-                rdl_host_address(r->lab, r->host[peer->host].host, r->w->gid_index, a.ah.dgid, mac),
-                "a host has an address");
+    world_peer_address(r, e->host, peer->host, a.ah.dgid, address);
     for (size_t i = 0; i < ARRAY_LEN(states); i++) {
         bool is_up;
         uint32_t mask = qp_fsm_needs(e->type, states[i]);
@@ -511,7 +513,7 @@ static void raise_end(struct world_run *r, uint16_t end)
         if (states[i] == QPS_RTR && e->credits && !e->has_srq)
             mask |= QPA_CREDITS;
         is_up = world_modify(r, end, &a, states[i], mask);
-        say_move(r, end, states[i], &a, mask);
+        say_move(r, end, states[i], &a, mask, address);
         if (is_up)
             continue;
         /* A queue pair whose CQ has failed is unusable. */
@@ -605,6 +607,16 @@ void world_connect(struct world_run *r, uint16_t end)
         raise_end(r, peer);
 }
 
+/* A virtual RNIC has an address on the wire only when it has objects. */
+static bool has_machines(const struct world *w)
+{
+    uint32_t vfs = 0;
+
+    for (uint32_t h = 0; h < w->n_hosts; h++)
+        vfs += w->host[h].place.vfs;
+    return vfs > 0;
+}
+
 void world_build(struct world_run *r)
 {
     const struct world *w = r->w;
@@ -624,13 +636,21 @@ void world_build(struct world_run *r)
     }
     if (!r->wrong)
         add_network(r);
+    for (unsigned h = 0; h < w->n_hosts && !r->wrong; h++)
+        r->host[h].link = r->host[world_plug(w, h)].link;
     for (unsigned h = 0; h < w->n_hosts && !r->wrong; h++) {
         if (w->host[h].is_absent)
             continue;
         add_memory(r, h);
         if (!r->wrong)
+            world_learn_function(r, h);
+        if (!r->wrong)
             add_queues(r, h);
-        if (!r->wrong && w->n_ends > 2 * w->n_conns)
+        if (!r->wrong && w->n_ends > 2 * w->n_conns && !has_machines(w))
+            add_handles(r, h);
+    }
+    for (unsigned h = 0; h < w->n_hosts && !r->wrong && has_machines(w); h++) {
+        if (!w->host[h].is_absent && w->n_ends > 2 * w->n_conns)
             add_handles(r, h);
     }
     for (uint16_t i = 0; i < w->n_ends && !r->wrong; i++) {

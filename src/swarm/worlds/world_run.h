@@ -13,7 +13,6 @@
 
 #include <stdio.h>
 
-#include "emu/facts/enum/qp_state.h"
 #include "rdmalab/events.h"
 #include "rdmalab/fault.h"
 #include "rdmalab/memory.h"
@@ -109,7 +108,8 @@ struct cq_state {
 struct host_state {
     rdl_host host;
     rdl_link link;
-    bool is_down;        /* its link is down */
+    bool is_down;        /* its link is down; of a guest that of its machine counts */
+    uint64_t max_tx_bps; /* of a guest: the maximum of its function; 0: none */
     uint64_t base;       /* address of its memory */
     rdl_pd pd, other_pd; /* other_pd: of KEY_ALIEN */
     rdl_channel channel;
@@ -203,11 +203,12 @@ void world_build(struct world_run *r);
 void world_connect(struct world_run *r, uint16_t end);
 /* Returns the first PSN that @end sends in its present life. */
 uint32_t world_psn(const struct world_run *r, uint16_t end);
-/* world_make_end() creates the queue pair of @end.  world_modify() modifies it to state @to, with
- * the attributes of @a in @mask (set of enum qp_attr_bit), and returns false if that was refused.
+/* world_make_end() creates the queue pair of @end.  world_modify() modifies it to state @to (enum
+ * qp_state), with the attributes of @a in @mask (set of enum qp_attr_bit), and returns false if
+ * that was refused.
  */
 void world_make_end(struct world_run *r, uint16_t end);
-bool world_modify(struct world_run *r, uint16_t end, struct rdl_qp_attr *a, enum qp_state to,
+bool world_modify(struct world_run *r, uint16_t end, struct rdl_qp_attr *a, uint32_t to,
                   uint32_t mask);
 
 /* world_carry_out() executes a deed, or skips it if it is impossible.  The functions after it are

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+#include "swarm/worlds/world_place.h"
+
+#include <inttypes.h>
+
+#include "emu/facts/enum/vf_state.h"
+#include "emu/facts/enum_table.h"
+#include "emu/wire/addr.h"
+#include "rdmalab/inspect.h"
+#include "rdmalab/machine.h"
+
+#define MBIT UINT64_C(1000000)
+
+const char *world_place_command(const struct world_place *p)
+{
+    if (p->vfs)
+        return "machine";
+    return p->on ? "guest" : "host";
+}
+
+void world_place_config(const struct world_place *p, struct rdl_host_config *c,
+                        char machine[RDL_NAME_BYTES], char words[PLACE_BYTES])
+{
+    char pool[RDL_NAME_BYTES] = "";
+
+    words[0] = '\0';
+    if (p->pool)
+        snprintf(pool, sizeof(pool), " pool=%u", p->pool);
+    if (p->vfs) {
+        c->vfs = p->vfs;
+        c->pool = p->pool;
+        snprintf(words, PLACE_BYTES, " vfs=%u%s", p->vfs, pool);
+    } else if (p->on) {
+        snprintf(machine, RDL_NAME_BYTES, "h%u", p->on);
+        c->on = machine;
+        c->vrnic = p->has_vrnic;
+        c->vf = p->has_vrnic ? 0 : p->vf;
+        if (p->has_vrnic)
+            snprintf(words, PLACE_BYTES, " on %s vrnic", machine);
+        else
+            snprintf(words, PLACE_BYTES, " on %s vf=%u", machine, p->vf);
+    }
+}
+
+void world_set_functions(struct world_run *r, unsigned h)
+{
+    const struct world_place *p = &r->w->host[h].place;
+
+    for (uint32_t i = 0; i < p->vfs && !r->wrong; i++) {
+        const struct world_vf *f = &p->set[i];
+        const struct rdl_vf_settings to = {.state = f->is_always_up ? VF_enable : VF_auto,
+                                           .max_tx_bps = f->max_tx_bps,
+                                           .min_tx_bps = f->min_tx_bps,
+                                           .spoofchk = f->spoofchk,
+                                           .trust = f->trust};
+
+        world_say(r,
+                  "vf set h%u %u max_tx_rate=%" PRIu64 " min_tx_rate=%" PRIu64
+                  " spoofchk=%s trust=%s state=%s",
+                  h + 1, i, f->max_tx_bps / MBIT, f->min_tx_bps / MBIT, f->spoofchk ? "on" : "off",
+                  f->trust ? "on" : "off", enum_name(&enum_vf_state, to.state));
+        world_works(r, rdl_vf_set(r->lab, r->host[h].host, i, &to), "a function can be set");
+    }
+}
+
+void world_learn_function(struct world_run *r, unsigned h)
+{
+    const struct world_place *p = &r->w->host[h].place;
+    struct rdl_value v = {.number = p->vf};
+    char path[64];
+    size_t at;
+
+    if (!p->on)
+        return;
+    snprintf(path, sizeof(path), "h%u.vrnic.vf", h + 1);
+    if (p->has_vrnic)
+        world_works(r, rdl_inspect(r->lab, path, &v, &at), "a virtual RNIC has a function");
+    if (world_expect(r, v.number < r->w->host[p->on - 1].place.vfs, WORLD_NONE,
+                     "a guest has a function of its machine"))
+        r->host[h].max_tx_bps = r->w->host[p->on - 1].place.set[v.number].max_tx_bps;
+}
+
+void world_address(struct world_run *r, unsigned of, bool on_wire, uint8_t ret_gid[16],
+                   uint8_t ret_mac[6])
+{
+    char path[64];
+    struct rdl_value v;
+    size_t at;
+
+    world_works(r, rdl_host_address(r->lab, r->host[of].host, r->w->gid_index, ret_gid, ret_mac),
+                "a host has an address");
+    if (!on_wire || !r->w->host[of].place.on || !r->w->host[of].place.has_vrnic)
+        return;
+    snprintf(path, sizeof(path), "h%u.vrnic.wire[%u]", of + 1, r->w->gid_index);
+    world_expect(r, rdl_inspect(r->lab, path, &v, &at) == RDL_OK && addr_parse(v.text, ret_gid),
+                 WORLD_NONE, "a virtual RNIC with objects has an address on the wire");
+}
+
+void world_peer_address(struct world_run *r, unsigned from, unsigned to, uint8_t ret_gid[16],
+                        char words[PLACE_BYTES])
+{
+    const struct world_place *f = &r->w->host[from].place, *t = &r->w->host[to].place;
+    const bool on_wire = !(f->on && f->has_vrnic);
+    uint8_t mac[6];
+
+    world_address(r, to, on_wire, ret_gid, mac);
+    snprintf(words, PLACE_BYTES, "h%u", to + 1);
+    if (on_wire && t->on && t->has_vrnic)
+        addr_text(ret_gid, words);
+}
