@@ -32,4 +32,22 @@ RDL_MUST_CHECK enum rdl_status rdl_centre_rule(struct rdl_lab *lab, uint32_t a, 
 /* Returns true if guests of the groups @a and @b may connect. */
 bool rdl_centre_allows(const struct rdl_lab *lab, uint32_t a, uint32_t b);
 
+/* As rdl_host_address(), but with the address that frames of @host have: it differs if @host has a
+ * virtual RNIC.
+ *
+ * Return: RDL_OK, RDL_ERR_STALE, RDL_ERR_INVAL as there
+ *	   RDL_ERR_STATE  the virtual RNIC has no function, and therefore no address on the wire
+ */
+RDL_MUST_CHECK enum rdl_status rdl_wire_address(const struct rdl_lab *lab, rdl_host host,
+                                                uint32_t index, uint8_t ret_gid[16],
+                                                uint8_t ret_mac[6]);
+
+/* Sets @ret_gid and @ret_mac to the address by which @from reaches @to: that on the wire, unless
+ * @from has a virtual RNIC itself, whose layer replaces virtual addresses.  Returns as
+ * rdl_wire_address().
+ */
+RDL_MUST_CHECK enum rdl_status rdl_peer_address(const struct rdl_lab *lab, rdl_host from,
+                                                rdl_host to, uint32_t index, uint8_t ret_gid[16],
+                                                uint8_t ret_mac[6]);
+
 #endif

@@ -14,11 +14,11 @@ bool cm_called(struct session *s, const struct step *st, enum rdl_status status,
 /* Finds the ID in parameter `id`.  Returns false with the error in s->diag. */
 bool cm_find_id(struct session *s, const struct step *st, rdl_cm_id *ret, struct home *home);
 
-/* Reads parameter @param, a name of a host or an address, with @port; @gid_index tells which
- * address of a host.  Returns false with the error in s->diag.
+/* Reads parameter @param, a name of a host or an address, with @port, for a call of @from;
+ * @gid_index tells which address of a host.  Returns false with the error in s->diag.
  */
-bool cm_read_address(struct session *s, const struct step *st, const char *param, uint16_t port,
-                     uint32_t gid_index, struct rdl_cm_addr *ret);
+bool cm_read_address(struct session *s, const struct step *st, const char *param, rdl_host from,
+                     uint16_t port, uint32_t gid_index, struct rdl_cm_addr *ret);
 
 /* Finds the event channel in parameter `channel`.  Returns false with the error in s->diag. */
 bool cm_find_channel(struct session *s, const struct step *st, rdl_cm_channel *ret,

@@ -253,12 +253,12 @@ bool run_rdma_migrate_id(struct session *s, const struct step *st)
 
 /* --- Addresses -------------------------------------------------------------------------------- */
 
-bool cm_read_address(struct session *s, const struct step *st, const char *param, uint16_t port,
-                     uint32_t gid_index, struct rdl_cm_addr *ret)
+bool cm_read_address(struct session *s, const struct step *st, const char *param, rdl_host from,
+                     uint16_t port, uint32_t gid_index, struct rdl_cm_addr *ret)
 {
     struct rdl_ah_attr ah = {.sgid_index = (uint8_t)gid_index};
 
-    if (!verb_address(s, st, param, &ah))
+    if (!verb_address(s, st, param, from, &ah))
         return false;
     *ret = (struct rdl_cm_addr){.version = gid_is_ipv4(ah.dgid) ? 4 : 6, .port = port};
     memcpy(ret->gid, ah.dgid, sizeof(ret->gid));
@@ -275,7 +275,7 @@ bool run_rdma_bind_addr(struct session *s, const struct step *st)
     int error;
 
     if (!cm_find_id(s, st, &id, &home) ||
-        (step_has(st, "addr") && !cm_read_address(s, st, "addr", port, 0, &at)))
+        (step_has(st, "addr") && !cm_read_address(s, st, "addr", home.host, port, 0, &at)))
         return false;
     status = rdl_cm_bind(s->lab, id, &at, &error);
     return cm_called(s, st, status, error);
@@ -303,9 +303,9 @@ bool run_rdma_resolve_addr(struct session *s, const struct step *st)
     int error;
 
     if (!cm_find_id(s, st, &id, &home) ||
-        !cm_read_address(s, st, "dst", (uint16_t)step_number(st, "port"),
+        !cm_read_address(s, st, "dst", home.host, (uint16_t)step_number(st, "port"),
                          (uint32_t)step_number(st, "gid_index"), &to) ||
-        (step_has(st, "src") && !cm_read_address(s, st, "src", 0, 0, &from)))
+        (step_has(st, "src") && !cm_read_address(s, st, "src", home.host, 0, 0, &from)))
         return false;
     status = rdl_cm_resolve_addr(s->lab, id, step_has(st, "src") ? &from : NULL, &to,
                                  step_number(st, "timeout"), &error);

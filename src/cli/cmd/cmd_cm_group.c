@@ -29,7 +29,7 @@ bool run_rdma_join_multicast(struct session *s, const struct step *st)
     rdl_cm_id id;
     int error;
 
-    if (!cm_find_id(s, st, &id, &home) || !cm_read_address(s, st, "addr", 0, 0, &to))
+    if (!cm_find_id(s, st, &id, &home) || !cm_read_address(s, st, "addr", home.host, 0, 0, &to))
         return false;
     if (!gid_is_group(to.gid)) {
         session_fail(s, step_span(st, "addr", 0), "%s is no multicast address",
@@ -50,7 +50,7 @@ bool run_rdma_leave_multicast(struct session *s, const struct step *st)
     struct home home;
     rdl_cm_id id;
 
-    if (!cm_find_id(s, st, &id, &home) || !cm_read_address(s, st, "addr", 0, 0, &to) ||
+    if (!cm_find_id(s, st, &id, &home) || !cm_read_address(s, st, "addr", home.host, 0, 0, &to) ||
         !cm_called(s, st, rdl_cm_id_info(s->lab, id, &info), 0))
         return false;
     if (!find_group(s, id, &to, &group))

@@ -4,6 +4,7 @@
 
 #include "cli/cmd/commands.h"
 #include "cli/cmd/inject_mad.h"
+#include "cli/cmd/verb.h"
 #include "cli/lang/words.h"
 #include "cli/session/resolve.h"
 #include "emu/facts/aeth.h"
@@ -15,6 +16,7 @@
 #include "emu/wire/vlan.h"
 #include "rdmalab/fault.h"
 #include "rdmalab/lab.h"
+#include "rdmalab/layer.h"
 #include "rdmalab/verbs.h"
 
 #define PAYLOAD_BYTES_MAX 4096u
@@ -159,16 +161,19 @@ static bool read_bth(struct session *s, const struct step *st, struct packet *p)
 static bool read_source(struct session *s, const struct step *st, struct packet *p)
 {
     const struct scope in = session_scope(s);
+    const uint32_t index = (uint32_t)step_number(st, "gid_index");
     uint8_t mac[MAC_BYTES];
+    enum rdl_status status;
     rdl_host source;
 
     if (step_has(st, "source_mac"))
         (void)mac_parse(step_text(st, "source_mac"), p->eth.src); /* checked by the parser */
     if (!step_has(st, "source"))
         return true;
-    return resolve_host(&in, st, "source", &source, &s->diag) &&
-           rdl_host_address(s->lab, source, (uint32_t)step_number(st, "gid_index"), p->ip.src,
-                            mac) == RDL_OK;
+    if (!resolve_host(&in, st, "source", &source, &s->diag))
+        return false;
+    status = rdl_wire_address(s->lab, source, index, p->ip.src, mac);
+    return status == RDL_OK || verb_fail_address(s, st, "source", index, status);
 }
 
 /* The way from @from to @to. */
@@ -176,12 +181,13 @@ static bool read_path(struct session *s, const struct step *st, rdl_host from, r
                       struct packet *p)
 {
     const uint32_t index = (uint32_t)step_number(st, "gid_index");
-    enum rdl_status status = rdl_host_address(s->lab, from, index, p->ip.src, p->eth.src);
+    enum rdl_status status = rdl_wire_address(s->lab, from, index, p->ip.src, p->eth.src);
 
-    if (status == RDL_OK)
-        status = rdl_host_address(s->lab, to, index, p->ip.dst, p->eth.dst);
     if (status != RDL_OK)
-        return session_fail_status(s, st->at, "inject", status);
+        return verb_fail_address(s, st, "from", index, status);
+    status = rdl_wire_address(s->lab, to, index, p->ip.dst, p->eth.dst);
+    if (status != RDL_OK)
+        return verb_fail_address(s, st, step_has(st, "to") ? "to" : "dest_qpn", index, status);
     p->ip.version = index == 0 ? 4 : 6;
     p->ip.ttl = HOP_LIMIT;
     p->udp_src_port = UDP_SRC_PORT;

@@ -52,15 +52,16 @@ static const struct {
 #undef ROW
 };
 
-static bool read_ah(struct session *s, const struct step *st, struct rdl_qp_attr *attr)
+static bool read_ah(struct session *s, const struct step *st, rdl_host from,
+                    struct rdl_qp_attr *attr)
 {
     attr->ah.sgid_index = (uint8_t)step_number(st, "gid_index");
     attr->ah.hop_limit = 64;
-    return verb_address(s, st, "ah", &attr->ah);
+    return verb_address(s, st, "ah", from, &attr->ah);
 }
 
 static bool read_attributes(struct session *s, const struct scope *rest, const struct step *st,
-                            struct rdl_qp_attr *attr, uint32_t *mask)
+                            rdl_host own, struct rdl_qp_attr *attr, uint32_t *mask)
 {
     for (size_t i = 0; i < ARRAY_LEN(numbers); i++) {
         uint32_t v;
@@ -85,7 +86,7 @@ static bool read_attributes(struct session *s, const struct scope *rest, const s
     }
     if (step_has(st, "ah")) {
         *mask |= QPA_AV;
-        if (!read_ah(s, st, attr))
+        if (!read_ah(s, st, own, attr))
             return false;
     }
     if (!step_has(st, "dest_qpn"))
@@ -260,10 +261,11 @@ bool run_modify_qp(struct session *s, const struct step *st)
     struct rdl_modify_error e = {0};
     uint32_t mask = 0;
     enum rdl_status status;
+    struct home home;
     rdl_qp qp;
 
-    if (!resolve_object(&in, st, "qp", OBJ_QP, &qp.raw, &s->diag) ||
-        !read_attributes(s, &rest, st, &attr, &mask))
+    if (!verb_object(s, st, "qp", OBJ_QP, &qp.raw, &home) ||
+        !read_attributes(s, &rest, st, home.host, &attr, &mask))
         return false;
     status = rdl_modify_qp(s->lab, qp, &attr, mask, step_has(st, "unchecked"), &e);
     if (status != RDL_OK)

@@ -369,7 +369,8 @@ bool run_create_ah(struct session *s, const struct step *st)
     rdl_pd pd;
     rdl_ah ah;
 
-    if (!verb_object(s, st, "pd", OBJ_PD, &pd.raw, &home) || !verb_address(s, st, "dgid", &attr))
+    if (!verb_object(s, st, "pd", OBJ_PD, &pd.raw, &home) ||
+        !verb_address(s, st, "dgid", home.host, &attr))
         return false;
     status = rdl_create_ah(s->lab, pd, &attr, st->as.text, &ah);
     if (status == RDL_ERR_INVAL) {

@@ -12,6 +12,7 @@
 #include "emu/wire/addr.h"
 #include "rdmalab/events.h"
 #include "rdmalab/inspect.h"
+#include "rdmalab/layer.h"
 
 bool verb_absent(struct session *s, const struct home *home, enum pv_absent what,
                  const char *remedy)
@@ -175,11 +176,24 @@ bool verb_destroyed(struct session *s, const struct step *st, const char *param,
     return status == RDL_OK || session_fail_status(s, st->at, st->cmd->name, status);
 }
 
-bool verb_address(struct session *s, const struct step *st, const char *param,
+bool verb_fail_address(struct session *s, const struct step *st, const char *param, uint32_t index,
+                       enum rdl_status status)
+{
+    const char *name = step_text(st, param);
+
+    if (status != RDL_ERR_STATE)
+        return session_fail(s, step_span(st, param, 0), "%s has no GID %u", name, (unsigned)index);
+    session_fail(s, step_span(st, param, 0),
+                 "%s has no address on the wire: its virtual RNIC has no function", name);
+    return diag_remedy(&s->diag, "it gets one with its first object, as of create_qp");
+}
+
+bool verb_address(struct session *s, const struct step *st, const char *param, rdl_host from,
                   struct rdl_ah_attr *ah)
 {
     const struct scope in = session_scope(s);
     const char *text = step_text(st, param);
+    enum rdl_status status;
     rdl_host host;
 
     if (addr_parse(text, ah->dgid))
@@ -188,8 +202,6 @@ bool verb_address(struct session *s, const struct step *st, const char *param,
         resolve_unknown(&in, step_span(st, param, 0), text, "no host", &s->diag);
         return diag_remedy(&s->diag, "%s= is the name of a host, or an IP address", param);
     }
-    if (rdl_host_address(s->lab, host, ah->sgid_index, ah->dgid, ah->dmac) != RDL_OK)
-        return session_fail(s, step_span(st, param, 0), "%s has no GID %u", text,
-                            (unsigned)ah->sgid_index);
-    return true;
+    status = rdl_peer_address(s->lab, from, host, ah->sgid_index, ah->dgid, ah->dmac);
+    return status == RDL_OK || verb_fail_address(s, st, param, ah->sgid_index, status);
 }

@@ -67,12 +67,19 @@ bool verb_created(struct session *s, const struct step *st, const struct home *h
 bool verb_destroyed(struct session *s, const struct step *st, const char *param,
                     enum object_kind kind, uint64_t raw, enum rdl_status status);
 
-/* Sets the destination of @ah from parameter @param of @st: an IP address, or the name of a host.
- * Of a host it takes the GID with index ah->sgid_index, which the caller has set, and the MAC.  An
- * IP address sets only the GID; the guest looks the MAC up.  Returns false, with the error in
- * s->diag, if there is no such host or GID.
+/* Sets the destination of @ah, for a request of @from, from parameter @param of @st: an IP address,
+ * or the name of a host.  Of a host it takes the GID with index ah->sgid_index, which the caller
+ * has set, and the MAC, as @from knows them (rdl_peer_address()).  An IP address sets only the GID;
+ * the guest looks the MAC up.  Returns false, with the error in s->diag, if there is no such host
+ * or GID.
  */
-bool verb_address(struct session *s, const struct step *st, const char *param,
+bool verb_address(struct session *s, const struct step *st, const char *param, rdl_host from,
                   struct rdl_ah_attr *ah);
+
+/* Fails because of @status of rdl_wire_address() or rdl_peer_address(): parameter @param of @st
+ * names a host without the address number @index.
+ */
+bool verb_fail_address(struct session *s, const struct step *st, const char *param, uint32_t index,
+                       enum rdl_status status);
 
 #endif

@@ -275,3 +275,28 @@ bool rdl_centre_allows(const struct rdl_lab *lab, uint32_t a, uint32_t b)
     return a >= 1 && a <= RDL_GROUPS_MAX && b >= 1 && b <= RDL_GROUPS_MAX &&
            may_connect(lab->state, a, b);
 }
+
+enum rdl_status rdl_wire_address(const struct rdl_lab *lab, rdl_host host, uint32_t index,
+                                 uint8_t ret_gid[16], uint8_t ret_mac[6])
+{
+    const enum rdl_status status = rdl_host_address(lab, host, index, ret_gid, ret_mac);
+    const struct vrnic *r = status == RDL_OK ? lab_host(lab->state, host.raw)->vrnic : NULL;
+
+    if (!r)
+        return status;
+    if (r->vf == VRNIC_UNMAPPED)
+        return RDL_ERR_STATE;
+    memcpy(ret_gid, r->wire[index], GID_BYTES);
+    return RDL_OK;
+}
+
+enum rdl_status rdl_peer_address(const struct rdl_lab *lab, rdl_host from, rdl_host to,
+                                 uint32_t index, uint8_t ret_gid[16], uint8_t ret_mac[6])
+{
+    const struct host *h = lab_host(lab->state, from.raw);
+
+    if (!h)
+        return RDL_ERR_STALE;
+    return h->vrnic ? rdl_host_address(lab, to, index, ret_gid, ret_mac)
+                    : rdl_wire_address(lab, to, index, ret_gid, ret_mac);
+}

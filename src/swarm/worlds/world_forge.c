@@ -11,8 +11,8 @@
 #include "emu/facts/psn.h"
 #include "emu/trace/event.h"
 #include "emu/wire/packet.h"
+#include "rdmalab/layer.h"
 #include "rdmalab/trace.h"
-#include "swarm/worlds/world_place.h"
 
 #define FRAME_BYTES   256u
 #define PAYLOAD_BYTES 32u
@@ -41,8 +41,12 @@ static struct packet from_peer(struct world_run *r, uint16_t end)
     struct packet p = {.udp_src_port = 0xc123, .payload_bytes = PAYLOAD_BYTES};
     uint8_t here[16], there[16];
 
-    world_address(r, e->host, true, here, p.eth.dst);
-    world_address(r, peer->host, true, there, p.eth.src);
+    world_works(r,
+                rdl_wire_address(r->lab, r->host[e->host].host, r->w->gid_index, here, p.eth.dst),
+                "a host has an address");
+    world_works(
+        r, rdl_wire_address(r->lab, r->host[peer->host].host, r->w->gid_index, there, p.eth.src),
+        "a host has an address");
     memcpy(p.ip.dst, here, sizeof(p.ip.dst));
     memcpy(p.ip.src, there, sizeof(p.ip.src));
     p.ip.version = r->w->gid_index == 0 ? 4 : 6;

@@ -20,6 +20,7 @@
 #include "emu/wire/addr.h"
 #include "rdmalab/control.h"
 #include "rdmalab/inspect.h"
+#include "rdmalab/layer.h"
 #include "rdmalab/trace.h"
 #include "swarm/worlds/model.h"
 #include "swarm/worlds/wire_tap.h"
@@ -301,14 +302,17 @@ static void add_handles(struct world_run *r, unsigned h)
     const struct world *w = r->w;
     struct host_state *host = &r->host[h];
     struct rdl_ah_attr a = {.sgid_index = (uint8_t)w->gid_index, .hop_limit = 64, .port = 1};
-    char name[RDL_NAME_BYTES], peer[PLACE_BYTES];
+    char name[RDL_NAME_BYTES];
+    uint8_t mac[6];
 
     for (unsigned to = 0; to < w->n_hosts && !r->wrong; to++) {
         if (w->host[to].is_absent)
             continue;
-        world_peer_address(r, h, to, a.dgid, peer);
+        world_works(
+            r, rdl_peer_address(r->lab, host->host, r->host[to].host, w->gid_index, a.dgid, mac),
+            "a host has an address");
         snprintf(name, sizeof(name), "a%u", to + 1);
-        world_say(r, "create_ah h%u.pd dgid=%s sgid_index=%u as %s", h + 1, peer, w->gid_index,
+        world_say(r, "create_ah h%u.pd dgid=h%u sgid_index=%u as %s", h + 1, to + 1, w->gid_index,
                   name);
         is_done(r, h, rdl_create_ah(r->lab, host->pd, &a, name, &host->ah[to]),
                 "an address handle can be created");
@@ -401,9 +405,8 @@ bool world_modify(struct world_run *r, uint16_t end, struct rdl_qp_attr *a, uint
     return !r->refused;
 }
 
-/* @peer: the address that @a has, as a script line says it. */
 static void say_move(struct world_run *r, uint16_t end, enum qp_state to,
-                     const struct rdl_qp_attr *a, uint32_t mask, const char *peer)
+                     const struct rdl_qp_attr *a, uint32_t mask)
 {
     const struct world_end *e = &r->w->end[end];
     char access[32], responder[64] = "";
@@ -422,10 +425,10 @@ static void say_move(struct world_run *r, uint16_t end, enum qp_state to,
     else if (to == QPS_RTR && e->type == QPT_UD)
         world_say(r, "modify_qp h%u.q%u state=RTR", e->host + 1u, end);
     else if (to == QPS_RTR)
-        world_say(r,
-                  "modify_qp h%u.q%u state=RTR ah=%s gid_index=%u mtu=%u dest_qpn=%u rq_psn=%u%s%s",
-                  e->host + 1u, end, peer, r->w->gid_index, world_mtu_bytes(e), a->dest_qpn,
-                  a->rq_psn, responder, mask & QPA_CREDITS ? " credits" : "");
+        world_say(
+            r, "modify_qp h%u.q%u state=RTR ah=h%u gid_index=%u mtu=%u dest_qpn=%u rq_psn=%u%s%s",
+            e->host + 1u, end, r->w->end[e->peer].host + 1u, r->w->gid_index, world_mtu_bytes(e),
+            a->dest_qpn, a->rq_psn, responder, mask & QPA_CREDITS ? " credits" : "");
     else if (e->type == QPT_RC)
         world_say(r,
                   "modify_qp h%u.q%u state=RTS timeout=%u retry_cnt=%u rnr_retry=%u sq_psn=%u "
@@ -502,9 +505,12 @@ static void raise_end(struct world_run *r, uint16_t end)
         .ah.sgid_index = (uint8_t)r->w->gid_index,
         .ah.hop_limit = 64,
     };
-    char address[PLACE_BYTES];
+    uint8_t mac[6];
 
-    world_peer_address(r, e->host, peer->host, a.ah.dgid, address);
+    world_works(r,
+                rdl_peer_address(r->lab, r->host[e->host].host, r->host[peer->host].host,
+                                 r->w->gid_index, a.ah.dgid, mac),
+                "a host has an address");
     for (size_t i = 0; i < ARRAY_LEN(states); i++) {
         bool is_up;
         uint32_t mask = qp_fsm_needs(e->type, states[i]);
@@ -513,7 +519,7 @@ static void raise_end(struct world_run *r, uint16_t end)
         if (states[i] == QPS_RTR && e->credits && !e->has_srq)
             mask |= QPA_CREDITS;
         is_up = world_modify(r, end, &a, states[i], mask);
-        say_move(r, end, states[i], &a, mask, address);
+        say_move(r, end, states[i], &a, mask);
         if (is_up)
             continue;
         /* A queue pair whose CQ has failed is unusable. */

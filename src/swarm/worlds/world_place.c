@@ -5,7 +5,6 @@
 
 #include "emu/facts/enum/vf_state.h"
 #include "emu/facts/enum_table.h"
-#include "emu/wire/addr.h"
 #include "rdmalab/inspect.h"
 #include "rdmalab/machine.h"
 
@@ -78,33 +77,4 @@ void world_learn_function(struct world_run *r, unsigned h)
     if (world_expect(r, v.number < r->w->host[p->on - 1].place.vfs, WORLD_NONE,
                      "a guest has a function of its machine"))
         r->host[h].max_tx_bps = r->w->host[p->on - 1].place.set[v.number].max_tx_bps;
-}
-
-void world_address(struct world_run *r, unsigned of, bool on_wire, uint8_t ret_gid[16],
-                   uint8_t ret_mac[6])
-{
-    char path[64];
-    struct rdl_value v;
-    size_t at;
-
-    world_works(r, rdl_host_address(r->lab, r->host[of].host, r->w->gid_index, ret_gid, ret_mac),
-                "a host has an address");
-    if (!on_wire || !r->w->host[of].place.on || !r->w->host[of].place.has_vrnic)
-        return;
-    snprintf(path, sizeof(path), "h%u.vrnic.wire[%u]", of + 1, r->w->gid_index);
-    world_expect(r, rdl_inspect(r->lab, path, &v, &at) == RDL_OK && addr_parse(v.text, ret_gid),
-                 WORLD_NONE, "a virtual RNIC with objects has an address on the wire");
-}
-
-void world_peer_address(struct world_run *r, unsigned from, unsigned to, uint8_t ret_gid[16],
-                        char words[PLACE_BYTES])
-{
-    const struct world_place *f = &r->w->host[from].place, *t = &r->w->host[to].place;
-    const bool on_wire = !(f->on && f->has_vrnic);
-    uint8_t mac[6];
-
-    world_address(r, to, on_wire, ret_gid, mac);
-    snprintf(words, PLACE_BYTES, "h%u", to + 1);
-    if (on_wire && t->on && t->has_vrnic)
-        addr_text(ret_gid, words);
 }

@@ -22,16 +22,4 @@ void world_set_functions(struct world_run *r, unsigned h);
 /* Learns which function the guest @h has, whose first object exists: host_state.max_tx_bps. */
 void world_learn_function(struct world_run *r, unsigned h);
 
-/* Returns the address and the MAC of host @of.  @on_wire: the address that frames carry; a virtual
- * RNIC has it while it has objects.  Programs of other virtual RNICs use the virtual address.
- */
-void world_address(struct world_run *r, unsigned of, bool on_wire, uint8_t ret_gid[16],
-                   uint8_t ret_mac[6]);
-
-/* Returns the address by which programs of @from reach @to, and writes to @words what a script line
- * says for it: the name of the host, or the address.
- */
-void world_peer_address(struct world_run *r, unsigned from, unsigned to, uint8_t ret_gid[16],
-                        char words[PLACE_BYTES]);
-
 #endif
