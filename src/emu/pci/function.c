@@ -15,8 +15,7 @@
 #define BAR_BYTES_LEAST 4096u
 #define BAR_BYTES_MOST  (1ull << 31)
 
-#define COMMAND_MASK    (PCI_CMD_MEMORY | PCI_CMD_MASTER | PCI_CMD_INTX_OFF)
-#define ALL_ONES(width) ((uint32_t)(UINT64_MAX >> (64 - 8 * (width))))
+#define COMMAND_MASK (PCI_CMD_MEMORY | PCI_CMD_MASTER | PCI_CMD_INTX_OFF)
 
 #define INTERRUPT_PINS 4u
 
@@ -306,12 +305,6 @@ static void trace_access(const struct pci_fn *f, bool write, uint32_t offset, ui
               .offset = offset, .width = width, .value = value);
 }
 
-static bool is_access(const struct pci_fn *f, uint32_t offset, uint32_t width)
-{
-    return (width == 1 || width == 2 || width == 4) && offset % width == 0 &&
-           offset < f->config.config_bytes;
-}
-
 /* @value, that of @p, at its place in an access that overlaps it by @o. */
 static uint32_t part(uint32_t value, struct overlap o)
 {
@@ -335,8 +328,8 @@ uint32_t fn_config_read(struct pci_fn *f, uint32_t offset, uint32_t width)
 {
     uint32_t out = 0;
 
-    if (!is_access(f, offset, width))
-        return width >= 1 && width <= 4 ? ALL_ONES(width) : UINT32_MAX;
+    if (!is_config_access(f->config.config_bytes, offset, width))
+        return all_ones(width);
     for (size_t i = 0; i < n_places(f); i++) {
         const struct pci_place *p = place(f, i);
         const struct overlap o = overlap_with(f, p, offset, width);
@@ -350,9 +343,9 @@ uint32_t fn_config_read(struct pci_fn *f, uint32_t offset, uint32_t width)
 
 void fn_config_write(struct pci_fn *f, uint32_t offset, uint32_t width, uint32_t value)
 {
-    if (!is_access(f, offset, width))
+    if (!is_config_access(f->config.config_bytes, offset, width))
         return;
-    value &= ALL_ONES(width);
+    value &= all_ones(width);
     trace_access(f, true, offset, width, value);
     for (size_t i = 0; i < n_places(f); i++) {
         const struct pci_place *p = place(f, i);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The overlap of an access with a register. */
+/* Accesses of registers. */
 #ifndef EMU_PCI_OVERLAP_H
 #define EMU_PCI_OVERLAP_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct overlap {
@@ -26,6 +27,18 @@ static inline struct overlap overlap_of(uint32_t at, uint32_t bytes, uint32_t of
         .in_access = 8 * (first - offset),
         .mask = UINT64_MAX >> (64 - 8 * (end - first)),
     };
+}
+
+/* Returns true for an access that configuration space of @config_bytes answers. */
+static inline bool is_config_access(uint32_t config_bytes, uint32_t offset, uint32_t width)
+{
+    return (width == 1 || width == 2 || width == 4) && offset % width == 0 && offset < config_bytes;
+}
+
+/* Returns the value of @width bytes whose bits are all 1; of 4 bytes if there is no such width. */
+static inline uint32_t all_ones(uint32_t width)
+{
+    return width >= 1 && width <= 4 ? UINT32_MAX >> (32 - 8 * width) : UINT32_MAX;
 }
 
 #endif

@@ -46,8 +46,15 @@ static uint32_t bar_of(const struct sriov *s, uint32_t bar)
     return bytes == 0 ? 0 : s->bar[bar] & ~(bytes - 1);
 }
 
+static bool is_bar(uint32_t field)
+{
+    return field >= PCI_SRIOV_BAR0 && field <= PCI_SRIOV_BAR5;
+}
+
 uint32_t sriov_get(const struct sriov *s, uint32_t field)
 {
+    if (is_bar(field))
+        return bar_of(s, field - PCI_SRIOV_BAR0);
     switch (field) {
     case PCI_SRIOV_HEADER:
         return PCI_EXT_ID_SRIOV | SRIOV_VERSION << PCI_EXT_VERSION_BIT;
@@ -70,13 +77,6 @@ uint32_t sriov_get(const struct sriov *s, uint32_t field)
         return SRIOV_PAGES_REQUIRED;
     case PCI_SRIOV_PAGE:
         return s->page;
-    case PCI_SRIOV_BAR0:
-    case PCI_SRIOV_BAR1:
-    case PCI_SRIOV_BAR2:
-    case PCI_SRIOV_BAR3:
-    case PCI_SRIOV_BAR4:
-    case PCI_SRIOV_BAR5:
-        return bar_of(s, field - PCI_SRIOV_BAR0);
     default: /* no migration */
         return 0;
     }
@@ -84,6 +84,10 @@ uint32_t sriov_get(const struct sriov *s, uint32_t field)
 
 void sriov_put(struct sriov *s, uint32_t field, uint32_t value)
 {
+    if (is_bar(field)) {
+        s->bar[field - PCI_SRIOV_BAR0] = value;
+        return;
+    }
     switch (field) {
     case PCI_SRIOV_CONTROL:
         s->control = (uint16_t)(value & (SRIOV_ENABLE | SRIOV_MEMORY));
@@ -95,14 +99,6 @@ void sriov_put(struct sriov *s, uint32_t field, uint32_t value)
     case PCI_SRIOV_PAGE:
         if (!is_enabled(s) && is_pow2(value) && (value & SRIOV_PAGES_REQUIRED))
             s->page = value;
-        break;
-    case PCI_SRIOV_BAR0:
-    case PCI_SRIOV_BAR1:
-    case PCI_SRIOV_BAR2:
-    case PCI_SRIOV_BAR3:
-    case PCI_SRIOV_BAR4:
-    case PCI_SRIOV_BAR5:
-        s->bar[field - PCI_SRIOV_BAR0] = value;
         break;
     default:
         RDL_ASSERT(false); /* all other fields are read-only */

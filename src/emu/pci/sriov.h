@@ -12,7 +12,7 @@
  * that size like that of an ordinary BAR, but reserves it TotalVFs times.  It is a multiple of the
  * system's page size, so that VFs share no page.
  *
- * Where the specification leaves the effect of a write undefined, the write has none: NumVFs and
+ * A write whose effect the specification leaves undefined has none: NumVFs and
  * System Page Size while VF Enable is set, NumVFs above TotalVFs, a System Page Size that is not
  * exactly one of the supported ones.  [PCI Express 5.0, 9.3.3]
  *

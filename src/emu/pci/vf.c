@@ -181,12 +181,6 @@ static uint32_t field_at(uint32_t offset, uint32_t width)
     return offset < PCI_HEADER_BYTES ? offset : NO_FIELD;
 }
 
-static bool is_access(uint32_t offset, uint32_t width)
-{
-    return (width == 1 || width == 2 || width == 4) && offset % width == 0 &&
-           offset < PCI_CONFIG_BYTES_EXPRESS;
-}
-
 uint32_t vf_config_peek(const struct pci_fn *f, uint32_t vf, uint32_t offset, uint32_t width)
 {
     uint32_t out = 0;
@@ -204,8 +198,8 @@ uint32_t vf_config_read(struct pci_fn *f, uint32_t vf, uint32_t offset, uint32_t
 {
     uint32_t out;
 
-    if (!is_access(offset, width))
-        return UINT32_MAX >> (width >= 1 && width <= 4 ? 32 - 8 * width : 0);
+    if (!is_config_access(PCI_CONFIG_BYTES_EXPRESS, offset, width))
+        return all_ones(width);
     out = vf_config_peek(f, vf, offset, width);
     TRACE(f->sim->trace, vf_read, .host = f->config.host, .vf = vf,
           .field = field_at(offset, width), .offset = offset, .width = width, .value = out);
@@ -214,9 +208,9 @@ uint32_t vf_config_read(struct pci_fn *f, uint32_t vf, uint32_t offset, uint32_t
 
 void vf_config_write(struct pci_fn *f, uint32_t vf, uint32_t offset, uint32_t width, uint32_t value)
 {
-    if (!is_access(offset, width))
+    if (!is_config_access(PCI_CONFIG_BYTES_EXPRESS, offset, width))
         return;
-    value &= UINT32_MAX >> (32 - 8 * width);
+    value &= all_ones(width);
     TRACE(f->sim->trace, vf_write, .host = f->config.host, .vf = vf,
           .field = field_at(offset, width), .offset = offset, .width = width, .value = value);
     for (size_t i = 0; i < ARRAY_LEN(places); i++) {

@@ -2,7 +2,7 @@
 /* A PCI Express function of a device that is not virtio: its capabilities are where it likes, its
  * registers in BARs 1 and 4, MSI-X in BAR 0.
  */
-#include "testing.h"
+#include "sim_rig.h"
 
 #include "emu/facts/enum/pci_field.h"
 #include "emu/facts/enum/pci_function.h"
@@ -15,11 +15,7 @@
 #define N_VECTORS  3u
 
 struct fixture {
-    struct arena *arena;
-    struct trace_sinks sinks;
-    struct trace_sink sink;
-    struct trace trace;
-    struct sim sim;
+    struct sim_rig rig;
     struct pci_fn fn;
     uint32_t reg[PCI_BARS]; /* one register in each BAR */
     uint32_t data;          /* field ACCESS_DATA */
@@ -152,13 +148,8 @@ static int set_up(void **state)
     };
     struct fixture *f = test_calloc(1, sizeof(*f));
 
-    f->arena = arena_new((size_t)1 << 30);
-    assert_non_null(f->arena);
-    f->sink = (struct trace_sink){on_event, f, ev_set_all, NULL};
-    f->trace.sinks = &f->sinks;
-    trace_sink_add(&f->sinks, &f->sink);
-    assert_true(sim_init(&f->sim, f->arena, &f->trace, handlers, f));
-    fn_init(&f->fn, f->arena, &f->sim, &config, &ops, f);
+    sim_rig_init(&f->rig, handlers, on_event, f);
+    fn_init(&f->fn, f->rig.arena, &f->rig.sim, &config, &ops, f);
     *state = f;
     return 0;
 }
@@ -167,7 +158,7 @@ static int tear_down(void **state)
 {
     struct fixture *f = *state;
 
-    arena_free(f->arena);
+    sim_rig_done(&f->rig);
     test_free(f);
     return 0;
 }
@@ -342,8 +333,8 @@ static void the_line_follows_the_devices_reason(void **state)
     assert_int_equal(f->reason, 10);
     assert_true(fn_line_is_high(&f->fn));
     assert_int_equal(cfg(f, PCI_STATUS, 2), PCI_STS_CAP_LIST | PCI_STS_INTERRUPT);
-    while (sim_next_ns(&f->sim) != UINT64_MAX)
-        sim_dispatch(&f->sim);
+    while (sim_next_ns(&f->rig.sim) != UINT64_MAX)
+        sim_dispatch(&f->rig.sim);
     assert_int_equal(f->n_edges, 1);
     (void)fn_bar_read(&f->fn, 1, 0, 4); /* the driver takes the reason */
     assert_false(fn_line_is_high(&f->fn));

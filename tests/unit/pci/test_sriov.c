@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The registers of SR-IOV, and the configuration space of virtual functions. */
-#include "testing.h"
+#include "sim_rig.h"
 
 #include "emu/facts/enum/pci_field.h"
 #include "emu/facts/enum/pci_function.h"
@@ -15,18 +15,18 @@
 #define N_VECTORS     5u
 #define GUEST_VECTORS 200u /* their table takes more than half a page */
 
+_Static_assert(PCI_SLOT_RID + PCI_VF_FIRST + SRIOV_VFS_MAX <= PCI_RIDS, "one bus has all VFs");
+
 /* A function with VFs, and one that a guest of VF 2 has. */
 struct fixture {
-    struct arena *arena;
-    struct trace_sinks sinks;
-    struct trace_sink sink;
-    struct trace trace;
-    struct sim sim;
+    struct sim_rig rig;
     struct pci_fn fn, guest;
-    uint32_t n_reset; /* of the guest's device */
-    bool master;      /* of the guest's device */
-    uint32_t n_vfs;   /* events */
-    struct ev last;   /* vfs, or an access of a VF */
+    struct device {
+        uint32_t n_reset;
+        bool master;
+    } of_fn, of_guest;
+    uint32_t n_vfs; /* events */
+    struct ev last; /* vfs, or an access of a VF */
 };
 
 static uint64_t bar_read(void *dev, uint32_t bar, uint32_t offset, uint32_t width)
@@ -49,23 +49,12 @@ static void bar_write(void *dev, uint32_t bar, uint32_t offset, uint32_t width, 
 
 static void mastering(void *dev, bool on)
 {
-    ((struct fixture *)dev)->master = on;
+    ((struct device *)dev)->master = on;
 }
 
 static void reset(void *dev)
 {
-    ((struct fixture *)dev)->n_reset++;
-}
-
-static void no_mastering(void *dev, bool on)
-{
-    (void)dev;
-    (void)on;
-}
-
-static void no_reset(void *dev)
-{
-    (void)dev;
+    ((struct device *)dev)->n_reset++;
 }
 
 static void interrupt(void *dev, uint32_t queue)
@@ -80,18 +69,12 @@ static bool has_reason(const void *dev)
     return false;
 }
 
-static const struct pci_fn_ops pf_ops = {.bar_read = bar_read,
-                                         .bar_write = bar_write,
-                                         .mastering = no_mastering,
-                                         .reset = no_reset,
-                                         .interrupt = interrupt,
-                                         .has_reason = has_reason};
-static const struct pci_fn_ops guest_ops = {.bar_read = bar_read,
-                                            .bar_write = bar_write,
-                                            .mastering = mastering,
-                                            .reset = reset,
-                                            .interrupt = interrupt,
-                                            .has_reason = has_reason};
+static const struct pci_fn_ops ops = {.bar_read = bar_read,
+                                      .bar_write = bar_write,
+                                      .mastering = mastering,
+                                      .reset = reset,
+                                      .interrupt = interrupt,
+                                      .has_reason = has_reason};
 
 static const struct pci_place places[] = {
     FN_PLACES_EXPRESS(AT_EXPRESS, AT_MSIX),
@@ -132,20 +115,15 @@ static int set_up(void **state)
     };
     struct fixture *f = test_calloc(1, sizeof(*f));
 
-    f->arena = arena_new((size_t)1 << 30);
-    assert_non_null(f->arena);
-    f->sink = (struct trace_sink){on_event, f, ev_set_all, NULL};
-    f->trace.sinks = &f->sinks;
-    trace_sink_add(&f->sinks, &f->sink);
-    assert_true(sim_init(&f->sim, f->arena, &f->trace, handlers, f));
-    fn_init(&f->fn, f->arena, &f->sim, &config, &pf_ops, f);
+    sim_rig_init(&f->rig, handlers, on_event, f);
+    fn_init(&f->fn, f->rig.arena, &f->rig.sim, &config, &ops, &f->of_fn);
     assert_true(vf_init(&f->fn, TOTAL, VF_DEVICE));
     config.host = 4;
     config.config_bytes = PCI_CONFIG_BYTES;
     config.n_vectors = GUEST_VECTORS;
     config.places = guest_places;
     config.n_places = ARRAY_LEN(guest_places);
-    fn_init(&f->guest, f->arena, &f->sim, &config, &guest_ops, f);
+    fn_init(&f->guest, f->rig.arena, &f->rig.sim, &config, &ops, &f->of_guest);
     *state = f;
     return 0;
 }
@@ -154,7 +132,7 @@ static int tear_down(void **state)
 {
     struct fixture *f = *state;
 
-    arena_free(f->arena);
+    sim_rig_done(&f->rig);
     test_free(f);
     return 0;
 }
@@ -309,7 +287,6 @@ static void vfs_are_where_offset_and_stride_say(void **state)
     assert_false(sriov_find(f->fn.sriov, 1, &vf));
     assert_false(sriov_find(f->fn.sriov, 11, &vf)); /* not enabled */
     /* all that a function can have are on its bus */
-    assert_true(PCI_SLOT_RID + 8 + SRIOV_VFS_MAX <= PCI_RIDS);
 }
 
 static void a_vf_has_the_identity_of_none(void **state)
@@ -407,7 +384,7 @@ static void a_reset_of_the_function_ends_its_vfs(void **state)
     assert_false(sriov_find(f->fn.sriov, 8, &vf));
 }
 
-/* What the machine sees of a VF with a guest is the guest's function. */
+/* A VF with a guest is the guest's function, as the machine sees it. */
 static void a_vf_of_a_guest_is_the_guests_function(void **state)
 {
     struct fixture *f = *state;
@@ -423,16 +400,16 @@ static void a_vf_of_a_guest_is_the_guests_function(void **state)
     assert_int_equal(vf_config_peek(&f->fn, 1, PCI_COMMAND, 2), PCI_CMD_MASTER);
     assert_int_equal(vf_config_peek(&f->fn, 1, 0x7e, 2), MSIX_ENABLE | (GUEST_VECTORS - 1));
     vf_config_write(&f->fn, 1, PCI_COMMAND, 2, 0); /* the machine stops its DMA */
-    assert_false(f->master);
+    assert_false(f->of_guest.master);
     assert_int_equal(fn_config_peek(&f->guest, PCI_COMMAND, 2), PCI_CMD_MEMORY);
     vf_config_write(&f->fn, 1, 0x7e, 2, MSIX_ENABLE | MSIX_FUNCTION_MASK);
     assert_int_equal(fn_config_peek(&f->guest, 0x42, 2),
                      MSIX_ENABLE | MSIX_FUNCTION_MASK | (GUEST_VECTORS - 1));
     vf_config_write(&f->fn, 1, 0x48, 2, EXPRESS_CONTROL_RESET);
-    assert_int_equal(f->n_reset, 1);
+    assert_int_equal(f->of_guest.n_reset, 1);
     assert_int_equal(fn_config_peek(&f->guest, PCI_COMMAND, 2), 0);
     put(f, SRIOV_AT_CONTROL, 2, 0); /* its device ceases to exist */
-    assert_int_equal(f->n_reset, 2);
+    assert_int_equal(f->of_guest.n_reset, 2);
 }
 
 static void fields_of_a_vf_are_found(void **state)

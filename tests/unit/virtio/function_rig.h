@@ -3,7 +3,7 @@
 #ifndef TESTS_UNIT_VIRTIO_FUNCTION_RIG_H
 #define TESTS_UNIT_VIRTIO_FUNCTION_RIG_H
 
-#include "testing.h"
+#include "sim_rig.h"
 
 #include "emu/facts/enum/pci_field.h"
 #include "emu/facts/enum/pci_function.h"
@@ -19,11 +19,7 @@
 #define BAR1_AT      0xfe100000u
 
 struct fixture {
-    struct arena *arena;
-    struct trace_sinks sinks;
-    struct trace_sink sink;
-    struct trace trace;
-    struct sim sim;
+    struct sim_rig rig;
     struct virtio_dev dev;
     uint32_t n_notify, n_reset, n_mastering, last_queue;
     uint32_t n_irq, n_line; /* messages; INTx interrupts still asserted on arrival */
@@ -98,13 +94,8 @@ static inline int set_up(void **state)
     };
     struct fixture *f = test_calloc(1, sizeof(*f));
 
-    f->arena = arena_new((size_t)1 << 30);
-    assert_non_null(f->arena);
-    f->sink = (struct trace_sink){on_event, f, ev_set_all, NULL};
-    f->trace.sinks = &f->sinks;
-    trace_sink_add(&f->sinks, &f->sink);
-    assert_true(sim_init(&f->sim, f->arena, &f->trace, handlers, f));
-    assert_true(virtio_init(&f->dev, f->arena, &f->sim, &config, &ops, f));
+    sim_rig_init(&f->rig, handlers, on_event, f);
+    assert_true(virtio_init(&f->dev, f->rig.arena, &f->rig.sim, &config, &ops, f));
     *state = f;
     return 0;
 }
@@ -113,7 +104,7 @@ static inline int tear_down(void **state)
 {
     struct fixture *f = *state;
 
-    arena_free(f->arena);
+    sim_rig_done(&f->rig);
     test_free(f);
     return 0;
 }
@@ -136,8 +127,8 @@ static inline void vector_put(struct fixture *f, uint32_t vector, enum msix_fiel
 
 static inline void run(struct fixture *f)
 {
-    while (sim_next_ns(&f->sim) != UINT64_MAX)
-        sim_dispatch(&f->sim);
+    while (sim_next_ns(&f->rig.sim) != UINT64_MAX)
+        sim_dispatch(&f->rig.sim);
 }
 
 /* Enables MSI-X with a message in @vector, unmasked. */

@@ -104,7 +104,7 @@ static void a_bar_has_room_for_what_is_in_it(void **state)
 
         c.num_queues = rows[i].queues;
         c.n_vectors = rows[i].vectors;
-        assert_true(virtio_init(&dev, f->arena, &f->sim, &c, &ops, f));
+        assert_true(virtio_init(&dev, f->rig.arena, &f->rig.sim, &c, &ops, f));
         assert_int_equal(dev.fn.bar_bytes[VIRTIO_BAR], rows[i].virtio_bytes);
         assert_int_equal(dev.fn.bar_bytes[VIRTIO_BAR_MSIX], rows[i].msix_bytes);
         assert_int_equal(fn_config_read(&dev.fn, PCI_MSIX_CONTROL, 2), rows[i].vectors - 1);

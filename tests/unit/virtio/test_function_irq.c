@@ -121,7 +121,7 @@ static void a_message_on_its_way_does_not_change(void **state)
     }
     vector_put(f, 7, MSIX_CONTROL, 1);
     for (uint32_t i = 0; i < 100; i++) {
-        sim_dispatch(&f->sim);
+        sim_dispatch(&f->rig.sim);
         assert_int_equal(f->n_irq, i + 1);
         assert_int_equal(f->message.data, i);
     }
@@ -130,7 +130,7 @@ static void a_message_on_its_way_does_not_change(void **state)
     vector_put(f, 7, MSIX_CONTROL, 0);
     for (uint32_t i = 0; i < 1000; i++) { /* their places are used again */
         fn_raise(&f->dev.fn, 7, 0);
-        sim_dispatch(&f->sim);
+        sim_dispatch(&f->rig.sim);
     }
     assert_int_equal(f->dev.fn.sent_cap, places);
 }

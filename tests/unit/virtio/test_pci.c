@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The registers: results for a driver that follows the specification and for one that does not. */
-#include "testing.h"
+#include "sim_rig.h"
 
 #include "emu/base/prng.h"
 #include "emu/facts/virtio/feature.h"
@@ -14,11 +14,7 @@
 #define OFF_ALL      UINT64_MAX /* features_off */
 
 struct fixture {
-    struct arena *arena;
-    struct trace_sinks sinks;
-    struct trace_sink sink;
-    struct trace trace;
-    struct sim sim;
+    struct sim_rig rig;
     struct virtio_dev dev;
     uint32_t n_notify, n_reset, n_queue_reset, n_enabled, n_negotiated, n_irq;
     uint32_t last_queue;
@@ -79,7 +75,7 @@ static void on_irq(void *ctx, struct sim_item item)
     f->n_irq++;
     f->last_irq = fn_irq_of(item.arg);
     f->last_is_message = fn_take_message(&f->dev.fn, f->last_irq, &message);
-    f->irq_at = sim_now(&f->sim);
+    f->irq_at = sim_now(&f->rig.sim);
 }
 
 static sim_handler *const handlers[SIM_KIND_COUNT] = {[SIM_IRQ] = on_irq};
@@ -104,7 +100,7 @@ static void start(struct fixture *f, uint64_t features_off)
         .config_bytes = CONFIG_BYTES,
     };
 
-    assert_true(virtio_init(&f->dev, f->arena, &f->sim, &config, &ops, f));
+    assert_true(virtio_init(&f->dev, f->rig.arena, &f->rig.sim, &config, &ops, f));
     function_up(&f->dev.fn);
     for (uint8_t i = 0; i < CONFIG_BYTES; i++)
         f->dev.device_config[i] = (uint8_t)(0x10 + i);
@@ -114,12 +110,7 @@ static int set_up(void **state)
 {
     struct fixture *f = test_calloc(1, sizeof(*f));
 
-    f->arena = arena_new((size_t)1 << 30);
-    assert_non_null(f->arena);
-    f->sink = (struct trace_sink){on_event, f, ev_set_all, NULL};
-    f->trace.sinks = &f->sinks;
-    trace_sink_add(&f->sinks, &f->sink);
-    assert_true(sim_init(&f->sim, f->arena, &f->trace, handlers, f));
+    sim_rig_init(&f->rig, handlers, on_event, f);
     start(f, 0);
     *state = f;
     return 0;
@@ -129,7 +120,7 @@ static int tear_down(void **state)
 {
     struct fixture *f = *state;
 
-    arena_free(f->arena);
+    sim_rig_done(&f->rig);
     test_free(f);
     return 0;
 }
@@ -379,16 +370,16 @@ static void without_a_driver_a_change_is_silent(void **state)
     fn_config_write(&f->dev.fn, PCI_MSIX_CONTROL, 2, 0);
     negotiate(f, 0);
     virtio_config_changed(&f->dev);
-    assert_int_equal(sim_next_ns(&f->sim), UINT64_MAX);
+    assert_int_equal(sim_next_ns(&f->rig.sim), UINT64_MAX);
     assert_int_equal(rd(f, REG_ISR, 1), 0);
     driver_ok(f);
     virtio_config_changed(&f->dev);
-    sim_dispatch(&f->sim);
+    sim_dispatch(&f->rig.sim);
     assert_int_equal(f->n_irq, 1);
     assert_int_equal(rd(f, REG_ISR, 1), VIRTIO_ISR_CONFIG);
     wr(f, REG_DEVICE_STATUS, 1, 0);
     virtio_config_changed(&f->dev);
-    assert_int_equal(sim_next_ns(&f->sim), UINT64_MAX);
+    assert_int_equal(sim_next_ns(&f->rig.sim), UINT64_MAX);
 }
 
 static void an_access_may_cover_parts_of_registers(void **state)
@@ -552,7 +543,7 @@ static void interrupts_are_delivered_later_and_need_a_vector(void **state)
     driver_ok(f);
     virtio_raise(&f->dev, 3);
     assert_int_equal(f->n_irq, 0);
-    sim_dispatch(&f->sim);
+    sim_dispatch(&f->rig.sim);
     assert_int_equal(f->n_irq, 1);
     assert_true(f->last_is_message);
     assert_int_equal(f->last_irq.vector, 3);
@@ -560,7 +551,7 @@ static void interrupts_are_delivered_later_and_need_a_vector(void **state)
     assert_int_equal(f->irq_at, FN_IRQ_NS);
 
     virtio_raise(&f->dev, 1); /* has no vector */
-    assert_int_equal(sim_next_ns(&f->sim), UINT64_MAX);
+    assert_int_equal(sim_next_ns(&f->rig.sim), UINT64_MAX);
 }
 
 static void a_configuration_change_has_generation_isr_and_interrupt(void **state)
@@ -575,7 +566,7 @@ static void a_configuration_change_has_generation_isr_and_interrupt(void **state
     assert_int_equal(rd(f, REG_CONFIG_GENERATION, 1), (uint8_t)(generation + 1));
     assert_int_equal(rd(f, REG_ISR, 1), VIRTIO_ISR_CONFIG);
     assert_int_equal(rd(f, REG_ISR, 1), 0); /* reading clears it */
-    sim_dispatch(&f->sim);
+    sim_dispatch(&f->rig.sim);
     assert_int_equal(f->last_irq.vector, 1);
     assert_int_equal(f->last_irq.queue, VIRTIO_IRQ_CONFIG);
 }
@@ -595,13 +586,13 @@ static void a_broken_queue_needs_a_reset_of_the_device(void **state)
     assert_int_equal(f->last.u.vq_broken.error, VQE_LOOP);
     assert_int_equal(rd(f, REG_DEVICE_STATUS, 1) & VS_DEVICE_NEEDS_RESET, VS_DEVICE_NEEDS_RESET);
     assert_false(virtio_running(&f->dev));
-    sim_dispatch(&f->sim);
+    sim_dispatch(&f->rig.sim);
     assert_int_equal(f->n_irq, 1);
     wr(f, REG_NOTIFY + 2 * NOTIFY_MULTIPLIER, 2, 2);
     assert_int_equal(f->n_notify, 0);
     f->dev.queues[2].broken = VQE_LOOP;
     virtio_queue_broken(&f->dev, 2); /* said once is enough */
-    assert_int_equal(sim_next_ns(&f->sim), UINT64_MAX);
+    assert_int_equal(sim_next_ns(&f->rig.sim), UINT64_MAX);
 
     wr(f, REG_DEVICE_STATUS, 1, 0);
     assert_int_equal(rd(f, REG_DEVICE_STATUS, 1), 0);
