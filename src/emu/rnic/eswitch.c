@@ -298,10 +298,21 @@ static void send_local(struct eswitch *s, struct vport *v, struct frame *f)
     net_loop_back(s->net, s->host, f);
 }
 
-static bool has_others(const struct eswitch *s, uint32_t number)
+/* Returns true if port @number takes a frame to a group.  The sender gets its own frame only if one
+ * of its RNICs is in the group.
+ */
+static bool takes_group(const struct eswitch *s, uint32_t number, const struct frame *f)
+{
+    const struct eth_port *p = s->ports[number].port;
+
+    return p && eswitch_is_up(s, number) && p->vid == vlan_vid(f->bytes, f->len) &&
+           (p->host != f->note.host || eth_port_is_own_group(p, f));
+}
+
+static bool any_takes_group(const struct eswitch *s, const struct frame *f)
 {
     for (uint32_t i = 0; i < s->n_ports; i++) {
-        if (i != number && s->ports[i].port)
+        if (takes_group(s, i, f))
             return true;
     }
     return false;
@@ -312,7 +323,7 @@ static void send_out(struct eswitch *s, uint32_t number, struct frame *f)
     struct eth_port *p = s->ports[number].port;
     const uint32_t bytes = f->len; /* net_send() takes the frame */
 
-    if ((f->bytes[0] & MAC_GROUP_BIT) && (has_others(s, number) || eth_port_is_own_group(p, f)))
+    if ((f->bytes[0] & MAC_GROUP_BIT) && any_takes_group(s, f))
         net_loop_copy(s->net, s->host, f);
     if (net_send(s->net, s->link_end, f)) {
         s->sent_frames++;
@@ -418,17 +429,6 @@ static void pass(struct eswitch *s, uint32_t number, const struct frame *f)
 {
     s->passed++;
     s->pass(s->world, s->ports[number].port->host, f);
-}
-
-/* Returns true if port @number takes a frame to a group.  The sender gets its own frame only if one
- * of its RNICs is in the group.
- */
-static bool takes_group(const struct eswitch *s, uint32_t number, const struct frame *f)
-{
-    const struct eth_port *p = s->ports[number].port;
-
-    return p && eswitch_is_up(s, number) && p->vid == vlan_vid(f->bytes, f->len) &&
-           (p->host != f->note.host || eth_port_is_own_group(p, f));
 }
 
 static void deliver_to_group(struct eswitch *s, const struct frame *f)

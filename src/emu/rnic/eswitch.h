@@ -88,9 +88,18 @@ struct eswitch {
     void *world;
 };
 
+/* The port of virtual function @vf, and the number of virtual functions: port 0 is the PF's. */
+static inline uint32_t eswitch_port_of_vf(uint32_t vf)
+{
+    return vf + 1;
+}
+static inline uint32_t eswitch_vfs(const struct eswitch *s)
+{
+    return s->n_ports - 1;
+}
+
 /* Initializes a switch with @n_ports ports, which no host uses.  Returns false if the arena is
- * full.
- * @pass is called with @world.
+ * full.  @pass is called with @world.
  */
 bool eswitch_init(struct eswitch *s, struct arena *a, struct net *net, uint32_t host,
                   uint32_t n_ports, void (*pass)(void *world, uint32_t host, const struct frame *f),

@@ -61,6 +61,7 @@ static struct frame *take_frame(void *ctx)
     if (b->n_taken < TAKEN)
         b->at_ns[b->n_taken++] = b->wires->trace.now_ns;
     f = frame(b->wires, u->to, mac_of(u->number), 0);
+    f->note.host = u->number;
     if (u->to == ALL)
         memset(f->bytes, 0xff, MAC_BYTES);
     return f;
@@ -331,17 +332,25 @@ static uint32_t copies_of_broadcast(struct bench *b, uint32_t from)
     return b->wires->got[0] - before;
 }
 
-static void a_broadcast_stays_if_somebody_else_is_there(void **state)
+static void a_broadcast_stays_if_somebody_takes_it(void **state)
 {
+    const struct rdl_vf_settings in_5 = {.vlan = 5}, is_down = {.state = VF_disable}, plain = {0};
     struct bench *b = *state;
 
     assert_int_equal(copies_of_broadcast(b, 1), 1);
     eswitch_leave(&b->sw, 2);
     assert_int_equal(copies_of_broadcast(b, 0), 1); /* for the guest */
     assert_int_equal(copies_of_broadcast(b, 1), 1); /* for the machine */
+    eswitch_set(&b->sw, 1, &in_5);
+    assert_int_equal(copies_of_broadcast(b, 0), 0); /* the guest is in another VLAN */
+    eswitch_set(&b->sw, 1, &is_down);
+    assert_int_equal(copies_of_broadcast(b, 0), 0);
+    eswitch_set(&b->sw, 1, &plain);
+    assert_int_equal(copies_of_broadcast(b, 0), 1);
     eswitch_leave(&b->sw, 1);
     assert_int_equal(copies_of_broadcast(b, 0), 0);
-    assert_int_equal(b->wires->got[1], 4); /* all left by the cable */
+    assert_int_equal(net_drops_sum(b->sw.drops), 0);
+    assert_int_equal(b->wires->got[1], 7); /* all left by the cable */
 }
 
 static void bytes_are_counted_with_the_tag(void **state)
@@ -434,7 +443,7 @@ int main(void)
         T(a_new_maximum_counts_from_now_on),
         T(frames_between_functions_follow_each_other_in_100_ns),
         T(a_new_guarantee_counts_from_now_on),
-        T(a_broadcast_stays_if_somebody_else_is_there),
+        T(a_broadcast_stays_if_somebody_takes_it),
         T(bytes_are_counted_with_the_tag),
         T(the_vlan_of_a_guest_comes_back),
         T(a_frame_to_a_guest_that_is_gone_finds_nobody),
