@@ -18,9 +18,48 @@
 
 /* --- The pool --------------------------------------------------------------------------------- */
 
-static bool is_free(const struct host *m, uint32_t vf)
+_Static_assert(RDL_HOSTS_MAX < 56u << 8, "10.200.0.0 to 10.255.255.255 have room for each machine");
+
+/* Sets the addresses that VF @vf of @m has on the wire: 10.200.M.V and fd00::M:V, or 10.201.M.V and
+ * so on for machines with a number M above 255.
+ */
+static void wire_addresses(const struct host *m, uint32_t vf, uint8_t ret[GUEST_GIDS][GID_BYTES])
 {
-    return !m->port.sw->ports[vf + 1].port;
+    const uint8_t high = (uint8_t)((m->index + 1) >> 8), low = (uint8_t)(m->index + 1),
+                  function = (uint8_t)(vf + 1);
+
+    gid_from_ipv4(ret[0], (uint8_t[]){10, 200 + high, low, function});
+    memset(ret[1], 0, GID_BYTES);
+    ret[1][0] = 0xfd;
+    ret[1][GID_BYTES - 4] = high;
+    ret[1][GID_BYTES - 3] = low;
+    ret[1][GID_BYTES - 1] = function;
+}
+
+/* Returns the place of @gid in @list; GUEST_GIDS: it is not there. */
+static uint32_t place_in(uint8_t (*list)[GID_BYTES], const uint8_t gid[GID_BYTES])
+{
+    uint32_t i = 0;
+
+    while (i < GUEST_GIDS && memcmp(list[i], gid, GID_BYTES) != 0)
+        i++;
+    return i;
+}
+
+/* Returns true if VF @vf of @m has no guest, and no host was given one of its addresses. */
+static bool is_free(const struct lab_state *w, const struct host *m, uint32_t vf)
+{
+    uint8_t wire[GUEST_GIDS][GID_BYTES];
+    bool is_given = false;
+
+    wire_addresses(m, vf, wire);
+    for (uint32_t i = 0; i < GUEST_GIDS; i++) {
+        const uint32_t host = lab_peer_of(w, wire[i]);
+
+        is_given = is_given || (host != EV_HOST_NONE &&
+                                place_in(w->hosts[host]->guest.config.gid, wire[i]) < GUEST_GIDS);
+    }
+    return !is_given && !m->port.sw->ports[eswitch_port_of_vf(vf)].port;
 }
 
 /* Finds a free function in the pool of @m, which grows by one function if there is none.  Returns
@@ -32,7 +71,7 @@ static bool take_function(struct lab_state *w, struct host *m, uint32_t *ret)
     const uint32_t most = machine_enabled_vfs(m);
 
     for (uint32_t vf = 0; vf < most; vf++) {
-        if (!is_free(m, vf))
+        if (!is_free(w, m, vf))
             continue;
         if (vf >= p->size) {
             p->size = vf + 1;
@@ -46,18 +85,6 @@ static bool take_function(struct lab_state *w, struct host *m, uint32_t *ret)
 }
 
 /* --- Mapping ---------------------------------------------------------------------------------- */
-
-/* Sets the addresses that VF @vf of @m has on the wire: 10.200.M.V and fd00::M:V. */
-static void wire_addresses(const struct host *m, uint32_t vf, uint8_t ret[GUEST_GIDS][GID_BYTES])
-{
-    const uint8_t machine = (uint8_t)(m->index + 1), function = (uint8_t)(vf + 1);
-
-    gid_from_ipv4(ret[0], (uint8_t[]){10, 200, machine, function});
-    memset(ret[1], 0, GID_BYTES);
-    ret[1][0] = 0xfd;
-    ret[1][GID_BYTES - 3] = machine;
-    ret[1][GID_BYTES - 1] = function;
-}
 
 /* Sets the GID table of the device of @r to @gids: no queue pair uses it. */
 static void set_gids(struct vrnic *r, uint8_t gids[GUEST_GIDS][GID_BYTES])
@@ -103,7 +130,7 @@ static void map(struct vrnic *r, uint32_t vf)
     wire_addresses(m, vf, r->wire);
     TRACE(&w->trace, vrnic_map, .host = h->index, .vf = vf, .name = ev_str(m->name),
           .addr = ev_str(addr_text(r->wire[0], text)));
-    eswitch_join(m->port.sw, vf + 1, &h->port);
+    eswitch_join(m->port.sw, eswitch_port_of_vf(vf), &h->port);
     if (m->device.fn->sriov)
         vf_attach(m->device.fn, vf, h->device.fn);
     set_gids(r, r->wire);
@@ -122,7 +149,7 @@ static void unmap(struct vrnic *r)
     set_gids(r, h->guest.config.gid);
     if (m->device.fn->sriov)
         vf_attach(m->device.fn, r->vf, NULL);
-    eswitch_leave(m->port.sw, r->vf + 1);
+    eswitch_leave(m->port.sw, eswitch_port_of_vf(r->vf));
     r->vf = VRNIC_UNMAPPED;
 }
 
@@ -193,28 +220,32 @@ static enum rdl_status find(void *ctx, const uint8_t gid[GID_BYTES], uint8_t ret
     return RDL_OK;
 }
 
+/* Replaces @gid, the virtual address of a virtual RNIC with a function, by that on the wire; or the
+ * other way.
+ */
+static void replace(const struct vrnic *r, uint8_t gid[GID_BYTES], bool by_wire)
+{
+    struct vrnic *peer = owner_of(r->world, gid);
+    uint8_t(*virtual)[GID_BYTES], (*wire)[GID_BYTES];
+    uint32_t i;
+
+    if (!peer || peer->vf == VRNIC_UNMAPPED)
+        return;
+    virtual = peer->host->guest.config.gid;
+    wire = peer->wire;
+    i = place_in(by_wire ? virtual : wire, gid);
+    if (i < GUEST_GIDS)
+        memcpy(gid, by_wire ? wire[i] : virtual[i], GID_BYTES);
+}
+
 static void wire(const void *ctx, uint8_t gid[GID_BYTES])
 {
-    const struct vrnic *r = ctx, *peer = owner_of(r->world, gid);
-
-    for (uint32_t i = 0; peer && peer->vf != VRNIC_UNMAPPED && i < GUEST_GIDS; i++) {
-        if (memcmp(peer->host->guest.config.gid[i], gid, GID_BYTES) != 0)
-            continue;
-        memcpy(gid, peer->wire[i], GID_BYTES);
-        return;
-    }
+    replace(ctx, gid, true);
 }
 
 static void unwire(const void *ctx, uint8_t gid[GID_BYTES])
 {
-    const struct vrnic *r = ctx, *peer = owner_of(r->world, gid);
-
-    for (uint32_t i = 0; peer && peer->vf != VRNIC_UNMAPPED && i < GUEST_GIDS; i++) {
-        if (memcmp(peer->wire[i], gid, GID_BYTES) != 0)
-            continue;
-        memcpy(gid, peer->host->guest.config.gid[i], GID_BYTES);
-        return;
-    }
+    replace(ctx, gid, false);
 }
 
 const struct verbs_layer layer_ops = {create, gone, find, wire, unwire};

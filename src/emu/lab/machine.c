@@ -57,24 +57,25 @@ static void pass(void *world, uint32_t host, const struct frame *f)
     eth_port_deliver(&h->port, f);
 }
 
-/* The machine that @c names, or NULL. */
-static const struct host *machine_of(const struct lab_state *w, const struct rdl_host_config *c)
-{
-    const struct host *m = lab_host_named(w, c->on);
-
-    return m && host_is_machine(m) ? m : NULL;
-}
-
 uint32_t machine_enabled_vfs(const struct host *m)
 {
     const struct sriov *s = m->device.fn->sriov;
 
-    return s ? sriov_count(s) : m->port.sw->n_ports - 1;
+    return s ? sriov_count(s) : eswitch_vfs(m->port.sw);
+}
+
+/* The port of virtual function @vf of @m, or NULL if @m is no machine or has no such function. */
+static struct vport *function_of(const struct host *m, uint32_t vf)
+{
+    if (!m || !host_is_machine(m) || vf >= eswitch_vfs(m->port.sw))
+        return NULL;
+    return &m->port.sw->ports[eswitch_port_of_vf(vf)];
 }
 
 enum rdl_status machine_check(const struct lab_state *w, const struct rdl_host_config *c)
 {
     const struct host *m;
+    const struct vport *v;
 
     if (c->idle_vfs > c->vfs || c->pool > c->vfs || (c->on && c->vfs > 0) ||
         (!c->on && (c->vf > 0 || c->vrnic)) || c->group > RDL_GROUPS_MAX ||
@@ -84,21 +85,22 @@ enum rdl_status machine_check(const struct lab_state *w, const struct rdl_host_c
         return RDL_ERR_UNSUPPORTED;
     if (!c->on)
         return RDL_OK;
-    m = machine_of(w, c);
-    if (m && c->vrnic)
-        return RDL_OK;
-    if (!m || c->vf >= m->port.sw->n_ports - 1)
+    m = lab_host_named(w, c->on);
+    v = function_of(m, c->vf);
+    if (!v)
         return RDL_ERR_NOT_FOUND;
-    if (m->port.sw->ports[c->vf + 1].port)
+    if (c->vrnic)
+        return RDL_OK;
+    if (v->port)
         return RDL_ERR_BUSY;
     return c->vf < machine_enabled_vfs(m) ? RDL_OK : RDL_ERR_NO_DEVICE;
 }
 
 const uint8_t *machine_mac(const struct lab_state *w, const struct rdl_host_config *c)
 {
-    const struct host *m = c->on && !c->vrnic ? machine_of(w, c) : NULL;
+    const struct host *m = c->on && !c->vrnic ? lab_host_named(w, c->on) : NULL;
 
-    return m && c->vf < m->port.sw->n_ports - 1 ? eswitch_mac(m->port.sw, c->vf + 1) : NULL;
+    return function_of(m, c->vf) ? eswitch_mac(m->port.sw, eswitch_port_of_vf(c->vf)) : NULL;
 }
 
 bool machine_join(struct lab_state *w, struct host *h, const struct rdl_host_config *c)
@@ -108,7 +110,7 @@ bool machine_join(struct lab_state *w, struct host *h, const struct rdl_host_con
     if (c->vrnic)
         return layer_join(w, h, c);
     if (c->on) {
-        eswitch_join(machine_of(w, c)->port.sw, c->vf + 1, &h->port);
+        eswitch_join(lab_host_named(w, c->on)->port.sw, eswitch_port_of_vf(c->vf), &h->port);
         return true;
     }
     if (c->vfs == 0)
@@ -128,7 +130,7 @@ void machine_introduce(struct lab_state *w, struct host *h, const struct rdl_hos
 
     if (host_is_machine(h)) {
         TRACE(&w->trace, machine_up, .host = h->index, .name = ev_str(h->name),
-              .vfs = s->n_ports - 1);
+              .vfs = eswitch_vfs(s));
         st = guest_iov_set(&h->guest, c->vfs - c->idle_vfs, false);
         /* Without feature SR_IOV, or without room for their BARs, there are none. */
         RDL_ASSERT(st == RDL_OK || st == RDL_ERR_UNSUPPORTED || st == RDL_ERR_NOMEM);
@@ -165,9 +167,7 @@ static enum rdl_status find(const struct rdl_lab *lab, rdl_host machine, uint32_
     *ret = lab_host(lab->state, machine.raw);
     if (!*ret)
         return RDL_ERR_STALE;
-    if (!host_is_machine(*ret) || vf >= (*ret)->port.sw->n_ports - 1)
-        return RDL_ERR_NOT_FOUND;
-    return RDL_OK;
+    return function_of(*ret, vf) ? RDL_OK : RDL_ERR_NOT_FOUND;
 }
 
 enum rdl_status rdl_vf_get(const struct rdl_lab *lab, rdl_host machine, uint32_t vf,
@@ -177,7 +177,7 @@ enum rdl_status rdl_vf_get(const struct rdl_lab *lab, rdl_host machine, uint32_t
     const enum rdl_status st = find(lab, machine, vf, &m);
 
     if (st == RDL_OK)
-        *ret = m->port.sw->ports[vf + 1].set;
+        *ret = function_of(m, vf)->set;
     return st;
 }
 
@@ -195,6 +195,7 @@ enum rdl_status rdl_vf_set(struct rdl_lab *lab, rdl_host machine, uint32_t vf,
     struct host *m, *h;
     enum rdl_status st = find(lab, machine, vf, &m);
     struct eswitch *s;
+    uint32_t port;
     bool was_up;
 
     if (st == RDL_OK && !is_sound(to))
@@ -202,14 +203,15 @@ enum rdl_status rdl_vf_set(struct rdl_lab *lab, rdl_host machine, uint32_t vf,
     if (st != RDL_OK)
         return st;
     s = m->port.sw;
-    h = host_at(w, s, vf + 1);
-    was_up = eswitch_is_up(s, vf + 1);
+    port = eswitch_port_of_vf(vf);
+    h = host_at(w, s, port);
+    was_up = eswitch_is_up(s, port);
     lab_act(w);
     TRACE(&w->trace, vf_set, .host = m->index, .vf = vf, .mac = ld_be(to->mac, MAC_BYTES),
           .vlan = to->vlan, .qos = to->qos, .state = to->state, .spoofchk = to->spoofchk,
           .trust = to->trust, .max_tx = to->max_tx_bps, .min_tx = to->min_tx_bps);
-    eswitch_set(s, vf + 1, to);
-    if (h && eswitch_is_up(s, vf + 1) != was_up)
+    eswitch_set(s, port, to);
+    if (h && eswitch_is_up(s, port) != was_up)
         host_link_changed(h, !was_up);
     lab_done(w);
     return RDL_OK;

@@ -16,6 +16,8 @@
 #include "emu/lab/layer.h"
 #include "emu/rnic/eswitch.h"
 #include "emu/trace/event.h"
+#include "emu/wire/addr.h"
+#include "rdmalab/inspect.h"
 #include "rdmalab/trace.h"
 #include "testbed/testbed.h"
 
@@ -70,8 +72,8 @@ static void messages(struct rdl_lab *lab, const struct testbed_side side[2])
     assert_int_equal(rdl_run(lab, RDL_NEVER, none), RDL_OK);
 }
 
-/* Two guests on two machines, and what happened from their first post on. */
-static void run(bool vrnic, uint32_t device, struct seen *ret)
+/* Makes two guests on two machines, and connects them. */
+static struct rdl_lab *two_guests(bool vrnic, uint32_t device, struct testbed_side side[2])
 {
     const struct rdl_lab_config config = {.seed = 1, .check_invariants = true};
     const struct testbed_config bed = {
@@ -85,8 +87,6 @@ static void run(bool vrnic, uint32_t device, struct seen *ret)
         .retry_cnt = 7,
         .rnr_retry = 7};
     const struct rdl_link_config cable = {.a = "m1", .b = "m2", .latency_ns = 500};
-    struct testbed_side side[2] = {{.qpn = 0}, {.qpn = 0}};
-    struct rdl_listener *listener;
     struct rdl_lab *lab;
     rdl_host machine;
     rdl_link link;
@@ -102,6 +102,7 @@ static void run(bool vrnic, uint32_t device, struct seen *ret)
         const struct rdl_host_config g = {
             .name = i ? "g2" : "g1", .on = i ? "m2" : "m1", .vrnic = vrnic, .device = device};
 
+        side[i] = (struct testbed_side){.qpn = 0};
         assert_int_equal(rdl_host_add(lab, &g, &side[i].host), RDL_OK);
         assert_int_equal(testbed_side_memory(lab, &side[i], &bed), RDL_OK);
         assert_int_equal(testbed_side_qp(lab, &side[i], &bed, true), RDL_OK);
@@ -109,6 +110,16 @@ static void run(bool vrnic, uint32_t device, struct seen *ret)
     for (uint32_t i = 0; i < 2; i++)
         assert_int_equal(testbed_side_connect(lab, &side[i], &side[1 - i], &bed, i), RDL_OK);
     assert_int_equal(rdl_run(lab, RDL_NEVER, none), RDL_OK);
+    return lab;
+}
+
+/* What happens to two guests from their first post on. */
+static void run(bool vrnic, uint32_t device, struct seen *ret)
+{
+    struct testbed_side side[2];
+    struct rdl_lab *lab = two_guests(vrnic, device, side);
+    struct rdl_listener *listener;
+
     *ret = (struct seen){.from_ns = rdl_now_ns(lab)};
     for (uint32_t i = 0; i < 2; i++)
         ret->accesses[i] = lab->state->hosts[2 + i]->n_reads + lab->state->hosts[2 + i]->n_writes;
@@ -137,6 +148,116 @@ static void nothing_is_in_the_data_path(void **state)
     }
 }
 
+/* --- Addresses -------------------------------------------------------------------------------- */
+
+/* Fails unless the device's answer about the queue pair of @of has the virtual address of @peer. */
+static void check_query(struct rdl_lab *lab, const struct testbed_side *of,
+                        const struct testbed_side *peer)
+{
+    uint8_t gid[GID_BYTES], mac[MAC_BYTES];
+    struct rdl_response rsp;
+    struct rdl_qp_info info;
+
+    assert_int_equal(rdl_query_qp(lab, of->qp), RDL_OK);
+    assert_int_equal(rdl_wait(lab, of->host, none, &rsp), RDL_OK);
+    assert_int_equal(rdl_qp_info(lab, of->qp, &info), RDL_OK);
+    assert_int_equal(rdl_host_address(lab, peer->host, 0, gid, mac), RDL_OK);
+    assert_memory_equal(info.attr.ah.dgid, gid, GID_BYTES);
+}
+
+static void must_end(struct rdl_lab *lab, rdl_host host, enum rdl_status asked)
+{
+    struct rdl_response rsp;
+
+    assert_int_equal(asked, RDL_OK);
+    assert_int_equal(rdl_wait(lab, host, none, &rsp), RDL_OK);
+}
+
+static void a_query_has_the_address_that_the_program_gave(void **state)
+{
+    static const uint32_t devices[] = {DEVICE_virtio, DEVICE_pvrdma};
+
+    (void)state;
+    for (uint32_t i = 0; i < 2; i++) {
+        struct testbed_side side[2];
+        struct rdl_lab *lab = two_guests(true, devices[i], side);
+        const rdl_host g2 = side[1].host;
+
+        check_query(lab, &side[0], &side[1]);
+        must_end(lab, g2, rdl_destroy_qp(lab, side[1].qp));
+        must_end(lab, g2, rdl_destroy_cq(lab, side[1].cq));
+        must_end(lab, g2, rdl_dereg_mr(lab, side[1].mr));
+        must_end(lab, g2, rdl_dealloc_pd(lab, side[1].pd));
+        assert_int_equal(lab->state->hosts[3]->vrnic->vf, VRNIC_UNMAPPED);
+        check_query(lab, &side[0], &side[1]);
+        rdl_lab_free(lab);
+    }
+}
+
+/* Adds machine @name with two functions, and the guest "g" on it with an object. */
+static void add_guest(struct rdl_lab *lab, const char *name)
+{
+    const struct rdl_host_config m = {.name = name, .vfs = 2};
+    const struct rdl_host_config g = {.name = "g", .on = name, .vrnic = true};
+    rdl_host host;
+    rdl_pd pd;
+
+    assert_int_equal(rdl_host_add(lab, &m, &host), RDL_OK);
+    assert_int_equal(rdl_host_add(lab, &g, &host), RDL_OK);
+    must_end(lab, host, rdl_alloc_pd(lab, host, NULL, &pd));
+}
+
+static void check_text(const struct rdl_lab *lab, const char *path, const char *text)
+{
+    struct rdl_value v;
+    size_t at;
+
+    assert_int_equal(rdl_inspect(lab, path, &v, &at), RDL_OK);
+    assert_string_equal(v.text, text);
+}
+
+static void a_machine_with_a_large_number_has_addresses_of_its_own(void **state)
+{
+    const struct rdl_lab_config config = {.seed = 1};
+    struct rdl_lab *lab;
+    rdl_host host;
+
+    (void)state;
+    assert_int_equal(rdl_lab_new(&config, &lab), RDL_OK);
+    for (uint32_t i = 0; i < 260; i++) {
+        char name[8];
+        const struct rdl_host_config c = {.name = name, .device = DEVICE_none};
+
+        snprintf(name, sizeof(name), "h%u", i);
+        assert_int_equal(rdl_host_add(lab, &c, &host), RDL_OK);
+    }
+    add_guest(lab, "m");
+    check_text(lab, "g.vrnic.wire[0]", "10.201.5.1");
+    check_text(lab, "g.vrnic.wire[1]", "fd00::105:1");
+    rdl_lab_free(lab);
+}
+
+/* Whoever is given an address on the wire of VF 0 keeps it: VF 0 is not used. */
+static void an_address_that_a_host_was_given_is_its_own(void **state)
+{
+    static const char *const given[] = {"10.200.2.1", "fd00::2:1"};
+    const struct rdl_lab_config config = {.seed = 1};
+
+    (void)state;
+    for (uint32_t i = 0; i < 2; i++) {
+        struct rdl_host_config c = {.name = "h1"};
+        struct rdl_lab *lab;
+        rdl_host host;
+
+        assert_true(addr_parse(given[i], i ? c.ipv6 : c.ipv4));
+        assert_int_equal(rdl_lab_new(&config, &lab), RDL_OK);
+        assert_int_equal(rdl_host_add(lab, &c, &host), RDL_OK);
+        add_guest(lab, "m");
+        check_text(lab, "g.vrnic.wire[0]", "10.200.2.2");
+        rdl_lab_free(lab);
+    }
+}
+
 /* --- The pool --------------------------------------------------------------------------------- */
 
 #define GUESTS    12u
@@ -149,8 +270,8 @@ struct guest_model {
     uint32_t n;
 };
 
-/* Functions in use; each has one guest, and each guest with objects has one. */
-static uint32_t check_pool(const struct rdl_lab *lab, const struct guest_model *g)
+/* Fails unless each function in use has one guest, and exactly the guests with objects have one. */
+static void check_pool(const struct rdl_lab *lab, const struct guest_model *g)
 {
     const struct eswitch *s = lab->state->hosts[0]->port.sw;
     uint32_t used = 0;
@@ -162,14 +283,13 @@ static uint32_t check_pool(const struct rdl_lab *lab, const struct guest_model *
         assert_int_equal(mapped, g[i].n > 0);
         assert_int_equal(h->guest.verbs.n_of_device, g[i].n);
         if (mapped)
-            assert_ptr_equal(s->ports[h->vrnic->vf + 1].port, &h->port);
+            assert_ptr_equal(s->ports[eswitch_port_of_vf(h->vrnic->vf)].port, &h->port);
         used += mapped;
     }
     for (uint32_t i = 1; i < s->n_ports; i++)
         used -= s->ports[i].port != NULL;
     assert_int_equal(used, 0);
     assert_true(lab->state->hosts[0]->pool.size <= FUNCTIONS);
-    return used;
 }
 
 static void a_function_has_one_guest(void **state)
@@ -219,6 +339,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nothing_is_in_the_data_path),
+        cmocka_unit_test(a_query_has_the_address_that_the_program_gave),
+        cmocka_unit_test(a_machine_with_a_large_number_has_addresses_of_its_own),
+        cmocka_unit_test(an_address_that_a_host_was_given_is_its_own),
         cmocka_unit_test(a_function_has_one_guest),
     };
 

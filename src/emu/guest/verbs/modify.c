@@ -110,7 +110,6 @@ static enum rdl_status check_modify(const struct guest_qp *qp, const struct rdl_
 enum rdl_status modify_send(struct guest_qp *qp)
 {
     struct verbs *v = qp->o.verbs;
-
     struct rdl_qp_attr attr = v->request.attr;
 
     if (v->request.mask & QPA_AV)

@@ -219,23 +219,23 @@ void verbs_modified(struct guest_qp *qp)
     modify_apply(qp);
 }
 
-/* Takes over @attr; a GID on the wire stays the virtual one of the program. */
-static void keep_virtual(struct guest_qp *qp, const struct rdl_qp_attr *attr)
+/* Takes over @attr; below a layer the GID stays the one of the program, also if the peer, and with
+ * it the address on the wire, is gone.
+ */
+static void take_over(struct guest_qp *qp, const struct rdl_qp_attr *attr)
 {
-    uint8_t dgid[GID_BYTES], wire[GID_BYTES];
+    uint8_t dgid[GID_BYTES];
 
     memcpy(dgid, qp->attr.ah.dgid, GID_BYTES);
-    memcpy(wire, dgid, GID_BYTES);
-    verbs_wire(qp->o.verbs, wire);
     qp->attr = *attr;
-    if (memcmp(attr->ah.dgid, wire, GID_BYTES) == 0)
+    if (qp->o.verbs->config.layer)
         memcpy(qp->attr.ah.dgid, dgid, GID_BYTES);
 }
 
 void verbs_queried(struct guest_qp *qp, const struct rdl_qp_attr *attr)
 {
     answered(qp->o.verbs, VERBS_QUERY_QP);
-    keep_virtual(qp, attr);
+    take_over(qp, attr);
 }
 
 void verbs_queried_port(struct verbs *v, const struct verbs_port *port)

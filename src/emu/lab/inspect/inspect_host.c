@@ -253,7 +253,7 @@ static void visit_host(const struct inode *n, struct visit *v)
     if (h->vrnic)
         inspect_child(v, CHILD_host_vrnic, *n);
     if (host_is_machine(h)) {
-        inspect_child(v, CHILD_host_vfs, inspect_list_of(n, h->port.sw->n_ports - 1, inspect_nth));
+        inspect_child(v, CHILD_host_vfs, inspect_list_of(n, eswitch_vfs(h->port.sw), inspect_nth));
         inspect_child(v, CHILD_host_eswitch, *n);
     }
     if (inspect_is_pvrdma(n))

@@ -143,7 +143,7 @@ void visit_vf(const struct inode *n, struct visit *v)
 {
     static const struct eth_port nobody;
     const struct eswitch *s = n->host->port.sw;
-    const uint32_t number = (uint32_t)n->index + 1;
+    const uint32_t number = eswitch_port_of_vf((uint32_t)n->index);
     const struct vport *p = &s->ports[number];
     const struct eth_port *port = p->port ? p->port : &nobody;
     const uint8_t *mac = eswitch_mac(s, number);
