@@ -15,16 +15,19 @@
 
 #include "rdmalab/lab.h"
 
+/* Unit of `ip link` for rates, in bit/s. */
+#define RDL_VF_RATE_UNIT UINT64_C(1000000)
+
 /* Settings of a virtual function by its machine's administrator: `ip link set DEV vf N ...`. */
 struct rdl_vf_settings {
     uint8_t mac[6];      /* its MAC; all 0: that of its guest */
     uint32_t state;      /* enum vf_state */
     uint64_t max_tx_bps; /* most that it sends, in bit/s; 0: no limit */
     uint64_t min_tx_bps; /* rate in bit/s up to which it goes first; 0: no guarantee */
-    uint32_t vlan,
-        qos;       /* VLAN and priority of its tags, see rdl_host_config.vlan; 0: its guest's */
-    bool spoofchk; /* frames with another source MAC are dropped */
-    bool trust;    /* its guest may choose a MAC other than @mac */
+    uint32_t vlan;       /* VLAN of its tags, see rdl_host_config.vlan; 0: its guest's */
+    uint32_t qos;        /* priority in these tags */
+    bool spoofchk;       /* frames with another source MAC are dropped */
+    bool trust;          /* its guest may choose a MAC other than @mac */
 };
 
 /* Reads or changes the settings of virtual function @vf of @machine.  A new VF has spoofchk, and

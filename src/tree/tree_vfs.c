@@ -4,9 +4,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "rdmalab/machine.h"
 #include "tree/tree.h"
-
-#define MBIT UINT64_C(1000000)
 
 static bool is_of_machine(const struct rdl_lab *lab, const char *path)
 {
@@ -23,7 +22,7 @@ static void print_rate(FILE *out, const struct rdl_lab *lab, const char *vf, enu
     const uint64_t rate = tree_number(lab, vf, id);
 
     if (rate > 0)
-        fprintf(out, ", %s %" PRIu64 "Mbps", leaf_rows[id].key, rate / MBIT);
+        fprintf(out, ", %s %" PRIu64 "Mbps", leaf_rows[id].key, rate / RDL_VF_RATE_UNIT);
 }
 
 static const char *on_off(const struct rdl_lab *lab, const char *vf, enum leaf_id id)

@@ -377,12 +377,8 @@ static bool read_host(struct session *s, const struct step *st, struct rdl_host_
         (void)mac_parse(step_text(st, "mac"), ret->mac); /* checked by the parser */
     read_address(st, "ip", ret->ipv4);
     read_address(st, "ip6", ret->ipv6);
-    if (step_has(st, "qos") && !step_has(st, "vlan")) {
-        session_fail(s, step_span(st, "qos", 0), "frames without a tag have no priority");
-        return diag_remedy(&s->diag, "vlan=5 qos=3");
-    }
-    return device_takes(s, st, ret->device) && read_pkeys(s, st, ret) &&
-           read_dev_caps(s, st, ret) && features_are_sound(s, st, ret) &&
+    return verb_priority_fits(s, st, ret->vlan) && device_takes(s, st, ret->device) &&
+           read_pkeys(s, st, ret) && read_dev_caps(s, st, ret) && features_are_sound(s, st, ret) &&
            sizes_are_sound(s, st, ret);
 }
 

@@ -194,16 +194,14 @@ static bool read_path(struct session *s, const struct step *st, rdl_host from, r
     return read_source(s, st, p);
 }
 
-/* Inserts the tag of vlan= and qos=, or of the sender's port.  Returns the new length. */
-static size_t push_tag(const struct session *s, const struct step *st, rdl_host from,
-                       uint8_t *frame, size_t n)
+/* Reads the tag of vlan= and qos=, or of the port of @from.  *@ret_vlan 0: none. */
+static bool read_tag(struct session *s, const struct step *st, rdl_host from, uint32_t *ret_vlan,
+                     uint32_t *ret_pcp)
 {
-    uint32_t vlan, pcp;
-
-    rdl_host_vlan(s->lab, from, &vlan, &pcp);
-    vlan = (uint32_t)step_number_or(st, "vlan", vlan);
-    pcp = (uint32_t)step_number_or(st, "qos", pcp);
-    return vlan ? vlan_push(frame, n, vlan_tci(vlan, pcp)) : n;
+    rdl_host_vlan(s->lab, from, ret_vlan, ret_pcp);
+    *ret_vlan = (uint32_t)step_number_or(st, "vlan", *ret_vlan);
+    *ret_pcp = (uint32_t)step_number_or(st, "qos", *ret_pcp);
+    return verb_priority_fits(s, st, *ret_vlan);
 }
 
 bool run_inject(struct session *s, const struct step *st)
@@ -214,13 +212,15 @@ bool run_inject(struct session *s, const struct step *st)
     uint8_t frame[FRAME_BYTES_MAX], payload[PAYLOAD_BYTES_MAX];
     struct packet p = {.payload_bytes = 0};
     rdl_host from = {0}, to = {0};
+    uint32_t vlan = 0, pcp = 0;
     enum rdl_status status;
     uint8_t *at;
     size_t n;
 
     if (!read_payload(s, st, payload, &p.payload_bytes) || !read_bth(s, st, &p) ||
         !read_extensions(s, st, &p) || !resolve_host(&in, st, "from", &from, &s->diag) ||
-        !read_to(s, st, &to) || !read_path(s, st, from, to, &p))
+        !read_to(s, st, &to) || !read_path(s, st, from, to, &p) ||
+        !read_tag(s, st, from, &vlan, &pcp))
         return false;
     if (icrc == ICRC_RXE && p.bth.opcode != OP_RC_FLUSH) {
         session_fail(s, step_span(st, "icrc", 0), "rxe writes the right ICRC for other packets");
@@ -235,7 +235,8 @@ bool run_inject(struct session *s, const struct step *st)
         frame[n - 1] ^= 1;
     if (icrc == ICRC_RXE)
         st_le32(frame + n - ICRC_BYTES, packet_icrc_of_rxe(frame, n - ICRC_BYTES));
-    n = push_tag(s, st, from, frame, n);
+    if (vlan)
+        n = vlan_push(frame, n, vlan_tci(vlan, pcp));
     status = rdl_inject_from(s->lab, from, frame, n, wrong);
     if (status != RDL_OK)
         return session_fail_status(s, st->at, "inject", status);

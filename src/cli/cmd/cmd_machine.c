@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The commands vf and centre: rules for virtual functions, and for virtual RNICs. */
 #include "cli/cmd/commands.h"
+#include "cli/cmd/verb.h"
 #include "cli/session/resolve.h"
 #include "emu/base/assert.h"
 #include "emu/wire/addr.h"
@@ -8,8 +9,6 @@
 #include "rdmalab/machine.h"
 #include "rdmalab/pci.h"
 #include "tree/tree.h"
-
-#define MBIT UINT64_C(1000000)
 
 /* Parameters that `vf set` changes. */
 static const char *const settings[] = {"mac",         "vlan",     "qos",   "max_tx_rate",
@@ -86,8 +85,10 @@ static void read_settings(const struct step *st, struct rdl_vf_settings *set)
         (void)mac_parse(step_text(st, "mac"), set->mac); /* checked by the parser */
     set->vlan = (uint32_t)step_number_or(st, "vlan", set->vlan);
     set->qos = set->vlan ? (uint32_t)step_number_or(st, "qos", set->qos) : 0;
-    set->max_tx_bps = step_number_or(st, "max_tx_rate", set->max_tx_bps / MBIT) * MBIT;
-    set->min_tx_bps = step_number_or(st, "min_tx_rate", set->min_tx_bps / MBIT) * MBIT;
+    set->max_tx_bps =
+        step_number_or(st, "max_tx_rate", set->max_tx_bps / RDL_VF_RATE_UNIT) * RDL_VF_RATE_UNIT;
+    set->min_tx_bps =
+        step_number_or(st, "min_tx_rate", set->min_tx_bps / RDL_VF_RATE_UNIT) * RDL_VF_RATE_UNIT;
     set->spoofchk = step_number_or(st, "spoofchk", set->spoofchk) != 0;
     set->trust = step_number_or(st, "trust", set->trust) != 0;
     set->state = (uint32_t)step_number_or(st, "state", set->state);
@@ -137,11 +138,7 @@ static bool settings_are_sound(struct session *s, const struct step *st,
         session_fail(s, st->at, "min_tx_rate would be above max_tx_rate");
         return diag_remedy(&s->diag, "max_tx_rate=0 sets no limit");
     }
-    if (step_has(st, "qos") && set->vlan == 0) {
-        session_fail(s, step_span(st, "qos", 0), "frames without a tag have no priority");
-        return diag_remedy(&s->diag, "vlan=5 qos=3");
-    }
-    return true;
+    return verb_priority_fits(s, st, set->vlan);
 }
 
 /* Changes the settings of a function. */

@@ -176,6 +176,14 @@ bool verb_destroyed(struct session *s, const struct step *st, const char *param,
     return status == RDL_OK || session_fail_status(s, st->at, st->cmd->name, status);
 }
 
+bool verb_priority_fits(struct session *s, const struct step *st, uint32_t vlan)
+{
+    if (vlan > 0 || !step_has(st, "qos"))
+        return true;
+    session_fail(s, step_span(st, "qos", 0), "frames without a tag have no priority");
+    return diag_remedy(&s->diag, "vlan=5 qos=3");
+}
+
 bool verb_fail_address(struct session *s, const struct step *st, const char *param, uint32_t index,
                        enum rdl_status status)
 {

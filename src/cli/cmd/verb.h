@@ -76,6 +76,9 @@ bool verb_destroyed(struct session *s, const struct step *st, const char *param,
 bool verb_address(struct session *s, const struct step *st, const char *param, rdl_host from,
                   struct rdl_ah_attr *ah);
 
+/* Fails if @st gives qos= and its frames have no tag: @vlan is 0. */
+bool verb_priority_fits(struct session *s, const struct step *st, uint32_t vlan);
+
 /* Fails because of @status of rdl_wire_address() or rdl_peer_address(): parameter @param of @st
  * names a host without the address number @index.
  */

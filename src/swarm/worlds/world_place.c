@@ -3,12 +3,11 @@
 
 #include <inttypes.h>
 
+#include "emu/base/text.h"
 #include "emu/facts/enum/vf_state.h"
 #include "emu/facts/enum_table.h"
 #include "rdmalab/inspect.h"
 #include "rdmalab/machine.h"
-
-#define MBIT UINT64_C(1000000)
 
 const char *world_place_command(const struct world_place *p)
 {
@@ -20,24 +19,24 @@ const char *world_place_command(const struct world_place *p)
 void world_place_config(const struct world_place *p, struct rdl_host_config *c,
                         char machine[RDL_NAME_BYTES], char words[PLACE_BYTES])
 {
-    char pool[RDL_NAME_BYTES] = "";
+    struct text t = text_on(words, PLACE_BYTES);
 
-    words[0] = '\0';
-    if (p->pool)
-        snprintf(pool, sizeof(pool), " pool=%u", p->pool);
     if (p->vfs) {
         c->vfs = p->vfs;
         c->pool = p->pool;
-        snprintf(words, PLACE_BYTES, " vfs=%u%s", p->vfs, pool);
+        text_addf(&t, " vfs=%u", p->vfs);
+        if (p->pool)
+            text_addf(&t, " pool=%u", p->pool);
     } else if (p->on) {
         snprintf(machine, RDL_NAME_BYTES, "h%u", p->on);
         c->on = machine;
         c->vrnic = p->has_vrnic;
         c->vf = p->has_vrnic ? 0 : p->vf;
+        text_addf(&t, " on %s", machine);
         if (p->has_vrnic)
-            snprintf(words, PLACE_BYTES, " on %s vrnic", machine);
+            text_add(&t, " vrnic");
         else
-            snprintf(words, PLACE_BYTES, " on %s vf=%u", machine, p->vf);
+            text_addf(&t, " vf=%u", p->vf);
     }
 }
 
@@ -56,8 +55,9 @@ void world_set_functions(struct world_run *r, unsigned h)
         world_say(r,
                   "vf set h%u %u max_tx_rate=%" PRIu64 " min_tx_rate=%" PRIu64
                   " spoofchk=%s trust=%s state=%s",
-                  h + 1, i, f->max_tx_bps / MBIT, f->min_tx_bps / MBIT, f->spoofchk ? "on" : "off",
-                  f->trust ? "on" : "off", enum_name(&enum_vf_state, to.state));
+                  h + 1, i, f->max_tx_bps / RDL_VF_RATE_UNIT, f->min_tx_bps / RDL_VF_RATE_UNIT,
+                  f->spoofchk ? "on" : "off", f->trust ? "on" : "off",
+                  enum_name(&enum_vf_state, to.state));
         world_works(r, rdl_vf_set(r->lab, r->host[h].host, i, &to), "a function can be set");
     }
 }

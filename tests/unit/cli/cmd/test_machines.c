@@ -29,6 +29,8 @@ static const struct {
     {MACHINE, "vf set m1 4 trust=on", "m1 has no virtual function 4", "show m1.vfs"},
     {MACHINE, "vf set m1 0", "without a setting changes nothing", "help vf"},
     {MACHINE, "vf set m1 0 qos=1", "no priority", "vlan=5 qos=3"},
+    {MACHINE, "inject from=m1 to=h1 opcode=UD_SEND_ONLY dest_qpn=2 psn=0 qos=1", "no priority",
+     "vlan=5 qos=3"},
     {MACHINE, "vf set m1 0 mac=01:00:00:00:00:00", "address of a group", "lowest bit"},
     {MACHINE, "vf set m1 0 min_tx_rate=2 max_tx_rate=1", "above max_tx_rate", "max_tx_rate=0"},
     {MACHINE, "vf enable m1 0 trust=on", "vf enable takes no trust", "vf set m1 0 trust=on"},
