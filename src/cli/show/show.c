@@ -22,6 +22,7 @@
 #include "cli/show/show_summary.h"
 #include "cli/show/show_vq.h"
 #include "cli/show/show_wqe.h"
+#include "cli/show/showing.h"
 #include "emu/base/assert.h"
 #include "emu/base/quantity.h"
 #include "emu/facts/rfc.h"
@@ -32,20 +33,8 @@
 #include "tree/tree.h"
 #include "tree/tree_json.h"
 
-/* State of one `show`. */
-struct showing {
-    FILE *out;
-    const struct rdl_lab *lab; /* NULL: only the past is available */
-    const struct show_request *rq;
-    struct show_error *err;
-    struct past past;
-};
-
-static enum rdl_status refuse(struct showing *s, enum rdl_status st, size_t word, size_t at,
-                              const char *fmt, ...) __attribute__((format(printf, 5, 6)));
-
-static enum rdl_status refuse(struct showing *s, enum rdl_status st, size_t word, size_t at,
-                              const char *fmt, ...)
+enum rdl_status showing_refuse(struct showing *s, enum rdl_status st, size_t word, size_t at,
+                               const char *fmt, ...)
 {
     struct text t;
     va_list args;
@@ -59,23 +48,21 @@ static enum rdl_status refuse(struct showing *s, enum rdl_status st, size_t word
     return st;
 }
 
-/* Word number @i of the request, or NULL. */
-static const char *word_at(const struct showing *s, size_t i)
+const char *showing_word(const struct showing *s, size_t i)
 {
     return i < s->rq->n_words ? s->rq->words[i] : NULL;
 }
 
-/* Reports @st, unless it is RDL_OK, as an error of the path in word @i.  Returns @st. */
-static enum rdl_status report_path(struct showing *s, enum rdl_status st, size_t i, size_t at)
+enum rdl_status showing_report_path(struct showing *s, enum rdl_status st, size_t i, size_t at)
 {
-    const char *path = word_at(s, i) ? word_at(s, i) : "";
+    const char *path = showing_word(s, i) ? showing_word(s, i) : "";
 
     if (st == RDL_OK)
         return st;
     if (st == RDL_ERR_NOT_FOUND)
-        return refuse(s, st, i, at, "there is no \"%s\"%s%.*s", path + at, at ? " in " : "",
-                      (int)(at && path[at - 1] == '.' ? at - 1 : at), path);
-    return refuse(s, st, i, at, "%s: %s", path, rdl_status_str(st));
+        return showing_refuse(s, st, i, at, "there is no \"%s\"%s%.*s", path + at, at ? " in " : "",
+                              (int)(at && path[at - 1] == '.' ? at - 1 : at), path);
+    return showing_refuse(s, st, i, at, "%s: %s", path, rdl_status_str(st));
 }
 
 static bool is_text(const struct showing *s)
@@ -125,92 +112,97 @@ static enum rdl_status refuse_not_pvrdma(struct showing *s, const char *path, co
 
     tree_host_of(path, host);
     text_addf(&remedy, instead, tree_is(s->lab, path, NODE_cq) ? path : host);
-    return refuse(s, RDL_ERR_INVAL, 1, 0, "%s: only PVRDMA has %s", path, what);
+    return showing_refuse(s, RDL_ERR_INVAL, 1, 0, "%s: only PVRDMA has %s", path, what);
 }
 
 /* Handles `ring`: a ring of PVRDMA, or one of its slots. */
 static enum rdl_status show_one_ring(struct showing *s)
 {
-    const char *path = word_at(s, 1);
+    const char *path = showing_word(s, 1);
     struct text remedy = text_on(s->err->remedy, sizeof(s->err->remedy));
     size_t at = 0;
     enum rdl_status st;
 
     if (!path)
-        return refuse(s, RDL_ERR_INVAL, 1, 0,
-                      "which ring? h1.qp.sq, h1.cq, h1.dsr.notes; h1.qp.sq[0] is one of its slots");
+        return showing_refuse(
+            s, RDL_ERR_INVAL, 1, 0,
+            "which ring? h1.qp.sq, h1.cq, h1.dsr.notes; h1.qp.sq[0] is one of its slots");
     st = show_ring(s->out, s->lab, path, s->rq->form, &at);
     if (st == RDL_OK)
         return st;
     if (!tree_has_pvrdma(s->lab, path) && tree_is(s->lab, path, NODE_queue)) {
         text_addf(&remedy, "type \"show vq %s\"", path);
-        return refuse(s, RDL_ERR_INVAL, 1, 0, "%s is a virtqueue: only PVRDMA has rings in pages",
-                      path);
+        return showing_refuse(s, RDL_ERR_INVAL, 1, 0,
+                              "%s is a virtqueue: only PVRDMA has rings in pages", path);
     }
     if (st == RDL_ERR_INVAL && !tree_has_pvrdma(s->lab, path))
         return refuse_not_pvrdma(s, path, "rings in pages", "type \"show vq %s.ctrl\"");
     if (st == RDL_ERR_INVAL)
-        return refuse(s, st, 1, 0, "%s is no ring; h1.qp.sq, h1.cq and h1.dsr.events are", path);
+        return showing_refuse(s, st, 1, 0, "%s is no ring; h1.qp.sq, h1.cq and h1.dsr.events are",
+                              path);
     if (st == RDL_ERR_FAULT)
-        return refuse(s, st, 1, 0, "%s is not in guest RAM", path);
-    return report_path(s, st, 1, at);
+        return showing_refuse(s, st, 1, 0, "%s is not in guest RAM", path);
+    return showing_report_path(s, st, 1, at);
 }
 
 /* Handles `dsr`: the shared region of a PVRDMA device, or the slots of its commands. */
 static enum rdl_status show_one_dsr(struct showing *s)
 {
-    const char *host = word_at(s, 1), *more = word_at(s, 2);
+    const char *host = showing_word(s, 1), *more = showing_word(s, 2);
     size_t at = 0;
     enum rdl_status st;
 
     if (!host)
-        return refuse(s, RDL_ERR_INVAL, 1, 0, "of which host? h1");
+        return showing_refuse(s, RDL_ERR_INVAL, 1, 0, "of which host? h1");
     if (more && strcmp(more, "commands") != 0)
-        return refuse(s, RDL_ERR_INVAL, 2, 0, "only \"commands\" can follow");
+        return showing_refuse(s, RDL_ERR_INVAL, 2, 0, "only \"commands\" can follow");
     st = show_dsr(s->out, s->lab, host, more != NULL, s->rq->form, &at);
     if (st == RDL_ERR_INVAL)
         return refuse_not_pvrdma(s, host, "a shared region", "type \"show device %s\"");
     if (st == RDL_ERR_NO_DEVICE)
-        return refuse(s, st, 1, 0, "the driver of %s shares no region with the device", host);
-    return report_path(s, st, 1, at);
+        return showing_refuse(s, st, 1, 0, "the driver of %s shares no region with the device",
+                              host);
+    return showing_report_path(s, st, 1, at);
 }
 
 /* Handles `uar`: the pages of doorbells of a PVRDMA device. */
 static enum rdl_status show_one_uar(struct showing *s)
 {
-    const char *host = word_at(s, 1);
+    const char *host = showing_word(s, 1);
     size_t at = 0;
     enum rdl_status st;
 
     if (!host)
-        return refuse(s, RDL_ERR_INVAL, 1, 0, "of which host? h1");
+        return showing_refuse(s, RDL_ERR_INVAL, 1, 0, "of which host? h1");
     st = show_uar(s->out, s->lab, &s->past, host, s->rq->form, &at);
     if (st == RDL_ERR_INVAL)
         return refuse_not_pvrdma(s, host, "pages of doorbells",
                                  "type \"show events kinds=kick host=%s\"");
-    return report_path(s, st, 1, at);
+    return showing_report_path(s, st, 1, at);
 }
 
 static enum rdl_status show_one_vq(struct showing *s)
 {
-    const char *path = word_at(s, 1);
+    const char *path = showing_word(s, 1);
     struct text remedy = text_on(s->err->remedy, sizeof(s->err->remedy));
     size_t at = 0;
     enum rdl_status st;
 
     if (!path)
-        return refuse(s, RDL_ERR_INVAL, 1, 0, "which virtqueue? h1.qp.sq, h1.cq, h1.ctrl");
+        return showing_refuse(s, RDL_ERR_INVAL, 1, 0, "which virtqueue? h1.qp.sq, h1.cq, h1.ctrl");
     if (tree_has_pvrdma(s->lab, path)) {
         text_addf(&remedy, "type \"show ring %s\"", path);
-        return refuse(s, RDL_ERR_INVAL, 1, 0, "%s: PVRDMA has no virtqueues", path);
+        return showing_refuse(s, RDL_ERR_INVAL, 1, 0, "%s: PVRDMA has no virtqueues", path);
     }
     st = show_vq(s->out, s->lab, &s->past, path, &(struct vq_view){s->rq->form, s->rq->looks}, &at);
     if (st == RDL_ERR_INVAL && tree_is(s->lab, path, NODE_queue))
-        return refuse(s, st, 1, 0, "%s carries frames, and no requests; \"show %s\" has its rings",
-                      path, path);
+        return showing_refuse(s, st, 1, 0,
+                              "%s carries frames, and no requests; \"show %s\" has its rings", path,
+                              path);
     if (st == RDL_ERR_INVAL)
-        return refuse(s, st, 1, 0, "%s has no virtqueue; h1.qp.sq, h1.cq and h1.ctrl have", path);
-    return report_path(s, st, 1, at);
+        return showing_refuse(s, st, 1, 0, "%s has no virtqueue; h1.qp.sq, h1.cq and h1.ctrl have",
+                              path);
+    return showing_report_path(s, st, 1, at);
 }
 
 /* Prints the objects of a kind, and who made them. */
@@ -220,13 +212,13 @@ static enum rdl_status table_of_kind(struct showing *s, const char *path, enum n
 
     if (st != RDL_OK || !is_text(s))
         return st;
-    return show_all_made(s->out, s->lab, s->rq, path, word_at(s, 0));
+    return show_all_made(s->out, s->lab, s->rq, path, showing_word(s, 0));
 }
 
 /* Handles qp, cq, mr, pd, ah, srq, cm and the like: one object or all. */
 static enum rdl_status show_kind_of(struct showing *s)
 {
-    const char *word = word_at(s, 0), *path = word_at(s, 1);
+    const char *word = showing_word(s, 0), *path = showing_word(s, 1);
     const enum node_kind kind = node_find(word, strlen(word));
     size_t at = 0;
     enum rdl_status st;
@@ -238,19 +230,19 @@ static enum rdl_status show_kind_of(struct showing *s)
 
         st = rdl_inspect(s->lab, path, &v, &at);
         if (st != RDL_OK)
-            return report_path(s, st, 1, at);
+            return showing_report_path(s, st, 1, at);
         if (!tree_is(s->lab, path, NODE_host))
-            return refuse(s, RDL_ERR_INVAL, 1, 0, "%s is no %s", path, word);
+            return showing_refuse(s, RDL_ERR_INVAL, 1, 0, "%s is no %s", path, word);
         return table_of_kind(s, path, kind);
     }
     st = is_text(s) ? page_of(s, path, &at) : data_of(s, path, true, &at);
-    return report_path(s, st, 1, at);
+    return showing_report_path(s, st, 1, at);
 }
 
 /* Handles plural words such as faults and links, which name a kind of node. */
 static enum rdl_status show_plural(struct showing *s)
 {
-    const char *word = word_at(s, 0);
+    const char *word = showing_word(s, 0);
     const size_t ending = strcmp(word, "switches") == 0 ? 2 : 1;
 
     return all_of_kind(s, "", node_find(word, strlen(word) - ending));
@@ -261,215 +253,6 @@ static enum rdl_status show_all_counters(struct showing *s)
     return show_counters(s->out, s->lab, s->rq->form);
 }
 
-/* Reports why the frame of event @id cannot be shown. */
-static void refuse_packet(struct showing *s, const char *word, ev_id id)
-{
-    char why[200];
-    struct text t = text_on(why, sizeof(why));
-    struct text remedy = text_on(s->err->remedy, sizeof(s->err->remedy));
-    const uint64_t frames = id ? 0 : past_frames_forgotten(&s->past);
-
-    if (frames) {
-        past_add_frames_forgotten(&t, &s->past, frames);
-    } else if (!id) {
-        text_add(&t, s->past.forgotten || s->past.gap_from ? "no frame is recorded (any more)"
-                                                           : "no frame has been sent yet");
-    } else if (past_find(&s->past, id)) {
-        past_add_frames_forgotten(&t, &s->past, 1);
-    } else {
-        past_add_not_there(&t, &s->past, id);
-        past_add_absence(&remedy, &s->past, id);
-        if (remedy.len == 0)
-            text_addf(&remedy, "\"%sevents last 20\" lists what has happened",
-                      s->lab ? "show " : "");
-    }
-    (void)refuse(s, RDL_ERR_NOT_FOUND, word ? 1 : 0, 0, "%s", why);
-}
-
-static enum rdl_status show_one_packet(struct showing *s)
-{
-    const char *word = word_at(s, 1);
-    ev_id id = 0;
-    enum rdl_status st;
-
-    if (word && strcmp(word, "last") != 0 && !ev_id_parse(word, &id))
-        return refuse(s, RDL_ERR_INVAL, 1, 0, "which packet? of an event like #34.3, or \"last\"");
-    st = show_packet(s->out, &s->past, id, s->rq->form);
-    if (st == RDL_ERR_INVAL)
-        return refuse(s, st, 1, 0, "%s is about no frame; tx, rx, drop and lost are", word);
-    if (st == RDL_ERR_NOT_FOUND)
-        refuse_packet(s, word, id);
-    return st;
-}
-
-/* Reports the unknown event kind at offset @at of the list. */
-static enum rdl_status refuse_kind(struct showing *s, size_t at)
-{
-    char word[64];
-    struct text t = text_on(word, sizeof(word));
-    struct text remedy = text_on(s->err->remedy, sizeof(s->err->remedy));
-    struct suggestion near;
-    size_t nth = 0;
-
-    for (size_t i = 0; i < at; i++)
-        nth += s->rq->kinds[i] == ',';
-    text_addn(&t, s->rq->kinds + at, strcspn(s->rq->kinds + at, ","));
-    near = suggestion_for(word);
-    for (unsigned k = 0; k < EV_COUNT; k++)
-        suggest_offer(&near, ev_schema((enum ev_kind)k)->name);
-    if (near.best)
-        text_addf(&remedy, "did you mean \"%s\"?", near.best);
-    else
-        text_add(&remedy, "like tx, rx, cqe, lost; \"show events\" tells the kind of each");
-    s->err->key = "kinds";
-    return refuse(s, RDL_ERR_INVAL, s->rq->n_words, nth, "no kind of event is called \"%s\"", word);
-}
-
-static enum rdl_status refuse_host(struct showing *s)
-{
-    struct text remedy = text_on(s->err->remedy, sizeof(s->err->remedy));
-
-    text_add(&remedy,
-             s->lab ? "\"show hosts\" lists the hosts" : "\"rdmalab show FILE\" lists them");
-    s->err->key = "host";
-    return refuse(s, RDL_ERR_NOT_FOUND, s->rq->n_words, 0, "no host is called \"%s\"", s->rq->host);
-}
-
-/* Returns true if word 1 asks for all events, or for all that belong to the story: those are not
- * folded.
- */
-static bool asks_for_all(const struct showing *s)
-{
-    const char *word = word_at(s, 1);
-
-    return word && (strcmp(word, "all") == 0 || strcmp(word, "full") == 0);
-}
-
-/* Parses the words from 1 on: "all" or "full", "last 10", "#3..#9" or nothing.  Routine events are
- * included after "all", in a range, and if kinds are given.
- */
-static enum rdl_status read_range(struct showing *s, struct event_filter *f)
-{
-    const bool all = word_at(s, 1) && strcmp(word_at(s, 1), "all") == 0;
-    const size_t i = asks_for_all(s) ? 2 : 1;
-    const char *word = word_at(s, i), *number = word_at(s, i + 1);
-    const bool last = word && strcmp(word, "last") == 0;
-    uint64_t n = 10;
-
-    f->story = !all && !s->rq->kinds && (!word || last);
-    if (last && number && (quantity_parse(QUANTITY_NUMBER, number, &n) || n == 0))
-        return refuse(s, RDL_ERR_INVAL, i + 1, 0, "how many? a number from 1");
-    if (last)
-        f->last = (size_t)n;
-    else if (word && ev_kind_find(word) < EV_COUNT)
-        return refuse(s, RDL_ERR_INVAL, i, 0, "events of one kind: show events kinds=%s", word);
-    else if (word && !event_filter_range(f, word))
-        return refuse(
-            s, RDL_ERR_INVAL, i, 0,
-            "which? a range like #3..#9, a tick like #3, all, full, last N, or kinds=tx,rx");
-    else if (number)
-        return refuse(s, RDL_ERR_INVAL, i + 1, 0, "nothing can follow the range");
-    if (word_at(s, i + 2))
-        return refuse(s, RDL_ERR_INVAL, i + 2, 0, "nothing can follow here");
-    return RDL_OK;
-}
-
-static enum rdl_status read_filter(struct showing *s, struct event_filter *f)
-{
-    const enum rdl_status st = read_range(s, f);
-    size_t at;
-
-    if (st != RDL_OK)
-        return st;
-    if (s->rq->from && !ev_id_parse(s->rq->from, &f->from)) {
-        s->err->key = "from";
-        return refuse(s, RDL_ERR_INVAL, s->rq->n_words, 0,
-                      "from where? an event like #12.3, or a tick like #12");
-    }
-    if (s->rq->kinds && !event_filter_kinds(f, s->rq->kinds, &at))
-        return refuse_kind(s, at);
-    if (!s->rq->host)
-        return RDL_OK;
-    f->host = ev_names_find_host(s->past.names, s->rq->host);
-    return f->host == EV_HOST_NONE ? refuse_host(s) : RDL_OK;
-}
-
-static enum rdl_status show_some_events(struct showing *s)
-{
-    struct event_filter f = event_filter_all();
-    const enum rdl_status st = read_filter(s, &f);
-    const char *first = word_at(s, 1);
-    const bool all = asks_for_all(s);
-    const char *range = all ? word_at(s, 2) : first;
-    char again[SHOW_LINE_BYTES];
-    struct text t = text_on(again, sizeof(again));
-    const struct event_look look = {
-        .form = s->rq->form,
-        .colour = s->rq->colour,
-        .again = again,
-        .from = s->rq->from,
-        .folds = !all && (!range || strcmp(range, "last") == 0),
-        .lines_max = s->rq->lines_max,
-    };
-
-    if (st != RDL_OK)
-        return st;
-    if (!f.story && !s->rq->kinds)
-        text_add(&t, " all");
-    else if (all)
-        text_addf(&t, " %s", first);
-    if (range && strcmp(range, "last") != 0)
-        text_addf(&t, " %s", range);
-    if (s->rq->kinds)
-        text_addf(&t, " kinds=%s", s->rq->kinds);
-    if (s->rq->host)
-        text_addf(&t, " host=%s", s->rq->host);
-    show_events_as(s->out, &s->past, &f, &look);
-    return RDL_OK;
-}
-
-/* Reports why the life of the requested work request cannot be shown. */
-static enum rdl_status refuse_life(struct showing *s, enum rdl_status st, size_t at)
-{
-    const char *path = word_at(s, 1);
-    struct text remedy = text_on(s->err->remedy, sizeof(s->err->remedy));
-
-    if (st == RDL_ERR_UNSUPPORTED)
-        return refuse(s, st, 1, 0, "a saved trace has events, and no state");
-    if (st == RDL_ERR_INVAL)
-        return refuse(s, st, 1, 0,
-                      "%s is no work request; \"life h1.qp wr_id=1\", \"life h1.cq.wc[0]\" and the "
-                      "event of a post are",
-                      path);
-    if (st != RDL_ERR_NOT_FOUND)
-        return st;
-    if (at && path)
-        return report_path(s, st, 1, at);
-    text_addf(&remedy, "\"%sevents kinds=post_send,post_recv,post_srq_recv\" lists what was posted",
-              s->lab ? "show " : "");
-    if (s->rq->has_wr_id)
-        return refuse(s, st, path ? 1 : 0, 0, "no work request with wr_id=%llu is recorded there",
-                      (unsigned long long)s->rq->wr_id);
-    return refuse(s, st, path ? 1 : 0, 0, "no such work request is recorded");
-}
-
-static enum rdl_status show_one_life(struct showing *s)
-{
-    const struct life_target target = {word_at(s, 1), s->rq->has_wr_id, s->rq->wr_id};
-    size_t at = 0;
-    const enum rdl_status st = show_life(s->out, s->lab, &s->past, &target, s->rq->form, &at);
-
-    if (st == RDL_ERR_NOT_FOUND && s->lab && target.path && !ev_id_begins(target.path) && at == 0) {
-        struct rdl_value v;
-
-        if (!strstr(target.path, ".wc[") &&
-            rdl_inspect(s->lab, target.path, &v, &at) == RDL_ERR_NOT_FOUND)
-            return report_path(s, st, 1, at);
-        at = 0;
-    }
-    return st == RDL_OK ? st : refuse_life(s, st, at);
-}
-
 static bool is_config_field(const char *word)
 {
     return row_field_find(rfc_find("config"), word) != NULL;
@@ -478,33 +261,34 @@ static bool is_config_field(const char *word)
 static enum rdl_status refuse_field(struct showing *s, size_t i)
 {
     struct text remedy = text_on(s->err->remedy, sizeof(s->err->remedy));
-    struct suggestion near = suggestion_for(word_at(s, i));
+    struct suggestion near = suggestion_for(showing_word(s, i));
 
     for (size_t k = 0; k < n_config_rows; k++)
         suggest_offer(&near, config_rows[k].field);
     if (near.best)
         text_addf(&remedy, "did you mean \"%s\"?", near.best);
     else
-        text_addf(&remedy, "\"show device %s\" lists them", word_at(s, 1));
-    return refuse(s, RDL_ERR_NOT_FOUND, i, 0, "the device configuration has no field \"%s\"",
-                  word_at(s, i));
+        text_addf(&remedy, "\"show device %s\" lists them", showing_word(s, 1));
+    return showing_refuse(s, RDL_ERR_NOT_FOUND, i, 0,
+                          "the device configuration has no field \"%s\"", showing_word(s, i));
 }
 
 /* Handles `device`: one host or all, one field or all. */
 static enum rdl_status show_devices(struct showing *s)
 {
-    const bool of_all = !word_at(s, 1) || is_config_field(word_at(s, 1));
-    const char *path = of_all ? "" : word_at(s, 1), *field = word_at(s, of_all ? 1 : 2);
+    const bool of_all = !showing_word(s, 1) || is_config_field(showing_word(s, 1));
+    const char *path = of_all ? "" : showing_word(s, 1), *field = showing_word(s, of_all ? 1 : 2);
     struct rdl_value v;
     size_t at = 0;
 
     if (path[0] && rdl_inspect(s->lab, path, &v, &at) != RDL_OK)
-        return report_path(s, RDL_ERR_NOT_FOUND, 1, at);
+        return showing_report_path(s, RDL_ERR_NOT_FOUND, 1, at);
     if (path[0] && !tree_is(s->lab, path, NODE_host))
-        return refuse(s, RDL_ERR_INVAL, 1, 0, "%s is no host", path);
-    if (of_all && word_at(s, 2))
-        return refuse(s, RDL_ERR_INVAL, 2, 0, "the host stands before the field: show device %s %s",
-                      word_at(s, 2), field);
+        return showing_refuse(s, RDL_ERR_INVAL, 1, 0, "%s is no host", path);
+    if (of_all && showing_word(s, 2))
+        return showing_refuse(s, RDL_ERR_INVAL, 2, 0,
+                              "the host stands before the field: show device %s %s",
+                              showing_word(s, 2), field);
     if (field && !is_config_field(field))
         return refuse_field(s, 2);
     show_device(s->out, s->lab, path, field, s->rq->form);
@@ -514,14 +298,14 @@ static enum rdl_status show_devices(struct showing *s)
 /* Handles `memory`: one host or all. */
 static enum rdl_status show_all_memory(struct showing *s)
 {
-    const char *path = word_at(s, 1) ? word_at(s, 1) : "";
+    const char *path = showing_word(s, 1) ? showing_word(s, 1) : "";
     struct rdl_value v;
     size_t at = 0;
 
     if (path[0] && rdl_inspect(s->lab, path, &v, &at) != RDL_OK)
-        return report_path(s, RDL_ERR_NOT_FOUND, 1, at);
+        return showing_report_path(s, RDL_ERR_NOT_FOUND, 1, at);
     if (path[0] && !tree_is(s->lab, path, NODE_host))
-        return refuse(s, RDL_ERR_INVAL, 1, 0, "%s is no host", path);
+        return showing_refuse(s, RDL_ERR_INVAL, 1, 0, "%s is no host", path);
     return show_memory(s->out, s->lab, &s->past, path, s->rq->form);
 }
 
@@ -533,36 +317,37 @@ static enum rdl_status show_all_due(struct showing *s)
 /* Handles `tree`: every value at or below a path, or of the whole lab. */
 static enum rdl_status show_whole_tree(struct showing *s)
 {
-    const char *path = word_at(s, 1) ? word_at(s, 1) : "";
+    const char *path = showing_word(s, 1) ? showing_word(s, 1) : "";
     size_t at = 0;
     const enum rdl_status st = data_of(s, path, false, &at);
 
-    return report_path(s, st, 1, at);
+    return showing_report_path(s, st, 1, at);
 }
 
 static enum rdl_status show_one_dump(struct showing *s)
 {
-    const char *path = word_at(s, 1);
+    const char *path = showing_word(s, 1);
     size_t at = 0;
     enum rdl_status st;
 
     if (!path)
-        return refuse(s, RDL_ERR_INVAL, 1, 0, "which slot? h1.qp.sq.desc[0]");
+        return showing_refuse(s, RDL_ERR_INVAL, 1, 0, "which slot? h1.qp.sq.desc[0]");
     st = s->rq->layout == SHOW_LAYOUT_SPEC
              ? show_dump(s->out, s->lab, path, s->rq->form, &at)
              : show_layout(s->out, s->lab, path, s->rq->layout, s->rq->form, &at);
     if (st == RDL_ERR_UNSUPPORTED)
-        return refuse(s, st, 1, 0, "the demonstration has nothing like what is in %s", path);
+        return showing_refuse(s, st, 1, 0, "the demonstration has nothing like what is in %s",
+                              path);
     if (st == RDL_ERR_INVAL)
-        return refuse(s, st, 1, 0, "%s is no slot of a queue; h1.qp.sq.desc[0] is", path);
+        return showing_refuse(s, st, 1, 0, "%s is no slot of a queue; h1.qp.sq.desc[0] is", path);
     if (st == RDL_ERR_FAULT)
-        return refuse(s, st, 1, 0, "%s has no buffer in guest RAM", path);
-    return report_path(s, st, 1, at);
+        return showing_refuse(s, st, 1, 0, "%s has no buffer in guest RAM", path);
+    return showing_report_path(s, st, 1, at);
 }
 
 static enum rdl_status show_any_path(struct showing *s)
 {
-    const char *path = word_at(s, 0) ? word_at(s, 0) : "";
+    const char *path = showing_word(s, 0) ? showing_word(s, 0) : "";
     size_t at = 0;
     enum rdl_status st;
 
@@ -572,55 +357,56 @@ static enum rdl_status show_any_path(struct showing *s)
         st = page_of(s, path, &at);
     else
         st = data_of(s, path, false, &at);
-    return report_path(s, st, 0, at);
+    return showing_report_path(s, st, 0, at);
 }
 
 /* Handles `pci`: the PCI functions of a host. */
 static enum rdl_status show_one_pci(struct showing *s)
 {
-    const char *host = word_at(s, 1);
+    const char *host = showing_word(s, 1);
     char path[TREE_PATH_BYTES];
     size_t at = 0;
     enum rdl_status st;
 
     if (!host)
-        return refuse(s, RDL_ERR_INVAL, 1, 0, "of which host? h1");
+        return showing_refuse(s, RDL_ERR_INVAL, 1, 0, "of which host? h1");
     if (tree_is(s->lab, host, NODE_host) && tree_child(s->lab, host, CHILD_host_pci, path))
         host = path;
     st = is_text(s) ? show_path(s->out, s->lab, &s->past, host, &at) : data_of(s, host, false, &at);
-    return report_path(s, st, 1, at);
+    return showing_report_path(s, st, 1, at);
 }
 
 /* Handles `map`: the lab, a host, or an object and its neighbours. */
 static enum rdl_status show_one_map(struct showing *s)
 {
-    const char *path = word_at(s, 1) ? word_at(s, 1) : "";
+    const char *path = showing_word(s, 1) ? showing_word(s, 1) : "";
     size_t at = 0;
     const enum rdl_status st = show_map(s->out, s->lab, path, s->rq->form, &at);
 
     if (st == RDL_ERR_INVAL)
-        return refuse(s, st, 1, 0, "%s is no host and no object of one", path);
-    return report_path(s, st, 1, at);
+        return showing_refuse(s, st, 1, 0, "%s is no host and no object of one", path);
+    return showing_report_path(s, st, 1, at);
 }
 
 static enum rdl_status show_states_of(struct showing *s)
 {
-    const char *path = word_at(s, 1);
+    const char *path = showing_word(s, 1);
     size_t at = 0;
     enum rdl_status st;
 
     if (!path)
-        return refuse(s, RDL_ERR_INVAL, 1, 0, "of which queue pair? h1.qp");
+        return showing_refuse(s, RDL_ERR_INVAL, 1, 0, "of which queue pair? h1.qp");
     st = show_states(s->out, s->lab, &s->past, path, s->rq->form, &at);
     if (st == RDL_ERR_INVAL)
-        return refuse(s, st, 1, 0, "%s is no queue pair", path);
-    return report_path(s, st, 1, at);
+        return showing_refuse(s, st, 1, 0, "%s is no queue pair", path);
+    return showing_report_path(s, st, 1, at);
 }
 
 static enum rdl_status show_outside(struct showing *s)
 {
     if (!s->rq->live)
-        return refuse(s, RDL_ERR_NOT_FOUND, 0, 0, "nothing outside the lab is attached to it");
+        return showing_refuse(s, RDL_ERR_NOT_FOUND, 0, 0,
+                              "nothing outside the lab is attached to it");
     show_live(s->out, s->lab, s->rq->live_ops, s->rq->live, s->rq->form);
     return RDL_OK;
 }
@@ -644,9 +430,9 @@ static const struct {
     {"mw", 2, show_kind_of, false},
     {"pd", 2, show_kind_of, false},
     {"ah", 2, show_kind_of, false},
-    {"packet", 2, show_one_packet, true},
-    {"events", 5, show_some_events, true},
-    {"life", 2, show_one_life, true},
+    {"packet", 2, showing_packet, true},
+    {"events", 5, showing_events, true},
+    {"life", 2, showing_life, true},
     {"memory", 2, show_all_memory, false},
     {"due", 1, show_all_due, false},
     {"tree", 2, show_whole_tree, false},
@@ -701,9 +487,10 @@ static enum rdl_status answer(struct showing *s)
         }
     }
     if (!s->lab && !of_past)
-        return refuse(s, RDL_ERR_UNSUPPORTED, 0, 0, "a saved trace has events, and no state");
+        return showing_refuse(s, RDL_ERR_UNSUPPORTED, 0, 0,
+                              "a saved trace has events, and no state");
     if (rq->n_words > words_max)
-        return refuse(s, RDL_ERR_INVAL, words_max, 0, "nothing can follow here");
+        return showing_refuse(s, RDL_ERR_INVAL, words_max, 0, "nothing can follow here");
     return run(s);
 }
 

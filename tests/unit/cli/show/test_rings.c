@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/lab_session.h"
 #include "cli/own_directory.h"
 #include "emu/lab/lab_state.h"
+#include "looking.h"
 
 #define HOSTS                                                                                      \
     "host h1; host h2 ring=packed; link h1 h2\n"                                                   \
@@ -56,15 +56,6 @@ static void a_table_is_shown_below_its_descriptor(void **state)
     assert_tells("a_table_is_shown_below_its_descriptor, chain",
                  "host h1 ring=packed\nalloc_pd h1 as pd\ngoto #2\n", "show vq h1.ctrl",
                  "desc 6 A1 U0 N id desc 7 A1 U0 id");
-}
-
-/* Fails unless @line prints each of @words, in their order. */
-static void assert_answers(struct lab *l, const char *line, const char *words)
-{
-    char *text = lab_answer(l, line);
-
-    assert_in_order(text, words);
-    free(text);
 }
 
 /* Guests of the lab have written the rings of h1.qp, which is QPN 2, h1.ud, QPN 3, and h2.qp,
