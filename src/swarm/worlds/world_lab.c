@@ -613,16 +613,6 @@ void world_connect(struct world_run *r, uint16_t end)
         raise_end(r, peer);
 }
 
-/* A virtual RNIC has an address on the wire only when it has objects. */
-static bool has_machines(const struct world *w)
-{
-    uint32_t vfs = 0;
-
-    for (uint32_t h = 0; h < w->n_hosts; h++)
-        vfs += w->host[h].place.vfs;
-    return vfs > 0;
-}
-
 void world_build(struct world_run *r)
 {
     const struct world *w = r->w;
@@ -652,10 +642,9 @@ void world_build(struct world_run *r)
             world_learn_function(r, h);
         if (!r->wrong)
             add_queues(r, h);
-        if (!r->wrong && w->n_ends > 2 * w->n_conns && !has_machines(w))
-            add_handles(r, h);
     }
-    for (unsigned h = 0; h < w->n_hosts && !r->wrong && has_machines(w); h++) {
+    /* A virtual RNIC has an address on the wire only when it has objects. */
+    for (unsigned h = 0; h < w->n_hosts && !r->wrong; h++) {
         if (!w->host[h].is_absent && w->n_ends > 2 * w->n_conns)
             add_handles(r, h);
     }
