@@ -88,7 +88,7 @@ DEVICES = {
 
 
 def listens(port):
-    """Does a program of this namespace listen at @port?"""
+    """Returns whether a program of this namespace listens at @port."""
     lines = [line.split() for file in ("tcp", "tcp6") for line in pathlib.Path(f"/proc/net/{file}").read_text().splitlines()[1:]]
     return any(int(line[1].rsplit(":", 1)[1], 16) == port and line[3] == "0A" for line in lines)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Is a wrong transcript of driver_steps.py found?  steps_DRIVER.txt is what a lab has printed, with a line of the machine's console."""
+"""Tests that a wrong transcript of driver_steps.py is found.  steps_DRIVER.txt is what a lab has printed, with a line of the machine's console."""
 import pathlib
 
 from driver_steps import COMPLETED, COMPLETED_WRITE, DEVICES, POSTED, POSTED_WRITE, TAKEN, TAKEN_WRITE, judge_steps, parts_of

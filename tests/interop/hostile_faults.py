@@ -114,6 +114,14 @@ class Fault:
     line: str  # of the lab, without its name
 
 
+def names_of(plan):
+    words = [*(["rfc"] if plan.parameters else []), plan.test, plan.occasion, plan.group or "register"]
+    return ["_".join([*words, str(i + 1)]) for i in range(plan.count)]
+
+
+NAMES = [name for plan in PLANS for name in names_of(plan)]
+
+
 def faults_of(plan, seen, rng):
     """Evenly over the occasions of a test, of which the last ones may not come if an earlier one is changed."""
     for i in range(plan.count if seen else 0):
@@ -122,8 +130,7 @@ def faults_of(plan, seen, rng):
         if plan.occasion in FLIPS:
             words += f" flip={FLIPS[plan.occasion][i % len(FLIPS[plan.occasion])]:#x}"
         verb = OCCASIONS[plan.occasion] if plan.occasion != "postpone" else "postpone"
-        name = "_".join([*(["rfc"] if plan.parameters else []), plan.test, plan.occasion, plan.group or "register", str(i + 1)])
-        yield Fault(name, plan.test, plan.parameters, f"{verb} {words.strip()} queue=h1 nth={nth}{where(plan.group)}".replace("  ", " "))
+        yield Fault(names_of(plan)[i], plan.test, plan.parameters, f"{verb} {words.strip()} queue=h1 nth={nth}{where(plan.group)}".replace("  ", " "))
 
 
 def generate(seen, seed):

@@ -135,6 +135,8 @@ PLANTS = [
     (judge_memory(MEMORY, ([*MEMORY[0], "slab kmalloc-64 80 g+0x1/0x2"], MEMORY[1]), 200), False),
     (judge_memory(MEMORY, ([*MEMORY[0], "slab dentry 800 g+0x1/0x2"], MEMORY[1]), 200), True),
     (judge_memory(MEMORY, (changed(MEMORY[0], "Pages 40000", "Pages 40900"), MEMORY[1]), 200), False),
+    (judge_memory(MEMORY, (changed(MEMORY[0], "SUnreclaim 20000", "SUnreclaim 21600"), MEMORY[1]), 200), False),
+    (judge_memory(MEMORY, (changed(MEMORY[0], "Percpu 500", "Percpu 800"), MEMORY[1]), 200), False),
     (judge_memory(MEMORY, (MEMORY[0], changed(MEMORY[1], "kmalloc-64 2", "kmalloc-64 9")), 200), False),
     (judge_memory(MEMORY, (MEMORY[0], ["orphan kmalloc-32 5 g+0x1/0x2", *MEMORY[1]]), 200), False),
     (judge_memory(MEMORY, (MEMORY[0], []), 200), False),

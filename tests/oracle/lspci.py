@@ -40,14 +40,14 @@ CONFIG_BYTES = 4096
 
 
 def shown(rdmalab, lines, what, room):
-    """What `show` prints of @what after @lines: a list of lines."""
+    """Returns what `show` prints of @what after @lines: a list of lines."""
     script = room / "state.lab"
     script.write_text("\n".join([*lines, f"show {what}"]) + "\n")
     return subprocess.run([rdmalab, "run", script], capture_output=True, text=True, check=True).stdout.splitlines()
 
 
 def functions(rdmalab, lines, room):
-    """What is printed of each function: a list of texts."""
+    """Returns a text for each function that is printed."""
     found = []
     for line in shown(rdmalab, lines, "h1.pci", room):
         if line.startswith("00:01."):
@@ -60,14 +60,14 @@ def functions(rdmalab, lines, room):
 
 
 def virtual_function(rdmalab, lines, room):
-    """What is printed of VF 2."""
+    """Returns the text of VF 2."""
     start = ["machine h1 vfs=3 numvfs=0", "reg_write h1 SRIOV_NUM_VFS 3", "reg_write h1 SRIOV_CONTROL 9"]
     text = "\n".join(shown(rdmalab, [*start, *lines], "h1.pci.rdma.sriov.vf[2]", room))
     return text[text.index("00:02.2 "):].split("\n\n")[0]
 
 
 def is_bytes(line):
-    """Is @line one of a dump of bytes?"""
+    """Returns whether @line is one of a dump of bytes."""
     return re.match(r"[0-9a-f]{2,3}: ", line) is not None
 
 
@@ -85,7 +85,7 @@ def without_express(text):
 
 
 def lspci(text, room):
-    """What lspci prints of the bytes in @text.  All other bytes of a function with PCI Express are 0."""
+    """Returns the text of lspci for the bytes in @text.  All other bytes of a function with PCI Express are 0."""
     dump = room / "dump"
     lines = text.splitlines()
     data = [line for line in lines if is_bytes(line)]
@@ -98,11 +98,11 @@ def lspci(text, room):
 
 
 def agree(state, text, room):
-    """Does lspci say of its bytes what @text says?"""
+    """Returns whether lspci says of the bytes in @text what @text says."""
     theirs = lspci(text, room)
     if without_express(theirs) == without_express(text):
         return True
-    print(f"{state}: show h1.pci prints\n{text}\n... and lspci\n{theirs}", file=sys.stderr)
+    print(f"{state}: rdmalab prints\n{text}\n... and lspci\n{theirs}", file=sys.stderr)
     return False
 
 
@@ -117,8 +117,9 @@ def main():
             if len(found) != 2:
                 print(f"{state}: {len(found)} functions are shown", file=sys.stderr)
                 failed += 1
-            if ("(SR-IOV)" in "".join(found)) != ("vfs=" in "".join(lines)):
-                print(f"{state}: SR-IOV is shown, or is not", file=sys.stderr)
+            wanted = "vfs=" in "".join(lines)
+            if ("(SR-IOV)" in "".join(found)) != wanted:
+                print(f"{state}: the SR-IOV capability must {'' if wanted else 'not '}be shown by show h1.pci", file=sys.stderr)
                 failed += 1
             for text in found:
                 good = agree(state, text, room)

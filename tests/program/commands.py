@@ -23,6 +23,8 @@ TCP, UDP, IB = 0x106, 0x111, 0x13F
 ADDR_RESOLVED, MULTICAST_JOIN = 0, 12
 NOWHERE = 8  # an address at which nothing is mapped
 UNKNOWN = 999
+MAGIC, VERSION = 0x504C4452, 4
+HELLO = struct.Struct("<II24s")
 
 command, response = ctypes.create_string_buffer(ROOM), ctypes.create_string_buffer(ROOM)
 RESPONSE = ctypes.addressof(response)
@@ -36,7 +38,7 @@ class Lab:
         self.socket.settimeout(30)
         self.socket.connect(os.environ[FILE])
         memory = os.open("/proc/self/mem", os.O_RDWR)
-        socket.send_fds(self.socket, [struct.pack("<II24s", 0x504C4452, 4, os.environ["RDMALAB_HOST"].encode())], [memory])
+        socket.send_fds(self.socket, [HELLO.pack(MAGIC, VERSION, os.environ["RDMALAB_HOST"].encode())], [memory])
         os.close(memory)
         welcome, self.fds, _, _ = socket.recv_fds(self.socket, 4096, 8)
         assert struct.unpack_from("<i", welcome, 4)[0] == 0

@@ -18,9 +18,8 @@ import sys
 import time
 
 import commands
+from commands import HELLO, MAGIC, VERSION
 
-MAGIC, VERSION = 0x504C4452, 4
-HELLO = struct.Struct("<II24s")
 CALL_BYTES, AT_MAKER = 152, 128
 MAKERS = 13
 OPS = 27

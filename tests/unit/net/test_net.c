@@ -46,14 +46,21 @@ static void a_port_without_a_link_drops(void **state)
     assert_int_equal(f->net.counts.dropped, 1);
 }
 
+/* Joins all hosts to a new switch.  @ret_ends are their ports. */
+static void join_all(struct fixture *f, uint32_t ret_ends[HOSTS])
+{
+    const uint32_t sw = add_switch(f);
+
+    for (uint32_t h = 0; h < HOSTS; h++)
+        ret_ends[h] = join(f, NET_SWITCH, sw, h, 0);
+}
+
 static void a_switch_floods_what_it_does_not_know_and_learns(void **state)
 {
     struct fixture *f = *state;
-    const uint32_t sw = add_switch(f);
     uint32_t ends[HOSTS];
 
-    for (uint32_t h = 0; h < HOSTS; h++)
-        ends[h] = join(f, NET_SWITCH, sw, h, 0);
+    join_all(f, ends);
     net_send(&f->net, ends[0], frame(f, 2, 1, 0)); /* unknown: to both others */
     run(f);
     assert_int_equal(f->got[0], 0);
@@ -68,7 +75,9 @@ static void a_switch_floods_what_it_does_not_know_and_learns(void **state)
     assert_int_equal(f->got[2], 1);
 }
 
-/* Sends a frame from host @from in VLAN @vid. */
+/* Sends a frame with the MACs @dst and @src from port @end in VLAN @vid, and runs until all is
+ * delivered.
+ */
 static void send_in_vlan(struct fixture *f, uint32_t end, uint32_t vid, uint8_t dst, uint8_t src)
 {
     struct frame *fr = frame(f, dst, src, 0);
@@ -80,11 +89,9 @@ static void send_in_vlan(struct fixture *f, uint32_t end, uint32_t vid, uint8_t 
 static void a_switch_learns_each_vlan_on_its_own(void **state)
 {
     struct fixture *f = *state;
-    const uint32_t sw = add_switch(f);
     uint32_t ends[HOSTS];
 
-    for (uint32_t i = 0; i < HOSTS; i++)
-        ends[i] = join(f, NET_SWITCH, sw, i, 0);
+    join_all(f, ends);
     send_in_vlan(f, ends[0], 5, 9, 1); /* station 1 of VLAN 5 is at host 0 */
     send_in_vlan(f, ends[1], 6, 9, 1); /* that of VLAN 6 is at host 1 */
     assert_int_equal(f->got[2], 2);
@@ -108,16 +115,13 @@ static void a_switch_learns_each_vlan_on_its_own(void **state)
     assert_int_equal(f->got[1], 1); /* only the flooded one */
 }
 
-/* What comes in at 8 Gbit/s cannot leave at 8 kbit/s: as much waits as the switch has room for. */
 /* The number of a VLAN does not mix with a byte of the MAC. */
 static void a_station_of_vlan_2_is_unknown_outside(void **state)
 {
     struct fixture *f = *state;
-    const uint32_t sw = add_switch(f);
     uint32_t ends[HOSTS];
 
-    for (uint32_t i = 0; i < HOSTS; i++)
-        ends[i] = join(f, NET_SWITCH, sw, i, 0);
+    join_all(f, ends);
     for (uint32_t byte = 0; byte < MAC_BYTES; byte++) {
         struct frame *to = frame(f, 0, 0, 0), *from = frame(f, 9, 0, 0);
 
@@ -133,6 +137,7 @@ static void a_station_of_vlan_2_is_unknown_outside(void **state)
     }
 }
 
+/* 8 Gbit/s come in, and 8 kbit/s can leave: as many frames wait as the switch has room for. */
 static void a_switch_drops_what_its_output_has_no_room_for(void **state)
 {
     struct fixture *f = *state;
