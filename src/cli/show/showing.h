@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "cli/show/show.h"
+#include "emu/past/past.h"
 
 struct showing {
     FILE *out;
