@@ -5,7 +5,8 @@
  * function (PF) that the machine itself drives, and up to @vfs virtual functions (VFs), which
  * guests use.  An embedded switch joins them: it passes frames between the functions, and to and
  * from the cable.  rdl_host_config.on and .vf give a host the port of a VF: it is a *guest* of the
- * machine, and in all else a host like any other.  [decision 0066]
+ * machine, and in all else a host like any other.  rdl_host_config.shared gives it a share of the
+ * machine's own port instead.  [decisions 0066 and 0070]
  */
 #ifndef RDMALAB_MACHINE_H
 #define RDMALAB_MACHINE_H

@@ -48,6 +48,8 @@ static void say_host(struct session *s, const struct step *st, const struct rdl_
         text_addf(&place, ", %u enabled", c->vfs - c->idle_vfs);
     if (c->vrnic)
         text_addf(&place, ", virtual RNIC on %s, group %u", c->on, c->group);
+    else if (c->shared)
+        text_addf(&place, ", shares the port of %s", c->on);
     else if (c->on)
         text_addf(&place, ", function %u of %s", c->vf, c->on);
     session_say(s, "%s  %s  %s  %s%s%s%s%s%s\n", c->name, addr_text, mac_text,
@@ -407,7 +409,7 @@ static bool add_hosts(struct session *s, const struct step *st, struct rdl_host_
         if (status != RDL_OK)
             return host_failed(s, st, &names->v[i], c, status);
         say_host(s, st, c, host);
-        c->vf += c->on && !c->vrnic;
+        c->vf += c->on && !c->vrnic && !c->shared;
     }
     return true;
 }
@@ -467,6 +469,28 @@ static enum rdl_status add_somewhere(struct session *s, struct rdl_host_config *
     return st;
 }
 
+/* Checks that a guest that shares the port of its machine is given nothing that it cannot have. */
+static bool sharing_is_sound(struct session *s, const struct step *st, const char *machine)
+{
+    static const struct {
+        const char *param, *text;
+    } rows[] = {
+        {"vf", "the port of the machine itself is no virtual function"},
+        {"vrnic", "a virtual RNIC gets its function from the pool"},
+        {"mac", "hosts that share a port have one MAC"},
+        {"vlan", "hosts that share a port have one VLAN"},
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        if (!step_has(st, rows[i].param))
+            continue;
+        session_fail(s, step_span(st, rows[i].param, 0), "%s", rows[i].text);
+        return diag_remedy(&s->diag, "leave it out, or leave out shared: then %s gives a function",
+                           machine);
+    }
+    return true;
+}
+
 bool run_guest(struct session *s, const struct step *st)
 {
     const struct scope in = session_scope(s);
@@ -478,6 +502,9 @@ bool run_guest(struct session *s, const struct step *st)
     config.on = step_text(st, "on");
     config.vf = (uint32_t)step_number_or(st, "vf", 0);
     config.vrnic = step_has(st, "vrnic");
+    config.shared = step_has(st, "shared");
+    if (config.shared && !sharing_is_sound(s, st, config.on))
+        return false;
     config.group = (uint32_t)step_number(st, "group");
     if (config.vrnic && step_has(st, "vf")) {
         session_fail(s, step_span(st, "vf", 0), "a virtual RNIC gets its function from the pool");
@@ -487,7 +514,9 @@ bool run_guest(struct session *s, const struct step *st)
         session_fail(s, step_span(st, "group", 0), "only guests with vrnic have groups");
         return diag_remedy(&s->diag, "add vrnic, or leave out group=");
     }
-    return add_hosts(s, st, &config, step_has(st, "vf") || config.vrnic ? add_host : add_somewhere);
+    return add_hosts(s, st, &config,
+                     step_has(st, "vf") || config.vrnic || config.shared ? add_host
+                                                                         : add_somewhere);
 }
 
 bool run_limit(struct session *s, const struct step *st)

@@ -86,14 +86,16 @@ static bool has_cable(struct session *s, const struct step *st, const char *para
 {
     const char *name = step_text(st, param);
     char port[TREE_PATH_BYTES];
-    struct rdl_value machine;
+    struct rdl_value machine, vf;
 
     if (!tree_is(s->lab, name, NODE_host) || !tree_child(s->lab, name, CHILD_host_port, port) ||
         !tree_leaf(s->lab, port, LEAF_port_machine, &machine))
         return true;
     session_fail(s, step_span(st, param, 0),
-                 "the guest %s has no cable: its port is a virtual function of %s", name,
-                 machine.text);
+                 tree_leaf(s->lab, port, LEAF_port_vf, &vf)
+                     ? "the guest %s has no cable: its port is a virtual function of %s"
+                     : "the guest %s has no cable: its port is that of %s",
+                 name, machine.text);
     return diag_remedy(&s->diag, "link its machine %s", machine.text);
 }
 

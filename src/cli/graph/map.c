@@ -274,7 +274,7 @@ static void add_link(struct map *m, const char *path)
 static void add_place(struct map *m, const char *host)
 {
     char port[TREE_PATH_BYTES];
-    struct rdl_value machine;
+    struct rdl_value machine, vf;
     struct map_tie *tie;
     struct text t;
 
@@ -283,7 +283,10 @@ static void add_place(struct map *m, const char *host)
         return;
     tie = add_tie(m, find_path(m, host), find_path(m, machine.text), true);
     t = text_on(tie->text, sizeof(tie->text));
-    text_addf(&t, "vf %llu", (unsigned long long)tree_number(m->lab, port, LEAF_port_vf));
+    if (tree_leaf(m->lab, port, LEAF_port_vf, &vf))
+        text_addf(&t, "vf %llu", (unsigned long long)vf.number);
+    else
+        text_add(&t, "shared port");
 }
 
 /* --- Objects that cannot be destroyed --------------------------------------------------------- */

@@ -37,12 +37,14 @@ static void add_pkeys(struct text *t, const struct rdl_lab *lab, const char *hos
  */
 static void add_place(struct text *t, const struct rdl_lab *lab, const char *host, const char *port)
 {
-    struct rdl_value machine;
+    struct rdl_value machine, vf;
     char vfs[TREE_PATH_BYTES];
 
-    if (tree_leaf(lab, port, LEAF_port_machine, &machine))
-        text_addf(t, ", function %llu of %s",
-                  (unsigned long long)tree_number(lab, port, LEAF_port_vf), machine.text);
+    if (tree_leaf(lab, port, LEAF_port_vf, &vf) &&
+        tree_leaf(lab, port, LEAF_port_machine, &machine))
+        text_addf(t, ", function %llu of %s", (unsigned long long)vf.number, machine.text);
+    else if (tree_leaf(lab, port, LEAF_port_machine, &machine))
+        text_addf(t, ", shares that of %s", machine.text);
     if (tree_child(lab, host, CHILD_host_vfs, vfs))
         text_addf(t, ", virtual functions: show %s", vfs);
 }

@@ -138,6 +138,17 @@ static void fit_into_queues(struct rdl_device_limits *l, uint32_t size)
 #undef FIT
 }
 
+/* Sets @id to the interface identifier of the host number @k, which shares @mac with others: the
+ * number stands where one that is made from a MAC alone has ff:fe.  So does Linux for ipvlan, which
+ * calls the number dev_id.
+ */
+static void eui64_of_tenant(uint8_t id[EUI64_BYTES], const uint8_t mac[MAC_BYTES], uint32_t k)
+{
+    memcpy(id, mac, 3);
+    st_be16(id + 3, (uint16_t)k);
+    memcpy(id + 5, mac + 3, 3);
+}
+
 /* @given with defaults, for the next host of the lab, in the fields that are zero. */
 static struct rdl_host_config with_defaults(const struct lab_state *w,
                                             const struct rdl_host_config *given)
@@ -155,7 +166,10 @@ static struct rdl_host_config with_defaults(const struct lab_state *w,
     if (is_zero(c.ipv6, sizeof(c.ipv6))) {
         c.ipv6[0] = 0xfe;
         c.ipv6[1] = 0x80;
-        eui64_from_mac(c.ipv6 + GID_BYTES - EUI64_BYTES, c.mac);
+        if (c.shared)
+            eui64_of_tenant(c.ipv6 + GID_BYTES - EUI64_BYTES, c.mac, k);
+        else
+            eui64_from_mac(c.ipv6 + GID_BYTES - EUI64_BYTES, c.mac);
     }
     if (c.ram_bytes == 0)
         c.ram_bytes = RAM_BYTES_DEFAULT;

@@ -42,7 +42,7 @@ static const char *check_sums(const struct lab_state *w)
         dropped += net_drops_sum(p->tx_drops);
         if (!p->sw && !w->hosts[i]->vrnic)
             delivered += p->rcvd_frames;
-        else if (p->sw && p->vport == 0)
+        else if (host_is_machine(w->hosts[i]))
             delivered += p->sw->arrived;
     }
     if (dropped != c->dropped)

@@ -353,7 +353,7 @@ enum rdl_status rdl_inject_from(struct rdl_lab *lab, rdl_host host, const void *
              .ackreq = g.ack_req, .msn = g.msn, .bytes = g.payload_bytes, .wire_bytes = f->len,
              .peer = peer, .cm = f->note.cm);
     if (p->sw)
-        eswitch_send(p->sw, p->vport, f);
+        eswitch_send(p, f);
     else if (peer == f->note.host)
         net_loop_back(&w->net, peer, f);
     else if (!net_send(&w->net, p->link_end, f))

@@ -15,6 +15,7 @@
 #include "emu/lab/tally.h"
 #include "emu/lab/watch.h"
 #include "emu/net/net.h"
+#include "emu/rnic/eswitch.h"
 #include "emu/rnic/eth_port.h"
 #include "emu/rnic/rdma_device.h"
 #include "emu/sim/sim.h"
@@ -86,14 +87,16 @@ static inline bool host_is_there(const struct host *h)
     return h->name[0] != '\0';
 }
 
-/* Returns true if @h is a machine, and if @h is a guest on one. */
+/* Returns true if @h is a machine, and if @h is a guest on one.  A guest on port 0 shares the port
+ * of the machine itself.
+ */
 static inline bool host_is_machine(const struct host *h)
 {
-    return h->port.sw && h->port.vport == 0;
+    return h->port.sw && h->port.sw->host == h->index;
 }
 static inline bool host_is_guest(const struct host *h)
 {
-    return h->port.sw && h->port.vport > 0;
+    return h->port.sw && h->port.sw->host != h->index;
 }
 
 /* Tells the drivers of @h that its port has come up or gone down. */

@@ -149,7 +149,7 @@ static void unmap(struct vrnic *r)
     set_gids(r, h->guest.config.gid);
     if (m->device.fn->sriov)
         vf_attach(m->device.fn, r->vf, NULL);
-    eswitch_leave(m->port.sw, eswitch_port_of_vf(r->vf));
+    eswitch_leave(&h->port);
     r->vf = VRNIC_UNMAPPED;
 }
 

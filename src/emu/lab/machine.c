@@ -28,12 +28,11 @@ void host_link_changed(struct host *h, bool up)
         rnic_link_changed(h->rnic, up);
 }
 
-/* The host at port @number of @s; NULL: there is none. */
-static struct host *host_at(struct lab_state *w, const struct eswitch *s, uint32_t number)
+/* Tells all hosts at port @number of @s that its link has come up or gone down. */
+static void tell_tenants(struct lab_state *w, const struct eswitch *s, uint32_t number, bool up)
 {
-    const struct eth_port *p = s->ports[number].port;
-
-    return p ? w->hosts[p->host] : NULL;
+    for (const struct eth_port *p = s->ports[number].port; p; p = p->next_tenant)
+        host_link_changed(w->hosts[p->host], up);
 }
 
 void machine_link_changed(struct lab_state *w, const struct host *m, bool up)
@@ -41,10 +40,8 @@ void machine_link_changed(struct lab_state *w, const struct host *m, bool up)
     const struct eswitch *s = m->port.sw;
 
     for (uint32_t i = 0; i < s->n_ports; i++) {
-        struct host *h = host_at(w, s, i);
-
-        if (h && s->ports[i].set.state == VF_auto)
-            host_link_changed(h, up);
+        if (s->ports[i].set.state == VF_auto)
+            tell_tenants(w, s, i, up);
     }
 }
 
@@ -78,7 +75,8 @@ enum rdl_status machine_check(const struct lab_state *w, const struct rdl_host_c
     const struct vport *v;
 
     if (c->idle_vfs > c->vfs || c->pool > c->vfs || (c->on && c->vfs > 0) ||
-        (!c->on && (c->vf > 0 || c->vrnic)) || c->group > RDL_GROUPS_MAX ||
+        (!c->on && (c->vf > 0 || c->vrnic || c->shared)) || c->group > RDL_GROUPS_MAX ||
+        (c->shared && (c->vf > 0 || c->vrnic || c->vlan > 0)) ||
         (c->vrnic && (c->external || c->device == DEVICE_none || c->vf > 0)))
         return RDL_ERR_INVAL;
     if (c->vfs > 0 && c->device != DEVICE_virtio)
@@ -89,6 +87,8 @@ enum rdl_status machine_check(const struct lab_state *w, const struct rdl_host_c
     v = function_of(m, c->vf);
     if (!v)
         return RDL_ERR_NOT_FOUND;
+    if (c->shared)
+        return memcmp(c->mac, m->port.mac, MAC_BYTES) == 0 ? RDL_OK : RDL_ERR_ADDRESS;
     if (c->vrnic)
         return RDL_OK;
     if (v->port)
@@ -100,6 +100,8 @@ const uint8_t *machine_mac(const struct lab_state *w, const struct rdl_host_conf
 {
     const struct host *m = c->on && !c->vrnic ? lab_host_named(w, c->on) : NULL;
 
+    if (c->shared)
+        return function_of(m, 0) ? m->port.mac : NULL;
     return function_of(m, c->vf) ? eswitch_mac(m->port.sw, eswitch_port_of_vf(c->vf)) : NULL;
 }
 
@@ -109,8 +111,11 @@ bool machine_join(struct lab_state *w, struct host *h, const struct rdl_host_con
 
     if (c->vrnic)
         return layer_join(w, h, c);
+    h->port.addresses = (const uint8_t(*)[GID_BYTES])h->guest.config.gid;
+    h->port.n_addresses = GUEST_GIDS;
     if (c->on) {
-        eswitch_join(lab_host_named(w, c->on)->port.sw, eswitch_port_of_vf(c->vf), &h->port);
+        eswitch_join(lab_host_named(w, c->on)->port.sw,
+                     c->shared ? ESWITCH_PF : eswitch_port_of_vf(c->vf), &h->port);
         return true;
     }
     if (c->vfs == 0)
@@ -118,7 +123,7 @@ bool machine_join(struct lab_state *w, struct host *h, const struct rdl_host_con
     s = arena_alloc(w->arena, sizeof(*s));
     if (!s || !eswitch_init(s, w->arena, &w->net, h->index, c->vfs + 1, pass, w))
         return false;
-    eswitch_join(s, 0, &h->port);
+    eswitch_join(s, ESWITCH_PF, &h->port);
     h->pool.size = c->pool ? c->pool : c->vfs - c->idle_vfs;
     return true;
 }
@@ -134,6 +139,10 @@ void machine_introduce(struct lab_state *w, struct host *h, const struct rdl_hos
         st = guest_iov_set(&h->guest, c->vfs - c->idle_vfs, false);
         /* Without feature SR_IOV, or without room for their BARs, there are none. */
         RDL_ASSERT(st == RDL_OK || st == RDL_ERR_UNSUPPORTED || st == RDL_ERR_NOMEM);
+    } else if (host_is_guest(h) && h->port.vport == ESWITCH_PF) {
+        TRACE(&w->trace, port_shared, .host = s->host, .name = ev_str(h->name));
+        if (eth_port_is_up(&h->port))
+            host_link_changed(h, true);
     } else if (host_is_guest(h)) {
         TRACE(&w->trace, vf_given, .host = s->host, .vf = h->port.vport - 1,
               .name = ev_str(h->name));
@@ -147,7 +156,7 @@ void machine_introduce(struct lab_state *w, struct host *h, const struct rdl_hos
 void machine_leave(struct host *h)
 {
     if (host_is_guest(h))
-        eswitch_leave(h->port.sw, h->port.vport);
+        eswitch_leave(&h->port);
 }
 
 bool machine_has_guests(const struct host *m)
@@ -192,7 +201,7 @@ enum rdl_status rdl_vf_set(struct rdl_lab *lab, rdl_host machine, uint32_t vf,
                            const struct rdl_vf_settings *to)
 {
     struct lab_state *w = lab->state;
-    struct host *m, *h;
+    struct host *m;
     enum rdl_status st = find(lab, machine, vf, &m);
     struct eswitch *s;
     uint32_t port;
@@ -204,15 +213,14 @@ enum rdl_status rdl_vf_set(struct rdl_lab *lab, rdl_host machine, uint32_t vf,
         return st;
     s = m->port.sw;
     port = eswitch_port_of_vf(vf);
-    h = host_at(w, s, port);
     was_up = eswitch_is_up(s, port);
     lab_act(w);
     TRACE(&w->trace, vf_set, .host = m->index, .vf = vf, .mac = ld_be(to->mac, MAC_BYTES),
           .vlan = to->vlan, .qos = to->qos, .state = to->state, .spoofchk = to->spoofchk,
           .trust = to->trust, .max_tx = to->max_tx_bps, .min_tx = to->min_tx_bps);
     eswitch_set(s, port, to);
-    if (h && eswitch_is_up(s, port) != was_up)
-        host_link_changed(h, !was_up);
+    if (eswitch_is_up(s, port) != was_up)
+        tell_tenants(w, s, port, !was_up);
     lab_done(w);
     return RDL_OK;
 }

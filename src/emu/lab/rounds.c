@@ -139,6 +139,8 @@ static uint64_t switch_hash(const struct lab_state *w, uint64_t h, const struct 
     for (uint32_t i = 0; i < s->n_ports; i++) {
         h = mix(h, still(w, s->ports[i].next_ns));
         h = mix(h, still(w, s->ports[i].paid_ns));
+        if (s->ports[i].turn && s->ports[i].port->next_tenant)
+            h = mix(h, s->ports[i].turn->host);
     }
     return h;
 }
@@ -161,7 +163,7 @@ static uint64_t links_hash(const struct lab_state *w, uint64_t h)
 
         h = mix(h, still(w, p->loop_free_at_ns));
         h = mix(h, (uint64_t)p->turn << 32 | p->waiting);
-        if (p->sw && p->vport == 0)
+        if (host_is_machine(w->hosts[i]))
             h = switch_hash(w, h, p->sw);
     }
     return h;

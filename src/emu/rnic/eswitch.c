@@ -11,6 +11,7 @@
 #include "emu/trace/emit.h"
 #include "emu/trace/events/frames.h"
 #include "emu/wire/eth.h"
+#include "emu/wire/glance.h"
 #include "emu/wire/vlan.h"
 
 #define NOBODY        UINT32_MAX
@@ -119,40 +120,75 @@ static uint32_t port_of(struct eswitch *s, const struct frame *f, bool *ret_othe
 /* The VLAN that is set for a function takes the place of its guest's. */
 static void set_vlan(struct vport *v)
 {
-    if (!v->port)
-        return;
-    v->port->vid = v->set.vlan ? v->set.vlan : v->own_vid;
-    v->port->pcp = v->set.vlan ? v->set.qos : v->own_pcp;
+    for (struct eth_port *p = v->port; p; p = p->next_tenant) {
+        p->vid = v->set.vlan ? v->set.vlan : v->port->own_vid;
+        p->pcp = v->set.vlan ? v->set.qos : v->port->own_pcp;
+    }
+}
+
+/* The place of the pointer to @p in the list of tenants, or that of its end if @p is NULL. */
+static struct eth_port **tenant_place(struct vport *v, const struct eth_port *p)
+{
+    struct eth_port **at = &v->port;
+
+    while (*at && *at != p)
+        at = &(*at)->next_tenant;
+    return at;
 }
 
 void eswitch_join(struct eswitch *s, uint32_t number, struct eth_port *p)
 {
-    RDL_ASSERT(number < s->n_ports && !s->ports[number].port && !p->sw);
-    s->ports[number].port = p;
-    s->ports[number].rcvd_before = p->rcvd_frames;
-    s->ports[number].own_vid = p->vid;
-    s->ports[number].own_pcp = p->pcp;
-    set_vlan(&s->ports[number]);
+    struct vport *v = &s->ports[number];
+
+    RDL_ASSERT(number < s->n_ports && !p->sw);
+    RDL_ASSERT(!v->port || memcmp(v->port->mac, p->mac, MAC_BYTES) == 0);
+    *tenant_place(v, NULL) = p;
+    p->next_tenant = NULL;
+    p->rcvd_before = p->rcvd_frames;
+    p->own_vid = p->vid;
+    p->own_pcp = p->pcp;
     p->sw = s;
     p->vport = number;
+    v->turn = v->turn ? v->turn : p;
+    set_vlan(v);
     sort_again(s);
 }
 
-void eswitch_leave(struct eswitch *s, uint32_t number)
+/* Removes port @number from the queue. */
+static void stop_waiting(struct eswitch *s, uint32_t number)
 {
-    struct vport *v = &s->ports[number];
-
-    for (uint32_t i = 0; v->is_waiting && i < s->len; i++) {
+    for (uint32_t i = 0; s->ports[number].is_waiting && i < s->len; i++) {
         if (*place(s, i) == number) {
             (void)take(s, i);
             break;
         }
     }
-    s->left += v->port->rcvd_frames - v->rcvd_before;
-    v->port->sw = NULL;
-    v->port->vid = v->own_vid;
-    v->port->pcp = v->own_pcp;
-    *v = (struct vport){.set = v->set, .counts = v->counts};
+}
+
+/* The tenant after @p, in turn. */
+static struct eth_port *after(const struct vport *v, const struct eth_port *p)
+{
+    return p->next_tenant ? p->next_tenant : v->port;
+}
+
+void eswitch_leave(struct eth_port *p)
+{
+    struct eswitch *s = p->sw;
+    struct vport *v = &s->ports[p->vport];
+
+    s->left += p->rcvd_frames - p->rcvd_before;
+    if (v->turn == p)
+        v->turn = after(v, p);
+    *tenant_place(v, p) = p->next_tenant;
+    p->next_tenant = NULL;
+    p->sw = NULL;
+    p->vid = p->own_vid;
+    p->pcp = p->own_pcp;
+    if (!v->port) {
+        stop_waiting(s, p->vport);
+        *v = (struct vport){.set = v->set, .counts = v->counts};
+    }
+    set_vlan(v);
     sort_again(s);
 }
 
@@ -192,10 +228,20 @@ static uint64_t free_at(const struct eswitch *s)
     return line > s->local_free_at_ns ? line : s->local_free_at_ns;
 }
 
+/* Returns true if a tenant of @v has a frame. */
+static bool has_frame(const struct vport *v)
+{
+    for (struct eth_port *p = v->port; p; p = p->next_tenant) {
+        if (eth_port_has_frame(p))
+            return true;
+    }
+    return false;
+}
+
 /* Returns true if @v has a frame and its maximum lets it send. */
 static bool may_send(const struct eswitch *s, const struct vport *v)
 {
-    return v->next_ns <= now(s) && eth_port_has_frame(v->port);
+    return v->next_ns <= now(s) && has_frame(v);
 }
 
 /* Returns true if @v has not got its guarantee yet. */
@@ -226,7 +272,7 @@ static uint32_t choose(struct eswitch *s)
         const uint32_t number = *place(s, i);
         struct vport *v = &s->ports[number];
 
-        if (!eth_port_has_frame(v->port)) {
+        if (!has_frame(v)) {
             v->is_waiting = false;
             (void)take(s, i);
         } else if (first ? goes_first(s, v) : may_send(s, v)) {
@@ -247,7 +293,7 @@ static uint64_t next_turn(struct eswitch *s)
     for (uint32_t i = 0; i < s->len; i++) {
         const struct vport *v = &s->ports[*place(s, i)];
 
-        if (v->next_ns < at && eth_port_has_frame(v->port))
+        if (v->next_ns < at && has_frame(v))
             at = v->next_ns;
         if (at <= now(s))
             break;
@@ -275,19 +321,47 @@ static void charge(const struct eswitch *s, struct vport *v, uint32_t bytes)
 
 /* --- Transmit --------------------------------------------------------------------------------- */
 
-/* The reason why @v may not send @f, or DROP_NONE. */
-static enum drop_reason judge(const struct eswitch *s, uint32_t number, const struct frame *f)
+static bool is_shared(const struct vport *v)
 {
-    const struct vport *v = &s->ports[number];
+    return v->port && v->port->next_tenant;
+}
+
+static bool is_unspecified(const uint8_t addr[GID_BYTES])
+{
+    static const uint8_t none[GID_BYTES];
+    uint8_t none_ipv4[GID_BYTES];
+
+    gid_from_ipv4(none_ipv4, none);
+    return memcmp(addr, none, GID_BYTES) == 0 || memcmp(addr, none_ipv4, GID_BYTES) == 0;
+}
+
+/* Returns true if @f, from a tenant @p of a shared port, has the source address of somebody else.
+ * The machine itself is believed, as its kernel shares the port out.
+ */
+static bool is_foreign(const struct eth_port *p, const struct frame *f)
+{
+    uint8_t src[GID_BYTES], dst[GID_BYTES];
+
+    return p->host != p->sw->host && glance_addresses(f->bytes, f->len, src, dst) &&
+           !is_unspecified(src) && !eth_port_owns(p, src);
+}
+
+/* The reason why tenant @p may not send @f, or DROP_NONE. */
+static enum drop_reason judge(const struct eth_port *p, const struct frame *f)
+{
+    const struct eswitch *s = p->sw;
+    const struct vport *v = &s->ports[p->vport];
 
     if (f->len < ETH_BYTES)
         return DROP_SHORT;
-    if (!eswitch_is_up(s, number))
+    if (!eswitch_is_up(s, p->vport))
         return DROP_NO_ROUTE;
-    if (v->set.spoofchk && memcmp(f->bytes + MAC_BYTES, eswitch_mac(s, number), MAC_BYTES) != 0)
+    if (v->set.spoofchk && memcmp(f->bytes + MAC_BYTES, eswitch_mac(s, p->vport), MAC_BYTES) != 0)
         return DROP_SPOOFED;
     if (v->set.vlan && vlan_vid(f->bytes, f->len) != v->set.vlan)
         return DROP_OTHER_VLAN;
+    if (is_shared(v) && (v->set.spoofchk || p->vport == ESWITCH_PF) && is_foreign(p, f))
+        return DROP_FOREIGN_SOURCE;
     return DROP_NONE;
 }
 
@@ -298,29 +372,29 @@ static void send_local(struct eswitch *s, struct vport *v, struct frame *f)
     net_loop_back(s->net, s->host, f);
 }
 
-/* Returns true if port @number takes a frame to a group.  The sender gets its own frame only if one
- * of its RNICs is in the group.
+/* Returns true if tenant @p takes a frame to a group.  The sender gets its own frame only if one of
+ * its RNICs is in the group.
  */
-static bool takes_group(const struct eswitch *s, uint32_t number, const struct frame *f)
+static bool takes_group(const struct eth_port *p, const struct frame *f)
 {
-    const struct eth_port *p = s->ports[number].port;
-
-    return p && eswitch_is_up(s, number) && p->vid == vlan_vid(f->bytes, f->len) &&
+    return eswitch_is_up(p->sw, p->vport) && p->vid == vlan_vid(f->bytes, f->len) &&
            (p->host != f->note.host || eth_port_is_own_group(p, f));
 }
 
 static bool any_takes_group(const struct eswitch *s, const struct frame *f)
 {
     for (uint32_t i = 0; i < s->n_ports; i++) {
-        if (takes_group(s, i, f))
-            return true;
+        for (const struct eth_port *p = s->ports[i].port; p; p = p->next_tenant) {
+            if (takes_group(p, f))
+                return true;
+        }
     }
     return false;
 }
 
-static void send_out(struct eswitch *s, uint32_t number, struct frame *f)
+static void send_out(struct eth_port *p, struct frame *f)
 {
-    struct eth_port *p = s->ports[number].port;
+    struct eswitch *s = p->sw;
     const uint32_t bytes = f->len; /* net_send() takes the frame */
 
     if ((f->bytes[0] & MAC_GROUP_BIT) && any_takes_group(s, f))
@@ -330,24 +404,25 @@ static void send_out(struct eswitch *s, uint32_t number, struct frame *f)
         s->sent_bytes += bytes;
     } else {
         p->tx_drops[DROP_NO_ROUTE]++;
-        s->ports[number].counts.tx_dropped++;
+        s->ports[p->vport].counts.tx_dropped++;
     }
 }
 
-void eswitch_send(struct eswitch *s, uint32_t number, struct frame *f)
+void eswitch_send(struct eth_port *p, struct frame *f)
 {
-    struct vport *v = &s->ports[number];
-    const enum drop_reason reason = judge(s, number, f);
+    struct eswitch *s = p->sw;
+    struct vport *v = &s->ports[p->vport];
+    const enum drop_reason reason = judge(p, f);
     bool other_vlan;
 
     if (reason != DROP_NONE) {
-        v->port->tx_drops[reason]++;
+        p->tx_drops[reason]++;
         v->counts.tx_dropped++;
-        net_refuse(s->net, f, v->port->host, reason);
+        net_refuse(s->net, f, p->host, reason);
     } else if (!(f->bytes[0] & MAC_GROUP_BIT) && port_of(s, f, &other_vlan) != NOBODY) {
         send_local(s, v, f);
     } else {
-        send_out(s, number, f);
+        send_out(p, f);
     }
 }
 
@@ -380,18 +455,36 @@ static void wait_for_turn(struct eswitch *s)
     s->egress = sim_schedule(s->net->sim, at, SIM_EGRESS, s->host, 0);
 }
 
+/* Takes a frame of @v from the tenant whose turn it is, or from the next one that has one, which
+ * *@ret_from is then.  Returns NULL if none has.
+ */
+static struct frame *take_frame(struct vport *v, struct eth_port **ret_from)
+{
+    struct eth_port *p = v->turn;
+    struct frame *f;
+
+    do {
+        f = eth_port_has_frame(p) ? eth_port_take(p) : NULL;
+        *ret_from = p;
+        p = after(v, p);
+    } while (!f && p != v->turn);
+    v->turn = p;
+    return f;
+}
+
 static void serve(struct eswitch *s)
 {
+    struct eth_port *from;
     uint32_t number;
     struct frame *f;
 
     if (s->egress_due && s->egress_ns <= now(s))
         return;
     number = free_at(s) <= now(s) ? choose(s) : NOBODY;
-    f = number == NOBODY ? NULL : eth_port_take(s->ports[number].port);
+    f = number == NOBODY ? NULL : take_frame(&s->ports[number], &from);
     if (f) {
         charge(s, &s->ports[number], f->len);
-        eswitch_send(s, number, f);
+        eswitch_send(from, f);
     }
     wait_for_turn(s);
 }
@@ -425,10 +518,24 @@ static void drop(struct eswitch *s, const struct frame *f, enum drop_reason reas
     s->drops[reason]++;
 }
 
-static void pass(struct eswitch *s, uint32_t number, const struct frame *f)
+static void pass(struct eswitch *s, const struct eth_port *p, const struct frame *f)
 {
     s->passed++;
-    s->pass(s->world, s->ports[number].port->host, f);
+    s->pass(s->world, p->host, f);
+}
+
+/* Passes @f to the tenants of port @number that take it.  Returns their number. */
+static uint32_t deliver_to_tenants(struct eswitch *s, uint32_t number, const struct frame *f)
+{
+    uint32_t n = 0;
+
+    for (const struct eth_port *p = s->ports[number].port; p; p = p->next_tenant) {
+        if (!takes_group(p, f))
+            continue;
+        n++;
+        pass(s, p, f);
+    }
+    return n;
 }
 
 static void deliver_to_group(struct eswitch *s, const struct frame *f)
@@ -438,15 +545,28 @@ static void deliver_to_group(struct eswitch *s, const struct frame *f)
 
     for (uint32_t i = 0; i < s->n_ports; i++) {
         struct vport_counts *c = &s->ports[i].counts;
+        const uint32_t takers = deliver_to_tenants(s, i, f);
 
-        if (!takes_group(s, i, f))
-            continue;
-        *(broadcast ? &c->rcvd_broadcast : &c->rcvd_multicast) += 1;
-        s->copies += n++ > 0;
-        pass(s, i, f);
+        *(broadcast ? &c->rcvd_broadcast : &c->rcvd_multicast) += takers > 0;
+        n += takers;
     }
+    s->copies += n > 0 ? n - 1 : 0;
     if (n == 0)
         drop(s, f, DROP_NOT_FOR_US);
+}
+
+/* The tenant of @v, which has one, that a frame to its MAC is for. */
+static const struct eth_port *tenant_of(const struct vport *v, const struct frame *f)
+{
+    uint8_t src[GID_BYTES], dst[GID_BYTES];
+
+    if (!is_shared(v) || !glance_addresses(f->bytes, f->len, src, dst))
+        return v->port;
+    for (const struct eth_port *p = v->port; p; p = p->next_tenant) {
+        if (eth_port_owns(p, dst))
+            return p;
+    }
+    return v->port;
 }
 
 void eswitch_deliver(struct eswitch *s, const struct frame *f)
@@ -469,7 +589,24 @@ void eswitch_deliver(struct eswitch *s, const struct frame *f)
     else if (!eswitch_is_up(s, to))
         drop(s, f, DROP_NO_ROUTE);
     else
-        pass(s, to, f);
+        pass(s, tenant_of(&s->ports[to], f), f);
+}
+
+/* Checks the tenants of port @number, and adds the frames that they have received to *@rcvd. */
+static const char *tenants_invariant(const struct eswitch *s, uint32_t number, uint64_t *rcvd)
+{
+    const struct vport *v = &s->ports[number];
+    bool has_turn = !v->port;
+
+    for (struct eth_port *p = v->port; p; p = p->next_tenant) {
+        *rcvd += p->rcvd_frames - p->rcvd_before;
+        has_turn = has_turn || p == v->turn;
+        if (p->sw != s || p->vport != number)
+            return "a tenant knows the port of the embedded switch that it is at";
+        if (memcmp(p->mac, v->port->mac, MAC_BYTES) != 0 || p->vid != v->port->vid)
+            return "tenants of a port have one MAC and one VLAN";
+    }
+    return has_turn ? NULL : "it is the turn of a tenant of the port";
 }
 
 const char *eswitch_invariant(const struct eswitch *s)
@@ -478,11 +615,11 @@ const char *eswitch_invariant(const struct eswitch *s)
 
     for (uint32_t i = 0; i < s->n_ports; i++) {
         const struct vport *v = &s->ports[i];
+        const char *broken = tenants_invariant(s, i, &rcvd);
 
-        if (!v->port)
-            continue;
-        rcvd += v->port->rcvd_frames - v->rcvd_before;
-        if (eth_port_has_frame(v->port) && !v->is_waiting)
+        if (broken)
+            return broken;
+        if (has_frame(v) && !v->is_waiting)
             return "a port of an embedded switch that has a frame waits for its turn";
     }
     if (rcvd + s->left != s->passed)

@@ -5,7 +5,9 @@
  *	VF 0, port 1 --+-- switch ---- line
  *	VF 1, port 2 --+
  *
- * Each port is the Ethernet port of a host (eth_port.h): that of the machine, or of a guest.
+ * Each port is the Ethernet port of a host (eth_port.h): that of the machine, or of a guest.  Hosts
+ * may share a port, as ipvlan of Linux lets them in its mode l2: they are *tenants* of the port.
+ * They have its MAC, its VLAN and its settings, and are told apart by their IP addresses.
  *
  * Transmit: as the port of an ordinary host, the switch takes one frame at a time when the line is
  * free, from its ports in turn.  So frames of guests wait in their queues, and the adapter drops
@@ -17,12 +19,19 @@
  * A port is in one VLAN, or in none: that of struct eth_port, which tags and untags.  Ports of
  * other VLANs do not get its frames.
  *
+ * Tenants of a port take turns.  A tenant other than the machine may only send from its own IP
+ * addresses, or from none, unless the spoof check of a virtual function is off.
+ *
  * A frame to the MAC of a port takes NET_LOOPBACK_NS and does not use the line.  A frame to a group
  * leaves by the line, and all other ports get a copy.  Any other frame leaves by the line.
  *
  * Receive: a frame from the line goes to the port with its destination, or to all ports if that is
  * a group.  A frame that no port takes is dropped.  The reason is OTHER_VLAN if its destination
  * is the MAC of a port in another VLAN, otherwise NOT_FOR_US.
+ *
+ * Of the tenants of a port the one with the IP destination gets a frame: with the target, of ARP
+ * and of neighbour discovery.  If none has it, the first one gets the frame, and drops it as a host
+ * with a port of its own would.  A frame to a group goes to all tenants.
  *
  * SIMPLIFIED: moving data between functions costs no time on the bus, and a port takes frames to
  * its own MAC alone: there is no promiscuous mode.  [decision 0066]
@@ -38,6 +47,7 @@
 #include "rdmalab/machine.h"
 
 #define ESWITCH_LISTS 64u /* hash lists of ports by MAC */
+#define ESWITCH_PF    0u  /* port of the physical function */
 
 struct eth_port;
 
@@ -49,14 +59,13 @@ struct vport_counts {
 };
 
 struct vport {
-    struct eth_port *port; /* NULL: no guest uses the function */
+    struct eth_port *port; /* the first tenant; NULL: no guest uses the function */
+    struct eth_port *turn; /* the tenant that sends next if it has a frame */
     struct rdl_vf_settings set;
     struct vport_counts counts;
-    uint64_t rcvd_before;      /* frames that @port had received when it joined */
-    uint32_t own_vid, own_pcp; /* VLAN of @port if none is set */
-    uint32_t next_in_list;     /* next port in the same hash list, counted from 1; 0: none */
-    bool is_waiting;           /* the port is in eswitch.queue */
-    uint64_t next_ns;          /* earliest time of its next frame, by the maximum */
+    uint32_t next_in_list; /* next port in the same hash list, counted from 1; 0: none */
+    bool is_waiting;       /* the port is in eswitch.queue */
+    uint64_t next_ns;      /* earliest time of its next frame, by the maximum */
     /* Clock of the guarantee: each frame moves it forward by its duration at the guaranteed rate.
      * While it is behind the present time, the port has got less than its guarantee.  It is ahead
      * by one frame at most.
@@ -105,11 +114,13 @@ bool eswitch_init(struct eswitch *s, struct arena *a, struct net *net, uint32_t 
                   uint32_t n_ports, void (*pass)(void *world, uint32_t host, const struct frame *f),
                   void *world);
 
-/* Gives port @number, which nobody uses, to @p. */
+/* Makes @p the last tenant of port @number.  Unless it is the only one, it has the MAC of the port,
+ * eswitch_mac(); while it is a tenant, its VLAN is that of the first one.
+ */
 void eswitch_join(struct eswitch *s, uint32_t number, struct eth_port *p);
 
-/* Takes port @number from the host that has it.  Its settings stay. */
-void eswitch_leave(struct eswitch *s, uint32_t number);
+/* Takes the tenant @p from its port.  The settings of the port stay. */
+void eswitch_leave(struct eth_port *p);
 
 /* Changes the settings of port @number to @to, which rdl_vf_set() has checked. */
 void eswitch_set(struct eswitch *s, uint32_t number, const struct rdl_vf_settings *to);
@@ -128,8 +139,8 @@ void eswitch_pump(struct eswitch *s, uint32_t number);
 /* Handler of SIM_EGRESS. */
 void eswitch_egress(struct eswitch *s);
 
-/* Sends @f from port @number now, whether the line is free or not.  Takes the reference. */
-void eswitch_send(struct eswitch *s, uint32_t number, struct frame *f);
+/* Sends @f from the tenant @p now, whether the line is free or not.  Takes the reference. */
+void eswitch_send(struct eth_port *p, struct frame *f);
 
 /* Processes a frame that came by the line or from a port.  The caller keeps ownership of @f. */
 void eswitch_deliver(struct eswitch *s, const struct frame *f);

@@ -117,6 +117,21 @@ bool eth_port_is_own_group(const struct eth_port *p, const struct frame *f)
     return false;
 }
 
+bool eth_port_owns(const struct eth_port *p, const uint8_t addr[GID_BYTES])
+{
+    for (uint32_t i = 0; i < p->n_addresses; i++) {
+        if (memcmp(p->addresses[i], addr, GID_BYTES) == 0)
+            return true;
+    }
+    for (uint32_t i = 0; i < p->n_users; i++) {
+        const struct eth_user *u = &p->users[i];
+
+        if (u->ops->owns && u->ops->owns(u->ctx, addr))
+            return true;
+    }
+    return false;
+}
+
 /* Pushes the tag of the port's VLAN, if it has one.  Takes the reference.  Returns NULL when the
  * arena is full.
  */

@@ -17,7 +17,8 @@
  * frames have the bytes on the wire.
  *
  * The port has a line of its own, or is one of several at an embedded switch (eswitch.h), which
- * then takes its frames and passes it those for its MAC.
+ * then takes its frames and passes it those for its MAC.  Several hosts may share a port of the
+ * switch and its MAC: the struct eth_port of each is then a tenant of that port.
  */
 #ifndef EMU_RNIC_ETH_PORT_H
 #define EMU_RNIC_ETH_PORT_H
@@ -82,6 +83,14 @@ struct eth_port {
     uint32_t link_end;  /* the link end that the port is; NET_NO_LINK: no link */
     struct eswitch *sw; /* the switch that the port is at; NULL: it has a line of its own */
     uint32_t vport;     /* its number there */
+    struct eth_port *next_tenant; /* of the same port of the switch; NULL: the last one */
+    uint64_t rcvd_before;         /* frames that it had received when it joined */
+    uint32_t own_vid, own_pcp;    /* its VLAN while none is set for the port of the switch */
+    /* IP addresses of its host besides those of its RNICs; NULL: none.  Tenants are told apart by
+     * both.
+     */
+    const uint8_t (*addresses)[GID_BYTES];
+    uint32_t n_addresses;
     uint64_t loop_free_at_ns; /* time at which the loopback path is free again */
     uint64_t sent_frames, sent_bytes, rcvd_frames, rcvd_bytes;
     uint64_t looped_frames;       /* frames to the own MAC; included in sent_frames */
@@ -128,11 +137,13 @@ void eth_port_egress(struct eth_port *p);
 /* For the embedded switch.  eth_port_has_frame() returns true if a user has a frame.
  * eth_port_take() takes one from the user whose turn it is, and counts it as sent; NULL: none has
  * one. eth_port_is_own_group() returns true for RoCEv2 to a multicast group that an RNIC of the
- * port is in.
+ * port is in.  eth_port_owns() returns true if @addr is an address of its host, or a GID of an
+ * RNIC.
  */
 bool eth_port_has_frame(struct eth_port *p);
 struct frame *eth_port_take(struct eth_port *p);
 bool eth_port_is_own_group(const struct eth_port *p, const struct frame *f);
+bool eth_port_owns(const struct eth_port *p, const uint8_t addr[GID_BYTES]);
 
 /* Checks the invariants of the port between calls.  Returns NULL if all hold, otherwise a text that
  * describes the violated one.

@@ -22,9 +22,11 @@
 /* Offsets within the headers. */
 #define IPV4_TOTAL_AT     2u
 #define IPV4_PROTOCOL_AT  9u
+#define IPV4_SRC_AT       12u
 #define IPV4_DST_AT       16u
 #define IPV6_PAYLOAD_AT   4u
 #define IPV6_PROTOCOL_AT  6u
+#define IPV6_SRC_AT       8u
 #define IPV6_DST_AT       24u
 #define UDP_DST_PORT_AT   2u
 #define ARP_OPERATION_AT  7u /* its low byte; 1 is a request */
@@ -240,4 +242,49 @@ struct glance glance(const uint8_t *frame, size_t len)
     const size_t tag_bytes = vlan_bytes(frame, len);
 
     return glance_plain(frame + tag_bytes, len - tag_bytes);
+}
+
+/* As glance_addresses(), for an IPv6 packet at @ip with @len bytes. */
+static bool addresses_of_ipv6(const uint8_t *ip, size_t len, uint8_t ret_src[GID_BYTES],
+                              uint8_t ret_dst[GID_BYTES])
+{
+    const uint8_t *dst = ip + IPV6_DST_AT;
+
+    if (len < IPV6_BYTES)
+        return false;
+    if (ip[IPV6_PROTOCOL_AT] == IP_PROTOCOL_ICMPV6 &&
+        len >= IPV6_BYTES + ND_TARGET_AT + GID_BYTES &&
+        icmp_kind(6, ip[IPV6_BYTES]) == FRAME_ND_SOLICIT)
+        dst = ip + IPV6_BYTES + ND_TARGET_AT;
+    memcpy(ret_src, ip + IPV6_SRC_AT, GID_BYTES);
+    memcpy(ret_dst, dst, GID_BYTES);
+    return true;
+}
+
+bool glance_addresses(const uint8_t *frame, size_t len, uint8_t ret_src[GID_BYTES],
+                      uint8_t ret_dst[GID_BYTES])
+{
+    const size_t ip_at = ETH_BYTES + vlan_bytes(frame, len);
+    const uint8_t *ip = frame + ip_at;
+    uint32_t src_at = IPV4_SRC_AT, dst_at = IPV4_DST_AT;
+
+    if (len < ip_at + IPV4_BYTES)
+        return false;
+    switch (ld_be16(ip - 2)) {
+    case ETHERTYPE_IPV6:
+        return addresses_of_ipv6(ip, len - ip_at, ret_src, ret_dst);
+    case ETHERTYPE_ARP:
+        if (len < ip_at + ARP_TARGET_AT + 4)
+            return false;
+        src_at = ARP_SENDER_AT;
+        dst_at = ARP_TARGET_AT;
+        break;
+    case ETHERTYPE_IPV4:
+        break;
+    default:
+        return false;
+    }
+    gid_from_ipv4(ret_src, ip + src_at);
+    gid_from_ipv4(ret_dst, ip + dst_at);
+    return true;
 }

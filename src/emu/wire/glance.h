@@ -20,6 +20,13 @@
  */
 bool glance_is_roce(const uint8_t *frame, size_t len, uint8_t ret_dst[GID_BYTES]);
 
+/* Returns true with the two IP addresses of a frame, with a tag or without.  ARP: those of its
+ * sender and its target.  A neighbour solicitation: @ret_dst is the address whose MAC is requested.
+ * Returns false, and leaves both unchanged, if the frame has no complete IPv4, IPv6 or ARP header.
+ */
+bool glance_addresses(const uint8_t *frame, size_t len, uint8_t ret_src[GID_BYTES],
+                      uint8_t ret_dst[GID_BYTES]);
+
 struct glance {
     uint32_t opcode; /* enum opcode, or enum frame_kind of a frame without a BTH */
     /* @addr is the destination IP address, with these exceptions.  ARP and neighbour discovery: the

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Draws machines: some hosts share the adapter of an earlier one, with functions of their own or
- * with virtual RNICs.
+/* Draws machines: some hosts share the adapter of an earlier one, with functions of their own, with
+ * virtual RNICs, or with the port of the machine itself.
  */
 #include "emu/base/assert.h"
 #include "emu/base/prng.h"
@@ -8,6 +8,7 @@
 #include "swarm/worlds/world_draw.h"
 
 #define STREAM_MACHINES 3u /* the rest of the world does not depend on it */
+#define STREAM_SHARED   4u /* what the other stream draws does not depend on it */
 #define SPARE_VFS       3u /* a machine has fewer spare functions than this */
 
 /* Returns true if @h can be a machine.  Guests have none of their own. */
@@ -28,6 +29,18 @@ static void draw_guest(struct draw *d, uint32_t h)
         return;
     g->on = m + 1;
     g->vf = d->w->host[m].place.vfs++;
+}
+
+/* Lets some guests share the port of their machine; what would be their functions is spare. */
+static void draw_sharing(struct world *w)
+{
+    struct draw d = {.w = w, .rng = prng_stream(w->seed, STREAM_SHARED)};
+
+    for (uint32_t h = 1; h < w->n_hosts; h++) {
+        struct world_place *g = &w->host[h].place;
+
+        g->is_shared = draw_one_in(&d, 3) && g->on && !g->has_vrnic;
+    }
 }
 
 static void draw_vf(struct draw *d, struct world_vf *f)
@@ -58,6 +71,7 @@ void world_draw_machines(struct world *w)
 
     for (uint32_t h = 1; h < w->n_hosts; h++)
         draw_guest(&d, h);
+    draw_sharing(w);
     for (uint32_t h = 0; h < w->n_hosts; h++) {
         if (w->host[h].place.vfs == 0)
             continue;

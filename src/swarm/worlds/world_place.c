@@ -31,10 +31,13 @@ void world_place_config(const struct world_place *p, struct rdl_host_config *c,
         snprintf(machine, RDL_NAME_BYTES, "h%u", p->on);
         c->on = machine;
         c->vrnic = p->has_vrnic;
-        c->vf = p->has_vrnic ? 0 : p->vf;
+        c->shared = p->is_shared;
+        c->vf = p->has_vrnic || p->is_shared ? 0 : p->vf;
         text_addf(&t, " on %s", machine);
         if (p->has_vrnic)
             text_add(&t, " vrnic");
+        else if (p->is_shared)
+            text_add(&t, " shared");
         else
             text_addf(&t, " vf=%u", p->vf);
     }
@@ -69,7 +72,7 @@ void world_learn_function(struct world_run *r, unsigned h)
     char path[64];
     size_t at;
 
-    if (!p->on)
+    if (!p->on || p->is_shared)
         return;
     snprintf(path, sizeof(path), "h%u.vrnic.vf", h + 1);
     if (p->has_vrnic)

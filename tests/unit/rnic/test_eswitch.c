@@ -338,7 +338,7 @@ static void a_broadcast_stays_if_somebody_takes_it(void **state)
     struct bench *b = *state;
 
     assert_int_equal(copies_of_broadcast(b, 1), 1);
-    eswitch_leave(&b->sw, 2);
+    eswitch_leave(&b->port[2]);
     assert_int_equal(copies_of_broadcast(b, 0), 1); /* for the guest */
     assert_int_equal(copies_of_broadcast(b, 1), 1); /* for the machine */
     eswitch_set(&b->sw, 1, &in_5);
@@ -347,7 +347,7 @@ static void a_broadcast_stays_if_somebody_takes_it(void **state)
     assert_int_equal(copies_of_broadcast(b, 0), 0);
     eswitch_set(&b->sw, 1, &plain);
     assert_int_equal(copies_of_broadcast(b, 0), 1);
-    eswitch_leave(&b->sw, 1);
+    eswitch_leave(&b->port[1]);
     assert_int_equal(copies_of_broadcast(b, 0), 0);
     assert_int_equal(net_drops_sum(b->sw.drops), 0);
     assert_int_equal(b->wires->got[1], 7); /* all left by the cable */
@@ -387,7 +387,7 @@ static void a_frame_to_a_guest_that_is_gone_finds_nobody(void **state)
     struct frame *f = frame(b->wires, mac_of(PORTS - 1), AWAY, 0);
 
     join_last(b);
-    eswitch_leave(&b->sw, PORTS - 1);
+    eswitch_leave(&b->port[PORTS - 1]);
     eswitch_deliver(&b->sw, f);
     assert_int_equal(b->sw.drops[DROP_NOT_FOR_US], 1);
     assert_int_equal(b->passed, 0);

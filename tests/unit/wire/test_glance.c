@@ -11,6 +11,7 @@
 #include "emu/facts/enum/syndrome.h"
 #include "emu/facts/opcode.h"
 #include "emu/wire/glance.h"
+#include "emu/wire/vlan.h"
 #include "wire/frames.h"
 #include "wire/neighbours.h"
 
@@ -46,6 +47,45 @@ static void frames_without_a_bth_have_a_kind_and_an_address(void **state)
         if (rows[i].addr)
             assert_string_equal(addr_text(g.addr, buf), rows[i].addr);
         assert_false(glance_is_roce(rows[i].bytes, rows[i].n, dst));
+    }
+}
+
+static void both_addresses_of_a_frame(void **state)
+{
+    static const struct {
+        const uint8_t *bytes;
+        size_t n;
+        const char *src, *dst; /* NULL: the frame has none */
+    } rows[] = {
+        {arp_request, sizeof(arp_request), "10.0.0.1", "10.0.0.2"},
+        {arp_reply, sizeof(arp_reply), "10.0.0.2", "10.0.0.1"},
+        {echo4_request, sizeof(echo4_request), "10.0.0.1", "10.0.0.2"},
+        {echo6_reply, sizeof(echo6_reply), "fe80::ff:fe00:2", "fe80::ff:fe00:1"},
+        {solicit, sizeof(solicit), "fe80::ff:fe00:1", "fe80::ff:fe00:2"}, /* not its group */
+        {advert, sizeof(advert), "fe80::ff:fe00:2", "fe80::ff:fe00:1"},
+        {router_solicit, sizeof(router_solicit), "fe80::ff:fe00:1", "ff02::2"},
+        {arp_request, sizeof(arp_request) - 1, NULL, NULL},
+        {echo4_request, ETH_BYTES + IPV4_BYTES - 1, NULL, NULL},
+        {echo6_request, ETH_BYTES + IPV6_BYTES - 1, NULL, NULL},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        for (unsigned tagged = 0; tagged < 2; tagged++) {
+            uint8_t src[GID_BYTES] = {1}, dst[GID_BYTES] = {1}, frame[FRAME_MAX];
+            size_t n = rows[i].n;
+            char buf[ADDR_TEXT_MAX];
+
+            memcpy(frame, rows[i].bytes, n);
+            n = tagged ? vlan_push(frame, n, 5) : n;
+            assert_int_equal(glance_addresses(frame, n, src, dst), rows[i].src != NULL);
+            if (rows[i].src) {
+                assert_string_equal(addr_text(src, buf), rows[i].src);
+                assert_string_equal(addr_text(dst, buf), rows[i].dst);
+            } else {
+                assert_true(src[0] == 1 && dst[0] == 1);
+            }
+        }
     }
 }
 
@@ -117,6 +157,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(frames_without_a_bth_have_a_kind_and_an_address),
+        cmocka_unit_test(both_addresses_of_a_frame),
         cmocka_unit_test(a_bth_is_read_as_it_was_built),
         cmocka_unit_test(a_frame_to_the_port_of_roce_is_roce_however_broken),
         cmocka_unit_test(any_bytes_will_do),

@@ -51,7 +51,8 @@
     X(DROP, OWN_COPY, 41, "who is in the group has sent it, and wants no copy of its own")         \
     X(DROP, NO_BUS_MASTER, 42, "bus mastering is off: the device may not write it to memory")      \
     X(DROP, SPOOFED, 43, "the source MAC is not that of the virtual function that sends it")       \
-    X(DROP, OTHER_VLAN, 44, "tagged for another VLAN, or without a tag where one is needed")
+    X(DROP, OTHER_VLAN, 44, "tagged for another VLAN, or without a tag where one is needed")       \
+    X(DROP, FOREIGN_SOURCE, 45, "the source address is none of the guest that shares its port")
 
 enum drop_reason { ENUM_DROP(ENUM_MEMBER) DROP_COUNT };
 

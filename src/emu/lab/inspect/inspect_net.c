@@ -40,6 +40,39 @@ static struct inode drops_node(const struct inode *n, const uint64_t *drops)
     return s;
 }
 
+static void tenant_item(const struct inode *list, uint64_t i, struct visit *v, const char *key)
+{
+    const struct eth_port *own = &list->host->port;
+    const struct eth_port *p = own->sw->ports[own->vport].port;
+
+    while (i-- > 0)
+        p = p->next_tenant;
+    inspect_item_text(v, list, key, list->state->hosts[p->host]->name);
+}
+
+/* The number of hosts that share the port @p of an embedded switch. */
+static uint64_t n_tenants(const struct eth_port *p)
+{
+    uint64_t n = 0;
+
+    for (p = p->sw->ports[p->vport].port; p; p = p->next_tenant)
+        n++;
+    return n;
+}
+
+/* Reports the place of the port at the embedded switch of a machine. */
+static void visit_place(const struct inode *n, struct visit *v)
+{
+    const struct eth_port *p = &n->host->port;
+
+    if (host_is_guest(n->host))
+        inspect_text(v, LEAF_port_machine, n->state->hosts[p->sw->host]->name);
+    if (host_is_guest(n->host) && p->vport != ESWITCH_PF)
+        inspect_leaf(v, LEAF_port_vf, p->vport - 1);
+    if (p->sw && n_tenants(p) > 1)
+        inspect_child(v, CHILD_port_tenants, inspect_list_of(n, n_tenants(p), tenant_item));
+}
+
 void visit_port(const struct inode *n, struct visit *v)
 {
     const struct eth_port *p = &n->host->port;
@@ -65,10 +98,7 @@ void visit_port(const struct inode *n, struct visit *v)
     inspect_leaf(v, LEAF_port_phys_mtu, p->mtu);
     if (nic)
         inspect_leaf(v, LEAF_port_bad_qkeys, nic->bad_qkeys);
-    if (host_is_guest(n->host)) {
-        inspect_text(v, LEAF_port_machine, n->state->hosts[p->sw->host]->name);
-        inspect_leaf(v, LEAF_port_vf, p->vport - 1);
-    }
+    visit_place(n, v);
     if (p->vid) {
         inspect_leaf(v, LEAF_port_vlan, p->vid);
         inspect_leaf(v, LEAF_port_qos, p->pcp);
