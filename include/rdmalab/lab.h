@@ -160,10 +160,16 @@ struct rdl_host_config {
      */
     bool vrnic;
     uint32_t group, pool;
-    /* shared: in place of a function of its own the host shares the port of machine @on itself, with
-     * the machine's MAC and VLAN.  Hosts that share a port are told apart by their IP addresses.
+    /* shared: in place of a function of its own the host shares the port of machine @on itself,
+     * with the machine's MAC and VLAN.  Hosts that share a port are told apart by their IP
+     * addresses.
      */
     bool shared;
+    /* mux: of a machine, the multiplexer (enum mux_profile) of the connection managers that share
+     * its port; 0: none, and their messages go to the host with the IP destination, as other
+     * frames.
+     */
+    uint32_t mux;
     /* VLAN of the Ethernet port, 1 to 4094: it tags every frame that it sends, with priority @pcp
      * (0 to 7), and drops frames of other VLANs.  0: frames have no tag, and @pcp is 0.
      */

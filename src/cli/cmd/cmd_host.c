@@ -11,6 +11,7 @@
 #include "emu/facts/device.h"
 #include "emu/facts/enum/device_type.h"
 #include "emu/facts/enum/mtu.h"
+#include "emu/facts/enum/mux.h"
 #include "emu/facts/enum/page_size.h"
 #include "emu/facts/virtio/feature.h"
 #include "emu/facts/virtio/ring_format.h"
@@ -44,6 +45,8 @@ static void say_host(struct session *s, const struct step *st, const struct rdl_
     mac_add(&m, mac);
     if (c->vfs > 0)
         text_addf(&place, ", %u virtual functions", c->vfs);
+    if (c->mux != MUX_none)
+        text_addf(&place, ", multiplexer %s", enum_name(&enum_mux_profile, c->mux));
     if (c->idle_vfs > 0)
         text_addf(&place, ", %u enabled", c->vfs - c->idle_vfs);
     if (c->vrnic)
@@ -112,6 +115,17 @@ static bool address_is_taken(struct session *s, const struct step *st,
 static bool tell_guest_failed(struct session *s, const struct step *st, const struct value *name,
                               const struct rdl_host_config *c, enum rdl_status status)
 {
+    char mux[TREE_PATH_BYTES];
+
+    if (status == RDL_ERR_DEVICE && c->shared && tree_child(s->lab, c->on, CHILD_host_mux, mux)) {
+        session_fail(s, name->at,
+                     "%s: the multiplexer of %s takes one of its addresses for that of"
+                     " another guest",
+                     name->text, c->on);
+        diag_remedy(&s->diag, "\"show %s.gid\" lists them; give %s others by ip= or ip6=", mux,
+                    name->text);
+        return true;
+    }
     if (status == RDL_ERR_NOT_FOUND && !machine_named(s, c->on)) {
         session_fail(s, step_span(st, "on", 0), "%s is no machine", c->on);
         diag_remedy(&s->diag, "machine m1 vfs=4 adds one whose adapter guests can share");
@@ -449,6 +463,7 @@ bool run_machine(struct session *s, const struct step *st)
                      config.vfs);
         return diag_remedy(&s->diag, "numvfs=%u enables all", config.vfs);
     }
+    config.mux = (uint32_t)step_number(st, "mux");
     config.pool = (uint32_t)step_number_or(st, "pool", 0);
     if (config.pool > config.vfs) {
         session_fail(s, step_span(st, "pool", 0), "the adapter has %u virtual functions",

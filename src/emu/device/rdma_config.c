@@ -68,7 +68,7 @@ bool rdma_config_fill(struct rdma *d)
     if (virtio_has(&d->pci, VF_CEQ))
         rfc_ceq_limits_put((struct raw_ceq_limits *)(c.reserved + CEQ_LIMITS_AT),
                            &(struct rfc_ceq_limits){d->n_ceqs});
-    eui64_from_mac(c.sys_image_guid, d->config.nic.mac);
+    memcpy(c.sys_image_guid, d->config.nic.guid, sizeof(c.sys_image_guid));
     rfc_config_put(&raw, &c);
     RDL_ASSERT(d->pci.config.config_bytes == sizeof(raw));
     changed = d->pci.status != 0 && memcmp(d->pci.device_config, &raw, sizeof(raw)) != 0;

@@ -5,6 +5,6 @@
 #ifndef EMU_FACTS_DROPS_H
 #define EMU_FACTS_DROPS_H
 
-#define DROPS_MAX 48u /* at least DROP_COUNT; the index is an enum drop_reason */
+#define DROPS_MAX 56u /* at least DROP_COUNT; the index is an enum drop_reason */
 
 #endif

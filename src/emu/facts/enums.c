@@ -23,6 +23,7 @@
 #include "emu/facts/enum/key_kind.h"
 #include "emu/facts/enum/key_state.h"
 #include "emu/facts/enum/mtu.h"
+#include "emu/facts/enum/mux.h"
 #include "emu/facts/enum/neighbour.h"
 #include "emu/facts/enum/object.h"
 #include "emu/facts/enum/op_header.h"

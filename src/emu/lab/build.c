@@ -294,6 +294,8 @@ static bool rdma_function_init(struct lab_state *w, struct host *h, const struct
     };
 
     memcpy(dev.nic.mac, c->mac, sizeof(dev.nic.mac));
+    if (c->shared)
+        eui64_of_tenant(dev.nic.guid, c->mac, k);
     memcpy(dev.nic.pkeys.v, c->pkeys, sizeof(dev.nic.pkeys.v));
     if (!host_devices[c->device].init)
         return true;

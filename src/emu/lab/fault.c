@@ -306,6 +306,20 @@ enum rdl_status rdl_fault_remove(struct rdl_lab *lab, rdl_fault fault)
     return RDL_OK;
 }
 
+/* The host that @f is for, or EV_HOST_NONE.  Of those that share a MAC it is the one with the
+ * address.
+ */
+static uint32_t receiver_of(const struct lab_state *w, const struct frame *f,
+                            const struct glance *g)
+{
+    const uint64_t mac = ld_be(f->bytes, MAC_BYTES);
+    const uint32_t owner = g->has_addr ? lab_peer_of(w, g->addr) : EV_HOST_NONE;
+
+    if (owner != EV_HOST_NONE && ld_be(w->hosts[owner]->port.mac, MAC_BYTES) == mac)
+        return owner;
+    return lab_station(w, mac);
+}
+
 enum rdl_status rdl_inject(struct rdl_lab *lab, rdl_host host, const void *frame, size_t bytes)
 {
     struct lab_state *w = lab->state;
@@ -342,7 +356,7 @@ enum rdl_status rdl_inject_from(struct rdl_lab *lab, rdl_host host, const void *
     f = lab_frame(w, (uint32_t)host.raw - 1, frame, bytes, &g);
     if (!f)
         return RDL_ERR_NOMEM;
-    peer = lab_station(w, ld_be(f->bytes, MAC_BYTES));
+    peer = receiver_of(w, f, &g);
     lab_act(w);
     TRACE_ID(&w->trace, id, inject, .host = f->note.host, .opcode = f->note.opcode,
              .psn = f->note.psn, .dest_qpn = f->note.dest_qpn, .peer = peer, .wire_bytes = f->len,

@@ -7,6 +7,7 @@
 #include "emu/base/cursor.h"
 #include "emu/facts/enum/drop.h"
 #include "emu/facts/enum/vf_state.h"
+#include "emu/rnic/cm_mux.h"
 #include "emu/rnic/eth_port.h"
 #include "emu/trace/emit.h"
 #include "emu/trace/events/frames.h"
@@ -171,11 +172,19 @@ static struct eth_port *after(const struct vport *v, const struct eth_port *p)
     return p->next_tenant ? p->next_tenant : v->port;
 }
 
+/* Returns true if messages of connection managers go through a multiplexer at port @number. */
+static bool has_mux(const struct eswitch *s, uint32_t number)
+{
+    return s->mux && number == ESWITCH_PF;
+}
+
 void eswitch_leave(struct eth_port *p)
 {
     struct eswitch *s = p->sw;
     struct vport *v = &s->ports[p->vport];
 
+    if (has_mux(s, p->vport))
+        cm_mux_leave(s->mux, p->host);
     s->left += p->rcvd_frames - p->rcvd_before;
     if (v->turn == p)
         v->turn = after(v, p);
@@ -413,8 +422,11 @@ void eswitch_send(struct eth_port *p, struct frame *f)
     struct eswitch *s = p->sw;
     struct vport *v = &s->ports[p->vport];
     const enum drop_reason reason = judge(p, f);
+    struct mux_message message;
     bool other_vlan;
 
+    if (reason == DROP_NONE && has_mux(s, p->vport) && cm_mux_read(f->bytes, f->len, &message))
+        cm_mux_sent(s->mux, p->host, &message, now(s));
     if (reason != DROP_NONE) {
         p->tx_drops[reason]++;
         v->counts.tx_dropped++;
@@ -518,10 +530,10 @@ static void drop(struct eswitch *s, const struct frame *f, enum drop_reason reas
     s->drops[reason]++;
 }
 
-static void pass(struct eswitch *s, const struct eth_port *p, const struct frame *f)
+static void pass(struct eswitch *s, uint32_t host, const struct frame *f)
 {
     s->passed++;
-    s->pass(s->world, p->host, f);
+    s->pass(s->world, host, f);
 }
 
 /* Passes @f to the tenants of port @number that take it.  Returns their number. */
@@ -533,7 +545,7 @@ static uint32_t deliver_to_tenants(struct eswitch *s, uint32_t number, const str
         if (!takes_group(p, f))
             continue;
         n++;
-        pass(s, p, f);
+        pass(s, p->host, f);
     }
     return n;
 }
@@ -569,6 +581,24 @@ static const struct eth_port *tenant_of(const struct vport *v, const struct fram
     return v->port;
 }
 
+/* Passes @f to the tenant of port @number that it is for. */
+static void deliver_to_port(struct eswitch *s, uint32_t number, const struct frame *f)
+{
+    struct mux_message message;
+    enum drop_reason reason;
+    uint32_t host;
+
+    if (!has_mux(s, number) || !cm_mux_read(f->bytes, f->len, &message)) {
+        pass(s, tenant_of(&s->ports[number], f)->host, f);
+        return;
+    }
+    reason = cm_mux_route(s->mux, &message, now(s), &host);
+    if (reason == DROP_NONE)
+        pass(s, host, f);
+    else
+        drop(s, f, reason);
+}
+
 void eswitch_deliver(struct eswitch *s, const struct frame *f)
 {
     bool other_vlan;
@@ -589,7 +619,7 @@ void eswitch_deliver(struct eswitch *s, const struct frame *f)
     else if (!eswitch_is_up(s, to))
         drop(s, f, DROP_NO_ROUTE);
     else
-        pass(s, tenant_of(&s->ports[to], f), f);
+        deliver_to_port(s, to, f);
 }
 
 /* Checks the tenants of port @number, and adds the frames that they have received to *@rcvd. */
@@ -613,6 +643,8 @@ const char *eswitch_invariant(const struct eswitch *s)
 {
     uint64_t rcvd = 0;
 
+    if (s->mux && cm_mux_invariant(s->mux))
+        return cm_mux_invariant(s->mux);
     for (uint32_t i = 0; i < s->n_ports; i++) {
         const struct vport *v = &s->ports[i];
         const char *broken = tenants_invariant(s, i, &rcvd);

@@ -33,8 +33,11 @@
  * and of neighbour discovery.  If none has it, the first one gets the frame, and drops it as a host
  * with a port of its own would.  A frame to a group goes to all tenants.
  *
+ * Port 0 may have a multiplexer of connection managers (cm_mux.h).  It learns from the messages
+ * that tenants send, and decides which tenant gets one that arrives.
+ *
  * SIMPLIFIED: moving data between functions costs no time on the bus, and a port takes frames to
- * its own MAC alone: there is no promiscuous mode.  [decision 0066]
+ * its own MAC alone: there is no promiscuous mode.  [decisions 0066 and 0070]
  */
 #ifndef EMU_RNIC_ESWITCH_H
 #define EMU_RNIC_ESWITCH_H
@@ -49,6 +52,7 @@
 #define ESWITCH_LISTS 64u /* hash lists of ports by MAC */
 #define ESWITCH_PF    0u  /* port of the physical function */
 
+struct cm_mux;
 struct eth_port;
 
 /* Counters of a port, in addition to those of its struct eth_port. */
@@ -92,6 +96,7 @@ struct eswitch {
     uint64_t passed, copies;          /* frames passed to ports; passed to a further port */
     uint64_t left;                    /* of those passed: to ports that have left */
     uint64_t drops[DROPS_MAX];        /* frames that no port took, by reason */
+    struct cm_mux *mux;               /* of ESWITCH_PF; NULL: there is none */
     /* Passes @f to the host @host, whose port calls eth_port_deliver(). */
     void (*pass)(void *world, uint32_t host, const struct frame *f);
     void *world;

@@ -124,8 +124,7 @@ static bool gid_equals(const struct hca_gid *a, const struct hca_gid *b)
 enum refusal_reason rnic_gid_set(struct rnic *n, uint32_t index, const uint8_t *gid)
 {
     const struct hca_gid before = index < HCA_GIDS ? n->hca.gids[index] : (struct hca_gid){0};
-    const enum refusal_reason why =
-        gid ? hca_gid_set(&n->hca, index, gid) : hca_gid_clear(&n->hca, index);
+    const enum refusal_reason why = rnic_gid_bind(n, index, gid);
 
     if (why == REF_NONE && !n->booting && !gid_equals(&n->hca.gids[index], &before))
         rnic_event(n, ASE_GID_CHANGE, HCA_PORT);

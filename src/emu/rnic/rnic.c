@@ -5,9 +5,13 @@
 #include <string.h>
 
 #include "emu/base/assert.h"
+#include "emu/base/cursor.h"
 #include "emu/facts/enum/async_event.h"
 #include "emu/facts/profile.h"
 #include "emu/facts/roce.h"
+#include "emu/hca/ctrl.h"
+#include "emu/rnic/cm_mux.h"
+#include "emu/rnic/eswitch.h"
 #include "emu/rnic/internal.h"
 #include "emu/trace/emit.h"
 #include "emu/trace/events/qp.h"
@@ -111,6 +115,12 @@ static void start(struct rnic *n)
     xport_init(&n->xport, &n->hca, &xport_ops, n, c->mac);
 }
 
+static void complete_guid(struct rnic_config *c)
+{
+    if (ld_be(c->guid, EUI64_BYTES) == 0)
+        eui64_from_mac(c->guid, c->mac);
+}
+
 bool rnic_init(struct rnic *n, const struct rnic_env *env, struct rnic_config *config,
                const struct rnic_ops *ops, void *ctx)
 {
@@ -128,6 +138,7 @@ bool rnic_init(struct rnic *n, const struct rnic_env *env, struct rnic_config *c
                        .ops = ops,
                        .ctx = ctx};
     complete_limits(&config->limits, config->max_qp);
+    complete_guid(config);
     n->limits = config->limits;
     n->failed_cqs = arena_alloc(n->arena, config->max_cq * sizeof(*n->failed_cqs));
     n->ready.ring = arena_alloc(n->arena, n_qpns * sizeof(*n->ready.ring));
@@ -139,8 +150,16 @@ bool rnic_init(struct rnic *n, const struct rnic_env *env, struct rnic_config *c
     return true;
 }
 
+/* The multiplexer at which the port of @n is; NULL: it is at none. */
+static struct cm_mux *mux_of(const struct rnic *n)
+{
+    return n->port->sw && n->port->vport == ESWITCH_PF ? n->port->sw->mux : NULL;
+}
+
 void rnic_reset(struct rnic *n)
 {
+    if (mux_of(n))
+        cm_mux_leave(mux_of(n), n->config->host);
     xport_done(&n->xport);
     hca_done(&n->hca);
     start(n);
@@ -149,6 +168,26 @@ void rnic_reset(struct rnic *n)
     n->n_failed_cqs = 0;
     n->bad_pkeys = n->bad_qkeys = 0;
     n->events = (struct rnic_events){0};
+}
+
+enum refusal_reason rnic_gid_bind(struct rnic *n, uint32_t index, const uint8_t *gid)
+{
+    const struct hca_gid before = index < HCA_GIDS ? n->hca.gids[index] : (struct hca_gid){0};
+    const bool is_new = gid && !(before.valid && memcmp(before.raw, gid, GID_BYTES) == 0);
+    struct cm_mux *mux = mux_of(n);
+    enum refusal_reason why;
+    bool taken = true;
+
+    if (mux && is_new)
+        (void)cm_mux_register(mux, n->config->host, gid, &taken);
+    if (!taken)
+        return hca_refuse(&n->hca, REF_GID_REGISTERED, compared_nothing());
+    why = gid ? hca_gid_set(&n->hca, index, gid) : hca_gid_clear(&n->hca, index);
+    if (mux && why != REF_NONE && is_new && !hca_gid_is_own(&n->hca, gid))
+        (void)cm_mux_unregister(mux, n->config->host, gid);
+    if (mux && why == REF_NONE && before.valid && !hca_gid_is_own(&n->hca, before.raw))
+        (void)cm_mux_unregister(mux, n->config->host, before.raw);
+    return why;
 }
 
 /* --- Work ------------------------------------------------------------------------------------- */

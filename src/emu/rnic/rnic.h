@@ -31,6 +31,7 @@
 struct rnic_config {
     uint32_t host;
     uint8_t mac[MAC_BYTES];
+    uint8_t guid[EUI64_BYTES]; /* 0: that of @mac */
     uint32_t max_cq, max_qp;
     uint32_t max_srq; /* largest SRQN; 0: no shared receive queues */
     uint32_t first_qpn;
@@ -244,6 +245,11 @@ void rnic_srq_lost_queue(struct rnic *n, struct srq *srq);
  * do.
  */
 enum refusal_reason rnic_gid_set(struct rnic *n, uint32_t index, const uint8_t *gid);
+
+/* As rnic_gid_set(), without an event.  Both register the GID at the multiplexer of the port, if it
+ * has one, and return REF_GID_REGISTERED if that refuses it.
+ */
+enum refusal_reason rnic_gid_bind(struct rnic *n, uint32_t index, const uint8_t *gid);
 
 /* Moves the queue pairs of overflowed CQs to ERR.  Call rnic_settle() after every call into the
  * transport.

@@ -9,6 +9,8 @@
 #include "emu/facts/refusal.h"
 #include "emu/hca/key.h"
 #include "emu/hca/mw.h"
+#include "emu/rnic/cm_mux.h"
+#include "emu/rnic/eswitch.h"
 #include "emu/xport/xport_qp.h"
 
 static bool seen[256]; /* by reason: a test has met it */
@@ -361,6 +363,36 @@ static void tables_of_the_port(void **state)
     assert_int_equal(machine_ask_add_gid(m, CMD_ADD_GID, &r), RSP_OK);
 }
 
+/* Another guest behind the port has registered the GID. */
+static void the_multiplexer_of_the_port(void **state)
+{
+    static const uint8_t gid[GID_BYTES] = {0xfd, [15] = 7};
+    struct machine *m = *state;
+    struct eswitch sw = {.host = 9};
+    struct cm_mux mux;
+    bool taken;
+
+    assert_true(cm_mux_init(&mux, m->arena, &m->trace, MUX_full, sw.host));
+    assert_int_equal(cm_mux_register(&mux, 5, gid, &taken), MUX_OK);
+    sw.mux = &mux;
+    m->port.sw = &sw;
+    REFUSED(GID_REGISTERED, ADD_GID, add_gid, .gid = {0xfd, [15] = 7}, .gid_type = 2, .index = 3,
+            .port_num = 1);
+    OK(ADD_GID, add_gid, .gid = {0xfd, [15] = 8}, .gid_type = 2, .index = 3, .port_num = 1);
+    assert_int_equal(mux.n_gids, 2);
+    OK(ADD_GID, add_gid, .gid = {0xfd, [15] = 8}, .gid_type = 2, .index = 4, .port_num = 1);
+    OK(DEL_GID, del_gid, .index = 3, .port = 1);
+    assert_int_equal(mux.n_gids, 2); /* the other entry has it */
+    OK(ADD_GID, add_gid, .gid = {0xfd, [15] = 9}, .gid_type = 2, .index = 4, .port_num = 1);
+    assert_int_equal(mux.n_gids, 2); /* in place of the one before */
+    assert_int_equal(
+        cm_mux_unregister(&mux, m->rdma.nic.config->host, (uint8_t[GID_BYTES]){0xfd, [15] = 9}),
+        MUX_OK);
+    m->port.sw = NULL;
+    arena_release(m->arena, mux.gids, MUX_GIDS_MAX * sizeof(*mux.gids));
+    arena_release(m->arena, mux.ids, MUX_IDS_MAX * sizeof(*mux.ids));
+}
+
 static void multicast_groups(void **state)
 {
     struct machine *m = *state;
@@ -429,6 +461,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(attributes_of_a_move, stage_set_up, machine_tear_down),
         cmocka_unit_test_setup_teardown(what_was_not_negotiated, stage_set_up, machine_tear_down),
         cmocka_unit_test_setup_teardown(tables_of_the_port, stage_set_up, machine_tear_down),
+        cmocka_unit_test_setup_teardown(the_multiplexer_of_the_port, stage_set_up,
+                                        machine_tear_down),
         cmocka_unit_test_setup_teardown(multicast_groups, stage_set_up, machine_tear_down),
         cmocka_unit_test_setup_teardown(shared_receive_queues, stage_set_up, machine_tear_down),
         cmocka_unit_test(no_reason_was_left_out),

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "emu/base/text.h"
+#include "emu/facts/enum/cm_message.h"
 #include "emu/facts/enum/device_type.h"
 #include "emu/facts/enum/fault.h"
 #include "emu/facts/enum/mtu.h"
@@ -19,6 +20,7 @@
 #include "emu/facts/virtio/feature.h"
 #include "emu/facts/virtio/ring_format.h"
 #include "emu/lab/lab_state.h"
+#include "emu/rnic/cm_mux.h"
 #include "rdmalab/cm.h"
 #include "rdmalab/events.h"
 #include "rdmalab/inspect.h"
@@ -300,6 +302,23 @@ static void add_machine(struct rdl_lab *lab)
     assert_int_equal(rdl_wait(lab, host, (struct rdl_limits){0}, &rsp), RDL_OK);
 }
 
+/* A machine with the multiplexer @profile, which knows an ID of a guest that shares the port. */
+static void add_shared_port(struct rdl_lab *lab, const char *name, const char *guest_name,
+                            uint32_t profile)
+{
+    const struct rdl_host_config machine = {
+        .name = name, .device = DEVICE_virtio, .vfs = 1, .mux = profile};
+    const struct rdl_host_config guest = {
+        .name = guest_name, .device = DEVICE_virtio, .on = name, .shared = true};
+    const struct mux_message message = {.message = CM_REQ, .local_id = 7};
+    rdl_host host;
+
+    assert_int_equal(rdl_host_add(lab, &machine, &host), RDL_OK);
+    assert_int_equal(rdl_host_add(lab, &guest, &host), RDL_OK);
+    cm_mux_sent(lab_host(lab->state, host.raw)->port.sw->mux, host.raw - 1, &message,
+                rdl_now_ns(lab));
+}
+
 static void every_row_is_said_and_everything_said_has_a_row_and_a_path(void **state)
 {
     bool leaf_said[LEAF_COUNT] = {false}, child_said[CHILD_COUNT] = {false};
@@ -317,6 +336,8 @@ static void every_row_is_said_and_everything_said_has_a_row_and_a_path(void **st
     add_pvrdma(r.lab);
     add_vm(r.lab);
     add_machine(r.lab);
+    add_shared_port(r.lab, "m2", "g2", MUX_full);
+    add_shared_port(r.lab, "m3", "g3", MUX_rdmacm_mux);
     add_connection(&r);
     assert_int_equal(rdl_alloc_pd(r.lab, r.side[0].host, NULL, &late), RDL_OK); /* no name yet */
     assert_int_equal(rdl_create_comp_channel(r.lab, r.side[1].host, NULL, &ch), RDL_OK);

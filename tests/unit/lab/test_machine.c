@@ -8,10 +8,12 @@
 #include <string.h>
 
 #include "emu/base/prng.h"
+#include "emu/device/virtio_net.h"
 #include "emu/facts/enum/device_type.h"
 #include "emu/facts/enum/drop.h"
 #include "emu/facts/enum/vf_state.h"
 #include "emu/lab/lab_state.h"
+#include "emu/rnic/cm_mux.h"
 #include "emu/rnic/eswitch.h"
 #include "emu/wire/vlan.h"
 #include "rdmalab/machine.h"
@@ -340,12 +342,88 @@ static void not_everything_is_a_guest(void **state)
     rdl_lab_free(f.lab);
 }
 
+/* The GIDs at the multiplexer of host number @raw. */
+static uint32_t n_gids(const struct rdl_lab *lab, uint32_t raw)
+{
+    return lab->state->hosts[raw - 1]->port.sw->mux->n_gids;
+}
+
+static bool has_link(const struct fixture *f, rdl_host h)
+{
+    const struct vnet *net = lab_host(f->lab->state, h.raw)->net;
+
+    return net->pci.device_config[NET_CONFIG_STATUS] & NET_STATUS_LINK_UP;
+}
+
+static void a_shared_port_is_of_the_machine(void **state)
+{
+    const uint8_t other_mac[6] = {2, 9};
+    struct rdl_host_config c = {.name = "x", .device = DEVICE_virtio, .on = "m1", .shared = true};
+    struct fixture f;
+    rdl_host x;
+
+    (void)state;
+    set_up(&f, 1);
+    assert_int_equal(try(f.lab, CONFIG(.shared = true)), RDL_ERR_INVAL);
+    assert_int_equal(try(f.lab, CONFIG(.on = "h1", .shared = true)), RDL_ERR_NOT_FOUND);
+    assert_int_equal(try(f.lab, CONFIG(.on = "m1", .shared = true, .vf = 1)), RDL_ERR_INVAL);
+    assert_int_equal(try(f.lab, CONFIG(.on = "m1", .shared = true, .vlan = 1)), RDL_ERR_INVAL);
+    assert_int_equal(try(f.lab, CONFIG(.on = "m1", .shared = true, .vrnic = true)), RDL_ERR_INVAL);
+    assert_int_equal(try(f.lab, CONFIG(.mux = MUX_full)), RDL_ERR_INVAL);
+    assert_int_equal(try(f.lab, CONFIG(.vfs = 1, .mux = MUX_rdmacm_mux + 1)), RDL_ERR_INVAL);
+    memcpy(c.mac, other_mac, sizeof(c.mac));
+    assert_int_equal(try(f.lab, &c), RDL_ERR_ADDRESS);
+    memset(c.mac, 0, sizeof(c.mac));
+    x = add(f.lab, &c);
+    assert_ptr_equal(lab_host(f.lab->state, x.raw)->port.sw->ports[0].port->next_tenant,
+                     &lab_host(f.lab->state, x.raw)->port);
+    /* All tenants learn of the link. */
+    assert_true(has_link(&f, x));
+    assert_int_equal(rdl_link_raise(f.lab, f.cable, false), RDL_OK);
+    assert_false(has_link(&f, x));
+    rdl_lab_free(f.lab);
+}
+
+/* Nothing is left at the port of a guest that could not boot: without memory, or because the
+ * multiplexer has its second address.
+ */
+static void a_guest_that_cannot_boot_leaves_the_port(void **state)
+{
+    struct rdl_host_config m = {
+        .name = "m3", .device = DEVICE_virtio, .vfs = 1, .mux = MUX_rdmacm_mux};
+    struct rdl_host_config c = {.name = "a", .device = DEVICE_virtio, .on = "m3", .shared = true};
+    const uint8_t half[GID_BYTES] = {0xfd, [12] = 10, [15] = 77};
+    struct fixture f;
+    uint32_t raw;
+
+    (void)state;
+    set_up(&f, 1);
+    raw = (uint32_t)add(f.lab, &m).raw;
+    gid_from_ipv4(c.ipv4, (uint8_t[]){10, 0, 0, 77});
+    (void)add(f.lab, &c);
+    assert_int_equal(n_gids(f.lab, raw), 2);
+    c = (struct rdl_host_config){
+        .name = "b", .device = DEVICE_pvrdma, .on = "m3", .shared = true, .ram_bytes = 65536};
+    assert_int_equal(try(f.lab, &c), RDL_ERR_NOMEM);
+    c.ram_bytes = 0;
+    memcpy(c.ipv6, half, GID_BYTES);
+    assert_int_equal(try(f.lab, &c), RDL_ERR_DEVICE);
+    assert_int_equal(n_gids(f.lab, raw), 2);
+    assert_null(f.lab->state->hosts[raw - 1]->port.next_tenant->next_tenant);
+    memset(c.ipv6, 0, GID_BYTES);
+    assert_int_equal(try(f.lab, &c), RDL_OK);
+    assert_int_equal(n_gids(f.lab, raw), 4);
+    rdl_lab_free(f.lab);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(frames_go_where_the_rules_say),
         cmocka_unit_test(frames_of_any_length_end_once),
         cmocka_unit_test(not_everything_is_a_guest),
+        cmocka_unit_test(a_shared_port_is_of_the_machine),
+        cmocka_unit_test(a_guest_that_cannot_boot_leaves_the_port),
     };
 
     return cmocka_run_group_tests_name("machine", tests, NULL, NULL);

@@ -158,7 +158,7 @@ enum refusal_reason pv_cmd_create_bind(struct pv_call *c)
         return pv_refuse(c, REF_GID_TYPE, compared_one(type, r.type));
     if (memcmp(r.gid, none, sizeof(none)) == 0 || gid_is_group(r.gid))
         return pv_refuse(c, REF_GID_ADDRESS, compared_nothing());
-    return hca_gid_set(&c->d->nic.hca, r.index, r.gid);
+    return rnic_gid_bind(&c->d->nic, r.index, r.gid);
 }
 
 enum refusal_reason pv_cmd_destroy_bind(struct pv_call *c)
@@ -169,7 +169,7 @@ enum refusal_reason pv_cmd_destroy_bind(struct pv_call *c)
     if (r.index < HCA_GIDS &&
         (!h->gids[r.index].valid || memcmp(h->gids[r.index].raw, r.gid, sizeof(r.gid)) != 0))
         return pv_refuse(c, REF_GID_OTHER, compared_nothing());
-    return hca_gid_clear(h, r.index);
+    return rnic_gid_bind(&c->d->nic, r.index, NULL);
 }
 
 /* --- The slot --------------------------------------------------------------------------------- */

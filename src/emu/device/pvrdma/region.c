@@ -2,6 +2,8 @@
 /* The shared region: its address comes by registers, its content is the driver's, and the device
  * writes the capabilities into it.
  */
+#include <string.h>
+
 #include "emu/base/log2.h"
 #include "emu/base/min.h"
 #include "emu/device/pvrdma/internal.h"
@@ -67,8 +69,8 @@ static struct pv_caps capabilities(const struct pvrdma *d)
         .max_fast_reg_page_list_len = min_u32(PV_FAST_PAGES_MAX, l->max_fast_pages),
     };
 
-    eui64_from_mac(c.node_guid, d->config.nic.mac);
-    eui64_from_mac(c.sys_image_guid, d->config.nic.mac);
+    memcpy(c.node_guid, d->config.nic.guid, sizeof(c.node_guid));
+    memcpy(c.sys_image_guid, d->config.nic.guid, sizeof(c.sys_image_guid));
     return c;
 }
 

@@ -52,7 +52,10 @@
     X(DROP, NO_BUS_MASTER, 42, "bus mastering is off: the device may not write it to memory")      \
     X(DROP, SPOOFED, 43, "the source MAC is not that of the virtual function that sends it")       \
     X(DROP, OTHER_VLAN, 44, "tagged for another VLAN, or without a tag where one is needed")       \
-    X(DROP, FOREIGN_SOURCE, 45, "the source address is none of the guest that shares its port")
+    X(DROP, FOREIGN_SOURCE, 45, "the source address is none of the guest that shares its port")    \
+    X(DROP, MUX_MESSAGE, 46, "the multiplexer passes no such message on")                          \
+    X(DROP, MUX_GID, 47, "no guest of the multiplexer has registered the GID in the message")      \
+    X(DROP, MUX_ID, 48, "the multiplexer does not know the communication ID, or has forgotten it")
 
 enum drop_reason { ENUM_DROP(ENUM_MEMBER) DROP_COUNT };
 

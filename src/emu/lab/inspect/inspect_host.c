@@ -255,6 +255,8 @@ static void visit_host(const struct inode *n, struct visit *v)
     if (host_is_machine(h)) {
         inspect_child(v, CHILD_host_vfs, inspect_list_of(n, eswitch_vfs(h->port.sw), inspect_nth));
         inspect_child(v, CHILD_host_eswitch, *n);
+        if (h->port.sw->mux)
+            inspect_child(v, CHILD_host_mux, *n);
     }
     if (inspect_is_pvrdma(n))
         inspect_child(v, CHILD_host_dsr, *n);
@@ -362,6 +364,9 @@ static visitor *const visitors[NODE_COUNT] = {
     [NODE_port] = visit_port,
     [NODE_eswitch] = visit_eswitch,
     [NODE_vf] = visit_vf,
+    [NODE_mux] = visit_mux,
+    [NODE_mux_gid] = visit_mux_gid,
+    [NODE_mux_id] = visit_mux_id,
     [NODE_vrnic] = visit_vrnic,
     [NODE_drops] = visit_drops,
     [NODE_net] = visit_net,

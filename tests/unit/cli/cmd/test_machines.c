@@ -20,6 +20,16 @@ static const struct {
     {"machine m1 vfs=1\nguest g1 on m1\n", "guest g2 on m1", "m1 has no free function", "vfs=16"},
     {GUESTS, "guest g1 on m1 vf=3", "the name is already in use", "another name"},
 
+    {MACHINE, "guest g1 on h1 shared", "h1 is no machine", "machine m1 vfs=4"},
+    {MACHINE, "guest g1 on m1 shared vf=0", "no virtual function", "leave out shared"},
+    {MACHINE, "guest g1 on m1 vrnic shared", "function from the pool", "leave out shared"},
+    {MACHINE, "guest g1 on m1 shared mac=02:00:00:00:00:09", "have one MAC", "leave out shared"},
+    {MACHINE, "guest g1 on m1 shared vlan=5", "have one VLAN", "leave out shared"},
+    {"machine m1 vfs=1 mux=rdmacm_mux\nguest g1 on m1 shared\n",
+     "guest g2 on m1 shared ip6=fd00::a00:2",
+     "takes one of its addresses for that of another guest", "show m1.mux.gid"},
+    {MACHINE "guest g1 on m1 shared\n", "link g1 h1", "its port is that of m1", "its machine m1"},
+
     {"", "machine m1 vfs=2 numvfs=3", "the adapter has 2", "numvfs=2"},
     {"", "machine m1 vfs=2 vm", "cannot share its adapter", "guest g1 on m1 vm"},
     {"", "machine m1 vfs=2 device=pvrdma", "only virtio-rdma", "guest g1 on m1 device=pvrdma"},
