@@ -57,7 +57,8 @@ struct drill_kind {
     X(machine)                                                                                     \
     X(programs)                                                                                    \
     X(connections)                                                                                 \
-    X(pvrdma)
+    X(pvrdma)                                                                                      \
+    X(mux)
 
 #define DRILL_COUNT(name) +1u
 #define DRILL_KINDS       (0u DRILLS(DRILL_COUNT))

@@ -13,6 +13,7 @@
 #include "emu/facts/roce.h"
 #include "emu/facts/virtio/feature.h"
 #include "rdmalab/fault.h"
+#include "rdmalab/inspect.h"
 #include "rdmalab/memory.h"
 #include "swarm/drills/kinds.h"
 
@@ -165,16 +166,26 @@ static bool add_host_objects(struct drill *d, unsigned h)
     return true;
 }
 
-static void set_up(struct drill *d)
+static void set_up_hosts(struct drill *d, bool mux)
 {
     struct connections *s = connections_of(d);
-    const struct rig_config c = {.max_qp = MAX_QP};
+    const struct rig_config c = {.max_qp = MAX_QP, .mux = mux};
 
     s->family = drill_one_in(d, 3);
     d->n_unsaid = 1; /* the lines of a script do more than calls of a kernel */
     if (rig_add_hosts(d, &c, s->host, &s->link) && add_host_objects(d, 0))
         add_host_objects(d, 1);
     s->heard = drill_events(d); /* no message was sent yet */
+}
+
+static void set_up(struct drill *d)
+{
+    set_up_hosts(d, false);
+}
+
+static void set_up_behind_mux(struct drill *d)
+{
+    set_up_hosts(d, true);
 }
 
 static void take(struct drill *d)
@@ -386,3 +397,37 @@ const struct drill_kind drill_of_connections = {.name = "connections",
                                                 .finish = finish,
                                                 .any_device = true,
                                                 .extensions = RDMA_EXTENSIONS};
+
+/* A multiplexer that passes all messages on drops none. */
+static bool check_mux(struct drill *d, const char *machine)
+{
+    static const char *const reasons[] = {"mux_message", "mux_gid", "mux_id"};
+    struct rdl_value v = {0};
+    char path[64];
+    size_t at;
+
+    for (size_t i = 0; i < ARRAY_LEN(reasons); i++) {
+        snprintf(path, sizeof(path), "%s.eswitch.drops.%s", machine, reasons[i]);
+        if (!drill_works(d, rdl_inspect(d->lab, path, &v, &at), "drops are counted") ||
+            !drill_expect(d, v.number == 0, "a multiplexer passes all messages on",
+                          "%s is %" PRIu64, path, v.number))
+            return false;
+    }
+    return true;
+}
+
+static void finish_behind_mux(struct drill *d)
+{
+    if (check_mux(d, "m1") && check_mux(d, "m2"))
+        finish(d);
+}
+
+/* Nothing is different behind multiplexers. */
+const struct drill_kind drill_of_mux = {.name = "mux",
+                                        .bytes = sizeof(struct connections),
+                                        .steps = STEPS,
+                                        .set_up = set_up_behind_mux,
+                                        .take = take,
+                                        .finish = finish_behind_mux,
+                                        .any_device = true,
+                                        .extensions = RDMA_EXTENSIONS};

@@ -145,6 +145,12 @@ static inline struct connections *connections_of(const struct drill *d)
     return d->own;
 }
 
+/* The number of a host in the drill, from its number @host in events. */
+static inline uint32_t conn_host(const struct connections *s, uint32_t host)
+{
+    return host + 1 - (uint32_t)s->host[0].raw;
+}
+
 static inline uint32_t conn_index(const struct connections *s, const struct conn_id *id)
 {
     return (uint32_t)(id - s->ids);

@@ -307,14 +307,14 @@ static bool keep_sent(struct drill *d, const struct ev *e)
     f->tx = e->id;
     memcpy(f->mad, frame + at, MAD_BYTES);
     s->n_frames++;
-    learn_comm(s, e->u.tx.host, f->mad);
+    learn_comm(s, conn_host(s, e->u.tx.host), f->mad);
     return true;
 }
 
 static bool keep_received(struct drill *d, const struct ev *e)
 {
     struct connections *s = connections_of(d);
-    const uint32_t host = e->u.rx.host;
+    const uint32_t host = conn_host(s, e->u.rx.host);
 
     if (e->u.rx.qpn != QPN_GSI || e->u.rx.act != ACT_ACCEPT)
         return true;
@@ -332,7 +332,7 @@ static bool keep_received(struct drill *d, const struct ev *e)
 static bool hear_received(struct drill *d, const struct ev *e)
 {
     struct connections *s = connections_of(d);
-    const uint32_t host = e->u.cm_received.host;
+    const uint32_t host = conn_host(s, e->u.cm_received.host);
     struct conn_frame f = s->arrived[host][0];
     struct mad m;
 
@@ -350,7 +350,7 @@ static bool hear_received(struct drill *d, const struct ev *e)
 static bool hear_done(struct drill *d, bool is_event, const struct ev *e)
 {
     struct connections *s = connections_of(d);
-    const uint32_t host = is_event ? e->u.cm_event.host : e->u.cm_sent.host;
+    const uint32_t host = conn_host(s, is_event ? e->u.cm_event.host : e->u.cm_sent.host);
 
     if (s->n_expected[host] == 0) {
         struct conn_id *id = due_id(d, host, e->at_ns, is_event, e);

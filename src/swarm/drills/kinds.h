@@ -54,6 +54,11 @@ extern const struct drill_kind drill_of_shared;
  */
 extern const struct drill_kind drill_of_connections;
 
+/* The same between guests of two machines, each of which shares the port of its machine behind a
+ * multiplexer of connection managers (drill_connections.c).
+ */
+extern const struct drill_kind drill_of_mux;
+
 /* A hostile driver of a PVRDMA device (drill_pvrdma.c). */
 extern const struct drill_kind drill_of_pvrdma;
 

@@ -11,6 +11,7 @@
 #include "emu/facts/enum/access.h"
 #include "emu/facts/enum/device_type.h"
 #include "emu/facts/enum/mtu.h"
+#include "emu/facts/enum/mux.h"
 #include "emu/facts/enum/object.h"
 #include "emu/facts/enum/profile.h"
 #include "emu/facts/enum/qp_attr.h"
@@ -46,16 +47,32 @@ bool rig_is_rxe(uint32_t profile)
     return profile != PROFILE_iba;
 }
 
+/* Adds the machine of host number @i, with the name @name. */
+static bool add_machine(struct drill *d, const char *name)
+{
+    const struct rdl_host_config c = {
+        .name = name, .device = DEVICE_virtio, .vfs = 1, .mux = MUX_full};
+    rdl_host host;
+
+    drill_say(d, "machine %s vfs=1 mux=full", name);
+    return drill_works(d, rdl_host_add(d->lab, &c, &host), "a machine can be added");
+}
+
 bool rig_add_hosts(struct drill *d, const struct rig_config *c, rdl_host ret[RIG_HOSTS],
                    rdl_link *ret_link)
 {
     static const char *const names[RIG_HOSTS] = {"h1", "h2"};
-    const struct rdl_link_config link = {.a = "h1",
-                                         .b = "h2",
+    static const char *const machines[RIG_HOSTS] = {"m1", "m2"};
+    const struct rdl_link_config link = {.a = (c->mux ? machines : names)[0],
+                                         .b = (c->mux ? machines : names)[1],
                                          .latency_ns = c->latency_ns ? c->latency_ns : 1000,
                                          .rate_bps = c->rate_bps};
-    char rds[32] = "";
+    char rds[32] = "", place[32] = "";
 
+    for (unsigned i = 0; c->mux && i < RIG_HOSTS; i++) {
+        if (!add_machine(d, machines[i]))
+            return false;
+    }
     for (unsigned i = 0; i < RIG_HOSTS; i++) {
         struct rdl_host_config host = {.name = names[i],
                                        .device = drill_device(d, i),
@@ -65,22 +82,26 @@ bool rig_add_hosts(struct drill *d, const struct rig_config *c, rdl_host ret[RIG
                                        .limits.max_qp_rd_atom = c->max_qp_rd_atom,
                                        .arp = c->arp,
                                        .intx = c->intx,
-                                       .ring = c->ring};
+                                       .ring = c->ring,
+                                       .on = c->mux ? machines[i] : NULL,
+                                       .shared = c->mux};
         char words[EXTEND_WORDS_BYTES];
         const char *extensions = drill_extend(d, i, &host, words);
 
         if (c->max_qp_rd_atom)
             snprintf(rds, sizeof(rds), " max_qp_rd_atom=%u", c->max_qp_rd_atom);
-        drill_say(d, "host %s profile=%s max_qp=%u%s%s%s%s%s%s", names[i],
-                  enum_name(&enum_profile, c->profile), c->max_qp ? c->max_qp : 17, rds,
-                  host.device == DEVICE_pvrdma ? " device=pvrdma" : "", c->arp ? " arp" : "",
+        if (c->mux)
+            snprintf(place, sizeof(place), " on %s shared", machines[i]);
+        drill_say(d, "%s %s%s profile=%s max_qp=%u%s%s%s%s%s%s", c->mux ? "guest" : "host",
+                  names[i], place, enum_name(&enum_profile, c->profile), c->max_qp ? c->max_qp : 17,
+                  rds, host.device == DEVICE_pvrdma ? " device=pvrdma" : "", c->arp ? " arp" : "",
                   c->intx ? " irq=intx" : "", c->ring == VRING_packed ? " ring=packed" : "",
                   extensions);
         if (!drill_works(d, rdl_host_add(d->lab, &host, &ret[i]), "a host can be added"))
             return false;
     }
-    drill_say(d, "link h1 h2 latency=%" PRIu64 "ns rate=%" PRIu64 "bps", link.latency_ns,
-              link.rate_bps ? link.rate_bps : UINT64_C(100000000000));
+    drill_say(d, "link %s %s latency=%" PRIu64 "ns rate=%" PRIu64 "bps", link.a, link.b,
+              link.latency_ns, link.rate_bps ? link.rate_bps : UINT64_C(100000000000));
     return drill_works(d, rdl_link_add(d->lab, &link, ret_link), "a link can be added");
 }
 

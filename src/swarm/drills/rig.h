@@ -26,6 +26,7 @@ struct rig_config {
     bool arp;                /* the hosts ask for MACs by ARP; false: they know each other's */
     bool intx;               /* the hosts interrupt by the line INTx */
     uint32_t ring;           /* enum ring_format of all virtqueues */
+    bool mux;                /* the hosts share the ports of machines m1 and m2, each with a mux */
     uint64_t latency_ns, rate_bps; /* of the link; 0: 1 us, and 100 Gbit/s */
 };
 
