@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT
 # The script of a machine with a driver of ours or of PVRDMA (see driver_stage.py).  Before this: DRIVER and DEVICE, names of
 # the module and the RDMA device; NET, the module of its network interface; ADDRESS; and PAUSE, seconds for the lab to look.
-# After it: the script of the case.
+# After it: the script of the case, which may set SHARED: another machine has the same MAC.
 
 load() {
     modprobe "$NET"
     insmod "/test/$DRIVER.ko"
+    [ -z "$SHARED" ] || echo 1 >/proc/sys/net/ipv6/conf/eth0/addr_gen_mode # no address from the MAC
     ip link set eth0 up
     ip address add "$ADDRESS/16" dev eth0
     local tries=0

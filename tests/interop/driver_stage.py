@@ -179,6 +179,40 @@ def case_pair(case, names, other=None):
             *case.quiet(texts[0]), *quiet(texts[1], second.driver.harmless)], printed, texts
 
 
+# The GID that ib_core makes of the MAC is that of the machine of the lab: the multiplexer does not give it to a guest.
+NO_DEFAULT_GID = re.compile(r"vmw_pvrdma \S+: (failed to write request error reg: 22|could not create binding, error: -14)"
+                            r"|infiniband vmw_pvrdma0: add_roce_gid GID add failed port=1 index=0")
+
+
+# Both sides at once: a server, and a client of the other one's server.
+def at_once(side, other):
+    words = "timeout 60 rping {role} -a {address} -p 7300 -C 50 -v -V"
+    return (f"do_it {side.name}/server/at_once calm {words.format(role='-s', address=side.address)} &\n"
+            f"do_it {side.name}/client/at_once calm {words.format(role='-c', address=other.address)}\nwait\n")
+
+
+def case_shared(case, names):
+    """Two machines of one MAC: what the connection managers of one send does not reach the other, and rping works both ways at once."""
+    second = Guest(case.guest.linux, case.driver)
+    one = case.side("one")
+    two = Side("two", f"-d {second.driver.device}", 1, H3, H3)
+    scripts, wanted = plan(names, one, two)
+    for side, other in ((one, two), (two, one)):
+        scripts[side.name] += at_once(side, other)
+        wanted += [f"{side.name}/{role}/at_once" for role in ("server", "client")]
+    case.guest.image(case.directory / "a", "SHARED=yes\nload\n" + scripts["one"])
+    second.image(case.directory / "b", "SHARED=yes\nload\n" + scripts["two"], address=H3)
+    guests = [f"guest {name} on m1 shared vm{case.driver.host} ip={address}" for name, address in (("h1", H1), ("h3", H3))]
+    printed, status = case.play(["machine m1 vfs=1 mux=full ip=10.0.0.20", *guests, f"host h2 ip={H2}", "switch s1", "link m1 s1", "link h2 s1",
+                                 "port tap rdl0 s1", case.boots("h1", "a"), case.boots("h3", "b"), "run", "show live", "show m1.mux", *CLEAN,
+                                 "expect h1.mac == h3.mac and m1.mux.taken == 0",
+                                 "expect count(mux_route, host==h1, message==REQ) > 1 and count(mux_route, host==h3, message==REQ) > 1",
+                                 "expect count(drop, reason==MUX_GID) == 0 and count(drop, reason==MUX_ID) == 0"])
+    texts = [console_of(case.directory / sub)[0] for sub in "ab"]
+    return [*case.ended(status, printed, *texts), *judge_programs(wanted, "".join(texts)),
+            *case.quiet(texts[0], NO_DEFAULT_GID), *quiet(texts[1], second.driver.harmless, NO_DEFAULT_GID)], printed, texts
+
+
 # Brings rxe up on the virtio-net of a machine.
 RXE = f"""ip link set eth0 mtu 4200 up
 ip address add {H3}/16 dev eth0
