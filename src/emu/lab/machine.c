@@ -135,6 +135,20 @@ bool machine_join(struct lab_state *w, struct host *h, const struct rdl_host_con
     return true;
 }
 
+static void introduce_guest(struct lab_state *w, const struct host *h)
+{
+    const struct host *m = w->hosts[h->port.sw->host];
+    const uint32_t vf = h->port.vport - 1;
+
+    if (h->port.vport == ESWITCH_PF) {
+        TRACE(&w->trace, port_shared, .host = m->index, .name = ev_str(h->name));
+        return;
+    }
+    TRACE(&w->trace, vf_given, .host = m->index, .vf = vf, .name = ev_str(h->name));
+    if (m->device.fn->sriov)
+        vf_attach(m->device.fn, vf, h->device.fn);
+}
+
 void machine_introduce(struct lab_state *w, struct host *h, const struct rdl_host_config *c)
 {
     const struct eswitch *s = h->port.sw;
@@ -146,15 +160,8 @@ void machine_introduce(struct lab_state *w, struct host *h, const struct rdl_hos
         st = guest_iov_set(&h->guest, c->vfs - c->idle_vfs, false);
         /* Without feature SR_IOV, or without room for their BARs, there are none. */
         RDL_ASSERT(st == RDL_OK || st == RDL_ERR_UNSUPPORTED || st == RDL_ERR_NOMEM);
-    } else if (host_is_guest(h) && h->port.vport == ESWITCH_PF) {
-        TRACE(&w->trace, port_shared, .host = s->host, .name = ev_str(h->name));
-        if (eth_port_is_up(&h->port))
-            host_link_changed(h, true);
     } else if (host_is_guest(h)) {
-        TRACE(&w->trace, vf_given, .host = s->host, .vf = h->port.vport - 1,
-              .name = ev_str(h->name));
-        if (w->hosts[s->host]->device.fn->sriov)
-            vf_attach(w->hosts[s->host]->device.fn, h->port.vport - 1, h->device.fn);
+        introduce_guest(w, h);
         if (eth_port_is_up(&h->port))
             host_link_changed(h, true);
     }
