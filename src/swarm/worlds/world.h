@@ -158,7 +158,7 @@ struct world_place {
     uint32_t on;   /* not 0: a guest; host number @on, counted from 1, is its machine */
     uint32_t vf;   /* of a guest without a virtual RNIC: its function */
     bool has_vrnic;
-    bool is_shared; /* of a guest: it shares the port of its machine itself */
+    bool is_shared;                     /* of a guest: it shares the port of its machine itself */
     struct world_vf set[WORLD_VFS_MAX]; /* of a machine */
 };
 
