@@ -38,7 +38,7 @@ static void add_pkeys(struct text *t, const struct rdl_lab *lab, const char *hos
 static void add_place(struct text *t, const struct rdl_lab *lab, const char *host, const char *port)
 {
     struct rdl_value machine, vf;
-    char vfs[TREE_PATH_BYTES];
+    char vfs[TREE_PATH_BYTES], mux[TREE_PATH_BYTES];
 
     if (tree_leaf(lab, port, LEAF_port_vf, &vf) &&
         tree_leaf(lab, port, LEAF_port_machine, &machine))
@@ -47,6 +47,8 @@ static void add_place(struct text *t, const struct rdl_lab *lab, const char *hos
         text_addf(t, ", shares that of %s", machine.text);
     if (tree_child(lab, host, CHILD_host_vfs, vfs))
         text_addf(t, ", virtual functions: show %s", vfs);
+    if (tree_child(lab, host, CHILD_host_mux, mux))
+        text_addf(t, ", multiplexer: show %s", mux);
 }
 
 static enum rdl_status show_host(FILE *out, const struct rdl_lab *lab, const char *path)
