@@ -32,6 +32,18 @@ RDL_MUST_CHECK enum rdl_status rdl_centre_rule(struct rdl_lab *lab, uint32_t a, 
 /* Returns true if guests of the groups @a and @b may connect. */
 bool rdl_centre_allows(const struct rdl_lab *lab, uint32_t a, uint32_t b);
 
+/* Moves the virtual RNIC of @guest, which has no object, to @machine: its next function is one of
+ * that machine, with other addresses on the wire.  Its virtual addresses stay.
+ *
+ * Return: RDL_OK
+ *	   RDL_ERR_STALE      there is no such host
+ *	   RDL_ERR_INVAL      @guest has no virtual RNIC
+ *	   RDL_ERR_NOT_FOUND  @machine is no machine
+ *	   RDL_ERR_BUSY       the virtual RNIC has objects
+ */
+RDL_MUST_CHECK enum rdl_status rdl_vrnic_move(struct rdl_lab *lab, rdl_host guest,
+                                              rdl_host machine);
+
 /* As rdl_host_address(), but with the address that frames of @host have: it differs if @host has a
  * virtual RNIC.
  *

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The commands vf and centre: rules for virtual functions, and for virtual RNICs. */
+/* The commands vf, centre and move: rules for virtual functions and virtual RNICs, and a new place.
+ */
 #include "cli/cmd/commands.h"
 #include "cli/cmd/verb.h"
 #include "cli/session/resolve.h"
@@ -179,6 +180,31 @@ bool run_centre(struct session *s, const struct step *st)
         return true;
     session_fail(s, step_span(st, "b", 0), "guests of one group may always connect");
     return diag_remedy(&s->diag, "name two groups: centre %s 1 2", step_text(st, "what"));
+}
+
+bool run_move(struct session *s, const struct step *st)
+{
+    const char *guest = step_text(st, "guest"), *to = step_text(st, "to");
+    const struct scope in = session_scope(s);
+    rdl_host g, m;
+
+    if (!resolve_host(&in, st, "guest", &g, &s->diag) || !resolve_host(&in, st, "to", &m, &s->diag))
+        return false;
+    switch (rdl_vrnic_move(s->lab, g, m)) {
+    case RDL_OK:
+        return true;
+    case RDL_ERR_INVAL:
+        session_fail(s, step_span(st, "guest", 0), "%s has no virtual RNIC", guest);
+        return diag_remedy(&s->diag, "guest g1 on m1 vrnic adds one; only these move");
+    case RDL_ERR_NOT_FOUND:
+        session_fail(s, step_span(st, "to", 0), "%s is no machine", to);
+        return diag_remedy(&s->diag, "machine m1 vfs=4 adds one whose adapter guests can share");
+    default:
+        session_fail(s, step_span(st, "guest", 0),
+                     "%s has objects: their queues and numbers belong to its function", guest);
+        return diag_remedy(&s->diag, "destroy them first; \"show %s.vrnic.objects\" counts them",
+                           guest);
+    }
 }
 
 bool run_vf(struct session *s, const struct step *st)

@@ -137,6 +137,9 @@ static void map(struct vrnic *r, uint32_t vf)
     introduce(r);
     h->guest.net.config.wire_gid = r->wire[0];
     tell_interface(h, eth_port_is_up(&h->port));
+    if (r->has_moved)
+        guest_net_announce(&h->guest.net, r->wire[0]);
+    r->has_moved = false;
 }
 
 static void unmap(struct vrnic *r)
@@ -305,6 +308,33 @@ bool rdl_centre_allows(const struct rdl_lab *lab, uint32_t a, uint32_t b)
 {
     return a >= 1 && a <= RDL_GROUPS_MAX && b >= 1 && b <= RDL_GROUPS_MAX &&
            may_connect(lab->state, a, b);
+}
+
+enum rdl_status rdl_vrnic_move(struct rdl_lab *lab, rdl_host guest, rdl_host machine)
+{
+    struct lab_state *w = lab->state;
+    const struct host *h = lab_host(w, guest.raw);
+    struct host *m = lab_host(w, machine.raw);
+    struct vrnic *r = h ? h->vrnic : NULL;
+
+    if (!h || !m)
+        return RDL_ERR_STALE;
+    if (!r)
+        return RDL_ERR_INVAL;
+    if (!host_is_machine(m))
+        return RDL_ERR_NOT_FOUND;
+    if (h->guest.verbs.n_of_device > 0)
+        return RDL_ERR_BUSY;
+    if (r->machine == m)
+        return RDL_OK;
+    lab_act(w);
+    TRACE(&w->trace, vrnic_move, .host = h->index, .from = ev_str(r->machine->name),
+          .to = ev_str(m->name));
+    r->machine = m;
+    r->has_moved = true;
+    r->n_moves++;
+    lab_done(w);
+    return RDL_OK;
 }
 
 enum rdl_status rdl_wire_address(const struct rdl_lab *lab, rdl_host host, uint32_t index,

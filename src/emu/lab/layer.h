@@ -14,8 +14,9 @@ struct vrnic {
     struct host *host, *machine;
     uint32_t vf;    /* the virtual function that it has; VRNIC_UNMAPPED: none */
     uint32_t group; /* of the control centre */
+    bool has_moved; /* its MAC was last seen at another machine */
     uint8_t wire[GUEST_GIDS][GID_BYTES]; /* its addresses on the wire while it has a function */
-    uint64_t n_maps, n_lookups, n_forbidden;
+    uint64_t n_maps, n_moves, n_lookups, n_forbidden;
 };
 
 /* Gives @h a virtual RNIC, as @c says.  Returns false if the arena is full. */

@@ -11,6 +11,8 @@
 /* Room for either kind of request or answer. */
 #define QUESTION_BYTES (ETH_BYTES + IPV6_BYTES + ND_BYTES)
 
+static const uint8_t everybody[MAC_BYTES] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff};
+
 static void send_arp(struct guest_net *net, const struct arp *arp, const uint8_t dst[MAC_BYTES])
 {
     uint8_t frame[ETH_BYTES + ARP_BYTES];
@@ -59,7 +61,6 @@ static void send_nd(struct guest_net *net, struct nd *nd, const uint8_t dst[GID_
 
 void arp_nd_ask(struct guest_net *net, const uint8_t gid[GID_BYTES])
 {
-    static const uint8_t everybody[MAC_BYTES] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff};
     uint8_t group[GID_BYTES];
     struct nd nd = {.advert = false};
 
@@ -72,6 +73,14 @@ void arp_nd_ask(struct guest_net *net, const uint8_t gid[GID_BYTES])
     memcpy(nd.target, gid, GID_BYTES);
     ipv6_solicited_group(group, gid);
     send_nd(net, &nd, group);
+}
+
+void guest_net_announce(struct guest_net *net, const uint8_t gid[GID_BYTES])
+{
+    struct arp arp = arp_from_us(net, gid, NULL);
+
+    memcpy(arp.sender, gid, GID_BYTES);
+    send_arp(net, &arp, everybody);
 }
 
 enum drop_reason arp_receive(struct guest_net *net, struct rd_cur *in)

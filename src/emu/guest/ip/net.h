@@ -164,6 +164,11 @@ void guest_net_timer(struct guest_net *net, uint64_t arg);
  */
 void guest_neighbour_told(struct guest_net *net, const uint8_t gid[GID_BYTES]);
 
+/* Announces that the guest has the IPv4 address @gid, by a request that asks for its own address
+ * [RFC 5227]: switches learn where its MAC is now.
+ */
+void guest_net_announce(struct guest_net *net, const uint8_t gid[GID_BYTES]);
+
 /* Looks up the MAC of @gid, or starts resolving it over the link.
  *
  * Returns RDL_OK with *@ret_mac, which is valid until the neighbours change; RDL_ERR_BUSY if

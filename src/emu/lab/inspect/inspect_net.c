@@ -165,6 +165,7 @@ void visit_vrnic(const struct inode *n, struct visit *v)
         visit_bars(r, v);
     inspect_leaf(v, LEAF_vrnic_objects, n->host->guest.verbs.n_of_device);
     inspect_leaf(v, LEAF_vrnic_maps, r->n_maps);
+    inspect_leaf(v, LEAF_vrnic_moves, r->n_moves);
     inspect_leaf(v, LEAF_vrnic_lookups, r->n_lookups);
     inspect_leaf(v, LEAF_vrnic_forbidden, r->n_forbidden);
 }
