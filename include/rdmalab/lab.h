@@ -160,6 +160,7 @@ struct rdl_host_config {
      */
     bool vrnic;
     uint32_t group, pool;
+    uint32_t vrnic_vfs; /* most functions that a virtual RNIC has at a time, 1..8, default 1 */
     /* shared: in place of a function of its own the host shares the port of machine @on itself,
      * with the machine's MAC and VLAN.  Hosts that share a port are told apart by their IP
      * addresses.

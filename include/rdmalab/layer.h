@@ -18,7 +18,8 @@
 
 #include "rdmalab/lab.h"
 
-#define RDL_GROUPS_MAX 64u /* groups are numbered from 1 */
+#define RDL_GROUPS_MAX    64u /* groups are numbered from 1 */
+#define RDL_VRNIC_VFS_MAX 8u  /* most functions of one virtual RNIC */
 
 /* Allows or forbids connections between the groups @a and @b.  If they are forbidden, queue pairs
  * of virtual RNICs that are connected so move to ERR, with the asynchronous event QP_FATAL.
@@ -45,13 +46,14 @@ RDL_MUST_CHECK enum rdl_status rdl_vrnic_move(struct rdl_lab *lab, rdl_host gues
                                               rdl_host machine);
 
 /* As rdl_host_address(), but with the address that frames of @host have: it differs if @host has a
- * virtual RNIC.
+ * virtual RNIC.  It is that of the function that queue pair @qpn of @host is on; 0: of its first
+ * function.
  *
  * Return: RDL_OK, RDL_ERR_STALE, RDL_ERR_INVAL as there
  *	   RDL_ERR_STATE  the virtual RNIC has no function, and therefore no address on the wire
  */
 RDL_MUST_CHECK enum rdl_status rdl_wire_address(const struct rdl_lab *lab, rdl_host host,
-                                                uint32_t index, uint8_t ret_gid[16],
+                                                uint32_t qpn, uint32_t index, uint8_t ret_gid[16],
                                                 uint8_t ret_mac[6]);
 
 /* Sets @ret_gid and @ret_mac to the address by which @from reaches @to: that on the wire, unless
@@ -59,7 +61,7 @@ RDL_MUST_CHECK enum rdl_status rdl_wire_address(const struct rdl_lab *lab, rdl_h
  * rdl_wire_address().
  */
 RDL_MUST_CHECK enum rdl_status rdl_peer_address(const struct rdl_lab *lab, rdl_host from,
-                                                rdl_host to, uint32_t index, uint8_t ret_gid[16],
-                                                uint8_t ret_mac[6]);
+                                                rdl_host to, uint32_t qpn, uint32_t index,
+                                                uint8_t ret_gid[16], uint8_t ret_mac[6]);
 
 #endif

@@ -258,7 +258,7 @@ bool cm_read_address(struct session *s, const struct step *st, const char *param
 {
     struct rdl_ah_attr ah = {.sgid_index = (uint8_t)gid_index};
 
-    if (!verb_address(s, st, param, from, &ah))
+    if (!verb_address(s, st, param, from, 0, &ah))
         return false;
     *ret = (struct rdl_cm_addr){.version = gid_is_ipv4(ah.dgid) ? 4 : 6, .port = port};
     memcpy(ret->gid, ah.dgid, sizeof(ret->gid));

@@ -51,9 +51,11 @@ static void say_host(struct session *s, const struct step *st, const struct rdl_
         text_addf(&place, ", %u enabled", c->vfs - c->idle_vfs);
     if (c->vrnic)
         text_addf(&place, ", virtual RNIC on %s, group %u", c->on, c->group);
-    else if (c->shared)
+    if (c->vrnic_vfs > 1)
+        text_addf(&place, ", up to %u functions", c->vrnic_vfs);
+    if (c->shared)
         text_addf(&place, ", shares the port of %s", c->on);
-    else if (c->on)
+    else if (c->on && !c->vrnic)
         text_addf(&place, ", function %u of %s", c->vf, c->on);
     session_say(s, "%s  %s  %s  %s%s%s%s%s%s\n", c->name, addr_text, mac_text,
                 c->external ? "waits for a virtual machine (help port)"
@@ -524,6 +526,11 @@ bool run_guest(struct session *s, const struct step *st)
     if (config.vrnic && step_has(st, "vf")) {
         session_fail(s, step_span(st, "vf", 0), "a virtual RNIC gets its function from the pool");
         return diag_remedy(&s->diag, "leave out vf=, or vrnic");
+    }
+    config.vrnic_vfs = config.vrnic ? (uint32_t)step_number(st, "vfs") : 0;
+    if (step_has(st, "vfs") && !config.vrnic) {
+        session_fail(s, step_span(st, "vfs", 0), "only guests with vrnic have several functions");
+        return diag_remedy(&s->diag, "add vrnic, or leave out vfs=");
     }
     if (step_has(st, "group") && !config.vrnic) {
         session_fail(s, step_span(st, "group", 0), "only guests with vrnic have groups");

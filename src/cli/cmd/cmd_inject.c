@@ -172,7 +172,7 @@ static bool read_source(struct session *s, const struct step *st, struct packet 
         return true;
     if (!resolve_host(&in, st, "source", &source, &s->diag))
         return false;
-    status = rdl_wire_address(s->lab, source, index, p->ip.src, mac);
+    status = rdl_wire_address(s->lab, source, 0, index, p->ip.src, mac);
     return status == RDL_OK || verb_fail_address(s, st, "source", index, status);
 }
 
@@ -181,11 +181,12 @@ static bool read_path(struct session *s, const struct step *st, rdl_host from, r
                       struct packet *p)
 {
     const uint32_t index = (uint32_t)step_number(st, "gid_index");
-    enum rdl_status status = rdl_wire_address(s->lab, from, index, p->ip.src, p->eth.src);
+    const uint32_t qpn = step_has(st, "to") ? 0 : p->bth.dest_qpn; /* whose function it is for */
+    enum rdl_status status = rdl_wire_address(s->lab, from, 0, index, p->ip.src, p->eth.src);
 
     if (status != RDL_OK)
         return verb_fail_address(s, st, "from", index, status);
-    status = rdl_wire_address(s->lab, to, index, p->ip.dst, p->eth.dst);
+    status = rdl_wire_address(s->lab, to, qpn, index, p->ip.dst, p->eth.dst);
     if (status != RDL_OK)
         return verb_fail_address(s, st, step_has(st, "to") ? "to" : "dest_qpn", index, status);
     p->ip.version = index == 0 ? 4 : 6;

@@ -57,7 +57,7 @@ static bool read_ah(struct session *s, const struct step *st, rdl_host from,
 {
     attr->ah.sgid_index = (uint8_t)step_number(st, "gid_index");
     attr->ah.hop_limit = 64;
-    return verb_address(s, st, "ah", from, &attr->ah);
+    return verb_address(s, st, "ah", from, attr->dest_qpn, &attr->ah);
 }
 
 static bool read_attributes(struct session *s, const struct scope *rest, const struct step *st,
@@ -84,15 +84,15 @@ static bool read_attributes(struct session *s, const struct scope *rest, const s
         attr->credits = 1;
         *mask |= QPA_CREDITS;
     }
-    if (step_has(st, "ah")) {
-        *mask |= QPA_AV;
-        if (!read_ah(s, st, own, attr))
+    if (step_has(st, "dest_qpn")) {
+        *mask |= QPA_DEST_QPN;
+        if (!resolve_qpn(rest, st, "dest_qpn", &attr->dest_qpn, &s->diag))
             return false;
     }
-    if (!step_has(st, "dest_qpn"))
+    if (!step_has(st, "ah"))
         return true;
-    *mask |= QPA_DEST_QPN;
-    return resolve_qpn(rest, st, "dest_qpn", &attr->dest_qpn, &s->diag);
+    *mask |= QPA_AV;
+    return read_ah(s, st, own, attr);
 }
 
 /* Appends the names of the attributes in @set. */

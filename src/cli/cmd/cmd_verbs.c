@@ -370,7 +370,7 @@ bool run_create_ah(struct session *s, const struct step *st)
     rdl_ah ah;
 
     if (!verb_object(s, st, "pd", OBJ_PD, &pd.raw, &home) ||
-        !verb_address(s, st, "dgid", home.host, &attr))
+        !verb_address(s, st, "dgid", home.host, 0, &attr))
         return false;
     status = rdl_create_ah(s->lab, pd, &attr, st->as.text, &ah);
     if (status == RDL_ERR_INVAL) {

@@ -197,7 +197,7 @@ bool verb_fail_address(struct session *s, const struct step *st, const char *par
 }
 
 bool verb_address(struct session *s, const struct step *st, const char *param, rdl_host from,
-                  struct rdl_ah_attr *ah)
+                  uint32_t qpn, struct rdl_ah_attr *ah)
 {
     const struct scope in = session_scope(s);
     const char *text = step_text(st, param);
@@ -210,6 +210,6 @@ bool verb_address(struct session *s, const struct step *st, const char *param, r
         resolve_unknown(&in, step_span(st, param, 0), text, "no host", &s->diag);
         return diag_remedy(&s->diag, "%s= is the name of a host, or an IP address", param);
     }
-    status = rdl_peer_address(s->lab, from, host, ah->sgid_index, ah->dgid, ah->dmac);
+    status = rdl_peer_address(s->lab, from, host, qpn, ah->sgid_index, ah->dgid, ah->dmac);
     return status == RDL_OK || verb_fail_address(s, st, param, ah->sgid_index, status);
 }

@@ -74,7 +74,7 @@ bool verb_destroyed(struct session *s, const struct step *st, const char *param,
  * or GID.
  */
 bool verb_address(struct session *s, const struct step *st, const char *param, rdl_host from,
-                  struct rdl_ah_attr *ah);
+                  uint32_t qpn, struct rdl_ah_attr *ah);
 
 /* Fails if @st gives qos= and its frames have no tag: @vlan is 0. */
 bool verb_priority_fits(struct session *s, const struct step *st, uint32_t vlan);

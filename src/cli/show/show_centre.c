@@ -48,6 +48,27 @@ static void write_guest(struct rows *r, const struct rdl_lab *lab, const char *g
     rows_leaf(r, lab, vrnic, LEAF_vrnic_vf, QUANTITY_NUMBER);
 }
 
+/* Writes a row for each further function that the virtual RNIC @vrnic of @guest has. */
+static void write_further(struct rows *r, const struct rdl_lab *lab, const char *guest,
+                          const char *vrnic)
+{
+    const uint32_t group = (uint32_t)tree_number(lab, vrnic, LEAF_vrnic_group);
+    char f[TREE_PATH_BYTES];
+    struct rdl_value vf;
+
+    for (uint64_t i = 1; tree_element(lab, vrnic, CHILD_vrnic_functions, i, f); i++) {
+        if (!tree_leaf(lab, f, LEAF_vrnic_function_vf, &vf))
+            continue;
+        rows_text(r, guest);
+        rows_number(r, group);
+        write_reach(r, lab, group);
+        write_address(r, lab, vrnic, CHILD_vrnic_vgid);
+        write_address(r, lab, f, CHILD_vrnic_function_wire);
+        rows_leaf(r, lab, vrnic, LEAF_vrnic_machine, QUANTITY_NUMBER);
+        rows_leaf(r, lab, f, LEAF_vrnic_function_vf, QUANTITY_NUMBER);
+    }
+}
+
 void show_centre(FILE *out, const struct rdl_lab *lab, enum show_form form)
 {
     struct tree_list nodes;
@@ -61,8 +82,10 @@ void show_centre(FILE *out, const struct rdl_lab *lab, enum show_form form)
         char vrnic[TREE_PATH_BYTES];
 
         if (tree_value_is(&nodes.v[i].value, NODE_host) &&
-            tree_child(lab, nodes.v[i].key, CHILD_host_vrnic, vrnic))
+            tree_child(lab, nodes.v[i].key, CHILD_host_vrnic, vrnic)) {
             write_guest(&r, lab, nodes.v[i].key, vrnic);
+            write_further(&r, lab, nodes.v[i].key, vrnic);
+        }
     }
     tree_done(&nodes);
     rows_end(&r, "no guest has a virtual RNIC");

@@ -148,7 +148,7 @@ static void on_doorbell(void *ctx, uint32_t queue)
         rdma_ctrl_run(d);
     else
         kick(d, queue);
-    eth_port_pump(d->nic.port);
+    rnic_pump(&d->nic);
 }
 
 static const struct virtio_ops virtio_ops = {

@@ -167,13 +167,18 @@ enum refusal_reason hca_gid_clear(struct hca *h, uint32_t index)
     return REF_NONE;
 }
 
-bool hca_gid_is_own(const struct hca *h, const uint8_t gid[HCA_GID_BYTES])
+bool hca_gid_is_in(const struct hca_gid *gids, const uint8_t gid[HCA_GID_BYTES])
 {
     for (uint32_t i = 0; i < HCA_GIDS; i++) {
-        if (h->gids[i].valid && memcmp(h->gids[i].raw, gid, HCA_GID_BYTES) == 0)
+        if (gids[i].valid && memcmp(gids[i].raw, gid, HCA_GID_BYTES) == 0)
             return true;
     }
     return false;
+}
+
+bool hca_gid_is_own(const struct hca *h, const uint8_t gid[HCA_GID_BYTES])
+{
+    return hca_gid_is_in(h->gids, gid);
 }
 
 enum refusal_reason hca_pkey(const struct hca *h, uint32_t index, uint16_t *ret)

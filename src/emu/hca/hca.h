@@ -123,7 +123,10 @@ static inline struct pd *hca_pd(const struct hca *h, uint32_t pdn)
     return slots_at(&h->pds, pdn - 1);
 }
 
-/* Returns true if @gid is in the GID table. */
+/* hca_gid_is_in() returns true if @gid is in the table @gids of HCA_GIDS entries, hca_gid_is_own()
+ * if it is in the GID table of the device.
+ */
+bool hca_gid_is_in(const struct hca_gid *gids, const uint8_t gid[HCA_GID_BYTES]);
 bool hca_gid_is_own(const struct hca *h, const uint8_t gid[HCA_GID_BYTES]);
 
 /* Returns true if two P_Keys match: the low 15 bits are equal and at least one is a full member.

@@ -168,7 +168,7 @@ static struct hca_gid *gid_in_use(const struct qp *qp)
     const bool has_av = qp->config.type == QPT_RC || qp->config.type == QPT_UC;
     const bool connected = qp->state >= QPS_RTR && qp->state <= QPS_SQE;
 
-    return has_av && connected ? &qp->hca->gids[qp->attr.av.sgid_index] : NULL;
+    return has_av && connected ? &qp_gids(qp)[qp->attr.av.sgid_index] : NULL;
 }
 
 /* gid_let_go() releases the GID table entry of @qp before its state or address vector changes;
@@ -208,11 +208,11 @@ void hca_qp_destroy(struct hca *h, struct qp *qp, size_t qp_bytes)
     arena_release(h->arena, qp, qp_bytes);
 }
 
-static enum refusal_reason check_av(struct hca *h, const struct av *av)
+static enum refusal_reason check_av(struct hca *h, const struct hca_gid *gids, const struct av *av)
 {
     if (!(av->flags & AH_FLAG_GRH))
         return hca_refuse(h, REF_AV_GRH, compared_one(AH_FLAG_GRH, av->flags));
-    if (av->sgid_index >= HCA_GIDS || !h->gids[av->sgid_index].valid)
+    if (av->sgid_index >= HCA_GIDS || !gids[av->sgid_index].valid)
         return hca_refuse(h, REF_AV_SGID_INDEX, compared_found(av->sgid_index));
     if (av->sl > SERVICE_LEVEL_MAX)
         return hca_refuse(h, REF_AV_SERVICE_LEVEL, compared_at_most(SERVICE_LEVEL_MAX, av->sl));
@@ -222,8 +222,10 @@ static enum refusal_reason check_av(struct hca *h, const struct av *av)
                                 : hca_refuse(h, REF_PORT_NUMBER, compared_one(HCA_PORT, av->port));
 }
 
-/* Checks the range of every attribute in @mask.  Returns REF_NONE or RFK_INVALID. */
-static enum refusal_reason check_values(struct hca *h, uint32_t mask, const struct qp_attr *a)
+/* Checks the range of every attribute in @mask, for a queue pair that uses the GID table @gids.
+ * Returns REF_NONE or RFK_INVALID. */
+static enum refusal_reason check_values(struct hca *h, const struct hca_gid *gids, uint32_t mask,
+                                        const struct qp_attr *a)
 {
     const struct hca_limits *l = &h->limits;
     const unsigned flush = flush_access_of_qp(h->profile);
@@ -255,7 +257,7 @@ static enum refusal_reason check_values(struct hca *h, uint32_t mask, const stru
             return hca_refuse(h, checks[i].why,
                               compared_range(checks[i].least, checks[i].most, checks[i].found));
     }
-    return mask & QPA_AV ? check_av(h, &a->av) : REF_NONE;
+    return mask & QPA_AV ? check_av(h, gids, &a->av) : REF_NONE;
 }
 
 static enum qp_state target_of(const struct qp *qp, uint32_t mask, const struct qp_attr *attr)
@@ -318,7 +320,7 @@ enum refusal_reason hca_qp_check_modify(const struct qp *qp, uint32_t mask,
         return hca_refuse(h, REF_QP_CUR_STATE, compared_one(qp->state, attr->cur_state));
     why = check_move(qp, target_of(qp, mask, attr), given);
     if (why == REF_NONE)
-        why = check_values(h, given, attr);
+        why = check_values(h, qp_gids(qp), given, attr);
     return why == REF_NONE && (mask & QPA_MAX_DEST_RD_ATOMIC)
                ? check_resources(qp, attr->max_dest_rd_atomic)
                : why;

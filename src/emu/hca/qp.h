@@ -77,11 +77,22 @@ struct qp {
     uint32_t state; /* enum qp_state; only written by qp_set_state() */
     struct qp_config config;
     struct qp_attr attr;
+    /* The GID table of the port that the queue pair sends and receives by, and the MAC of this
+     * port. NULL: those of the device.
+     */
+    struct hca_gid *gids;
+    const uint8_t *mac;
     uint32_t n_groups; /* number of multicast groups that the queue pair is attached to */
     /* Set of 1u << enum wq: after RESIZE_QP the driver may reset this ring once and set up another.
      */
     unsigned exchanged;
 };
+
+/* Returns the GID table that @qp uses. */
+static inline struct hca_gid *qp_gids(const struct qp *qp)
+{
+    return qp->gids ? qp->gids : qp->hca->gids;
+}
 
 /* Frees @qp, its QPN and its block of @qp_bytes.  Unbinds its windows, and detaches it from its
  * multicast groups.

@@ -102,7 +102,8 @@ struct vqd *host_rdma_vq(const struct host *h, uint32_t queue)
 uint32_t lab_station(const struct lab_state *w, uint64_t mac)
 {
     for (uint32_t i = 0; i < w->n_hosts; i++) {
-        if (host_is_there(w->hosts[i]) && ld_be(w->hosts[i]->port.mac, MAC_BYTES) == mac)
+        if (host_is_there(w->hosts[i]) &&
+            (ld_be(w->hosts[i]->port.mac, MAC_BYTES) == mac || layer_has_mac(w->hosts[i], mac)))
             return i;
     }
     return EV_HOST_NONE;
@@ -377,6 +378,8 @@ static bool host_init(struct lab_state *w, struct host *h, const struct rdl_host
     memcpy(guest.gid[0], c->ipv4, GID_BYTES);
     memcpy(guest.gid[1], c->ipv6, GID_BYTES);
     if (!hardware_init(w, h, c))
+        return false;
+    if (h->vrnic && !layer_complete(h))
         return false;
     guest.layer = h->vrnic ? &layer_ops : NULL;
     guest.layer_ctx = h->vrnic;

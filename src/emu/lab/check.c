@@ -8,6 +8,7 @@
 #include "emu/device/virtio_net.h"
 #include "emu/facts/enum/pci_function.h"
 #include "emu/lab/lab_state.h"
+#include "emu/lab/layer.h"
 #include "emu/lab/watch.h"
 #include "emu/rnic/eswitch.h"
 #include "emu/rnic/rnic.h"
@@ -40,6 +41,8 @@ static const char *check_sums(const struct lab_state *w)
         const struct eth_port *p = &w->hosts[i]->port;
 
         dropped += net_drops_sum(p->tx_drops);
+        for (uint32_t k = 1; w->hosts[i]->vrnic && k < w->hosts[i]->vrnic->n_functions; k++)
+            dropped += net_drops_sum(w->hosts[i]->vrnic->functions[k].port->tx_drops);
         if (!p->sw && !w->hosts[i]->vrnic)
             delivered += p->rcvd_frames;
         else if (host_is_machine(w->hosts[i]))
@@ -51,9 +54,8 @@ static const char *check_sums(const struct lab_state *w)
 }
 
 /* Every frame that arrived at a host was used, or is counted under the reason for its drop. */
-static const char *check_received(const struct host *h)
+static const char *check_received(const struct host *h, const struct eth_port *p)
 {
-    const struct eth_port *p = &h->port;
     const struct guest_net *g = &h->guest.net;
 
     if (p->rcvd_frames + p->group_copies != p->taken_frames + net_drops_sum(p->drops))
@@ -133,14 +135,21 @@ static const char *check_srq(const struct host *h, const struct srq *srq, uint32
     return check_queue(h, queue);
 }
 
+static const char *check_port(const struct host *h, const struct eth_port *p)
+{
+    const char *broken = check_received(h, p);
+
+    return broken ? broken : eth_port_invariant(p);
+}
+
 /* Checks everything of a host except its CQs, QPs and SRQs. */
 static const char *check_rest(const struct host *h)
 {
-    const char *broken = check_received(h);
+    const char *broken = check_port(h, &h->port);
     const struct rdma *rdma = host_rdma(h);
 
-    if (!broken)
-        broken = eth_port_invariant(&h->port);
+    for (uint32_t i = 1; h->vrnic && i < h->vrnic->n_functions && !broken; i++)
+        broken = check_port(h, h->vrnic->functions[i].port);
     if (!broken && h->port.sw)
         broken = eswitch_invariant(h->port.sw);
     if (!broken)

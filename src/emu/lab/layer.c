@@ -1,88 +1,33 @@
 /* SPDX-License-Identifier: MIT */
-/* The virtual layer: maps virtual RNICs to functions of a pool, and replaces addresses. */
+/* The virtual layer: maps virtual RNICs to functions of a pool.
+ *
+ * A virtual RNIC may have several functions.  A connected queue pair is on one of them from its
+ * creation to its end: that with the fewest queue pairs, so that they are spread evenly.  It sends
+ * and receives by the port of its function, with the addresses of that function, and does not exist
+ * at the other ones.  Queue pairs of datagrams are on the first function.
+ */
 #include "emu/lab/layer.h"
 
 #include <string.h>
 
 #include "emu/base/assert.h"
+#include "emu/base/cursor.h"
 #include "emu/device/virtio_net.h"
+#include "emu/facts/enum/drop.h"
 #include "emu/hca/ctrl.h"
 #include "emu/hca/qp.h"
 #include "emu/lab/machine.h"
 #include "emu/pci/vf.h"
 #include "emu/rnic/eswitch.h"
-#include "emu/rnic/rnic.h"
 #include "emu/trace/emit.h"
-#include "emu/trace/event.h"
-#include "emu/wire/addr.h"
+#include "emu/trace/events/lab.h"
 
-/* --- The pool --------------------------------------------------------------------------------- */
-
-_Static_assert(RDL_HOSTS_MAX < 56u << 8, "10.200.0.0 to 10.255.255.255 have room for each machine");
-
-/* Sets the addresses that VF @vf of @m has on the wire: 10.200.M.V and fd00::M:V, or 10.201.M.V and
- * so on for machines with a number M above 255.
- */
-static void wire_addresses(const struct host *m, uint32_t vf, uint8_t ret[GUEST_GIDS][GID_BYTES])
-{
-    const uint8_t high = (uint8_t)((m->index + 1) >> 8), low = (uint8_t)(m->index + 1),
-                  function = (uint8_t)(vf + 1);
-
-    gid_from_ipv4(ret[0], (uint8_t[]){10, 200 + high, low, function});
-    memset(ret[1], 0, GID_BYTES);
-    ret[1][0] = 0xfd;
-    ret[1][GID_BYTES - 4] = high;
-    ret[1][GID_BYTES - 3] = low;
-    ret[1][GID_BYTES - 1] = function;
-}
-
-/* Returns the place of @gid in @list; GUEST_GIDS: it is not there. */
-static uint32_t place_in(uint8_t (*list)[GID_BYTES], const uint8_t gid[GID_BYTES])
-{
-    uint32_t i = 0;
-
-    while (i < GUEST_GIDS && memcmp(list[i], gid, GID_BYTES) != 0)
-        i++;
-    return i;
-}
-
-/* Returns true if VF @vf of @m has no guest, and no host was given one of its addresses. */
-static bool is_free(const struct lab_state *w, const struct host *m, uint32_t vf)
-{
-    uint8_t wire[GUEST_GIDS][GID_BYTES];
-    bool is_given = false;
-
-    wire_addresses(m, vf, wire);
-    for (uint32_t i = 0; i < GUEST_GIDS; i++) {
-        const uint32_t host = lab_peer_of(w, wire[i]);
-
-        is_given = is_given || (host != EV_HOST_NONE &&
-                                place_in(w->hosts[host]->guest.config.gid, wire[i]) < GUEST_GIDS);
-    }
-    return !is_given && !m->port.sw->ports[eswitch_port_of_vf(vf)].port;
-}
-
-/* Finds a free function in the pool of @m, which grows by one function if there is none.  Returns
- * false if no function of the machine is left.
- */
-static bool take_function(struct lab_state *w, struct host *m, uint32_t *ret)
-{
-    struct vf_pool *p = &m->pool;
-    const uint32_t most = machine_enabled_vfs(m);
-
-    for (uint32_t vf = 0; vf < most; vf++) {
-        if (!is_free(w, m, vf))
-            continue;
-        if (vf >= p->size) {
-            p->size = vf + 1;
-            TRACE(&w->trace, pool_grown, .host = m->index, .vfs = p->size);
-        }
-        *ret = vf;
-        return true;
-    }
-    p->exhausted++;
-    return false;
-}
+/* A further function of a virtual RNIC. */
+struct further {
+    struct eth_port port;
+    struct rnic_way way;
+    struct hca_gid gids[HCA_GIDS];
+};
 
 /* --- Mapping ---------------------------------------------------------------------------------- */
 
@@ -103,57 +48,81 @@ static void tell_interface(struct host *h, bool up)
 }
 
 /* Hosts outside the layer know the addresses on the wire, as they know those of other hosts. */
-static void introduce(struct vrnic *r)
+static void introduce(struct vrnic *r, const struct vrnic_function *f)
 {
     struct lab_state *w = r->world;
     const struct host *h = r->host;
 
     for (uint32_t i = 0; i < GUEST_GIDS; i++) {
-        directory_add(&w->addresses, r->wire[i], h->port.mac, h->index);
+        directory_add(&w->addresses, f->wire[i], f->port->mac, h->index);
         if (h->guest.config.directory)
-            directory_add(&w->directory, r->wire[i], h->port.mac, h->index);
+            directory_add(&w->directory, f->wire[i], f->port->mac, h->index);
     }
     for (uint32_t k = 0; w->directory.asked && h->guest.config.directory && k < w->n_hosts; k++) {
         for (uint32_t i = 0; i < GUEST_GIDS; i++)
-            guest_neighbour_told(&w->hosts[k]->guest.net, r->wire[i]);
+            guest_neighbour_told(&w->hosts[k]->guest.net, f->wire[i]);
     }
 }
 
-static void map(struct vrnic *r, uint32_t vf)
+/* Gives @vf to @f of @r. */
+static void take(struct vrnic *r, struct vrnic_function *f, uint32_t vf)
 {
     struct lab_state *w = r->world;
     struct host *h = r->host, *m = r->machine;
     char text[ADDR_TEXT_MAX];
 
-    r->vf = vf;
+    f->vf = vf;
     r->n_maps++;
-    wire_addresses(m, vf, r->wire);
+    pool_addresses(m, vf, f->wire);
     TRACE(&w->trace, vrnic_map, .host = h->index, .vf = vf, .name = ev_str(m->name),
-          .addr = ev_str(addr_text(r->wire[0], text)));
-    eswitch_join(m->port.sw, eswitch_port_of_vf(vf), &h->port);
+          .addr = ev_str(addr_text(f->wire[0], text)));
+    eswitch_join(m->port.sw, eswitch_port_of_vf(vf), f->port);
     if (m->device.fn->sriov)
         vf_attach(m->device.fn, vf, h->device.fn);
-    set_gids(r, r->wire);
-    introduce(r);
-    h->guest.net.config.wire_gid = r->wire[0];
+}
+
+static void give_back(struct vrnic *r, struct vrnic_function *f)
+{
+    struct host *m = r->machine;
+
+    if (m->device.fn->sriov)
+        vf_attach(m->device.fn, f->vf, NULL);
+    eswitch_leave(f->port);
+    f->vf = VRNIC_UNMAPPED;
+}
+
+static void map(struct vrnic *r, uint32_t vf)
+{
+    struct vrnic_function *f = &r->functions[0];
+    struct host *h = r->host;
+
+    take(r, f, vf);
+    set_gids(r, f->wire);
+    introduce(r, f);
+    h->guest.net.config.wire_gid = f->wire[0];
     tell_interface(h, eth_port_is_up(&h->port));
     if (r->has_moved)
-        guest_net_announce(&h->guest.net, r->wire[0]);
+        guest_net_announce(&h->guest.net, f->wire[0]);
     r->has_moved = false;
 }
 
 static void unmap(struct vrnic *r)
 {
-    struct host *h = r->host, *m = r->machine;
+    struct vrnic_function *f = &r->functions[0];
+    struct host *h = r->host;
 
-    TRACE(&r->world->trace, vrnic_unmap, .host = h->index, .vf = r->vf, .name = ev_str(m->name));
+    TRACE(&r->world->trace, vrnic_unmap, .host = h->index, .vf = f->vf,
+          .name = ev_str(r->machine->name));
     tell_interface(h, false);
     h->guest.net.config.wire_gid = NULL;
     set_gids(r, h->guest.config.gid);
-    if (m->device.fn->sriov)
-        vf_attach(m->device.fn, r->vf, NULL);
-    eswitch_leave(&h->port);
-    r->vf = VRNIC_UNMAPPED;
+    give_back(r, f);
+}
+
+static bool reserve(struct lab_state *w)
+{
+    return directory_reserve(&w->addresses, GUEST_GIDS) &&
+           directory_reserve(&w->directory, GUEST_GIDS);
 }
 
 static enum rdl_status create(void *ctx)
@@ -161,13 +130,14 @@ static enum rdl_status create(void *ctx)
     struct vrnic *r = ctx;
     uint32_t vf;
 
-    if (r->vf != VRNIC_UNMAPPED)
+    if (vrnic_is_mapped(r))
         return RDL_OK;
-    if (!directory_reserve(&r->world->addresses, GUEST_GIDS) ||
-        !directory_reserve(&r->world->directory, GUEST_GIDS))
+    if (!reserve(r->world))
         return RDL_ERR_NOMEM;
-    if (!take_function(r->world, r->machine, &vf))
+    if (!pool_find(r->world, r->machine, &vf)) {
+        r->machine->pool.exhausted++;
         return RDL_ERR_NO_FUNCTION;
+    }
     map(r, vf);
     return RDL_OK;
 }
@@ -176,138 +146,197 @@ static void gone(void *ctx, uint32_t n)
 {
     struct vrnic *r = ctx;
 
-    if (n == 0 && r->vf != VRNIC_UNMAPPED)
+    if (n == 0 && vrnic_is_mapped(r))
         unmap(r);
 }
 
-/* --- Addresses and rules ---------------------------------------------------------------------- */
+/* --- Several functions ------------------------------------------------------------------------ */
 
-/* The virtual RNIC that has @gid, virtual or on the wire; NULL: none. */
-static struct vrnic *owner_of(const struct lab_state *w, const uint8_t gid[GID_BYTES])
-{
-    const uint32_t host = lab_peer_of(w, gid);
-
-    return host == EV_HOST_NONE ? NULL : w->hosts[host]->vrnic;
-}
-
-static bool may_connect(const struct lab_state *w, uint32_t a, uint32_t b)
-{
-    return a == b || (w->centre.allowed[a] >> (b - 1) & 1);
-}
-
-static enum rdl_status find(void *ctx, const uint8_t gid[GID_BYTES], uint8_t ret_mac[MAC_BYTES])
-{
-    struct vrnic *r = ctx;
-    const struct vrnic *peer = owner_of(r->world, gid);
-    char asked[ADDR_TEXT_MAX], wire[ADDR_TEXT_MAX] = "";
-    uint8_t on_wire[GID_BYTES];
-    bool allowed;
-
-    if (!peer)
-        return RDL_ERR_NOT_FOUND;
-    r->n_lookups++;
-    allowed = may_connect(r->world, r->group, peer->group);
-    r->n_forbidden += !allowed;
-    memcpy(on_wire, gid, GID_BYTES);
-    layer_ops.wire(r, on_wire);
-    if (allowed && peer->vf != VRNIC_UNMAPPED)
-        addr_text(on_wire, wire);
-    TRACE(&r->world->trace, centre_lookup, .host = r->host->index, .peer = peer->host->index,
-          .addr = ev_str(addr_text(gid, asked)), .wire = ev_str(wire), .group = r->group,
-          .other = peer->group, .forbidden = !allowed);
-    if (!allowed)
-        return RDL_ERR_FORBIDDEN;
-    if (peer->vf == VRNIC_UNMAPPED)
-        return RDL_ERR_NO_ROUTE;
-    memcpy(ret_mac, peer->host->port.mac, MAC_BYTES);
-    return RDL_OK;
-}
-
-/* Replaces @gid, the virtual address of a virtual RNIC with a function, by that on the wire; or the
- * other way.
+/* Sets the MAC of a further function: that which its administrator has set, or one of its own.  The
+ * bit of a local address, and bit 2 that no other MAC of a lab has, are set in the first byte.
  */
-static void replace(const struct vrnic *r, uint8_t gid[GID_BYTES], bool by_wire)
+static void set_mac(struct vrnic *r, struct vrnic_function *f, uint32_t vf)
 {
-    struct vrnic *peer = owner_of(r->world, gid);
-    uint8_t(*virtual)[GID_BYTES], (*wire)[GID_BYTES];
-    uint32_t i;
+    const uint32_t m = r->machine->index + 1;
+    const struct rdl_vf_settings *set = &r->machine->port.sw->ports[eswitch_port_of_vf(vf)].set;
 
-    if (!peer || peer->vf == VRNIC_UNMAPPED)
-        return;
-    virtual = peer->host->guest.config.gid;
-    wire = peer->wire;
-    i = place_in(by_wire ? virtual : wire, gid);
-    if (i < GUEST_GIDS)
-        memcpy(gid, by_wire ? wire[i] : virtual[i], GID_BYTES);
+    memcpy(f->port->mac, (uint8_t[]){6, 0, (uint8_t)(m >> 8), (uint8_t)m, 0, (uint8_t)(vf + 1)},
+           MAC_BYTES);
+    if (ld_be(set->mac, MAC_BYTES) != 0 && !set->trust)
+        memcpy(f->port->mac, set->mac, MAC_BYTES);
 }
 
-static void wire(const void *ctx, uint8_t gid[GID_BYTES])
+/* Gives a function to @f, a further one.  Returns false if there is none. */
+static bool map_further(struct vrnic *r, struct vrnic_function *f)
 {
-    replace(ctx, gid, true);
-}
+    uint32_t vf;
 
-static void unwire(const void *ctx, uint8_t gid[GID_BYTES])
-{
-    replace(ctx, gid, false);
-}
-
-const struct verbs_layer layer_ops = {create, gone, find, wire, unwire};
-
-bool layer_join(struct lab_state *w, struct host *h, const struct rdl_host_config *c)
-{
-    h->vrnic = arena_alloc(w->arena, sizeof(*h->vrnic));
-    if (!h->vrnic)
+    if (!reserve(r->world) || !pool_find(r->world, r->machine, &vf))
         return false;
-    *h->vrnic = (struct vrnic){.world = w,
-                               .host = h,
-                               .machine = lab_host_named(w, c->on),
-                               .vf = VRNIC_UNMAPPED,
-                               .group = c->group};
+    set_mac(r, f, vf);
+    take(r, f, vf);
+    for (uint32_t i = 0; i < GUEST_GIDS; i++) {
+        memcpy(f->way->gids[i].raw, f->wire[i], GID_BYTES);
+        f->way->gids[i].valid = true;
+    }
+    introduce(r, f);
     return true;
 }
 
-/* Moves the queue pairs of @r whose peers it may not reach any more to ERR. */
-static void cut(struct vrnic *r)
+static void unmap_further(struct vrnic *r, struct vrnic_function *f)
 {
-    struct rnic *nic = r->host->rnic;
-
-    for (uint32_t qpn = 1; qpn <= nic->config->max_qp; qpn++) {
-        struct qp *qp = hca_qp(&nic->hca, qpn);
-        const struct vrnic *peer = qp ? owner_of(r->world, qp->attr.av.dgid) : NULL;
-
-        if (peer && !may_connect(r->world, r->group, peer->group))
-            rnic_qp_lost_queue(nic, qp);
-    }
+    TRACE(&r->world->trace, vrnic_shrink, .host = r->host->index, .vf = f->vf,
+          .name = ev_str(r->machine->name));
+    rnic_way_leave(f->way);
+    give_back(r, f);
 }
 
-enum rdl_status rdl_centre_rule(struct rdl_lab *lab, uint32_t a, uint32_t b, bool allow)
+/* Returns the function with the fewest queue pairs, the first of several.  Of those that have no
+ * virtual function only the first counts if @may_grow, none otherwise.
+ */
+static uint32_t emptiest(const struct vrnic *r, bool may_grow)
 {
-    struct lab_state *w = lab->state;
-    struct centre *centre = &w->centre;
+    uint32_t best = 0;
 
-    if (a < 1 || a > RDL_GROUPS_MAX || b < 1 || b > RDL_GROUPS_MAX || a == b)
-        return RDL_ERR_INVAL;
-    lab_act(w);
-    TRACE(&w->trace, centre_rule, .group = a, .other = b, .forbidden = !allow);
-    if (allow) {
-        centre->allowed[a] |= UINT64_C(1) << (b - 1);
-        centre->allowed[b] |= UINT64_C(1) << (a - 1);
-    } else {
-        centre->allowed[a] &= ~(UINT64_C(1) << (b - 1));
-        centre->allowed[b] &= ~(UINT64_C(1) << (a - 1));
+    for (uint32_t i = 1; i < r->n_functions; i++) {
+        const struct vrnic_function *f = &r->functions[i];
+
+        if ((f->vf != VRNIC_UNMAPPED || may_grow) && f->n_qps < r->functions[best].n_qps)
+            best = i;
     }
-    for (uint32_t i = 0; !allow && i < w->n_hosts; i++) {
-        if (w->hosts[i]->vrnic && w->hosts[i]->vrnic->vf != VRNIC_UNMAPPED)
-            cut(w->hosts[i]->vrnic);
-    }
-    lab_done(w);
-    return RDL_OK;
+    return best;
 }
 
-bool rdl_centre_allows(const struct rdl_lab *lab, uint32_t a, uint32_t b)
+static uint32_t place(void *ctx, bool connected)
 {
-    return a >= 1 && a <= RDL_GROUPS_MAX && b >= 1 && b <= RDL_GROUPS_MAX &&
-           may_connect(lab->state, a, b);
+    struct vrnic *r = ctx;
+    uint32_t i = connected ? emptiest(r, true) : 0;
+
+    if (r->functions[i].vf == VRNIC_UNMAPPED && !map_further(r, &r->functions[i]))
+        i = emptiest(r, false);
+    r->functions[i].n_qps++;
+    return i;
+}
+
+static void placed(void *ctx, uint32_t function, uint32_t qpn)
+{
+    struct vrnic *r = ctx;
+    struct vrnic_function *f = &r->functions[function];
+
+    if (r->n_functions == 1)
+        return;
+    TRACE(&r->world->trace, vrnic_place, .host = r->host->index, .qpn = qpn, .vf = f->vf);
+    if (f->way)
+        rnic_way_use(f->way, hca_qp(&r->host->rnic->hca, qpn));
+}
+
+static void left(void *ctx, uint32_t function)
+{
+    struct vrnic *r = ctx;
+    struct vrnic_function *f = &r->functions[function];
+
+    f->n_qps--;
+    if (function > 0 && f->n_qps == 0)
+        unmap_further(r, f);
+}
+
+const struct vrnic_function *vrnic_function_of(const struct vrnic *r, uint32_t qpn)
+{
+    const struct guest_qp *qp = qpn > QPN_GSI ? verbs_qp(&r->host->guest.verbs, qpn) : NULL;
+
+    return &r->functions[qp ? qp->function : 0];
+}
+
+const struct verbs_layer layer_ops = {.create = create,
+                                      .gone = gone,
+                                      .place = place,
+                                      .placed = placed,
+                                      .left = left,
+                                      .find = centre_find,
+                                      .wire = centre_wire,
+                                      .unwire = centre_unwire};
+
+/* --- Construction, and moves ------------------------------------------------------------------ */
+
+/* The network device of a further port: there is none.  SIMPLIFIED: nobody answers ARP for the
+ * addresses of a further function; hosts that know the lab's addresses need no answer.
+ */
+static bool has_frame(const void *ctx)
+{
+    (void)ctx;
+    return false;
+}
+
+static struct frame *take_frame(void *ctx)
+{
+    (void)ctx;
+    return NULL;
+}
+
+static void deliver(void *ctx, const struct frame *f)
+{
+    eth_port_drop(ctx, f, DROP_NO_LISTENER);
+}
+
+static const struct eth_user_ops no_net = {
+    .has_frame = has_frame, .take_frame = take_frame, .deliver = deliver};
+
+/* Initializes @f as a further function of @h, without one yet. */
+static bool further_init(struct lab_state *w, struct host *h, struct vrnic_function *f)
+{
+    struct further *more = arena_alloc(w->arena, sizeof(*more));
+
+    if (!more)
+        return false;
+    eth_port_init(&more->port, &w->net, &w->progress, h->index, h->port.mac, h->port.mtu);
+    more->port.vid = h->port.vid;
+    more->port.pcp = h->port.pcp;
+    *f = (struct vrnic_function){.vf = VRNIC_UNMAPPED, .port = &more->port, .way = &more->way};
+    (void)eth_port_use(&more->port, &no_net, &more->port);
+    return rnic_way_add(h->rnic, &more->way, &more->port, more->gids);
+}
+
+bool layer_join(struct lab_state *w, struct host *h, const struct rdl_host_config *c)
+{
+    const uint32_t n = c->vrnic_vfs ? c->vrnic_vfs : 1;
+
+    h->vrnic = arena_alloc(w->arena, sizeof(*h->vrnic));
+    if (!h->vrnic)
+        return false;
+    *h->vrnic =
+        (struct vrnic){.world = w,
+                       .host = h,
+                       .machine = lab_host_named(w, c->on),
+                       .functions = arena_alloc(w->arena, n * sizeof(struct vrnic_function)),
+                       .n_functions = n,
+                       .group = c->group};
+    if (!h->vrnic->functions)
+        return false;
+    h->port.addresses = (const uint8_t(*)[GID_BYTES])h->guest.config.gid;
+    h->port.n_addresses = GUEST_GIDS;
+    h->vrnic->functions[0] = (struct vrnic_function){.vf = VRNIC_UNMAPPED, .port = &h->port};
+    return true;
+}
+
+bool layer_complete(struct host *h)
+{
+    struct vrnic *r = h->vrnic;
+    bool good = true;
+
+    for (uint32_t i = 1; i < r->n_functions && good; i++)
+        good = further_init(r->world, h, &r->functions[i]);
+    return good;
+}
+
+bool layer_has_mac(const struct host *h, uint64_t mac)
+{
+    const struct vrnic *r = h->vrnic;
+    bool any = false;
+
+    for (uint32_t i = 1; r && i < r->n_functions; i++)
+        any = any || (r->functions[i].vf != VRNIC_UNMAPPED &&
+                      ld_be(r->functions[i].port->mac, MAC_BYTES) == mac);
+    return any;
 }
 
 enum rdl_status rdl_vrnic_move(struct rdl_lab *lab, rdl_host guest, rdl_host machine)
@@ -335,29 +364,4 @@ enum rdl_status rdl_vrnic_move(struct rdl_lab *lab, rdl_host guest, rdl_host mac
     r->n_moves++;
     lab_done(w);
     return RDL_OK;
-}
-
-enum rdl_status rdl_wire_address(const struct rdl_lab *lab, rdl_host host, uint32_t index,
-                                 uint8_t ret_gid[16], uint8_t ret_mac[6])
-{
-    const enum rdl_status status = rdl_host_address(lab, host, index, ret_gid, ret_mac);
-    const struct vrnic *r = status == RDL_OK ? lab_host(lab->state, host.raw)->vrnic : NULL;
-
-    if (!r)
-        return status;
-    if (r->vf == VRNIC_UNMAPPED)
-        return RDL_ERR_STATE;
-    memcpy(ret_gid, r->wire[index], GID_BYTES);
-    return RDL_OK;
-}
-
-enum rdl_status rdl_peer_address(const struct rdl_lab *lab, rdl_host from, rdl_host to,
-                                 uint32_t index, uint8_t ret_gid[16], uint8_t ret_mac[6])
-{
-    const struct host *h = lab_host(lab->state, from.raw);
-
-    if (!h)
-        return RDL_ERR_STALE;
-    return h->vrnic ? rdl_host_address(lab, to, index, ret_gid, ret_mac)
-                    : rdl_wire_address(lab, to, index, ret_gid, ret_mac);
 }

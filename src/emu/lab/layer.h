@@ -1,26 +1,78 @@
 /* SPDX-License-Identifier: MIT */
-/* The virtual layer of machines, as the construction of hosts and the inspect tree see it. */
+/* The virtual layer of machines, as the construction of hosts, the inspect tree and its own files
+ * see it.
+ *
+ *	layer.c         maps virtual RNICs to functions, and spreads queue pairs over them
+ *	layer_pool.c    the pool of functions of a machine
+ *	layer_centre.c  the control centre: addresses on the wire, groups and rules
+ */
 #ifndef EMU_LAB_LAYER_H
 #define EMU_LAB_LAYER_H
 
 #include "emu/lab/lab_state.h"
+#include "emu/rnic/rnic.h"
 #include "rdmalab/layer.h"
 
 #define VRNIC_UNMAPPED UINT32_MAX
 
-/* The virtual RNIC of a guest. */
+/* A place for a function of a virtual RNIC. */
+struct vrnic_function {
+    uint32_t vf;                         /* the virtual function; VRNIC_UNMAPPED: none */
+    uint32_t n_qps;                      /* queue pairs of programs on it */
+    uint8_t wire[GUEST_GIDS][GID_BYTES]; /* its addresses on the wire while it has a function */
+    struct eth_port *port;               /* of the first one: that of the host */
+    struct rnic_way *way;                /* NULL: it is the first one */
+};
+
+/* The virtual RNIC of a guest.  It has no function while it has no object.  With its first object
+ * it gets the first function, which has its datagrams and its connection manager, too.  A further
+ * function is there while a queue pair is on it.
+ */
 struct vrnic {
     struct lab_state *world;
     struct host *host, *machine;
-    uint32_t vf;    /* the virtual function that it has; VRNIC_UNMAPPED: none */
-    uint32_t group; /* of the control centre */
-    bool has_moved; /* its MAC was last seen at another machine */
-    uint8_t wire[GUEST_GIDS][GID_BYTES]; /* its addresses on the wire while it has a function */
+    struct vrnic_function *functions;
+    uint32_t n_functions; /* the most that it may have */
+    uint32_t group;       /* of the control centre */
+    bool has_moved;       /* its MAC was last seen at another machine */
     uint64_t n_maps, n_moves, n_lookups, n_forbidden;
 };
 
 /* Gives @h a virtual RNIC, as @c says.  Returns false if the arena is full. */
 bool layer_join(struct lab_state *w, struct host *h, const struct rdl_host_config *c);
+
+/* Completes the virtual RNIC of @h, whose device is there now.  Returns as layer_join(). */
+bool layer_complete(struct host *h);
+
+/* Returns true if a further function of the virtual RNIC of @h, if it has one, has @mac. */
+bool layer_has_mac(const struct host *h, uint64_t mac);
+
+/* Returns true if @r has a function. */
+static inline bool vrnic_is_mapped(const struct vrnic *r)
+{
+    return r->functions[0].vf != VRNIC_UNMAPPED;
+}
+
+/* Returns the function of @r that its queue pair @qpn is on.  It is the first one if there is no
+ * such queue pair.
+ */
+const struct vrnic_function *vrnic_function_of(const struct vrnic *r, uint32_t qpn);
+
+/* Returns the place of @gid among the GUEST_GIDS ones at @gids; GUEST_GIDS: it is not there. */
+uint32_t wire_place_in(const uint8_t *gids, const uint8_t gid[GID_BYTES]);
+
+/* layer_pool.c.  pool_find() finds a free function of the machine @m; the pool grows by one if that
+ * is necessary.  Returns false if no function of the machine is left.  pool_addresses() sets the
+ * addresses that virtual function @vf of @m has on the wire.
+ */
+bool pool_find(struct lab_state *w, struct host *m, uint32_t *ret);
+void pool_addresses(const struct host *m, uint32_t vf, uint8_t ret[GUEST_GIDS][GID_BYTES]);
+
+/* layer_centre.c: as in struct verbs_layer. */
+enum rdl_status centre_find(void *ctx, const uint8_t gid[GID_BYTES], uint32_t qpn,
+                            uint8_t ret_mac[MAC_BYTES]);
+void centre_wire(const void *ctx, uint8_t gid[GID_BYTES], uint32_t qpn);
+void centre_unwire(const void *ctx, uint8_t gid[GID_BYTES]);
 
 extern const struct verbs_layer layer_ops;
 

@@ -29,11 +29,15 @@ void host_link_changed(struct host *h, bool up)
         rnic_link_changed(h->rnic, up);
 }
 
-/* Tells all hosts at port @number of @s that its link has come up or gone down. */
+/* Tells all hosts at port @number of @s that its link has come up or gone down.  A further port of
+ * a virtual RNIC has no link state.
+ */
 static void tell_tenants(struct lab_state *w, const struct eswitch *s, uint32_t number, bool up)
 {
-    for (const struct eth_port *p = s->ports[number].port; p; p = p->next_tenant)
-        host_link_changed(w->hosts[p->host], up);
+    for (const struct eth_port *p = s->ports[number].port; p; p = p->next_tenant) {
+        if (p == &w->hosts[p->host]->port)
+            host_link_changed(w->hosts[p->host], up);
+    }
 }
 
 void machine_link_changed(struct lab_state *w, const struct host *m, bool up)
@@ -46,13 +50,12 @@ void machine_link_changed(struct lab_state *w, const struct host *m, bool up)
     }
 }
 
-static void pass(void *world, uint32_t host, const struct frame *f)
+static void pass(void *world, struct eth_port *p, const struct frame *f)
 {
     struct lab_state *w = world;
-    struct host *h = w->hosts[host];
 
-    h->n_ticks++;
-    eth_port_deliver(&h->port, f);
+    w->hosts[p->host]->n_ticks++;
+    eth_port_deliver(p, f);
 }
 
 uint32_t machine_enabled_vfs(const struct host *m)
@@ -79,7 +82,8 @@ enum rdl_status machine_check(const struct lab_state *w, const struct rdl_host_c
         (!c->on && (c->vf > 0 || c->vrnic || c->shared)) || c->group > RDL_GROUPS_MAX ||
         (c->vfs == 0 && c->mux != MUX_none) || !enum_by_value(&enum_mux_profile, c->mux) ||
         (c->shared && (c->vf > 0 || c->vrnic || c->vlan > 0)) ||
-        (c->vrnic && (c->external || c->device == DEVICE_none || c->vf > 0)))
+        (c->vrnic && (c->external || c->device == DEVICE_none || c->vf > 0)) ||
+        c->vrnic_vfs > (c->vrnic ? RDL_VRNIC_VFS_MAX : 0))
         return RDL_ERR_INVAL;
     if (c->vfs > 0 && c->device != DEVICE_virtio)
         return RDL_ERR_UNSUPPORTED;

@@ -24,8 +24,8 @@ static uint64_t now(const struct eswitch *s)
 }
 
 bool eswitch_init(struct eswitch *s, struct arena *a, struct net *net, uint32_t host,
-                  uint32_t n_ports, void (*pass)(void *world, uint32_t host, const struct frame *f),
-                  void *world)
+                  uint32_t n_ports,
+                  void (*pass)(void *world, struct eth_port *p, const struct frame *f), void *world)
 {
     *s = (struct eswitch){.host = host,
                           .net = net,
@@ -530,10 +530,10 @@ static void drop(struct eswitch *s, const struct frame *f, enum drop_reason reas
     s->drops[reason]++;
 }
 
-static void pass(struct eswitch *s, uint32_t host, const struct frame *f)
+static void pass(struct eswitch *s, struct eth_port *p, const struct frame *f)
 {
     s->passed++;
-    s->pass(s->world, host, f);
+    s->pass(s->world, p, f);
 }
 
 /* Passes @f to the tenants of port @number that take it.  Returns their number. */
@@ -541,11 +541,11 @@ static uint32_t deliver_to_tenants(struct eswitch *s, uint32_t number, const str
 {
     uint32_t n = 0;
 
-    for (const struct eth_port *p = s->ports[number].port; p; p = p->next_tenant) {
+    for (struct eth_port *p = s->ports[number].port; p; p = p->next_tenant) {
         if (!takes_group(p, f))
             continue;
         n++;
-        pass(s, p->host, f);
+        pass(s, p, f);
     }
     return n;
 }
@@ -568,17 +568,27 @@ static void deliver_to_group(struct eswitch *s, const struct frame *f)
 }
 
 /* The tenant of @v, which has one, that a frame to its MAC is for. */
-static const struct eth_port *tenant_of(const struct vport *v, const struct frame *f)
+static struct eth_port *tenant_of(const struct vport *v, const struct frame *f)
 {
     uint8_t src[GID_BYTES], dst[GID_BYTES];
 
     if (!is_shared(v) || !glance_addresses(f->bytes, f->len, src, dst))
         return v->port;
-    for (const struct eth_port *p = v->port; p; p = p->next_tenant) {
+    for (struct eth_port *p = v->port; p; p = p->next_tenant) {
         if (eth_port_owns(p, dst))
             return p;
     }
     return v->port;
+}
+
+/* The tenant of @v whose host is @host. */
+static struct eth_port *tenant_with(const struct vport *v, uint32_t host)
+{
+    struct eth_port *p = v->port;
+
+    while (p->host != host)
+        p = p->next_tenant;
+    return p;
 }
 
 /* Passes @f to the tenant of port @number that it is for. */
@@ -589,12 +599,12 @@ static void deliver_to_port(struct eswitch *s, uint32_t number, const struct fra
     uint32_t host;
 
     if (!has_mux(s, number) || !cm_mux_read(f->bytes, f->len, &message)) {
-        pass(s, tenant_of(&s->ports[number], f)->host, f);
+        pass(s, tenant_of(&s->ports[number], f), f);
         return;
     }
     reason = cm_mux_route(s->mux, &message, now(s), &host);
     if (reason == DROP_NONE)
-        pass(s, host, f);
+        pass(s, tenant_with(&s->ports[number], host), f);
     else
         drop(s, f, reason);
 }

@@ -97,8 +97,8 @@ struct eswitch {
     uint64_t left;                    /* of those passed: to ports that have left */
     uint64_t drops[DROPS_MAX];        /* frames that no port took, by reason */
     struct cm_mux *mux;               /* of ESWITCH_PF; NULL: there is none */
-    /* Passes @f to the host @host, whose port calls eth_port_deliver(). */
-    void (*pass)(void *world, uint32_t host, const struct frame *f);
+    /* Passes @f to the host of @p, which calls eth_port_deliver(). */
+    void (*pass)(void *world, struct eth_port *p, const struct frame *f);
     void *world;
 };
 
@@ -116,7 +116,8 @@ static inline uint32_t eswitch_vfs(const struct eswitch *s)
  * full.  @pass is called with @world.
  */
 bool eswitch_init(struct eswitch *s, struct arena *a, struct net *net, uint32_t host,
-                  uint32_t n_ports, void (*pass)(void *world, uint32_t host, const struct frame *f),
+                  uint32_t n_ports,
+                  void (*pass)(void *world, struct eth_port *p, const struct frame *f),
                   void *world);
 
 /* Makes @p the last tenant of port @number.  Unless it is the only one, it has the MAC of the port,

@@ -6,9 +6,15 @@
 #include "emu/rnic/rnic.h"
 
 /* rnic_port.c.  rnic_ready_add() is ready() of struct xport_ops: adds @qp to the FIFO of queue
- * pairs with something to send.  rnic_port_use() registers the RNIC at its Ethernet port.
+ * pairs with something to send.  rnic_port_use() registers the RNIC at the port of @way.
  */
 void rnic_ready_add(void *ctx, struct qp *qp);
-void rnic_port_use(struct rnic *n);
+void rnic_port_use(struct rnic_way *way);
+
+/* rnic_ready_init() allocates the FIFO @r for queue pairs up to number @max_qp, and returns false
+ * if the arena is full.  rnic_ready_forget() empties that of @way.
+ */
+bool rnic_ready_init(struct rnic_ready *r, struct arena *a, uint32_t max_qp);
+void rnic_ready_forget(struct rnic_way *way);
 
 #endif

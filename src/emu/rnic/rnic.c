@@ -121,17 +121,23 @@ static void complete_guid(struct rnic_config *c)
         eui64_from_mac(c->guid, c->mac);
 }
 
+bool rnic_ready_init(struct rnic_ready *r, struct arena *a, uint32_t max_qp)
+{
+    r->ring = arena_alloc(a, (max_qp + 1) * sizeof(*r->ring));
+    r->is_queued = arena_alloc(a, (max_qp + 1) * sizeof(*r->is_queued));
+    return r->ring && r->is_queued;
+}
+
 bool rnic_init(struct rnic *n, const struct rnic_env *env, struct rnic_config *config,
                const struct rnic_ops *ops, void *ctx)
 {
-    const uint32_t n_qpns = config->max_qp + 1;
-
     *n = (struct rnic){.config = config,
                        .arena = env->arena,
                        .sim = env->sim,
                        .trace = env->sim->trace,
                        .ram = env->ram,
                        .port = env->port,
+                       .way = {.nic = n, .port = env->port},
                        .progress = env->progress,
                        .peer_of = env->peer_of,
                        .world = env->world,
@@ -141,12 +147,10 @@ bool rnic_init(struct rnic *n, const struct rnic_env *env, struct rnic_config *c
     complete_guid(config);
     n->limits = config->limits;
     n->failed_cqs = arena_alloc(n->arena, config->max_cq * sizeof(*n->failed_cqs));
-    n->ready.ring = arena_alloc(n->arena, n_qpns * sizeof(*n->ready.ring));
-    n->ready.is_queued = arena_alloc(n->arena, n_qpns * sizeof(*n->ready.is_queued));
-    if (!n->failed_cqs || !n->ready.ring || !n->ready.is_queued)
+    if (!n->failed_cqs || !rnic_ready_init(&n->way.ready, n->arena, config->max_qp))
         return false;
     start(n);
-    rnic_port_use(n);
+    rnic_port_use(&n->way);
     return true;
 }
 
@@ -163,8 +167,8 @@ void rnic_reset(struct rnic *n)
     xport_done(&n->xport);
     hca_done(&n->hca);
     start(n);
-    memset(n->ready.is_queued, 0, (n->config->max_qp + 1) * sizeof(*n->ready.is_queued));
-    n->ready.len = 0;
+    for (struct rnic_way *way = &n->way; way; way = way->next)
+        rnic_ready_forget(way);
     n->n_failed_cqs = 0;
     n->bad_pkeys = n->bad_qkeys = 0;
     n->events = (struct rnic_events){0};
@@ -202,15 +206,17 @@ void rnic_timer(struct rnic *n, uint64_t arg, bool held)
 {
     xport_timer(&n->xport, arg, held);
     rnic_settle(n);
-    eth_port_pump(n->port);
+    rnic_pump(n);
 }
 
 void rnic_go_on(struct rnic *n)
 {
     xport_go_on(&n->xport);
     rnic_settle(n);
-    if (n->ready.len > 0)
-        eth_port_wait(n->port, n->port_user);
+    for (const struct rnic_way *way = &n->way; way; way = way->next) {
+        if (way->ready.len > 0)
+            eth_port_wait(way->port, way->port_user);
+    }
 }
 
 void rnic_cq_overflow(struct rnic *n, struct cq *cq)

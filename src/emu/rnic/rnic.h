@@ -114,6 +114,19 @@ struct rnic_ready {
     uint32_t first, len;
 };
 
+/* A port by which queue pairs of an RNIC send and receive, with those that have something to send.
+ * Every RNIC has one.  Further ones have a GID table and a MAC of their own; they have no link
+ * state, no groups and no datagrams.
+ */
+struct rnic_way {
+    struct rnic *nic;
+    struct eth_port *port;
+    uint32_t port_user; /* number of the RNIC at the port */
+    struct rnic_ready ready;
+    struct hca_gid *gids; /* HCA_GIDS entries; NULL: those of the device */
+    struct rnic_way *next;
+};
+
 struct rnic {
     const struct rnic_config *config;
     struct rdl_device_limits limits; /* current limits, at most those of config */
@@ -121,8 +134,7 @@ struct rnic {
     struct sim *sim;
     struct trace *trace;
     struct ram *ram;
-    struct eth_port *port;
-    uint32_t port_user; /* its number at the port */
+    struct eth_port *port; /* way.port */
     struct progress *progress;
     uint32_t (*peer_of)(void *world, const uint8_t gid[GID_BYTES]); /* see struct rnic_env */
     void *world;
@@ -131,7 +143,7 @@ struct rnic {
 
     struct hca hca;
     struct xport xport;
-    struct rnic_ready ready;
+    struct rnic_way way;  /* its first port; way.next: the further ones */
     uint32_t *failed_cqs; /* overflowed CQs whose QPs are not in ERR yet */
     uint32_t n_failed_cqs;
     /* Numbers of packets dropped for a wrong P_Key or Q_Key since the last reset. */
@@ -188,7 +200,28 @@ static inline bool rnic_has_mem_mgt(const struct rnic *n)
     return n->hca.limits.max_fast_pages > 0;
 }
 
-/* Work was posted to the queue @wq of @qp.  Frames leave with the next eth_port_pump(). */
+/* Adds @port as a further port of @n: @way, which must not move, with the GID table @gids, whose
+ * HCA_GIDS entries are not valid.  Returns false if the arena is full.
+ */
+bool rnic_way_add(struct rnic *n, struct rnic_way *way, struct eth_port *port,
+                  struct hca_gid *gids);
+
+/* Queue pair @qp, which is in RESET, uses the port of @way, a further port, until it is destroyed.
+ */
+void rnic_way_use(struct rnic_way *way, struct qp *qp);
+
+/* No queue pair uses the further port @way any more: clears its GID table. */
+void rnic_way_leave(struct rnic_way *way);
+
+/* Sends frames that wait for the ports of @n, as eth_port_pump() does. */
+static inline void rnic_pump(struct rnic *n)
+{
+    eth_port_pump(n->port);
+    for (struct rnic_way *way = n->way.next; way; way = way->next)
+        eth_port_pump(way->port);
+}
+
+/* Work was posted to the queue @wq of @qp.  Frames leave with the next rnic_pump(). */
 void rnic_kick(struct rnic *n, struct qp *qp, enum wq wq);
 
 /* Handler of SIM_QP_TIMER.  @arg and @held are those of xport_timer(). */

@@ -50,7 +50,7 @@ static bool is_from_peer(const struct qp *qp, const struct packet *p)
     const struct av *av = &qp->attr.av;
 
     return memcmp(p->ip.src, av->dgid, GID_BYTES) == 0 &&
-           memcmp(p->ip.dst, qp->hca->gids[av->sgid_index].raw, GID_BYTES) == 0;
+           memcmp(p->ip.dst, qp_gids(qp)[av->sgid_index].raw, GID_BYTES) == 0;
 }
 
 /* The addresses that differ, as numbers, if they are IPv4 addresses. */
@@ -60,7 +60,7 @@ static struct compared source_compared(const struct qp *qp, const struct packet 
     const uint8_t *want = av->dgid, *have = p->ip.src;
 
     if (memcmp(want, have, GID_BYTES) == 0) {
-        want = qp->hca->gids[av->sgid_index].raw;
+        want = qp_gids(qp)[av->sgid_index].raw;
         have = p->ip.dst;
     }
     if (!gid_is_ipv4(want) || !gid_is_ipv4(have))
@@ -129,15 +129,16 @@ enum drop_reason admit_to(const struct qp *qp, const struct packet *p)
     return DROP_NONE;
 }
 
-enum drop_reason admit(const struct hca *h, const struct packet *p, struct qp **ret)
+enum drop_reason admit(const struct hca *h, const struct hca_gid *gids, const struct packet *p,
+                       struct qp **ret)
 {
     struct qp *qp;
     enum drop_reason reason;
 
-    if (!hca_gid_is_own(h, p->ip.dst))
+    if (!hca_gid_is_in(gids ? gids : h->gids, p->ip.dst))
         return DROP_NO_SUCH_GID;
     qp = hca_qp(h, p->bth.dest_qpn);
-    if (!qp)
+    if (!qp || qp->gids != gids)
         return DROP_NO_SUCH_QP;
     reason = admit_to(qp, p);
     if (reason == DROP_NONE)

@@ -7,8 +7,9 @@
 #include "emu/facts/enum/drop.h"
 #include "emu/xport/xport.h"
 
-/* Finds the queue pair for @p.  Returns DROP_NONE with the queue pair in *@ret, or the reason of
- * the first check that fails:
+/* Finds the queue pair for @p, which came by the port with the GID table @gids (struct rx_info).
+ * Queue pairs that use another port do not exist for it.  Returns DROP_NONE with the queue pair in
+ **@ret, or the reason of the first check that fails:
  *
  *	destination address	DROP_NO_SUCH_GID
  *	destination QPN		DROP_NO_SUCH_QP
@@ -23,7 +24,8 @@
  *
  * Pure.  [IBTA1 9.6.1]
  */
-enum drop_reason admit(const struct hca *h, const struct packet *p, struct qp **ret);
+enum drop_reason admit(const struct hca *h, const struct hca_gid *gids, const struct packet *p,
+                       struct qp **ret);
 
 /* Like admit(), but only the checks from the service on, for @qp.  Used for each member of a
  * multicast group.

@@ -210,7 +210,7 @@ enum rule xport_fill(const struct xport_qp *xqp, uint8_t *frame, const struct pa
 void xport_set_path(struct xport_qp *xqp, const struct av *av, uint32_t dest_qpn)
 {
     const struct hca *h = xqp->qp.hca;
-    const uint8_t *sgid = h->gids[av->sgid_index].raw;
+    const uint8_t *sgid = qp_gids(&xqp->qp)[av->sgid_index].raw;
     struct packet *p = &xqp->out;
 
     *p = (struct packet){
@@ -226,7 +226,7 @@ void xport_set_path(struct xport_qp *xqp, const struct av *av, uint32_t dest_qpn
         p->ip.flow_label = av->flow_label;
     memcpy(p->ip.src, sgid, GID_BYTES);
     memcpy(p->ip.dst, av->dgid, GID_BYTES);
-    memcpy(p->eth.src, xqp->x->mac, MAC_BYTES);
+    memcpy(p->eth.src, xqp->qp.mac ? xqp->qp.mac : xqp->x->mac, MAC_BYTES);
     memcpy(p->eth.dst, av->dmac, MAC_BYTES);
     xqp->path = packet_path_of(p);
     xqp->peer = xqp->x->ops->peer_of(xqp->x->ctx, av->dgid);
@@ -244,11 +244,12 @@ static void forget_path(struct xport_qp *xqp)
 /* Checks the address vector of a connection: both addresses must be of the same IP version, and the
  * destination must not be a multicast group.  Returns REF_NONE or RFK_INVALID.
  */
-static enum refusal_reason check_path(struct hca *h, uint32_t mask, const struct qp_attr *a)
+static enum refusal_reason check_path(struct hca *h, const struct hca_gid *gids, uint32_t mask,
+                                      const struct qp_attr *a)
 {
     if (!(mask & QPA_AV))
         return REF_NONE;
-    if (gid_is_ipv4(a->av.dgid) != gid_is_ipv4(h->gids[a->av.sgid_index].raw))
+    if (gid_is_ipv4(a->av.dgid) != gid_is_ipv4(gids[a->av.sgid_index].raw))
         return hca_refuse(h, REF_AV_FAMILY, compared_nothing());
     return gid_is_group(a->av.dgid) ? hca_refuse(h, REF_AV_GROUP, compared_nothing()) : REF_NONE;
 }
@@ -289,7 +290,7 @@ enum refusal_reason xport_qp_modify(struct xport *x, struct qp *qp, uint32_t mas
     const enum qp_state from = qp->state;
 
     if (why == REF_NONE)
-        why = check_path(x->hca, mask, attr);
+        why = check_path(x->hca, qp_gids(qp), mask, attr);
     if (why != REF_NONE)
         return why;
     if (drain_refuses(xqp, mask, attr))
@@ -412,7 +413,7 @@ uint32_t xport_receive(struct xport *x, const struct packet *p, const struct rx_
 
     if (gid_is_group(p->ip.dst))
         return receive_group(x, p, info);
-    reason = admit(x->hca, p, &qp);
+    reason = admit(x->hca, info->gids, p, &qp);
     if (reason != DROP_NONE)
         return turn_away(x, hca_qp(x->hca, p->bth.dest_qpn), p, info, reason);
     return hand_over(xport_of(qp), p, info);

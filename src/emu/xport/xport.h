@@ -186,6 +186,10 @@ void xport_kick(struct xport *x, struct qp *qp, enum wq wq);
 struct rx_info {
     ev_id tx;            /* tx event of the packet; 0 if it came from outside the lab */
     uint32_t wire_bytes; /* length of the frame, for events */
+    /* GID table of the port that it came by; NULL: that of the device.  Only queue pairs that use
+     * this port take it.
+     */
+    const struct hca_gid *gids;
 };
 
 /* Processes a received packet.  packet_parse() has accepted @p or returned DROP_BAD_OPCODE: a

@@ -42,11 +42,13 @@ static struct packet from_peer(struct world_run *r, uint16_t end)
     uint8_t here[16], there[16];
 
     world_works(r,
-                rdl_wire_address(r->lab, r->host[e->host].host, r->w->gid_index, here, p.eth.dst),
+                rdl_wire_address(r->lab, r->host[e->host].host, r->end[end].qpn, r->w->gid_index,
+                                 here, p.eth.dst),
                 "a host has an address");
-    world_works(
-        r, rdl_wire_address(r->lab, r->host[peer->host].host, r->w->gid_index, there, p.eth.src),
-        "a host has an address");
+    world_works(r,
+                rdl_wire_address(r->lab, r->host[peer->host].host, r->end[e->peer].qpn,
+                                 r->w->gid_index, there, p.eth.src),
+                "a host has an address");
     memcpy(p.ip.dst, here, sizeof(p.ip.dst));
     memcpy(p.ip.src, there, sizeof(p.ip.src));
     p.ip.version = r->w->gid_index == 0 ? 4 : 6;

@@ -309,7 +309,7 @@ static void add_handles(struct world_run *r, unsigned h)
         if (w->host[to].is_absent)
             continue;
         world_works(
-            r, rdl_peer_address(r->lab, host->host, r->host[to].host, w->gid_index, a.dgid, mac),
+            r, rdl_peer_address(r->lab, host->host, r->host[to].host, 0, w->gid_index, a.dgid, mac),
             "a host has an address");
         snprintf(name, sizeof(name), "a%u", to + 1);
         world_say(r, "create_ah h%u.pd dgid=h%u sgid_index=%u as %s", h + 1, to + 1, w->gid_index,
@@ -509,7 +509,7 @@ static void raise_end(struct world_run *r, uint16_t end)
 
     world_works(r,
                 rdl_peer_address(r->lab, r->host[e->host].host, r->host[peer->host].host,
-                                 r->w->gid_index, a.ah.dgid, mac),
+                                 a.dest_qpn, r->w->gid_index, a.ah.dgid, mac),
                 "a host has an address");
     for (size_t i = 0; i < ARRAY_LEN(states); i++) {
         bool is_up;

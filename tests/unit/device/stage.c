@@ -126,7 +126,7 @@ uint64_t stage_digest(const struct machine *m)
     h = mix(h, d->pci.queues + 1, (d->pci.config.num_queues - 1) * sizeof(*d->pci.queues));
     h = mix(h, d->pci.device_config, d->pci.config.config_bytes);
     h = mix(h, &d->nic.events, sizeof(d->nic.events));
-    h = mix(h, &d->nic.ready.len, sizeof(d->nic.ready.len));
+    h = mix(h, &d->nic.way.ready.len, sizeof(d->nic.way.ready.len));
     return mix(h, &d->pci.config_generation, sizeof(d->pci.config_generation));
 }
 

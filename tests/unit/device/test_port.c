@@ -403,10 +403,10 @@ static void a_queue_pair_that_is_gone_has_no_turn(void **state)
     m->port.egress_due = true; /* as if the line were busy */
     ring_kick(&p.sq);
     sim_dispatch(&m->sim); /* the doorbell */
-    assert_int_equal(m->rdma.nic.ready.len, 1);
+    assert_int_equal(m->rdma.nic.way.ready.len, 1);
     assert_int_equal(xport_qp_destroy(&m->rdma.nic.xport, PAIR_SENDER), RSP_OK);
     eth_port_egress(&m->port);
-    assert_int_equal(m->rdma.nic.ready.len, 0);
+    assert_int_equal(m->rdma.nic.way.ready.len, 0);
     machine_run(m);
     assert_int_equal(m->n_out, 0);
 }

@@ -188,7 +188,7 @@ static void a_query_has_the_address_that_the_program_gave(void **state)
         must_end(lab, g2, rdl_destroy_cq(lab, side[1].cq));
         must_end(lab, g2, rdl_dereg_mr(lab, side[1].mr));
         must_end(lab, g2, rdl_dealloc_pd(lab, side[1].pd));
-        assert_int_equal(lab->state->hosts[3]->vrnic->vf, VRNIC_UNMAPPED);
+        assert_int_equal(lab->state->hosts[3]->vrnic->functions[0].vf, VRNIC_UNMAPPED);
         check_query(lab, &side[0], &side[1]);
         rdl_lab_free(lab);
     }
@@ -278,12 +278,13 @@ static void check_pool(const struct rdl_lab *lab, const struct guest_model *g)
 
     for (uint32_t i = 0; i < GUESTS; i++) {
         const struct host *h = lab->state->hosts[1 + i];
-        const bool mapped = h->vrnic->vf != VRNIC_UNMAPPED;
+        const bool mapped = h->vrnic->functions[0].vf != VRNIC_UNMAPPED;
 
         assert_int_equal(mapped, g[i].n > 0);
         assert_int_equal(h->guest.verbs.n_of_device, g[i].n);
         if (mapped)
-            assert_ptr_equal(s->ports[eswitch_port_of_vf(h->vrnic->vf)].port, &h->port);
+            assert_ptr_equal(s->ports[eswitch_port_of_vf(h->vrnic->functions[0].vf)].port,
+                             &h->port);
         used += mapped;
     }
     for (uint32_t i = 1; i < s->n_ports; i++)

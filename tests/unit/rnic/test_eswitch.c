@@ -89,12 +89,12 @@ static void arrive_at_bench(void *ctx, struct sim_item item)
 static sim_handler *const bench_handlers[SIM_KIND_COUNT] = {
     [SIM_ARRIVE] = arrive_at_bench, [SIM_EGRESS] = egress};
 
-static void pass(void *world, uint32_t host, const struct frame *f)
+static void pass(void *world, struct eth_port *p, const struct frame *f)
 {
     struct bench *b = world;
 
     b->passed++;
-    eth_port_deliver(&b->port[host], f);
+    eth_port_deliver(p, f);
 }
 
 static int set_up_bench(void **state)

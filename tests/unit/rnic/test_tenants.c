@@ -104,9 +104,10 @@ static void arrive_at_bench(void *ctx, struct sim_item item)
 static sim_handler *const bench_handlers[SIM_KIND_COUNT] = {
     [SIM_ARRIVE] = arrive_at_bench, [SIM_EGRESS] = egress};
 
-static void pass(void *world, uint32_t host, const struct frame *f)
+static void pass(void *world, struct eth_port *p, const struct frame *f)
 {
-    eth_port_deliver(&((struct bench *)world)->port[host], f);
+    (void)world;
+    eth_port_deliver(p, f);
 }
 
 static void host_init(struct bench *b, uint32_t host, uint32_t number)

@@ -275,7 +275,7 @@ static void arrive(void *world, struct sim_item item)
     struct rig *r = world;
     struct rig_host *h = &r->host[item.target];
     struct rig_frame *f = r->frames[item.arg];
-    const struct rx_info info = {f->tx, f->len};
+    const struct rx_info info = {.tx = f->tx, .wire_bytes = f->len};
     struct packet p;
 
     assert_int_equal(packet_parse(&p, f->bytes, f->len), DROP_NONE);
@@ -599,7 +599,7 @@ struct packet rig_packet(struct rig *r, uint32_t to, uint8_t opcode, uint32_t ps
 
 void rig_inject(struct rig *r, uint32_t to, const struct packet *p)
 {
-    xport_receive(&r->host[to].x, p, &(struct rx_info){0, 0});
+    xport_receive(&r->host[to].x, p, &(struct rx_info){.tx = 0});
 }
 
 /* Running and looking. */

@@ -32,30 +32,30 @@ static void strangers_are_not_let_in(void **state)
     const struct hca *h = &r->host[1].hca;
 
     (void)state;
-    assert_int_equal(admit(h, &p, &qp), DROP_NONE);
+    assert_int_equal(admit(h, NULL, &p, &qp), DROP_NONE);
     assert_ptr_equal(qp, r->host[1].qp);
     p.ip.dst[15] ^= 0x40;
-    assert_int_equal(admit(h, &p, &qp), DROP_NO_SUCH_GID);
+    assert_int_equal(admit(h, NULL, &p, &qp), DROP_NO_SUCH_GID);
     p = good;
     p.ip.src[15] ^= 0x40;
-    assert_int_equal(admit(h, &p, &qp), DROP_WRONG_SOURCE);
+    assert_int_equal(admit(h, NULL, &p, &qp), DROP_WRONG_SOURCE);
     p = good;
     p.bth.pkey = 0x7ffe;
-    assert_int_equal(admit(h, &p, &qp), DROP_BAD_PKEY);
+    assert_int_equal(admit(h, NULL, &p, &qp), DROP_BAD_PKEY);
     p.bth.pkey = 0x7fff; /* a limited member may talk to a full one */
-    assert_int_equal(admit(h, &p, &qp), DROP_NONE);
+    assert_int_equal(admit(h, NULL, &p, &qp), DROP_NONE);
     for (uint32_t qpn = 0; qpn < 0x1000000; qpn += qpn < 16 ? 1 : 0x3ffff) {
         p = good;
         p.bth.dest_qpn = qpn;
-        assert_int_equal(admit(h, &p, &qp),
+        assert_int_equal(admit(h, NULL, &p, &qp),
                          qpn == r->host[1].qp->qpn ? DROP_NONE : DROP_NO_SUCH_QP);
     }
     p = rig_packet(r, 1, OP_UC_SEND_ONLY, 100);
-    assert_int_equal(admit(h, &p, &qp), DROP_WRONG_SERVICE);
+    assert_int_equal(admit(h, NULL, &p, &qp), DROP_WRONG_SERVICE);
     p = rig_packet(r, 1, 0x2f, 100); /* reserved, of UC */
-    assert_int_equal(admit(h, &p, &qp), DROP_BAD_OPCODE);
+    assert_int_equal(admit(h, NULL, &p, &qp), DROP_BAD_OPCODE);
     p = rig_packet(r, 1, 0x15, 100); /* reserved, of RC: the responder answers */
-    assert_int_equal(admit(h, &p, &qp), DROP_NONE);
+    assert_int_equal(admit(h, NULL, &p, &qp), DROP_NONE);
     rig_free(r);
 }
 
@@ -83,7 +83,7 @@ static void another_address_of_the_same_port_is_not_the_connection_s(void **stat
         other[15] ^= 0x40;
         h->gids[HCA_GIDS - 1].valid = true;
         memcpy(p.ip.dst, other, GID_BYTES);
-        assert_int_equal(admit(h, &p, &qp), DROP_WRONG_SOURCE);
+        assert_int_equal(admit(h, NULL, &p, &qp), DROP_WRONG_SOURCE);
         told = admit_compared(h, r->host[1].qp, &p, DROP_WRONG_SOURCE);
         assert_int_equal(told.least ^ told.found, ipv6 ? 0 : 0x40);
         assert_int_equal(told.found != 0, !ipv6);
@@ -103,9 +103,9 @@ static void a_reserved_opcode_is_dropped_where_nothing_is_answered(void **state)
     c.type = QPT_UC;
     r = rig_new(&c);
     p = rig_packet(r, 1, 0x2f, 100);
-    assert_int_equal(admit(&r->host[1].hca, &p, &qp), DROP_BAD_OPCODE);
+    assert_int_equal(admit(&r->host[1].hca, NULL, &p, &qp), DROP_BAD_OPCODE);
     p = rig_packet(r, 1, OP_UC_SEND_ONLY, 100);
-    assert_int_equal(admit(&r->host[1].hca, &p, &qp), DROP_NONE);
+    assert_int_equal(admit(&r->host[1].hca, NULL, &p, &qp), DROP_NONE);
     rig_free(r);
 }
 
@@ -168,8 +168,8 @@ static void states_take_their_packets_only(void **state)
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         qp_set_state(r->host[1].qp, rows[i].at);
-        assert_int_equal(admit(&r->host[1].hca, &request, &qp), rows[i].request);
-        assert_int_equal(admit(&r->host[1].hca, &response, &qp), rows[i].response);
+        assert_int_equal(admit(&r->host[1].hca, NULL, &request, &qp), rows[i].request);
+        assert_int_equal(admit(&r->host[1].hca, NULL, &response, &qp), rows[i].response);
     }
     rig_free(r);
 }
@@ -181,7 +181,8 @@ static void a_drop_is_an_event_with_its_reason(void **state)
 
     (void)state;
     p.bth.dest_qpn = 99;
-    assert_int_equal(xport_receive(&r->host[1].x, &p, &(struct rx_info){0, 70}), DROP_NO_SUCH_QP);
+    assert_int_equal(xport_receive(&r->host[1].x, &p, &(struct rx_info){.wire_bytes = 70}),
+                     DROP_NO_SUCH_QP);
     assert_int_equal(rig_event(r, EV_drop, 1, 0)->u.drop.reason, DROP_NO_SUCH_QP);
     assert_int_equal(rig_event(r, EV_drop, 1, 0)->u.drop.wire_bytes, 70);
     rig_free(r);

@@ -322,5 +322,5 @@ void pv_command_run(struct pvrdma *d)
     }
     execute(d, req);
     pv_notes_flush(d);
-    eth_port_pump(d->nic.port);
+    rnic_pump(&d->nic);
 }

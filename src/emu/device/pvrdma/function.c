@@ -298,7 +298,7 @@ static void mastering(void *dev, bool on)
     pv_notes_flush(d);
     rnic_go_on(&d->nic);
     pv_release_held(d);
-    eth_port_pump(d->nic.port);
+    rnic_pump(&d->nic);
 }
 
 static void on_reset(void *dev)

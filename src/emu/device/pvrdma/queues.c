@@ -60,7 +60,7 @@ void pv_on_doorbell(void *dev, uint32_t queue)
     }
     d->qps[queue / 2].wq[wq].due = false;
     take_work(d, queue / 2, wq);
-    eth_port_pump(d->nic.port);
+    rnic_pump(&d->nic);
 }
 
 void pv_release_held(struct pvrdma *d)

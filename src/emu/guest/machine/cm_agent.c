@@ -137,10 +137,10 @@ static bool find_on_wire(const struct verbs *v, struct rdl_ah_attr *ah)
 {
     const struct verbs_layer *l = v->config.layer;
     const enum rdl_status st =
-        l ? l->find(v->config.layer_ctx, ah->dgid, ah->dmac) : RDL_ERR_NOT_FOUND;
+        l ? l->find(v->config.layer_ctx, ah->dgid, 0, ah->dmac) : RDL_ERR_NOT_FOUND;
 
     if (st == RDL_OK)
-        l->wire(v->config.layer_ctx, ah->dgid);
+        l->wire(v->config.layer_ctx, ah->dgid, 0);
     return st == RDL_OK || st == RDL_ERR_NOT_FOUND;
 }
 

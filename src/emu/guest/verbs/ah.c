@@ -20,14 +20,14 @@ bool ah_is_sound(const struct verbs *v, const struct rdl_ah_attr *ah)
            gid_is_ipv4(ah->dgid) == gid_is_ipv4(v->config.gid[ah->sgid_index]);
 }
 
-enum rdl_status ah_resolve(const struct verbs *v, struct rdl_ah_attr *ah)
+enum rdl_status ah_resolve(const struct verbs *v, struct rdl_ah_attr *ah, uint32_t qpn)
 {
     static const uint8_t none[MAC_BYTES];
     const uint8_t *mac;
     enum rdl_status st;
 
     if (v->config.layer && !gid_is_group(ah->dgid)) {
-        st = v->config.layer->find(v->config.layer_ctx, ah->dgid, ah->dmac);
+        st = v->config.layer->find(v->config.layer_ctx, ah->dgid, qpn, ah->dmac);
         if (st != RDL_ERR_NOT_FOUND)
             return st;
     }
@@ -113,7 +113,7 @@ enum rdl_status verbs_create_ah(struct guest_pd *pd, const struct rdl_ah_attr *a
         st = RDL_ERR_LIMIT; /* the device cannot check this limit */
     if (st != RDL_OK)
         return st;
-    found = ah_resolve(v, &a);
+    found = ah_resolve(v, &a, 0);
     if (found == RDL_ERR_NO_ROUTE || found == RDL_ERR_FORBIDDEN)
         return found;
     st = object_new(v, OBJ_AH, name, &o);
@@ -123,7 +123,7 @@ enum rdl_status verbs_create_ah(struct guest_pd *pd, const struct rdl_ah_attr *a
     ah->pd = pd;
     ah->attr = a;
     memcpy(ah->asked, a.dgid, GID_BYTES);
-    verbs_wire(v, ah->attr.dgid);
+    verbs_wire(v, ah->attr.dgid, 0);
     object_use_parts(o, true);
     *ret = o->handle;
     request_begin(v, VERBS_CREATE, o);

@@ -133,7 +133,7 @@ bool ah_is_sound(const struct verbs *v, const struct rdl_ah_attr *ah);
  *	   RDL_ERR_BUSY      the guest has asked the link, and verbs_resolved() follows
  *	   RDL_ERR_NO_ROUTE  the link cannot be asked
  */
-enum rdl_status ah_resolve(const struct verbs *v, struct rdl_ah_attr *ah);
+enum rdl_status ah_resolve(const struct verbs *v, struct rdl_ah_attr *ah, uint32_t qpn);
 
 /* Sends the MODIFY_QP request that verbs.request.attr and verbs.request.mask describe.  Returns the
  * driver's result.

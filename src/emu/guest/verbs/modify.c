@@ -107,13 +107,19 @@ static enum rdl_status check_modify(const struct guest_qp *qp, const struct rdl_
     return st;
 }
 
+/* The number of the peer's queue pair after the request with @attr and @mask. */
+static uint32_t peer_qpn(const struct guest_qp *qp, const struct rdl_qp_attr *attr, uint32_t mask)
+{
+    return mask & QPA_DEST_QPN ? attr->dest_qpn : qp->attr.dest_qpn;
+}
+
 enum rdl_status modify_send(struct guest_qp *qp)
 {
     struct verbs *v = qp->o.verbs;
     struct rdl_qp_attr attr = v->request.attr;
 
     if (v->request.mask & QPA_AV)
-        verbs_wire(v, attr.ah.dgid);
+        verbs_wire(v, attr.ah.dgid, peer_qpn(qp, &attr, v->request.mask));
     return request_sent(v, v->ops->modify_qp(qp, &attr, v->request.mask));
 }
 
@@ -131,7 +137,7 @@ enum rdl_status verbs_modify_qp(struct guest_qp *qp, const struct rdl_qp_attr *a
     if (st != RDL_OK)
         return st;
     if (mask & QPA_AV)
-        st = ah_resolve(v, &a.ah);
+        st = ah_resolve(v, &a.ah, peer_qpn(qp, &a, mask));
     if ((st == RDL_ERR_NO_ROUTE && !unchecked) || st == RDL_ERR_FORBIDDEN)
         return st;
     request_begin(v, VERBS_MODIFY_QP, &qp->o);

@@ -212,6 +212,8 @@ void object_drop(struct guest_object *o)
     if (o->name[0])
         leave_name(o);
     leave_table(o);
+    if (o->counts && o->kind == OBJ_QP)
+        v->config.layer->left(v->config.layer_ctx, ((struct guest_qp *)o)->function);
     if (o->counts)
         v->config.layer->gone(v->config.layer_ctx, --v->n_of_device);
     arena_release(v->arena, o, bytes_of(v, o->kind));

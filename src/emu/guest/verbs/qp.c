@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Verbs for queue pairs: create, resize, query, destroy.  modify.c changes their states. */
 #include "emu/base/assert.h"
+#include "emu/facts/datagram.h"
 #include "emu/facts/enum/qp_type.h"
 #include "emu/guest/verbs/internal.h"
 
@@ -103,6 +104,9 @@ static enum rdl_status create(struct verbs *v, const struct rdl_qp_config *confi
 
     qp = (struct guest_qp *)o;
     plan.o = *o;
+    if (o->counts)
+        plan.function =
+            v->config.layer->place(v->config.layer_ctx, !qp_type_is_datagram(plan.type));
     *qp = plan;
     object_use_parts(o, true);
     handle = o->handle;

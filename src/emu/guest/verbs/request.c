@@ -197,8 +197,12 @@ static void leave_number(const struct guest_object *o)
 
 void verbs_created(struct guest_object *o, uint32_t number)
 {
+    const struct verbs *v = o->verbs;
+
     answered(o->verbs, VERBS_CREATE);
     enter_number(o, number);
+    if (o->counts && o->kind == OBJ_QP)
+        v->config.layer->placed(v->config.layer_ctx, ((struct guest_qp *)o)->function, number);
     object_live(o, number);
 }
 

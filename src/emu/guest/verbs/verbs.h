@@ -148,7 +148,8 @@ struct guest_qp {
     struct guest_cq *send_cq, *recv_cq;
     struct guest_srq *srq; /* shared receive queue; NULL: the queue pair has its own, rq */
     uint32_t qpn;
-    uint32_t type; /* enum qp_type */
+    uint32_t type;     /* enum qp_type */
+    uint32_t function; /* of a layer: number of the function that it is on, from 0 */
     bool sq_sig_all;
     bool block_self_mcast_lb; /* created with IB_QP_CREATE_BLOCK_SELF_MCAST_LB */
     uint32_t max_inline_data;
@@ -290,14 +291,23 @@ struct verbs_layer {
     enum rdl_status (*create)(void *ctx);
     /* An object of the device is gone; @n are left. */
     void (*gone)(void *ctx, uint32_t n);
-    /* Finds the MAC of @gid.  Returns RDL_OK; RDL_ERR_FORBIDDEN if a rule forbids to connect to it;
+    /* place() chooses a function for a queue pair that is about to be created, which is @connected
+     * or takes datagrams, and returns its number.  placed() follows when the device has created it
+     * as @qpn.  left(): the queue pair is gone, or was not created.
+     */
+    uint32_t (*place)(void *ctx, bool connected);
+    void (*placed)(void *ctx, uint32_t function, uint32_t qpn);
+    void (*left)(void *ctx, uint32_t function);
+    /* Finds the MAC of @gid, of the function that queue pair @qpn is on; 0: of its first function.
+     * Returns RDL_OK; RDL_ERR_FORBIDDEN if a rule forbids to connect to it;
      * or RDL_ERR_NOT_FOUND if the layer does not know it.
      */
-    enum rdl_status (*find)(void *ctx, const uint8_t gid[GID_BYTES], uint8_t ret_mac[6]);
-    /* Replace @gid by the address on the wire, and the other way, if the layer knows it.  No side
-     * effects.
+    enum rdl_status (*find)(void *ctx, const uint8_t gid[GID_BYTES], uint32_t qpn,
+                            uint8_t ret_mac[6]);
+    /* Replace @gid by the address on the wire, of the function of @qpn as in find(), and the other
+     * way, if the layer knows it.  No side effects.
      */
-    void (*wire)(const void *ctx, uint8_t gid[GID_BYTES]);
+    void (*wire)(const void *ctx, uint8_t gid[GID_BYTES], uint32_t qpn);
     void (*unwire)(const void *ctx, uint8_t gid[GID_BYTES]);
 };
 
@@ -387,13 +397,13 @@ struct verbs {
     struct guest_srq **srq_of;   /* SRQs by SRQN, 0 .. limits.max_srq; NULL before boot */
 };
 
-/* verbs_wire() replaces a virtual @gid by that on the wire, verbs_unwire() the other way; if @v has
- * a layer that knows it.
+/* verbs_wire() replaces a virtual @gid by that on the wire, of the function of @qpn, verbs_unwire()
+ * the other way; if @v has a layer that knows it.
  */
-static inline void verbs_wire(const struct verbs *v, uint8_t gid[GID_BYTES])
+static inline void verbs_wire(const struct verbs *v, uint8_t gid[GID_BYTES], uint32_t qpn)
 {
     if (v->config.layer)
-        v->config.layer->wire(v->config.layer_ctx, gid);
+        v->config.layer->wire(v->config.layer_ctx, gid, qpn);
 }
 static inline void verbs_unwire(const struct verbs *v, uint8_t gid[GID_BYTES])
 {

@@ -368,6 +368,7 @@ static visitor *const visitors[NODE_COUNT] = {
     [NODE_mux_gid] = visit_mux_gid,
     [NODE_mux_id] = visit_mux_id,
     [NODE_vrnic] = visit_vrnic,
+    [NODE_vrnic_function] = visit_vrnic_function,
     [NODE_drops] = visit_drops,
     [NODE_net] = visit_net,
     [NODE_ip] = visit_ip,

@@ -136,7 +136,34 @@ static void wire_item(const struct inode *list, uint64_t i, struct visit *v, con
     const struct vrnic *r = list->host->vrnic;
     char addr[ADDR_TEXT_MAX];
 
-    inspect_item_text(v, list, key, r->vf == VRNIC_UNMAPPED ? "" : addr_text(r->wire[i], addr));
+    inspect_item_text(v, list, key,
+                      vrnic_is_mapped(r) ? addr_text(r->functions[0].wire[i], addr) : "");
+}
+
+static void function_wire_item(const struct inode *list, uint64_t i, struct visit *v,
+                               const char *key)
+{
+    const struct vrnic_function *f = &list->host->vrnic->functions[list->index];
+    char addr[ADDR_TEXT_MAX];
+
+    inspect_item_text(v, list, key, f->vf == VRNIC_UNMAPPED ? "" : addr_text(f->wire[i], addr));
+}
+
+void visit_vrnic_function(const struct inode *n, struct visit *v)
+{
+    const struct vrnic_function *f = &n->host->vrnic->functions[n->index];
+    char buf[MAC_TEXT_MAX] = "";
+    struct text t = text_on(buf, sizeof(buf));
+
+    if (f->vf != VRNIC_UNMAPPED) {
+        mac_add(&t, f->port->mac);
+        inspect_leaf(v, LEAF_vrnic_function_vf, f->vf);
+    }
+    inspect_text(v, LEAF_vrnic_function_mac, buf);
+    inspect_child(v, CHILD_vrnic_function_wire, inspect_list_of(n, GUEST_GIDS, function_wire_item));
+    inspect_leaf(v, LEAF_vrnic_function_qps, f->n_qps);
+    inspect_leaf(v, LEAF_vrnic_function_sent_frames, f->port->sent_frames);
+    inspect_leaf(v, LEAF_vrnic_function_rcvd_frames, f->port->rcvd_frames);
 }
 
 /* The doorbells are in BAR 0 of the function.  The machine has those of all functions in VF BAR 0.
@@ -148,7 +175,7 @@ static void visit_bars(const struct vrnic *r, struct visit *v)
 
     inspect_leaf(v, LEAF_vrnic_bar, fn->bar[0]);
     if (s)
-        inspect_leaf(v, LEAF_vrnic_vf_bar, s->bar[0] + r->vf * sriov_bar_bytes(s, 0));
+        inspect_leaf(v, LEAF_vrnic_vf_bar, s->bar[0] + r->functions[0].vf * sriov_bar_bytes(s, 0));
 }
 
 void visit_vrnic(const struct inode *n, struct visit *v)
@@ -156,14 +183,16 @@ void visit_vrnic(const struct inode *n, struct visit *v)
     const struct vrnic *r = n->host->vrnic;
 
     inspect_text(v, LEAF_vrnic_machine, r->machine->name);
-    if (r->vf != VRNIC_UNMAPPED)
-        inspect_leaf(v, LEAF_vrnic_vf, r->vf);
+    if (vrnic_is_mapped(r))
+        inspect_leaf(v, LEAF_vrnic_vf, r->functions[0].vf);
     inspect_leaf(v, LEAF_vrnic_group, r->group);
     inspect_child(v, CHILD_vrnic_vgid, inspect_list_of(n, GUEST_GIDS, vgid_item));
     inspect_child(v, CHILD_vrnic_wire, inspect_list_of(n, GUEST_GIDS, wire_item));
-    if (r->vf != VRNIC_UNMAPPED)
+    if (vrnic_is_mapped(r))
         visit_bars(r, v);
     inspect_leaf(v, LEAF_vrnic_objects, n->host->guest.verbs.n_of_device);
+    if (r->n_functions > 1)
+        inspect_child(v, CHILD_vrnic_functions, inspect_list_of(n, r->n_functions, inspect_nth));
     inspect_leaf(v, LEAF_vrnic_maps, r->n_maps);
     inspect_leaf(v, LEAF_vrnic_moves, r->n_moves);
     inspect_leaf(v, LEAF_vrnic_lookups, r->n_lookups);
