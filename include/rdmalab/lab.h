@@ -160,6 +160,11 @@ struct rdl_host_config {
      */
     bool vrnic;
     uint32_t group, pool;
+    /* Of a machine: enum pool_full, what happens to a virtual RNIC that needs a function when none
+     * is free; longest wait, 0: RDL_POOL_WAIT_NS.
+     */
+    uint32_t when_full;
+    uint64_t pool_wait_ns;
     uint32_t vrnic_vfs; /* most functions that a virtual RNIC has at a time, 1..8, default 1 */
     /* shared: in place of a function of its own the host shares the port of machine @on itself,
      * with the machine's MAC and VLAN.  Hosts that share a port are told apart by their IP

@@ -21,6 +21,10 @@
 #define RDL_GROUPS_MAX    64u /* groups are numbered from 1 */
 #define RDL_VRNIC_VFS_MAX 8u  /* most functions of one virtual RNIC */
 
+/* Time that a request waits for a function: default and maximum. */
+#define RDL_POOL_WAIT_NS     UINT64_C(1000000000)
+#define RDL_POOL_WAIT_MAX_NS UINT64_C(100000000000)
+
 /* Allows or forbids connections between the groups @a and @b.  If they are forbidden, queue pairs
  * of virtual RNICs that are connected so move to ERR, with the asynchronous event QP_FATAL.
  *

@@ -13,6 +13,7 @@
 #include "emu/facts/enum/mtu.h"
 #include "emu/facts/enum/mux.h"
 #include "emu/facts/enum/page_size.h"
+#include "emu/facts/enum/pool_full.h"
 #include "emu/facts/virtio/feature.h"
 #include "emu/facts/virtio/ring_format.h"
 #include "emu/wire/addr.h"
@@ -472,6 +473,13 @@ bool run_machine(struct session *s, const struct step *st)
                      config.vfs);
         return diag_remedy(&s->diag, "leave pool= out: then all are in it");
     }
+    config.when_full = (uint32_t)step_number(st, "when_full");
+    if (step_has(st, "wait") && config.when_full != POOL_wait) {
+        session_fail(s, step_span(st, "wait", 0), "nothing waits for a function of this machine");
+        return diag_remedy(&s->diag, "when_full=wait wait=%s, or leave wait= out",
+                           step_text(st, "wait"));
+    }
+    config.pool_wait_ns = step_number(st, "wait");
     config.idle_vfs = config.vfs - (uint32_t)step_number_or(st, "numvfs", config.vfs);
     return add_hosts(s, st, &config, add_host);
 }

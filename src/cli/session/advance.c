@@ -663,6 +663,9 @@ struct advanced advance_wait(struct session *s, rdl_host host, struct span at)
     case RDL_ERR_DEVICE:
         (void)advance_refused(s, host, at, &rsp);
         return failed;
+    case RDL_ERR_NO_FUNCTION:
+        session_fail_status(s, at, "the request has waited long enough", moved.st);
+        return failed;
     case RDL_ERR_INVARIANT:
         broken(s, at);
         return failed;

@@ -112,6 +112,11 @@ static void add_sentence(struct text *t, const struct lab_state *w, const struct
         add_host(t, w, item->target);
         text_add(t, ": its wait for virtual functions ends");
         break;
+    case SIM_VRNIC:
+        add_host(t, w, item->target);
+        text_add(t, item->arg ? ": its request goes on, with a virtual function"
+                              : ": its request has waited long enough for a virtual function");
+        break;
     case SIM_KIND_COUNT:
         RDL_ASSERT(false);
     }

@@ -46,17 +46,21 @@ struct rdma;
 struct virtio_dev;
 struct vnet;
 
-/* The functions of a machine that virtual RNICs share. */
+struct vrnic;
+
+/* The functions of a machine that virtual RNICs share.  If virtual RNICs wait, no function is free.
+ */
 struct vf_pool {
     uint32_t size;      /* functions in it, from VF 0 on */
     uint64_t exhausted; /* times that no function was free */
+    uint32_t when_full; /* enum pool_full */
+    uint64_t wait_ns;   /* longest wait */
+    struct vrnic *first_waiting, *last_waiting;
 };
 
 struct centre {
     uint64_t allowed[RDL_GROUPS_MAX + 1]; /* bit b of entry a: guests of a and b may connect */
 };
-
-struct vrnic;
 
 struct host {
     uint32_t index;

@@ -14,6 +14,7 @@
 #include "emu/base/cursor.h"
 #include "emu/device/virtio_net.h"
 #include "emu/facts/enum/drop.h"
+#include "emu/facts/enum/pool_full.h"
 #include "emu/hca/ctrl.h"
 #include "emu/hca/qp.h"
 #include "emu/lab/machine.h"
@@ -106,17 +107,36 @@ static void map(struct vrnic *r, uint32_t vf)
     r->has_moved = false;
 }
 
+/* Functions of @m that are free now go to the virtual RNICs that wait, in the order in which they
+ * came.  Their requests go on in a tick of their own.
+ */
+static void serve(struct lab_state *w, struct host *m)
+{
+    struct vrnic *r;
+    uint32_t vf;
+
+    while ((r = pool_next(w, m, &vf)) != NULL) {
+        map(r, vf);
+        if (r->has_request)
+            sim_enqueue(&w->sim, w->trace.now_ns, SIM_VRNIC, r->host->index, true);
+    }
+}
+
 static void unmap(struct vrnic *r)
 {
     struct vrnic_function *f = &r->functions[0];
+    struct trace *t = &r->world->trace;
     struct host *h = r->host;
+    ev_id id, before;
 
-    TRACE(&r->world->trace, vrnic_unmap, .host = h->index, .vf = f->vf,
-          .name = ev_str(r->machine->name));
+    TRACE_ID(t, id, vrnic_unmap, .host = h->index, .vf = f->vf, .name = ev_str(r->machine->name));
+    before = trace_because(t, id);
     tell_interface(h, false);
     h->guest.net.config.wire_gid = NULL;
     set_gids(r, h->guest.config.gid);
     give_back(r, f);
+    serve(r->world, r->machine);
+    trace_because(t, before);
 }
 
 static bool reserve(struct lab_state *w)
@@ -125,28 +145,32 @@ static bool reserve(struct lab_state *w)
            directory_reserve(&w->directory, GUEST_GIDS);
 }
 
-static enum rdl_status create(void *ctx)
+static enum rdl_status create(void *ctx, bool can_wait)
 {
     struct vrnic *r = ctx;
+    struct vf_pool *p = &r->machine->pool;
     uint32_t vf;
 
     if (vrnic_is_mapped(r))
         return RDL_OK;
     if (!reserve(r->world))
         return RDL_ERR_NOMEM;
-    if (!pool_find(r->world, r->machine, &vf)) {
-        r->machine->pool.exhausted++;
-        return RDL_ERR_NO_FUNCTION;
+    if (pool_find(r->world, r->machine, &vf)) {
+        map(r, vf);
+        return RDL_OK;
     }
-    map(r, vf);
-    return RDL_OK;
+    p->exhausted++;
+    return p->when_full == POOL_wait ? pool_wait(r, can_wait) : RDL_ERR_NO_FUNCTION;
 }
 
 static void gone(void *ctx, uint32_t n)
 {
     struct vrnic *r = ctx;
 
-    if (n == 0 && vrnic_is_mapped(r))
+    if (n > 0)
+        return;
+    pool_leave(r);
+    if (vrnic_is_mapped(r))
         unmap(r);
 }
 
@@ -185,10 +209,16 @@ static bool map_further(struct vrnic *r, struct vrnic_function *f)
 
 static void unmap_further(struct vrnic *r, struct vrnic_function *f)
 {
-    TRACE(&r->world->trace, vrnic_shrink, .host = r->host->index, .vf = f->vf,
-          .name = ev_str(r->machine->name));
+    struct trace *t = &r->world->trace;
+    ev_id id, before;
+
+    TRACE_ID(t, id, vrnic_shrink, .host = r->host->index, .vf = f->vf,
+             .name = ev_str(r->machine->name));
+    before = trace_because(t, id);
     rnic_way_leave(f->way);
     give_back(r, f);
+    serve(r->world, r->machine);
+    trace_because(t, before);
 }
 
 /* Returns the function with the fewest queue pairs, the first of several.  Of those that have no

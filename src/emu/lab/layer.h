@@ -35,7 +35,14 @@ struct vrnic {
     uint32_t n_functions; /* the most that it may have */
     uint32_t group;       /* of the control centre */
     bool has_moved;       /* its MAC was last seen at another machine */
-    uint64_t n_maps, n_moves, n_lookups, n_forbidden;
+    /* While no function is free.  A virtual RNIC in the queue of its machine has objects and no
+     * function.  A request of its program may wait, until @due_ns.
+     */
+    bool is_queued, has_request;
+    struct vrnic *next_waiting;
+    sim_ticket timer;
+    uint64_t due_ns;
+    uint64_t n_maps, n_moves, n_lookups, n_forbidden, n_waits, n_given_up;
 };
 
 /* Gives @h a virtual RNIC, as @c says.  Returns false if the arena is full. */
@@ -67,6 +74,17 @@ uint32_t wire_place_in(const uint8_t *gids, const uint8_t gid[GID_BYTES]);
  */
 bool pool_find(struct lab_state *w, struct host *m, uint32_t *ret);
 void pool_addresses(const struct host *m, uint32_t vf, uint8_t ret[GUEST_GIDS][GID_BYTES]);
+
+/* pool_wait() lets @r, which has found no function, wait for one: with @request a request waits,
+ * too. Returns RDL_OK or RDL_ERR_BUSY, for verbs_layer.create().  pool_leave() takes @r from the
+ * queue of its machine, if it is there.  pool_next() takes the first one from the queue of @m if a
+ * function is free: *@ret_vf.  Returns NULL if none waits.  pool_wait_ends() is the handler of
+ * SIM_VRNIC.
+ */
+enum rdl_status pool_wait(struct vrnic *r, bool request);
+void pool_leave(struct vrnic *r);
+struct vrnic *pool_next(struct lab_state *w, struct host *m, uint32_t *ret_vf);
+void pool_wait_ends(struct vrnic *r, bool has_function);
 
 /* layer_centre.c: as in struct verbs_layer. */
 enum rdl_status centre_find(void *ctx, const uint8_t gid[GID_BYTES], uint32_t qpn,

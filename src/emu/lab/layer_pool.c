@@ -69,3 +69,74 @@ bool pool_find(struct lab_state *w, struct host *m, uint32_t *ret)
     }
     return false;
 }
+
+/* --- Waiting ---------------------------------------------------------------------------------- */
+
+enum rdl_status pool_wait(struct vrnic *r, bool request)
+{
+    struct lab_state *w = r->world;
+    struct vf_pool *p = &r->machine->pool;
+
+    if (!r->is_queued) {
+        if (p->last_waiting)
+            p->last_waiting->next_waiting = r;
+        else
+            p->first_waiting = r;
+        p->last_waiting = r;
+        r->is_queued = true;
+    }
+    if (!request)
+        return RDL_OK;
+    r->n_waits++;
+    r->has_request = true;
+    r->due_ns = w->trace.now_ns + p->wait_ns;
+    TRACE(&w->trace, vrnic_wait, .host = r->host->index, .name = ev_str(r->machine->name),
+          .due = r->due_ns);
+    r->timer = sim_schedule(&w->sim, r->due_ns, SIM_VRNIC, r->host->index, false);
+    return RDL_ERR_BUSY;
+}
+
+void pool_leave(struct vrnic *r)
+{
+    struct vf_pool *p = &r->machine->pool;
+    struct vrnic **at = &p->first_waiting, *before = NULL;
+
+    if (!r->is_queued)
+        return;
+    while (*at != r) {
+        before = *at;
+        at = &before->next_waiting;
+    }
+    *at = r->next_waiting;
+    if (p->last_waiting == r)
+        p->last_waiting = before;
+    r->next_waiting = NULL;
+    r->is_queued = false;
+}
+
+struct vrnic *pool_next(struct lab_state *w, struct host *m, uint32_t *ret_vf)
+{
+    struct vrnic *r = m->pool.first_waiting;
+
+    if (!r || !pool_find(w, m, ret_vf))
+        return NULL;
+    pool_leave(r);
+    if (!r->has_request)
+        return r;
+    if (r->timer)
+        (void)sim_cancel(&w->sim, r->timer);
+    r->timer = 0;
+    return r;
+}
+
+void pool_wait_ends(struct vrnic *r, bool has_function)
+{
+    r->timer = 0;
+    r->has_request = false;
+    if (!has_function) {
+        r->n_given_up++;
+        TRACE(&r->world->trace, vrnic_given_up, .host = r->host->index,
+              .name = ev_str(r->machine->name));
+    }
+    verbs_function(&r->host->guest.verbs, has_function);
+}

@@ -8,6 +8,7 @@
 #include "emu/base/cursor.h"
 #include "emu/device/virtio_net.h"
 #include "emu/facts/enum/device_type.h"
+#include "emu/facts/enum/pool_full.h"
 #include "emu/facts/enum/vf_state.h"
 #include "emu/facts/enum_table.h"
 #include "emu/lab/layer.h"
@@ -83,7 +84,9 @@ enum rdl_status machine_check(const struct lab_state *w, const struct rdl_host_c
         (c->vfs == 0 && c->mux != MUX_none) || !enum_by_value(&enum_mux_profile, c->mux) ||
         (c->shared && (c->vf > 0 || c->vrnic || c->vlan > 0)) ||
         (c->vrnic && (c->external || c->device == DEVICE_none || c->vf > 0)) ||
-        c->vrnic_vfs > (c->vrnic ? RDL_VRNIC_VFS_MAX : 0))
+        c->vrnic_vfs > (c->vrnic ? RDL_VRNIC_VFS_MAX : 0) ||
+        !enum_by_value(&enum_pool_full, c->when_full) || c->pool_wait_ns > RDL_POOL_WAIT_MAX_NS ||
+        (c->vfs == 0 && (c->when_full != POOL_fail || c->pool_wait_ns > 0)))
         return RDL_ERR_INVAL;
     if (c->vfs > 0 && c->device != DEVICE_virtio)
         return RDL_ERR_UNSUPPORTED;
@@ -135,7 +138,9 @@ bool machine_join(struct lab_state *w, struct host *h, const struct rdl_host_con
         if (!s->mux || !cm_mux_init(s->mux, w->arena, &w->trace, c->mux, h->index))
             return false;
     }
-    h->pool.size = c->pool ? c->pool : c->vfs - c->idle_vfs;
+    h->pool = (struct vf_pool){.size = c->pool ? c->pool : c->vfs - c->idle_vfs,
+                               .when_full = c->when_full,
+                               .wait_ns = c->pool_wait_ns ? c->pool_wait_ns : RDL_POOL_WAIT_NS};
     return true;
 }
 

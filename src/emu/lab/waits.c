@@ -9,6 +9,7 @@
 #include "emu/facts/enum/send_flag.h"
 #include "emu/guest/verbs/driver.h"
 #include "emu/lab/lab_state.h"
+#include "emu/lab/layer.h"
 #include "emu/rnic/rnic.h"
 #include "emu/xport/xport_qp.h"
 #include "rdmalab/inspect.h"
@@ -174,7 +175,11 @@ static void report_control(const struct host *h, const struct out *out)
     char buf[SENTENCE_BYTES], addr[ADDR_TEXT_MAX];
     struct text t = text_on(buf, sizeof(buf));
 
-    if (verbs_waits_for(v))
+    if (v->request.waiting) {
+        text_addf(&t, "%s: its request waits for a virtual function of %s; until t=", h->name,
+                  h->vrnic->machine->name);
+        quantity_add_time_short(&t, h->vrnic->due_ns);
+    } else if (verbs_waits_for(v))
         text_addf(&t, "%s: %s waits for the MAC of %s", h->name,
                   v->request.kind == VERBS_MODIFY_QP ? "MODIFY_QP" : "create_ah",
                   addr_text(verbs_waits_for(v), addr));

@@ -35,7 +35,7 @@ enum rdl_status verbs_create_cq_by(struct verbs *v, struct guest_channel *ch, ui
     object_use_parts(o, true);
     handle = o->handle;
     request_begin(v, VERBS_CREATE, o);
-    st = object_sent(o, v->ops->create_cq(cq));
+    st = object_sent(o, object_ask(o));
     if (st == RDL_OK)
         *ret = handle;
     return st;

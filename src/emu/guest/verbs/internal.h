@@ -70,6 +70,11 @@ enum rdl_status object_usable(const struct guest_object *o);
  */
 enum rdl_status object_sent(struct guest_object *o, enum rdl_status st);
 
+/* Sends the request that creates @o, a PD or a CQ, unless it has to wait for a function.  Returns
+ * as the operation of the driver.
+ */
+enum rdl_status object_ask(struct guest_object *o);
+
 /* Sends the request that destroys @o.  Returns RDL_OK, RDL_ERR_BUSY if @o is in use, or an error of
  * request_ready() or of the driver.
  */

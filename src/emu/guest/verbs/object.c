@@ -135,12 +135,21 @@ static bool is_counted(const struct verbs *v, enum object_kind kind)
     return v->config.layer && kind != OBJ_CHANNEL && kind != OBJ_EVENT_CHANNEL && !v->must_poll;
 }
 
+/* Returns true if the request that creates an object of @kind can wait for a function.  Objects of
+ * other kinds need one of these first; an ID of rdma_cm is created without a request.
+ */
+static bool can_wait(enum object_kind kind)
+{
+    return kind == OBJ_PD || kind == OBJ_CQ;
+}
+
 enum rdl_status object_new(struct verbs *v, enum object_kind kind, const char *name,
                            struct guest_object **ret)
 {
     const size_t bytes = bytes_of(v, kind);
     struct guest_object *o;
     enum rdl_status st;
+    bool waits = false;
 
     if (!name)
         name = "";
@@ -151,8 +160,9 @@ enum rdl_status object_new(struct verbs *v, enum object_kind kind, const char *n
     if (name[0] && verbs_find(v, name))
         return RDL_ERR_EXISTS;
     if (is_counted(v, kind)) {
-        st = v->config.layer->create(v->config.layer_ctx);
-        if (st != RDL_OK)
+        st = v->config.layer->create(v->config.layer_ctx, can_wait(kind));
+        waits = st == RDL_ERR_BUSY;
+        if (st != RDL_OK && !waits)
             return st;
     }
     o = arena_alloc(v->arena, bytes);
@@ -170,6 +180,8 @@ enum rdl_status object_new(struct verbs *v, enum object_kind kind, const char *n
     }
     o->counts = is_counted(v, kind);
     v->n_of_device += o->counts;
+    if (waits)
+        v->request.waiting = true;
     memcpy(o->name, name, strlen(name) + 1);
     if (name[0])
         enter_name(o);
@@ -376,6 +388,33 @@ enum rdl_status object_sent(struct guest_object *o, enum rdl_status st)
     (void)request_sent(o->verbs, st);
     object_drop(o);
     return st;
+}
+
+enum rdl_status object_ask(struct guest_object *o)
+{
+    const struct verbs *v = o->verbs;
+
+    if (v->request.waiting)
+        return RDL_OK;
+    return o->kind == OBJ_PD ? v->ops->create_pd((struct guest_pd *)o)
+                             : v->ops->create_cq((struct guest_cq *)o);
+}
+
+void verbs_function(struct verbs *v, bool there)
+{
+    struct verbs_request *r = &v->request;
+
+    RDL_ASSERT(r->waiting);
+    r->waiting = false;
+    if (there) {
+        if (object_ask(r->object) != RDL_OK)
+            verbs_broken(v); /* the control queue was working and empty before */
+        return;
+    }
+    r->n--;
+    r->no_function = true;
+    object_use_parts(r->object, false);
+    object_drop(r->object);
 }
 
 enum rdl_status object_destroy(struct guest_object *o)

@@ -55,7 +55,7 @@ enum rdl_status request_ready_to_create(const struct verbs *v)
     const struct verbs_request *r = &v->request;
 
     if (!v->broken && v->up && r->n > 0 && r->kind == VERBS_CREATE && !r->resolving &&
-        r->n < v->requests_max)
+        !r->waiting && r->n < v->requests_max)
         return RDL_OK;
     return request_ready(v);
 }
@@ -68,7 +68,7 @@ void request_begin(struct verbs *v, enum verbs_request_kind kind, struct guest_o
         r->n_answered = 0;
     r->kind = kind;
     r->object = object;
-    r->no_route = false;
+    r->no_route = r->no_function = false;
 }
 
 enum rdl_status request_sent(struct verbs *v, enum rdl_status st)
@@ -359,6 +359,8 @@ enum rdl_status verbs_answer(const struct verbs *v, struct rdl_response *reterr_
         return RDL_ERR_BUSY;
     if (r->no_route)
         return RDL_ERR_NO_ROUTE;
+    if (r->no_function)
+        return RDL_ERR_NO_FUNCTION;
     if (!r->refused)
         return RDL_OK;
     *reterr_rsp = (struct rdl_response){r->error, r->code, enum_name(v->ops->responses, r->code),

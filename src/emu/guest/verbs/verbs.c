@@ -19,7 +19,7 @@ enum rdl_status verbs_alloc_pd(struct verbs *v, const char *name, uint64_t *ret)
         return st;
     handle = o->handle;
     request_begin(v, VERBS_CREATE, o);
-    st = object_sent(o, v->ops->create_pd((struct guest_pd *)o));
+    st = object_sent(o, object_ask(o));
     if (st == RDL_OK)
         *ret = handle;
     return st;

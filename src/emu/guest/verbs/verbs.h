@@ -273,9 +273,11 @@ struct verbs_request {
     uint32_t max_send_wr, max_recv_wr; /* RESIZE_QP: the new lengths */
     /* ATTACH_MCAST and DETACH_MCAST: the membership; NULL: @object was already attached. */
     struct guest_membership *membership;
-    bool resolving; /* not sent yet: waits for a MAC, see verbs_waits_for() */
-    bool no_route;  /* the last request failed because its neighbour did not answer */
-    bool refused;   /* one of the requests counted in n_answered was refused */
+    bool resolving;   /* not sent yet: waits for a MAC, see verbs_waits_for() */
+    bool waiting;     /* not sent yet: waits for a function, see verbs_function() */
+    bool no_route;    /* the last request failed because its neighbour did not answer */
+    bool no_function; /* ... because no function came back in time */
+    bool refused;     /* one of the requests counted in n_answered was refused */
     /* The first refusal; valid if refused: an errno, and the device's own code. */
     int error;
     uint32_t code;
@@ -285,10 +287,10 @@ struct verbs_request {
  * has objects.  GIDs of programs are virtual; those on the wire are the layer's.
  */
 struct verbs_layer {
-    /* An object of the device is about to be created.  Returns RDL_OK, or RDL_ERR_NO_FUNCTION
-     * if no function is free.
+    /* An object of the device is about to be created.  Returns RDL_OK; RDL_ERR_NO_FUNCTION if no
+     * function is free; or, only if the object @can_wait, RDL_ERR_BUSY: verbs_function() follows.
      */
-    enum rdl_status (*create)(void *ctx);
+    enum rdl_status (*create)(void *ctx, bool can_wait);
     /* An object of the device is gone; @n are left. */
     void (*gone)(void *ctx, uint32_t n);
     /* place() chooses a function for a queue pair that is about to be created, which is @connected
@@ -410,6 +412,11 @@ static inline void verbs_unwire(const struct verbs *v, uint8_t gid[GID_BYTES])
     if (v->config.layer)
         v->config.layer->unwire(v->config.layer_ctx, gid);
 }
+
+/* The layer of @v has a function now for the request that waits, which is sent; or @there is none
+ * in time, and it fails.
+ */
+void verbs_function(struct verbs *v, bool there);
 
 /* Initialises @v for a device that is not booted.  @config is copied.  @ops and @driver are NULL if
  * the guest has no driver for an RDMA device: @v never comes up, and refuses all requests.

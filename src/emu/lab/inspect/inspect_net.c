@@ -105,6 +105,15 @@ void visit_port(const struct inode *n, struct visit *v)
     }
 }
 
+static uint32_t n_waiting(const struct vf_pool *p)
+{
+    uint32_t n = 0;
+
+    for (const struct vrnic *r = p->first_waiting; r; r = r->next_waiting)
+        n++;
+    return n;
+}
+
 void visit_eswitch(const struct inode *n, struct visit *v)
 {
     const struct eswitch *s = n->host->port.sw;
@@ -115,6 +124,8 @@ void visit_eswitch(const struct inode *n, struct visit *v)
         local += s->ports[i].counts.local_frames;
     inspect_leaf(v, LEAF_eswitch_pool, n->host->pool.size);
     inspect_leaf(v, LEAF_eswitch_exhausted, n->host->pool.exhausted);
+    inspect_word(v, LEAF_eswitch_when_full, n->host->pool.when_full);
+    inspect_leaf(v, LEAF_eswitch_waiting, n_waiting(&n->host->pool));
     inspect_text(v, LEAF_eswitch_link, link_at(n, s->link_end, buf));
     inspect_leaf(v, LEAF_eswitch_sent_frames, s->sent_frames);
     inspect_leaf(v, LEAF_eswitch_sent_bytes, s->sent_bytes);
@@ -195,6 +206,9 @@ void visit_vrnic(const struct inode *n, struct visit *v)
         inspect_child(v, CHILD_vrnic_functions, inspect_list_of(n, r->n_functions, inspect_nth));
     inspect_leaf(v, LEAF_vrnic_maps, r->n_maps);
     inspect_leaf(v, LEAF_vrnic_moves, r->n_moves);
+    inspect_leaf(v, LEAF_vrnic_waiting, r->is_queued);
+    inspect_leaf(v, LEAF_vrnic_waits, r->n_waits);
+    inspect_leaf(v, LEAF_vrnic_given_up, r->n_given_up);
     inspect_leaf(v, LEAF_vrnic_lookups, r->n_lookups);
     inspect_leaf(v, LEAF_vrnic_forbidden, r->n_forbidden);
 }
