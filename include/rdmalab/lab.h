@@ -165,6 +165,10 @@ struct rdl_host_config {
      */
     uint32_t when_full;
     uint64_t pool_wait_ns;
+    /* vrnic_with: name of another virtual RNIC of @on, which is of the same instance: it shares the
+     * function of that one.  NULL: none.
+     */
+    const char *vrnic_with;
     uint32_t vrnic_vfs; /* most functions that a virtual RNIC has at a time, 1..8, default 1 */
     /* shared: in place of a function of its own the host shares the port of machine @on itself,
      * with the machine's MAC and VLAN.  Hosts that share a port are told apart by their IP

@@ -129,7 +129,11 @@ static bool tell_guest_failed(struct session *s, const struct step *st, const st
                     name->text);
         return true;
     }
-    if (status == RDL_ERR_NOT_FOUND && !machine_named(s, c->on)) {
+    if (status == RDL_ERR_NOT_FOUND && c->vrnic_with && machine_named(s, c->on)) {
+        session_fail(s, step_span(st, "with", 0), "%s is no guest of %s with a virtual RNIC",
+                     c->vrnic_with, c->on);
+        diag_remedy(&s->diag, "guest g1 on %s vrnic adds one", c->on);
+    } else if (status == RDL_ERR_NOT_FOUND && !machine_named(s, c->on)) {
         session_fail(s, step_span(st, "on", 0), "%s is no machine", c->on);
         diag_remedy(&s->diag, "machine m1 vfs=4 adds one whose adapter guests can share");
     } else if (status == RDL_ERR_NOT_FOUND && !step_has(st, "vf")) {
@@ -534,6 +538,11 @@ bool run_guest(struct session *s, const struct step *st)
     if (config.vrnic && step_has(st, "vf")) {
         session_fail(s, step_span(st, "vf", 0), "a virtual RNIC gets its function from the pool");
         return diag_remedy(&s->diag, "leave out vf=, or vrnic");
+    }
+    config.vrnic_with = step_text(st, "with");
+    if (config.vrnic_with && !config.vrnic) {
+        session_fail(s, step_span(st, "with", 0), "only guests with vrnic share a function so");
+        return diag_remedy(&s->diag, "add vrnic, or leave out with=");
     }
     config.vrnic_vfs = config.vrnic ? (uint32_t)step_number(st, "vfs") : 0;
     if (step_has(st, "vfs") && !config.vrnic) {

@@ -65,11 +65,23 @@ static void introduce(struct vrnic *r, const struct vrnic_function *f)
     }
 }
 
+/* Shows the registers of @f, which belong to the first of those who share the function, in the
+ * configuration space of the machine.
+ */
+static void attach(const struct vrnic *r, const struct vrnic_function *f)
+{
+    const struct host *m = r->machine;
+    const struct eth_port *first = m->port.sw->ports[eswitch_port_of_vf(f->vf)].port;
+
+    if (m->device.fn->sriov)
+        vf_attach(m->device.fn, f->vf, first ? r->world->hosts[first->host]->device.fn : NULL);
+}
+
 /* Gives @vf to @f of @r. */
 static void take(struct vrnic *r, struct vrnic_function *f, uint32_t vf)
 {
     struct lab_state *w = r->world;
-    struct host *h = r->host, *m = r->machine;
+    const struct host *h = r->host, *m = r->machine;
     char text[ADDR_TEXT_MAX];
 
     f->vf = vf;
@@ -78,26 +90,76 @@ static void take(struct vrnic *r, struct vrnic_function *f, uint32_t vf)
     TRACE(&w->trace, vrnic_map, .host = h->index, .vf = vf, .name = ev_str(m->name),
           .addr = ev_str(addr_text(f->wire[0], text)));
     eswitch_join(m->port.sw, eswitch_port_of_vf(vf), f->port);
-    if (m->device.fn->sriov)
-        vf_attach(m->device.fn, vf, h->device.fn);
+    attach(r, f);
 }
 
 static void give_back(struct vrnic *r, struct vrnic_function *f)
 {
-    struct host *m = r->machine;
-
-    if (m->device.fn->sriov)
-        vf_attach(m->device.fn, f->vf, NULL);
     eswitch_leave(f->port);
+    attach(r, f);
     f->vf = VRNIC_UNMAPPED;
 }
 
-static void map(struct vrnic *r, uint32_t vf)
+/* Returns true if another virtual RNIC has the MAC of @r now. */
+static bool mac_is_in_use(struct vrnic *r)
+{
+    bool any = false;
+
+    for (uint32_t i = 0; r->mac_is_lent && i < r->world->n_hosts; i++) {
+        const struct vrnic *other = r->world->hosts[i]->vrnic;
+
+        any = any || (other && other != r && vrnic_is_mapped(other) &&
+                      memcmp(other->host->port.mac, r->own_mac, MAC_BYTES) == 0);
+    }
+    r->mac_is_lent = any;
+    return any;
+}
+
+/* Sets the MAC of a function that it has without a guest.  The bit of a local address, and bit 2
+ * that no other MAC of a lab has, are set in the first byte.
+ */
+static void function_mac(const struct host *m, uint32_t vf, uint8_t ret[MAC_BYTES])
+{
+    const uint32_t k = m->index + 1;
+
+    memcpy(ret, (uint8_t[]){6, 0, (uint8_t)(k >> 8), (uint8_t)k, 0, (uint8_t)(vf + 1)}, MAC_BYTES);
+}
+
+/* Gives the host of @r, which has no function, the MAC @mac. */
+static void set_host_mac(struct vrnic *r, const uint8_t mac[MAC_BYTES])
+{
+    struct lab_state *w = r->world;
+    struct host *h = r->host;
+
+    if (memcmp(h->port.mac, mac, MAC_BYTES) == 0)
+        return;
+    memcpy(h->port.mac, mac, MAC_BYTES);
+    memcpy(h->rnic->xport.mac, mac, MAC_BYTES);
+    memcpy(h->guest.net.config.mac, mac, MAC_BYTES);
+    for (uint32_t i = 0; i < GUEST_GIDS; i++) {
+        directory_add(&w->addresses, h->guest.config.gid[i], mac, h->index);
+        if (h->guest.config.directory)
+            directory_add(&w->directory, h->guest.config.gid[i], mac, h->index);
+    }
+}
+
+/* Chooses the MAC of @r at @vf, which has no guest: its own, unless others still have that. */
+static void choose_mac(struct vrnic *r, uint32_t vf)
+{
+    uint8_t mac[MAC_BYTES];
+
+    memcpy(mac, r->own_mac, MAC_BYTES);
+    if (mac_is_in_use(r))
+        function_mac(r->machine, vf, mac);
+    set_host_mac(r, mac);
+}
+
+/* Completes the mapping of the first function of @r. */
+static void mapped(struct vrnic *r)
 {
     struct vrnic_function *f = &r->functions[0];
     struct host *h = r->host;
 
-    take(r, f, vf);
     set_gids(r, f->wire);
     introduce(r, f);
     h->guest.net.config.wire_gid = f->wire[0];
@@ -105,6 +167,41 @@ static void map(struct vrnic *r, uint32_t vf)
     if (r->has_moved)
         guest_net_announce(&h->guest.net, f->wire[0]);
     r->has_moved = false;
+}
+
+static void map(struct vrnic *r, uint32_t vf)
+{
+    choose_mac(r, vf);
+    take(r, &r->functions[0], vf);
+    mapped(r);
+}
+
+/* Lets @r share @vf with those who have it.  It has the MAC of the function then, which is that of
+ * one of them.  Returns false if its addresses belong to another host.
+ */
+static bool share(struct vrnic *r, uint32_t vf)
+{
+    struct vrnic_function *f = &r->functions[0];
+    const struct eth_port *first = r->machine->port.sw->ports[eswitch_port_of_vf(vf)].port;
+    struct lab_state *w = r->world;
+    char text[ADDR_TEXT_MAX];
+
+    if (!pool_share_addresses(w, r->host, f->wire))
+        return false;
+    for (uint32_t i = 0; i < w->n_hosts; i++) {
+        struct vrnic *other = w->hosts[i]->vrnic;
+
+        if (other && memcmp(other->own_mac, first->mac, MAC_BYTES) == 0)
+            other->mac_is_lent = true;
+    }
+    set_host_mac(r, first->mac);
+    f->vf = vf;
+    r->n_shares++;
+    TRACE(&w->trace, vrnic_share, .host = r->host->index, .vf = vf,
+          .name = ev_str(r->machine->name), .addr = ev_str(addr_text(f->wire[0], text)));
+    eswitch_join(r->machine->port.sw, eswitch_port_of_vf(vf), f->port);
+    mapped(r);
+    return true;
 }
 
 /* Functions of @m that are free now go to the virtual RNICs that wait, in the order in which they
@@ -155,10 +252,14 @@ static enum rdl_status create(void *ctx, bool can_wait)
         return RDL_OK;
     if (!reserve(r->world))
         return RDL_ERR_NOMEM;
+    if (pool_partner(r, &vf) && share(r, vf))
+        return RDL_OK;
     if (pool_find(r->world, r->machine, &vf)) {
         map(r, vf);
         return RDL_OK;
     }
+    if (p->when_full == POOL_share && pool_share(r, &vf) && share(r, vf))
+        return RDL_OK;
     p->exhausted++;
     return p->when_full == POOL_wait ? pool_wait(r, can_wait) : RDL_ERR_NO_FUNCTION;
 }
@@ -176,16 +277,12 @@ static void gone(void *ctx, uint32_t n)
 
 /* --- Several functions ------------------------------------------------------------------------ */
 
-/* Sets the MAC of a further function: that which its administrator has set, or one of its own.  The
- * bit of a local address, and bit 2 that no other MAC of a lab has, are set in the first byte.
- */
+/* Sets the MAC of a further function: that which its administrator has set, or its own. */
 static void set_mac(struct vrnic *r, struct vrnic_function *f, uint32_t vf)
 {
-    const uint32_t m = r->machine->index + 1;
     const struct rdl_vf_settings *set = &r->machine->port.sw->ports[eswitch_port_of_vf(vf)].set;
 
-    memcpy(f->port->mac, (uint8_t[]){6, 0, (uint8_t)(m >> 8), (uint8_t)m, 0, (uint8_t)(vf + 1)},
-           MAC_BYTES);
+    function_mac(r->machine, vf, f->port->mac);
     if (ld_be(set->mac, MAC_BYTES) != 0 && !set->trust)
         memcpy(f->port->mac, set->mac, MAC_BYTES);
 }
@@ -326,6 +423,13 @@ static bool further_init(struct lab_state *w, struct host *h, struct vrnic_funct
     return rnic_way_add(h->rnic, &more->way, &more->port, more->gids);
 }
 
+bool layer_check(const struct lab_state *w, const struct host *m, const struct rdl_host_config *c)
+{
+    const struct host *with = c->vrnic_with ? lab_host_named(w, c->vrnic_with) : NULL;
+
+    return !c->vrnic_with || (with && with->vrnic && with->vrnic->machine == m);
+}
+
 bool layer_join(struct lab_state *w, struct host *h, const struct rdl_host_config *c)
 {
     const uint32_t n = c->vrnic_vfs ? c->vrnic_vfs : 1;
@@ -342,6 +446,9 @@ bool layer_join(struct lab_state *w, struct host *h, const struct rdl_host_confi
                        .group = c->group};
     if (!h->vrnic->functions)
         return false;
+    h->vrnic->instance =
+        c->vrnic_with ? lab_host_named(w, c->vrnic_with)->vrnic->instance : h->vrnic;
+    memcpy(h->vrnic->own_mac, c->mac, MAC_BYTES);
     h->port.addresses = (const uint8_t(*)[GID_BYTES])h->guest.config.gid;
     h->port.n_addresses = GUEST_GIDS;
     h->vrnic->functions[0] = (struct vrnic_function){.vf = VRNIC_UNMAPPED, .port = &h->port};

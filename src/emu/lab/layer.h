@@ -32,9 +32,12 @@ struct vrnic {
     struct lab_state *world;
     struct host *host, *machine;
     struct vrnic_function *functions;
-    uint32_t n_functions; /* the most that it may have */
-    uint32_t group;       /* of the control centre */
-    bool has_moved;       /* its MAC was last seen at another machine */
+    uint32_t n_functions;       /* the most that it may have */
+    uint32_t group;             /* of the control centre */
+    struct vrnic *instance;     /* the first virtual RNIC of its instance, which share a function */
+    uint8_t own_mac[MAC_BYTES]; /* that of its host, while it does not share a function */
+    bool mac_is_lent; /* others may still have its MAC, with the function that they share */
+    bool has_moved;   /* its MAC was last seen at another machine */
     /* While no function is free.  A virtual RNIC in the queue of its machine has objects and no
      * function.  A request of its program may wait, until @due_ns.
      */
@@ -42,8 +45,11 @@ struct vrnic {
     struct vrnic *next_waiting;
     sim_ticket timer;
     uint64_t due_ns;
-    uint64_t n_maps, n_moves, n_lookups, n_forbidden, n_waits, n_given_up;
+    uint64_t n_maps, n_moves, n_lookups, n_forbidden, n_waits, n_given_up, n_shares;
 };
+
+/* Returns true if the virtual RNIC of @c can be made: rdl_host_config.vrnic_with is one of @m. */
+bool layer_check(const struct lab_state *w, const struct host *m, const struct rdl_host_config *c);
 
 /* Gives @h a virtual RNIC, as @c says.  Returns false if the arena is full. */
 bool layer_join(struct lab_state *w, struct host *h, const struct rdl_host_config *c);
@@ -74,6 +80,16 @@ uint32_t wire_place_in(const uint8_t *gids, const uint8_t gid[GID_BYTES]);
  */
 bool pool_find(struct lab_state *w, struct host *m, uint32_t *ret);
 void pool_addresses(const struct host *m, uint32_t vf, uint8_t ret[GUEST_GIDS][GID_BYTES]);
+
+/* pool_partner() finds the function of another virtual RNIC of the same instance, pool_share() that
+ * with the fewest virtual RNICs.  Both return false if there is none that @r can share.
+ * pool_share_addresses() sets the addresses on the wire that @h has at a function that it shares,
+ * and returns false if another host was given one of them.
+ */
+bool pool_partner(const struct vrnic *r, uint32_t *ret);
+bool pool_share(const struct vrnic *r, uint32_t *ret);
+bool pool_share_addresses(const struct lab_state *w, const struct host *h,
+                          uint8_t ret[GUEST_GIDS][GID_BYTES]);
 
 /* pool_wait() lets @r, which has found no function, wait for one: with @request a request waits,
  * too. Returns RDL_OK or RDL_ERR_BUSY, for verbs_layer.create().  pool_leave() takes @r from the

@@ -35,21 +35,27 @@ uint32_t wire_place_in(const uint8_t *gids, const uint8_t gid[GID_BYTES])
     return i;
 }
 
+/* Returns true if a host was given one of the addresses @wire. */
+static bool is_given(const struct lab_state *w, uint8_t wire[GUEST_GIDS][GID_BYTES])
+{
+    bool any = false;
+
+    for (uint32_t i = 0; i < GUEST_GIDS; i++) {
+        const uint32_t host = lab_peer_of(w, wire[i]);
+
+        any = any || (host != EV_HOST_NONE &&
+                      wire_place_in(w->hosts[host]->guest.config.gid[0], wire[i]) < GUEST_GIDS);
+    }
+    return any;
+}
+
 /* Returns true if VF @vf of @m has no guest, and no host was given one of its addresses. */
 static bool is_free(const struct lab_state *w, const struct host *m, uint32_t vf)
 {
     uint8_t wire[GUEST_GIDS][GID_BYTES];
-    bool is_given = false;
 
     pool_addresses(m, vf, wire);
-    for (uint32_t i = 0; i < GUEST_GIDS; i++) {
-        const uint32_t host = lab_peer_of(w, wire[i]);
-
-        is_given =
-            is_given || (host != EV_HOST_NONE &&
-                         wire_place_in(w->hosts[host]->guest.config.gid[0], wire[i]) < GUEST_GIDS);
-    }
-    return !is_given && !m->port.sw->ports[eswitch_port_of_vf(vf)].port;
+    return !is_given(w, wire) && !m->port.sw->ports[eswitch_port_of_vf(vf)].port;
 }
 
 bool pool_find(struct lab_state *w, struct host *m, uint32_t *ret)
@@ -68,6 +74,77 @@ bool pool_find(struct lab_state *w, struct host *m, uint32_t *ret)
         return true;
     }
     return false;
+}
+
+/* --- Sharing ---------------------------------------------------------------------------------- */
+
+/* They are 100.64.H.L and fd00::1:0:HL for the guest with the number HL: the range of shared
+ * addresses [RFC 6598].  The addresses of the function itself belong to the guest that had it
+ * first.
+ */
+bool pool_share_addresses(const struct lab_state *w, const struct host *h,
+                          uint8_t ret[GUEST_GIDS][GID_BYTES])
+{
+    const uint8_t high = (uint8_t)((h->index + 1) >> 8), low = (uint8_t)(h->index + 1);
+
+    gid_from_ipv4(ret[0], (uint8_t[]){100, 64, high, low});
+    memset(ret[1], 0, GID_BYTES);
+    ret[1][0] = 0xfd;
+    ret[1][GID_BYTES - 5] = 1;
+    ret[1][GID_BYTES - 2] = high;
+    ret[1][GID_BYTES - 1] = low;
+    return !is_given(w, ret);
+}
+
+/* Returns the number of virtual RNICs that have VF @vf of the machine of @r as their first
+ * function; 0: @r cannot share it.  Those who share a port are in one VLAN.
+ */
+static uint32_t sharers(const struct vrnic *r, uint32_t vf)
+{
+    const struct vport *v = &r->machine->port.sw->ports[eswitch_port_of_vf(vf)];
+    const struct eth_port *own = &r->host->port;
+    uint32_t n = 0;
+
+    if (v->port && !v->set.vlan && (v->port->own_vid != own->vid || v->port->own_pcp != own->pcp))
+        return 0;
+    for (const struct eth_port *p = v->port; p; p = p->next_tenant) {
+        const struct host *h = r->world->hosts[p->host];
+
+        if (!h->vrnic || p != &h->port)
+            return 0;
+        n++;
+    }
+    return n;
+}
+
+bool pool_partner(const struct vrnic *r, uint32_t *ret)
+{
+    for (uint32_t i = 0; i < r->world->n_hosts; i++) {
+        const struct vrnic *other = r->world->hosts[i]->vrnic;
+
+        if (other && other != r && other->instance == r->instance && vrnic_is_mapped(other) &&
+            other->machine == r->machine && sharers(r, other->functions[0].vf) > 0) {
+            *ret = other->functions[0].vf;
+            return true;
+        }
+    }
+    return false;
+}
+
+bool pool_share(const struct vrnic *r, uint32_t *ret)
+{
+    const uint32_t most = machine_enabled_vfs(r->machine);
+    uint32_t fewest = UINT32_MAX;
+
+    for (uint32_t vf = 0; vf < most; vf++) {
+        const uint32_t n = sharers(r, vf);
+
+        if (n > 0 && n < fewest) {
+            fewest = n;
+            *ret = vf;
+        }
+    }
+    return fewest < UINT32_MAX;
 }
 
 /* --- Waiting ---------------------------------------------------------------------------------- */

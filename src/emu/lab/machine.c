@@ -84,7 +84,7 @@ enum rdl_status machine_check(const struct lab_state *w, const struct rdl_host_c
         (c->vfs == 0 && c->mux != MUX_none) || !enum_by_value(&enum_mux_profile, c->mux) ||
         (c->shared && (c->vf > 0 || c->vrnic || c->vlan > 0)) ||
         (c->vrnic && (c->external || c->device == DEVICE_none || c->vf > 0)) ||
-        c->vrnic_vfs > (c->vrnic ? RDL_VRNIC_VFS_MAX : 0) ||
+        c->vrnic_vfs > (c->vrnic ? RDL_VRNIC_VFS_MAX : 0) || (c->vrnic_with && !c->vrnic) ||
         !enum_by_value(&enum_pool_full, c->when_full) || c->pool_wait_ns > RDL_POOL_WAIT_MAX_NS ||
         (c->vfs == 0 && (c->when_full != POOL_fail || c->pool_wait_ns > 0)))
         return RDL_ERR_INVAL;
@@ -99,7 +99,7 @@ enum rdl_status machine_check(const struct lab_state *w, const struct rdl_host_c
     if (c->shared)
         return memcmp(c->mac, m->port.mac, MAC_BYTES) == 0 ? RDL_OK : RDL_ERR_ADDRESS;
     if (c->vrnic)
-        return RDL_OK;
+        return layer_check(w, m, c) ? RDL_OK : RDL_ERR_NOT_FOUND;
     if (v->port)
         return RDL_ERR_BUSY;
     return c->vf < machine_enabled_vfs(m) ? RDL_OK : RDL_ERR_NO_DEVICE;

@@ -112,7 +112,7 @@ static void start(struct rnic *n)
 
     hca_init(&n->hca, &env, &limits);
     n->hca.limits = hca_limits_of(n, &n->limits);
-    xport_init(&n->xport, &n->hca, &xport_ops, n, c->mac);
+    xport_init(&n->xport, &n->hca, &xport_ops, n, n->port->mac);
 }
 
 static void complete_guid(struct rnic_config *c)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a machine does for a virtual RNIC that needs a function when none is free. */
+/* The ways in which a machine serves a virtual RNIC that needs a function when none is free. */
 #ifndef EMU_FACTS_ENUM_POOL_FULL_H
 #define EMU_FACTS_ENUM_POOL_FULL_H
 

@@ -205,6 +205,7 @@ void visit_vrnic(const struct inode *n, struct visit *v)
     if (r->n_functions > 1)
         inspect_child(v, CHILD_vrnic_functions, inspect_list_of(n, r->n_functions, inspect_nth));
     inspect_leaf(v, LEAF_vrnic_maps, r->n_maps);
+    inspect_leaf(v, LEAF_vrnic_shares, r->n_shares);
     inspect_leaf(v, LEAF_vrnic_moves, r->n_moves);
     inspect_leaf(v, LEAF_vrnic_waiting, r->is_queued);
     inspect_leaf(v, LEAF_vrnic_waits, r->n_waits);
@@ -215,19 +216,25 @@ void visit_vrnic(const struct inode *n, struct visit *v)
 
 void visit_vf(const struct inode *n, struct visit *v)
 {
-    static const struct eth_port nobody;
+    struct eth_port sum = {0}; /* over those who share it */
     const struct eswitch *s = n->host->port.sw;
     const uint32_t number = eswitch_port_of_vf((uint32_t)n->index);
     const struct vport *p = &s->ports[number];
-    const struct eth_port *port = p->port ? p->port : &nobody;
     const uint8_t *mac = eswitch_mac(s, number);
-    char buf[MAC_TEXT_MAX] = "";
-    struct text t = text_on(buf, sizeof(buf));
+    char buf[MAC_TEXT_MAX] = "", guests[RDL_VALUE_BYTES] = "";
+    struct text t = text_on(buf, sizeof(buf)), names = text_on(guests, sizeof(guests));
 
     if (mac)
         mac_add(&t, mac);
     inspect_leaf(v, LEAF_vf_enabled, n->index < machine_enabled_vfs(n->host));
-    inspect_text(v, LEAF_vf_guest, p->port ? n->state->hosts[port->host]->name : "");
+    for (const struct eth_port *q = p->port; q; q = q->next_tenant) {
+        text_addf(&names, "%s%s", names.len ? ", " : "", n->state->hosts[q->host]->name);
+        sum.rcvd_bytes += q->rcvd_bytes;
+        sum.rcvd_frames += q->rcvd_frames;
+        sum.sent_bytes += q->sent_bytes;
+        sum.sent_frames += q->sent_frames;
+    }
+    inspect_text(v, LEAF_vf_guest, guests);
     inspect_text(v, LEAF_vf_mac, buf);
     inspect_word(v, LEAF_vf_state, p->set.state);
     inspect_leaf(v, LEAF_vf_up, eswitch_is_up(s, number));
@@ -237,12 +244,12 @@ void visit_vf(const struct inode *n, struct visit *v)
     inspect_leaf(v, LEAF_vf_qos, p->set.qos);
     inspect_leaf(v, LEAF_vf_max_tx_rate, p->set.max_tx_bps);
     inspect_leaf(v, LEAF_vf_min_tx_rate, p->set.min_tx_bps);
-    inspect_leaf(v, LEAF_vf_rx_bytes, port->rcvd_bytes);
-    inspect_leaf(v, LEAF_vf_rx_packets, port->rcvd_frames);
+    inspect_leaf(v, LEAF_vf_rx_bytes, sum.rcvd_bytes);
+    inspect_leaf(v, LEAF_vf_rx_packets, sum.rcvd_frames);
     inspect_leaf(v, LEAF_vf_rx_multicast, p->counts.rcvd_multicast);
     inspect_leaf(v, LEAF_vf_rx_broadcast, p->counts.rcvd_broadcast);
-    inspect_leaf(v, LEAF_vf_tx_bytes, port->sent_bytes);
-    inspect_leaf(v, LEAF_vf_tx_packets, port->sent_frames);
+    inspect_leaf(v, LEAF_vf_tx_bytes, sum.sent_bytes);
+    inspect_leaf(v, LEAF_vf_tx_packets, sum.sent_frames);
     inspect_leaf(v, LEAF_vf_tx_local, p->counts.local_frames);
     inspect_leaf(v, LEAF_vf_tx_dropped, p->counts.tx_dropped);
 }
