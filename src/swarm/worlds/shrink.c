@@ -153,6 +153,11 @@ static void simplify_places(struct shrinking *s)
         if (s->w->host[h].place.on && s->w->host[h].place.has_vrnic)
             (void)still_fails(s);
         p = &begin(s)->host[h].place;
+        p->functions = 1;
+        p->with = p->from = 0;
+        if (s->w->host[h].place.on && s->w->host[h].place.has_vrnic)
+            (void)still_fails(s);
+        p = &begin(s)->host[h].place;
         p->is_shared = false;
         if (s->w->host[h].place.is_shared)
             (void)still_fails(s);

@@ -158,6 +158,12 @@ struct world_place {
     uint32_t on;   /* not 0: a guest; host number @on, counted from 1, is its machine */
     uint32_t vf;   /* of a guest without a virtual RNIC: its function */
     bool has_vrnic;
+    /* Of a guest with a virtual RNIC: the most functions that it has; the host, counted from 1,
+     * with which it shares one, or 0; the machine, counted from 1, from which it moves before it
+     * has an object, or 0.
+     */
+    uint32_t functions, with, from;
+    uint32_t when_full;                 /* of a machine: enum pool_full */
     bool is_shared;                     /* of a guest: it shares the port of its machine itself */
     struct world_vf set[WORLD_VFS_MAX]; /* of a machine */
 };

@@ -5,10 +5,13 @@
 #include "emu/base/assert.h"
 #include "emu/base/prng.h"
 #include "emu/facts/enum/device_type.h"
+#include "emu/facts/enum/pool_full.h"
 #include "swarm/worlds/world_draw.h"
 
 #define STREAM_MACHINES 3u /* the rest of the world does not depend on it */
 #define STREAM_SHARED   4u /* what the other stream draws does not depend on it */
+#define STREAM_VRNICS   5u
+#define FUNCTIONS_MAX   3u /* of a virtual RNIC */
 #define SPARE_VFS       3u /* a machine has fewer spare functions than this */
 
 /* Returns true if @h can be a machine.  Guests have none of their own. */
@@ -65,6 +68,96 @@ static void draw_machine(struct draw *d, struct world_place *m)
         draw_vf(d, &m->set[i]);
 }
 
+/* Returns true if the host number @h has a virtual RNIC on machine @m, counted from 1. */
+static bool has_vrnic_on(const struct world *w, uint32_t h, uint32_t m)
+{
+    return w->host[h].place.has_vrnic && w->host[h].place.on == m;
+}
+
+/* Lets virtual RNICs have several functions, share one, and come from another machine. */
+static void draw_vrnic(struct draw *d, uint32_t h)
+{
+    struct world_place *g = &d->w->host[h].place;
+    const uint32_t functions = 1 + draw_below(d, FUNCTIONS_MAX);
+    const uint32_t from = draw_below(d, h);
+    const bool shares = draw_one_in(d, 3), moves = draw_one_in(d, 3);
+    uint32_t other = 0;
+
+    g->functions = 1;
+    if (!g->on || !g->has_vrnic)
+        return;
+    g->functions = functions;
+    while (other < h && (!has_vrnic_on(d->w, other, g->on) || d->w->host[other].place.from))
+        other++;
+    if (shares && other < h)
+        g->with = other + 1;
+    else if (moves && from + 1 != g->on && d->w->host[from].place.vfs > 0)
+        g->from = from + 1;
+}
+
+/* Leaves virtual RNICs one function that ordinary guests do not have: they share it. */
+static void make_short(struct world *w, uint32_t m)
+{
+    uint32_t used = 0;
+
+    for (uint32_t h = 0; h < w->n_hosts; h++) {
+        const struct world_place *g = &w->host[h].place;
+
+        if (g->on == m + 1 && !g->has_vrnic && !g->is_shared && g->vf >= used)
+            used = g->vf + 1;
+    }
+    if (used + 1 < w->host[m].place.vfs)
+        w->host[m].place.vfs = used + 1;
+}
+
+/* Gives machine @m functions for all that its virtual RNICs may have, or too few.  Programs do not
+ * see a machine whose virtual RNICs share; a request that fails or waits they would see.  Functions
+ * whose frames belong to several virtual RNICs, or to one of several, have no rates: the wire
+ * watcher knows one limit of a host.
+ */
+static void draw_capacity(struct draw *d, uint32_t m)
+{
+    struct world_place *p = &d->w->host[m].place;
+    const bool is_short = draw_one_in(d, 3);
+    uint32_t more = 0;
+    bool mixed = false;
+
+    p->when_full = draw_below(d, POOL_share + 1);
+    for (uint32_t h = 0; h < d->w->n_hosts; h++) {
+        if (has_vrnic_on(d->w, h, m + 1)) {
+            more += d->w->host[h].place.functions - 1;
+            mixed = mixed || d->w->host[h].place.functions > 1 || d->w->host[h].place.with;
+        }
+    }
+    if (is_short && p->when_full == POOL_share) {
+        make_short(d->w, m);
+        mixed = true;
+    } else if (p->vfs + more <= WORLD_VFS_MAX) {
+        for (uint32_t i = p->vfs; i < p->vfs + more; i++)
+            p->set[i].spoofchk = true;
+        p->vfs += more;
+    } else {
+        p->when_full = POOL_share;
+        mixed = true;
+    }
+    if (p->pool > p->vfs)
+        p->pool = p->vfs;
+    for (uint32_t i = 0; i < p->vfs && mixed; i++)
+        p->set[i].max_tx_bps = p->set[i].min_tx_bps = 0;
+}
+
+static void draw_vrnics(struct world *w)
+{
+    struct draw d = {.w = w, .rng = prng_stream(w->seed, STREAM_VRNICS)};
+
+    for (uint32_t h = 1; h < w->n_hosts; h++)
+        draw_vrnic(&d, h);
+    for (uint32_t h = 0; h < w->n_hosts; h++) {
+        if (w->host[h].place.vfs > 0)
+            draw_capacity(&d, h);
+    }
+}
+
 void world_draw_machines(struct world *w)
 {
     struct draw d = {.w = w, .rng = prng_stream(w->seed, STREAM_MACHINES)};
@@ -79,4 +172,5 @@ void world_draw_machines(struct world *w)
         if (w->n_switches == 0)
             w->n_switches = 1; /* the cable of the machine ends there */
     }
+    draw_vrnics(w);
 }

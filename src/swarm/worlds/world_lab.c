@@ -122,16 +122,16 @@ static void add_host(struct world_run *r, unsigned h)
         .rx_buffer = host->rx_buffer,
     };
     char name[RDL_NAME_BYTES], buffers[RDL_NAME_BYTES] = "", extensions[EXTEND_WORDS_BYTES];
-    char machine[RDL_NAME_BYTES], place[PLACE_BYTES];
+    struct place_text place;
 
     snprintf(name, sizeof(name), "h%u", h + 1);
     if (host->rx_buffer)
         snprintf(buffers, sizeof(buffers), " rx_buffer=%u", host->rx_buffer);
     c.name = name;
-    world_place_config(&host->place, &c, machine, place);
+    world_place_config(r->w, h, &c, &place);
     memcpy(c.pkeys, world_pkeys, sizeof(world_pkeys));
     world_say(r, "%s %s%s profile=%s max_qp=%u max_cq=%u pkeys=0x%x,0x%x,0x%x%s%s%s%s%s%s",
-              world_place_command(&host->place), name, place,
+              world_place_command(&host->place), name, place.words,
               enum_name(&enum_profile, host->profile), QUEUE_PAIRS, CQS, world_pkeys[0],
               world_pkeys[1], world_pkeys[2], host->device == DEVICE_pvrdma ? " device=pvrdma" : "",
               host->is_plain ? " features_off=INDIRECT_DESC,EVENT_IDX" : "",
@@ -139,6 +139,7 @@ static void add_host(struct world_run *r, unsigned h)
               buffers, extend_words(&host->extend, extensions));
     world_works(r, rdl_host_add(r->lab, &c, &r->host[h].host), "a host can be added");
     world_set_functions(r, h);
+    world_move_guest(r, h);
 }
 
 static void add_network(struct world_run *r)

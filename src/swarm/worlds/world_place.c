@@ -4,9 +4,11 @@
 #include <inttypes.h>
 
 #include "emu/base/text.h"
+#include "emu/facts/enum/pool_full.h"
 #include "emu/facts/enum/vf_state.h"
 #include "emu/facts/enum_table.h"
 #include "rdmalab/inspect.h"
+#include "rdmalab/layer.h"
 #include "rdmalab/machine.h"
 
 const char *world_place_command(const struct world_place *p)
@@ -16,31 +18,74 @@ const char *world_place_command(const struct world_place *p)
     return p->on ? "guest" : "host";
 }
 
-void world_place_config(const struct world_place *p, struct rdl_host_config *c,
-                        char machine[RDL_NAME_BYTES], char words[PLACE_BYTES])
+/* Reduced worlds may lack what was drawn: has_partner() returns true if the virtual RNIC with which
+ * @p shares is still there, is_moved() if the machine is from which @p moves.
+ */
+static bool has_partner(const struct world *w, const struct world_place *p)
 {
-    struct text t = text_on(words, PLACE_BYTES);
+    const struct world_host *other = &w->host[p->with - 1];
+
+    return !other->is_absent && other->place.has_vrnic && other->place.on == p->on;
+}
+
+static bool is_moved(const struct world *w, const struct world_place *p)
+{
+    return p->has_vrnic && p->from && !w->host[p->from - 1].is_absent &&
+           w->host[p->from - 1].place.vfs > 0;
+}
+
+static void vrnic_config(const struct world *w, const struct world_place *p,
+                         struct rdl_host_config *c, struct place_text *text, struct text *words)
+{
+    c->vrnic = true;
+    c->vrnic_vfs = p->functions;
+    text_add(words, " vrnic");
+    if (p->functions > 1)
+        text_addf(words, " vfs=%u", p->functions);
+    if (!p->with || !has_partner(w, p))
+        return;
+    snprintf(text->with, RDL_NAME_BYTES, "h%u", p->with);
+    c->vrnic_with = text->with;
+    text_addf(words, " with=%s", text->with);
+}
+
+void world_place_config(const struct world *w, unsigned h, struct rdl_host_config *c,
+                        struct place_text *text)
+{
+    const struct world_place *p = &w->host[h].place;
+    struct text t = text_on(text->words, PLACE_BYTES);
 
     if (p->vfs) {
         c->vfs = p->vfs;
         c->pool = p->pool;
-        text_addf(&t, " vfs=%u", p->vfs);
+        c->when_full = p->when_full;
+        text_addf(&t, " vfs=%u when_full=%s", p->vfs, enum_name(&enum_pool_full, p->when_full));
         if (p->pool)
             text_addf(&t, " pool=%u", p->pool);
     } else if (p->on) {
-        snprintf(machine, RDL_NAME_BYTES, "h%u", p->on);
-        c->on = machine;
-        c->vrnic = p->has_vrnic;
+        snprintf(text->machine, RDL_NAME_BYTES, "h%u", is_moved(w, p) ? p->from : p->on);
+        c->on = text->machine;
         c->shared = p->is_shared;
         c->vf = p->has_vrnic || p->is_shared ? 0 : p->vf;
-        text_addf(&t, " on %s", machine);
+        text_addf(&t, " on %s", text->machine);
         if (p->has_vrnic)
-            text_add(&t, " vrnic");
+            vrnic_config(w, p, c, text, &t);
         else if (p->is_shared)
             text_add(&t, " shared");
         else
             text_addf(&t, " vf=%u", p->vf);
     }
+}
+
+void world_move_guest(struct world_run *r, unsigned h)
+{
+    const struct world_place *p = &r->w->host[h].place;
+
+    if (!p->on || !is_moved(r->w, p))
+        return;
+    world_say(r, "move h%u h%u", h + 1, p->on);
+    world_works(r, rdl_vrnic_move(r->lab, r->host[h].host, r->host[p->on - 1].host),
+                "a virtual RNIC without objects can move");
 }
 
 void world_set_functions(struct world_run *r, unsigned h)

@@ -5,16 +5,24 @@
 
 #include "swarm/worlds/world_run.h"
 
-#define PLACE_BYTES 64u /* for the words of a script line */
+#define PLACE_BYTES 96u /* for the words of a script line */
 
 /* The command that adds a host at @p: `machine`, `guest` or `host`. */
 const char *world_place_command(const struct world_place *p);
 
-/* Fills in what @c and the script line of the host say of @p.  @machine receives the name that
- * c->on points to, @words the parameters with a space in front.
+/* Text for world_place_config(): the names that c->on and c->vrnic_with point to, and the
+ * parameters of the script line with a space in front.
  */
-void world_place_config(const struct world_place *p, struct rdl_host_config *c,
-                        char machine[RDL_NAME_BYTES], char words[PLACE_BYTES]);
+struct place_text {
+    char machine[RDL_NAME_BYTES], with[RDL_NAME_BYTES], words[PLACE_BYTES];
+};
+
+/* Fills in what @c and the script line of host @h say of its place. */
+void world_place_config(const struct world *w, unsigned h, struct rdl_host_config *c,
+                        struct place_text *text);
+
+/* Moves the guest @h to its machine, if it was added on another one. */
+void world_move_guest(struct world_run *r, unsigned h);
 
 /* Sets the virtual functions of the machine @h. */
 void world_set_functions(struct world_run *r, unsigned h);

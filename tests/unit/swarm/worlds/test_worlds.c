@@ -207,7 +207,7 @@ static void worlds_on_machines_ask_for_the_same(void **state)
 {
     struct fixture *f = *state;
     struct world *before = must_malloc(sizeof(*before));
-    unsigned n_guests = 0, n_vrnics = 0;
+    unsigned n_guests = 0, n_vrnics = 0, n_several = 0, n_with = 0, n_moved = 0;
 
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
         struct world_try how = {0};
@@ -226,6 +226,9 @@ static void worlds_on_machines_ask_for_the_same(void **state)
 
             n_guests += p->on > 0;
             n_vrnics += p->on > 0 && p->has_vrnic;
+            n_several += p->on > 0 && p->functions > 1;
+            n_with += p->with > 0;
+            n_moved += p->from > 0;
             assert_true(p->on == 0 || (p->on <= h && f->w->host[p->on - 1].place.vfs > 0));
         }
         if (!world_try(f->w, f->r, &how))
@@ -233,6 +236,7 @@ static void worlds_on_machines_ask_for_the_same(void **state)
     }
     free(before);
     assert_true(n_vrnics > 0 && n_vrnics < n_guests);
+    assert_true(n_several > 0 && n_several < n_vrnics && n_with > 0 && n_moved > 0);
 }
 
 /* These worlds failed once: a CQ was armed again before its notification was taken. */
