@@ -207,7 +207,7 @@ static void worlds_on_machines_ask_for_the_same(void **state)
 {
     struct fixture *f = *state;
     struct world *before = must_malloc(sizeof(*before));
-    unsigned n_guests = 0, n_vrnics = 0, n_several = 0, n_with = 0, n_moved = 0;
+    unsigned n_guests = 0, n_vrnics = 0;
 
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
         struct world_try how = {0};
@@ -226,9 +226,6 @@ static void worlds_on_machines_ask_for_the_same(void **state)
 
             n_guests += p->on > 0;
             n_vrnics += p->on > 0 && p->has_vrnic;
-            n_several += p->on > 0 && p->functions > 1;
-            n_with += p->with > 0;
-            n_moved += p->from > 0;
             assert_true(p->on == 0 || (p->on <= h && f->w->host[p->on - 1].place.vfs > 0));
         }
         if (!world_try(f->w, f->r, &how))
@@ -236,7 +233,28 @@ static void worlds_on_machines_ask_for_the_same(void **state)
     }
     free(before);
     assert_true(n_vrnics > 0 && n_vrnics < n_guests);
-    assert_true(n_several > 0 && n_several < n_vrnics && n_with > 0 && n_moved > 0);
+}
+
+/* Virtual RNICs have several functions, share them, and move; there are machines with too few. */
+static void all_kinds_of_virtual_rnics_are_drawn(void **state)
+{
+    struct fixture *f = *state;
+    unsigned n_several = 0, n_with = 0, n_moved = 0, n_full[3] = {0};
+
+    for (uint64_t seed = 1; seed <= 500; seed++) {
+        world_draw(f->w, seed, false);
+        world_draw_machines(f->w);
+        for (uint32_t h = 0; h < f->w->n_hosts; h++) {
+            const struct world_place *p = &f->w->host[h].place;
+
+            n_several += p->on > 0 && p->functions > 1;
+            n_with += p->with > 0;
+            n_moved += p->from > 0;
+            n_full[p->when_full] += p->vfs > 0;
+        }
+    }
+    assert_true(n_several > 20 && n_with > 5 && n_moved > 5);
+    assert_true(n_full[0] > 20 && n_full[1] > 20 && n_full[2] > 20);
 }
 
 /* These worlds failed once: a CQ was armed again before its notification was taken. */
@@ -351,6 +369,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(worlds_of_two_devices_ask_for_what_both_have, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(worlds_on_machines_ask_for_the_same, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(all_kinds_of_virtual_rnics_are_drawn, set_up, tear_down),
         cmocka_unit_test_setup_teardown(notifications_of_an_earlier_arming_count, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(a_world_ends_alike_each_time, set_up, tear_down),
