@@ -32,9 +32,26 @@ struct further {
 
 /* --- Mapping ---------------------------------------------------------------------------------- */
 
+/* Ends the connected queue pairs of the device of @r.  The verbs have none: a driver has made them
+ * without the layer.
+ */
+static void end_strangers(struct vrnic *r)
+{
+    struct rnic *nic = r->host->rnic;
+
+    for (uint32_t qpn = QPN_GSI + 1; qpn <= nic->config->max_qp; qpn++) {
+        struct qp *qp = hca_qp(&nic->hca, qpn);
+
+        if (qp)
+            rnic_qp_lost_queue(nic, qp);
+    }
+}
+
 /* Sets the GID table of the device of @r to @gids: no queue pair uses it. */
 static void set_gids(struct vrnic *r, uint8_t gids[GUEST_GIDS][GID_BYTES])
 {
+    if (hca_n_qps(&r->host->rnic->hca) > 0)
+        end_strangers(r);
     for (uint32_t i = 0; i < GUEST_GIDS; i++) {
         const enum refusal_reason reason = hca_gid_set(&r->host->rnic->hca, i, gids[i]);
 
