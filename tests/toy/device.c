@@ -511,7 +511,7 @@ static void doorbell(void *dev, uint32_t queue)
         t->wq[queue].due = false;
         take_work(t, queue);
     }
-    eth_port_pump(t->nic.port);
+    rnic_pump(&t->nic);
 }
 
 /* Does what had to wait until the device may access memory. */
@@ -528,7 +528,7 @@ static void mastering(void *dev, bool on)
         if (t->wq[i].held)
             take_work(t, i);
     }
-    eth_port_pump(t->nic.port);
+    rnic_pump(&t->nic);
 }
 
 static void timer(void *dev, uint64_t arg)
