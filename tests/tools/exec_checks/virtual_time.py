@@ -48,6 +48,22 @@ def check_draws(rdmalab, tally):
     tally.expect(all(d.returncode == 0 for d in done) and done[0].stdout != done[1].stdout, "on the machine's clock all draw as usual", text_of(done[0]))
 
 
+def check_waits_for_a_function(rdmalab, tally):
+    """A program whose guest finds no function waits until another program has ended, or fails, as the machine says."""
+    for full, waits in (("wait wait=20s", True), ("fail", False)):
+        first, second = str(next(ports)), str(next(ports))
+        rdmalab.file("pool.lab").write_text(f"machine m1 vfs=1 when_full={full}\nmachine m2 vfs=2\nlink m1 m2\n"
+                                            "guest g1 g2 on m1 vrnic\nguest g3 g4 on m2 vrnic\n")
+        done = rdmalab.run("exec", "--virtual", "--events", "pool.ndjson", "--lab", "pool.lab",
+                           "g1", "--", "ibv_rc_pingpong", "-g", "0", "-n", "50", "-p", first, ":",
+                           "g3", "--", "ibv_rc_pingpong", "-g", "0", "-n", "50", "-p", first, "localhost", ":",
+                           "g2", "--", "ibv_rc_pingpong", "-g", "0", "-n", "20", "-p", second, ":",
+                           "g4", "--", "ibv_rc_pingpong", "-g", "0", "-n", "20", "-p", second, "localhost")
+        events = rdmalab.file("pool.ndjson").read_text()
+        tally.expect((done.returncode == 0) == waits and ('"vrnic_wait"' in events) == waits,
+                     f"a program without a function, when_full={full}", text_of(done))
+
+
 def in_hash(done):
     return re.findall("(?<=hash )[0-9a-f]{16}", done.stdout)
 
