@@ -207,7 +207,8 @@ void rdl_host_vlan(const struct rdl_lab *lab, rdl_host host, uint32_t *ret_vlan,
  *	   RDL_ERR_NOMEM   the arena is full, or ram_bytes too small for the device's queues
  *	   RDL_ERR_UNSUPPORTED  the device has no driver here: the host must be @external
  *	   RDL_ERR_UNSUPPORTED  a machine has no other device than virtio-rdma
- *	   RDL_ERR_NOT_FOUND    @on is no machine, or has no function @vf
+ *	   RDL_ERR_NOT_FOUND    @on is no machine, or has no function @vf, or no virtual RNIC
+ *	                        @vrnic_with
  *	   RDL_ERR_NO_DEVICE    the function is not enabled now
  *	   RDL_ERR_BUSY         another host has the function
  */

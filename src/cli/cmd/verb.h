@@ -69,9 +69,9 @@ bool verb_destroyed(struct session *s, const struct step *st, const char *param,
 
 /* Sets the destination of @ah, for a request of @from, from parameter @param of @st: an IP address,
  * or the name of a host.  Of a host it takes the GID with index ah->sgid_index, which the caller
- * has set, and the MAC, as @from knows them (rdl_peer_address()).  An IP address sets only the GID;
- * the guest looks the MAC up.  Returns false, with the error in s->diag, if there is no such host
- * or GID.
+ * has set, and the MAC, as @from knows them for queue pair @qpn, or 0 (rdl_peer_address()).  An IP
+ * address sets only the GID; the guest looks the MAC up.  Returns false, with the error in s->diag,
+ * if there is no such host or GID.
  */
 bool verb_address(struct session *s, const struct step *st, const char *param, rdl_host from,
                   uint32_t qpn, struct rdl_ah_attr *ah);

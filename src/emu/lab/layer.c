@@ -243,7 +243,12 @@ static void unmap(struct vrnic *r)
     struct host *h = r->host;
     ev_id id, before;
 
-    TRACE_ID(t, id, vrnic_unmap, .host = h->index, .vf = f->vf, .name = ev_str(r->machine->name));
+    if (r->machine->port.sw->ports[eswitch_port_of_vf(f->vf)].port->next_tenant)
+        TRACE_ID(t, id, vrnic_unshare, .host = h->index, .vf = f->vf,
+                 .name = ev_str(r->machine->name));
+    else
+        TRACE_ID(t, id, vrnic_unmap, .host = h->index, .vf = f->vf,
+                 .name = ev_str(r->machine->name));
     before = trace_because(t, id);
     tell_interface(h, false);
     h->guest.net.config.wire_gid = NULL;

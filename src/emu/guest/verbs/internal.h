@@ -132,7 +132,8 @@ static inline struct rdl_post_error post_error(size_t bad, const struct objectio
  */
 bool ah_is_sound(const struct verbs *v, const struct rdl_ah_attr *ah);
 
-/* Fills in the MAC of @ah if it has none.
+/* Fills in the MAC of @ah if it has none.  With a layer it is that of the function that the peer's
+ * queue pair @qpn is on; 0: the first one.
  *
  * Return: RDL_OK            the MAC is known
  *	   RDL_ERR_BUSY      the guest has asked the link, and verbs_resolved() follows
