@@ -80,7 +80,8 @@ static void draw_vrnic(struct draw *d, uint32_t h)
     struct world_place *g = &d->w->host[h].place;
     const uint32_t functions = 1 + draw_below(d, FUNCTIONS_MAX);
     const uint32_t from = draw_below(d, h);
-    const bool shares = draw_one_in(d, 3), moves = draw_one_in(d, 3);
+    const bool shares = draw_one_in(d, 3);
+    const bool moves = draw_one_in(d, 3);
     uint32_t other = 0;
 
     g->functions = 1;
