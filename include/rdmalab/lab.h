@@ -180,6 +180,10 @@ struct rdl_host_config {
      * frames.
      */
     uint32_t mux;
+    /* shortcut: of a machine, connections between its functions copy from memory to memory, without
+     * frames.  See rdmalab/machine.h.
+     */
+    bool shortcut;
     /* VLAN of the Ethernet port, 1 to 4094: it tags every frame that it sends, with priority @pcp
      * (0 to 7), and drops frames of other VLANs.  0: frames have no tag, and @pcp is 0.
      */

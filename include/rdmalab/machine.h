@@ -7,6 +7,10 @@
  * from the cable.  rdl_host_config.on and .vf give a host the port of a VF: it is a *guest* of the
  * machine, and in all else a host like any other.  rdl_host_config.shared gives it a share of the
  * machine's own port instead.  [decisions 0066 and 0070]
+ *
+ * With rdl_host_config.shortcut messages of connections (RC and UC) between functions of the
+ * machine are copied from one guest's memory into the other's: by the rules of the transport, but
+ * without frames, so that faults of frames and captures do not meet them.  [decision 0074]
  */
 #ifndef RDMALAB_MACHINE_H
 #define RDMALAB_MACHINE_H

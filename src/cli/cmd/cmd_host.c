@@ -485,6 +485,7 @@ bool run_machine(struct session *s, const struct step *st)
     }
     config.pool_wait_ns = step_number(st, "wait");
     config.idle_vfs = config.vfs - (uint32_t)step_number_or(st, "numvfs", config.vfs);
+    config.shortcut = step_number_or(st, "shortcut", 0) != 0;
     return add_hosts(s, st, &config, add_host);
 }
 

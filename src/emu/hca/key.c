@@ -131,6 +131,26 @@ bool key_is_lent(const struct hca *h, uint32_t key)
     return key_region(h, key, &addr)->pages.lent;
 }
 
+uint64_t key_gpa(const struct hca *h, uint32_t key, uint64_t addr, uint64_t bytes,
+                 uint64_t *ret_run)
+{
+    const struct mkey *mr = key_region(h, key, &addr);
+    const struct key_pages *p = &mr->pages;
+    uint64_t offset, in_page, left;
+
+    *ret_run = bytes;
+    if (mr->kind == KEY_DMA_MR)
+        return addr;
+    if (p->lent)
+        return key_lent_gpa(mr, addr);
+    offset = addr - mr->addr + p->offset;
+    in_page = offset & (((uint64_t)1 << p->bits) - 1);
+    left = ((uint64_t)1 << p->bits) - in_page;
+    if (left < bytes)
+        *ret_run = left;
+    return p->gpa[offset >> p->bits] + in_page;
+}
+
 void key_copy_out(const struct hca *h, uint32_t key, uint64_t addr, void *out, size_t bytes)
 {
     uint64_t at = addr;

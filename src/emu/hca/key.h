@@ -224,6 +224,13 @@ static inline struct key_place key_place(const struct hca *h, struct mkey *mr, u
                               ram_run(in_page, bytes)};
 }
 
+/* Returns the guest-physical address of @addr of the valid @key.  *@ret_run is the number of bytes
+ * that follow each other there, at most @bytes, which must not be 0.  key_check() must have allowed
+ * the access.
+ */
+uint64_t key_gpa(const struct hca *h, uint32_t key, uint64_t addr, uint64_t bytes,
+                 uint64_t *ret_run);
+
 /* Returns a pointer to guest memory at @addr, for reading through the valid @key.  *@ret_run is the
  * number of bytes in the first page, at most @bytes, which must not be 0.  The pointer is valid
  * until that memory is written.  key_check() must have allowed the access.

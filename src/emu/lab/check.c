@@ -58,7 +58,8 @@ static const char *check_received(const struct host *h, const struct eth_port *p
 {
     const struct guest_net *g = &h->guest.net;
 
-    if (p->rcvd_frames + p->group_copies != p->taken_frames + net_drops_sum(p->drops))
+    if (p->rcvd_frames + p->group_copies + p->copied_dropped !=
+        p->taken_frames + net_drops_sum(p->drops))
         return "frames received by a port are taken or dropped";
     if (g->rcvd_frames != g->taken_frames + net_drops_sum(g->drops))
         return "frames received by the IP stack are taken or dropped";

@@ -79,7 +79,7 @@ enum rdl_status machine_check(const struct lab_state *w, const struct rdl_host_c
     const struct host *m;
     const struct vport *v;
 
-    if (c->idle_vfs > c->vfs || c->pool > c->vfs || (c->on && c->vfs > 0) ||
+    if (c->idle_vfs > c->vfs || (c->shortcut && c->vfs == 0) || c->pool > c->vfs || (c->on && c->vfs > 0) ||
         (!c->on && (c->vf > 0 || c->vrnic || c->shared)) || c->group > RDL_GROUPS_MAX ||
         (c->vfs == 0 && c->mux != MUX_none) || !enum_by_value(&enum_mux_profile, c->mux) ||
         (c->shared && (c->vf > 0 || c->vrnic || c->vlan > 0)) ||
@@ -133,6 +133,7 @@ bool machine_join(struct lab_state *w, struct host *h, const struct rdl_host_con
     if (!s || !eswitch_init(s, w->arena, &w->net, h->index, c->vfs + 1, pass, w))
         return false;
     eswitch_join(s, ESWITCH_PF, &h->port);
+    s->shortcut = c->shortcut;
     if (c->mux != MUX_none) {
         s->mux = arena_alloc(w->arena, sizeof(*s->mux));
         if (!s->mux || !cm_mux_init(s->mux, w->arena, &w->trace, c->mux, h->index))

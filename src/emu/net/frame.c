@@ -37,6 +37,8 @@ void frame_unref(struct arena *a, struct frame *f)
         return;
     if (f->sent)
         arena_release(a, f->sent, sizeof(*f->sent));
+    if (f->cargo)
+        arena_release(a, f->cargo, f->cargo->block_bytes);
     arena_release(a, f, sizeof(*f) + f->cap);
 }
 

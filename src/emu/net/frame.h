@@ -7,6 +7,7 @@
 
 #include "emu/base/arena.h"
 #include "emu/trace/id.h"
+#include "emu/wire/cargo.h"
 #include "emu/wire/glance.h"
 
 struct ev;
@@ -32,6 +33,8 @@ struct frame {
      * NULL.
      */
     struct ev *sent;
+    /* In place of bytes, a message that travels whole (xport/whole.h).  Freed with the frame. */
+    struct cargo *cargo;
     uint32_t refs;     /* number of references */
     uint32_t cap, len; /* room for bytes, and length of the frame */
     struct frame_note note;
@@ -40,7 +43,7 @@ struct frame {
      */
     uint8_t tag_bytes;
     /* Padding: the payload of most RoCEv2 packets then starts at a cache line. */
-    uint8_t unused[17 - sizeof(struct ev *)];
+    uint8_t unused[17 - 2 * sizeof(struct ev *)];
     uint8_t bytes[];
 };
 

@@ -443,10 +443,18 @@ void net_inject(struct net *n, uint32_t host, struct frame *f)
     arrive_at(n, sim_now(n->sim), TARGET_HOST | host, f);
 }
 
+void net_carry(struct net *n, uint32_t host, struct frame *f)
+{
+    RDL_ASSERT(f->cargo && f->len == 0);
+    arrive_at(n, sim_now(n->sim) + NET_LOOPBACK_NS, TARGET_HOST | host, f);
+}
+
 static void deliver(struct net *n, uint32_t host, struct frame *f)
 {
-    n->counts.in_flight--;
-    n->counts.delivered++;
+    if (!f->cargo) {
+        n->counts.in_flight--;
+        n->counts.delivered++;
+    }
     n->ops->deliver(n->world, host, f);
     frame_unref(n->arena, f);
 }

@@ -224,7 +224,9 @@ struct net_fault_index {
     uint32_t sets;                      /* bit i: groups_of[i] is not 0 */
 };
 
-/* Numbers of frames.  sent + copied is always delivered + lost + dropped + in_flight. */
+/* Numbers of frames.  sent + copied is always delivered + lost + dropped + in_flight.  Messages that
+ * net_carry() carries are not frames.
+ */
 struct net_counts {
     uint64_t sent, copied;
     uint64_t delivered, lost, dropped, in_flight; /* delivered: to a host, or out of the lab */
@@ -282,6 +284,12 @@ struct net {
  */
 void net_init(struct net *n, struct arena *a, struct sim *sim, const struct net_ops *ops,
               void *world, uint64_t seed);
+
+/* Schedules the arrival of @f at host @host, NET_LOOPBACK_NS from now.  @f has a message in place of
+ * bytes (frame.cargo): faults of frames do not meet it, and it is not recorded.  Takes the
+ * reference.
+ */
+void net_carry(struct net *n, uint32_t host, struct frame *f);
 
 /* Returns the sum of @drops over all reasons. */
 uint64_t net_drops_sum(const uint64_t drops[DROPS_MAX]);

@@ -14,6 +14,7 @@
 #include "emu/wire/eth.h"
 #include "emu/wire/glance.h"
 #include "emu/wire/vlan.h"
+#include "emu/xport/whole.h"
 
 #define NOBODY        UINT32_MAX
 #define MAC_BROADCAST UINT64_C(0xffffffffffff)
@@ -81,9 +82,9 @@ const uint8_t *eswitch_mac(const struct eswitch *s, uint32_t number)
     return v->port ? v->port->mac : NULL;
 }
 
-static uint32_t *list_of(struct eswitch *s, const uint8_t mac[MAC_BYTES])
+static uint32_t hash(const uint8_t mac[MAC_BYTES])
 {
-    return &s->lists[(mac[MAC_BYTES - 1] + 7u * mac[MAC_BYTES - 2]) % ESWITCH_LISTS];
+    return (mac[MAC_BYTES - 1] + 7u * mac[MAC_BYTES - 2]) % ESWITCH_LISTS;
 }
 
 static void sort_again(struct eswitch *s)
@@ -94,21 +95,19 @@ static void sort_again(struct eswitch *s)
 
         if (!mac)
             continue;
-        s->ports[i].next_in_list = *list_of(s, mac);
-        *list_of(s, mac) = i + 1;
+        s->ports[i].next_in_list = s->lists[hash(mac)];
+        s->lists[hash(mac)] = i + 1;
     }
 }
 
-/* Returns the port that takes @f, or NOBODY.  Of two with one MAC it is the first.  @ret_other_vlan
- * is true if the destination is the MAC of a port in another VLAN.
+/* Returns the port that takes frames to @mac in VLAN @vid, or NOBODY.  Of two with one MAC it is
+ * the first.  @ret_other_vlan is true if @mac is that of a port in another VLAN.
  */
-static uint32_t port_of(struct eswitch *s, const struct frame *f, bool *ret_other_vlan)
+static uint32_t port_at(const struct eswitch *s, const uint8_t mac[MAC_BYTES], uint32_t vid,
+                        bool *ret_other_vlan)
 {
-    const uint32_t vid = vlan_vid(f->bytes, f->len);
-    const uint8_t *mac = f->bytes;
-
     *ret_other_vlan = false;
-    for (uint32_t i = *list_of(s, mac); i; i = s->ports[i - 1].next_in_list) {
+    for (uint32_t i = s->lists[hash(mac)]; i; i = s->ports[i - 1].next_in_list) {
         if (memcmp(eswitch_mac(s, i - 1), mac, MAC_BYTES) != 0)
             continue;
         if (s->ports[i - 1].port->vid == vid)
@@ -116,6 +115,12 @@ static uint32_t port_of(struct eswitch *s, const struct frame *f, bool *ret_othe
         *ret_other_vlan = true;
     }
     return NOBODY;
+}
+
+/* As port_at(), for @f. */
+static uint32_t port_of(const struct eswitch *s, const struct frame *f, bool *ret_other_vlan)
+{
+    return port_at(s, f->bytes, vlan_vid(f->bytes, f->len), ret_other_vlan);
 }
 
 /* The VLAN that is set for a function takes the place of its guest's. */
@@ -355,23 +360,65 @@ static bool is_foreign(const struct eth_port *p, const struct frame *f)
            !is_unspecified(src) && !eth_port_owns(p, src);
 }
 
-/* The reason why tenant @p may not send @f, or DROP_NONE. */
-static enum drop_reason judge(const struct eth_port *p, const struct frame *f)
+/* The reason why tenant @p may not send from @mac in VLAN @vid, or DROP_NONE. */
+static enum drop_reason judge(const struct eth_port *p, const uint8_t mac[MAC_BYTES], uint32_t vid)
 {
     const struct eswitch *s = p->sw;
     const struct vport *v = &s->ports[p->vport];
 
-    if (f->len < ETH_BYTES)
-        return DROP_SHORT;
     if (!eswitch_is_up(s, p->vport))
         return DROP_NO_ROUTE;
-    if (v->set.spoofchk && memcmp(f->bytes + MAC_BYTES, eswitch_mac(s, p->vport), MAC_BYTES) != 0)
+    if (v->set.spoofchk && memcmp(mac, eswitch_mac(s, p->vport), MAC_BYTES) != 0)
         return DROP_SPOOFED;
-    if (v->set.vlan && vlan_vid(f->bytes, f->len) != v->set.vlan)
+    if (v->set.vlan && vid != v->set.vlan)
         return DROP_OTHER_VLAN;
-    if (is_shared(v) && (v->set.spoofchk || p->vport == ESWITCH_PF) && is_foreign(p, f))
-        return DROP_FOREIGN_SOURCE;
     return DROP_NONE;
+}
+
+/* The reason why tenant @p may not send @f, or DROP_NONE. */
+static enum drop_reason judge_frame(const struct eth_port *p, const struct frame *f)
+{
+    const struct vport *v = &p->sw->ports[p->vport];
+    enum drop_reason why;
+
+    if (f->len < ETH_BYTES)
+        return DROP_SHORT;
+    why = judge(p, f->bytes + MAC_BYTES, vlan_vid(f->bytes, f->len));
+    if (why == DROP_NONE && is_shared(v) && (v->set.spoofchk || p->vport == ESWITCH_PF) &&
+        is_foreign(p, f))
+        return DROP_FOREIGN_SOURCE;
+    return why;
+}
+
+/* The tenant with the GID @gid at the port with the MAC @mac in VLAN @vid; NULL: there is none. */
+static struct eth_port *tenant_owning(const struct eswitch *s, const uint8_t mac[MAC_BYTES],
+                                          uint32_t vid, const uint8_t gid[GID_BYTES])
+{
+    bool other_vlan;
+    const uint32_t at = port_at(s, mac, vid, &other_vlan);
+    struct eth_port *p = at == NOBODY ? NULL : s->ports[at].port;
+
+    while (p && !eth_port_has_gid(p, gid))
+        p = p->next_tenant;
+    return p;
+}
+
+bool eswitch_reaches(const struct eth_port *p, const uint8_t mac[MAC_BYTES],
+                     const uint8_t gid[GID_BYTES])
+{
+    const struct eswitch *s = p->sw;
+    const struct eth_port *to = tenant_owning(s, mac, p->vid, gid);
+
+    return to && to != p && eswitch_is_up(s, to->vport) && judge(p, p->mac, p->vid) == DROP_NONE;
+}
+
+/* Sends a message that travels whole: eswitch_reaches() has allowed it just now. */
+static void carry(struct eswitch *s, struct vport *v, struct frame *f)
+{
+    v->counts.copied++;
+    v->counts.copied_bytes += whole_of(f)->p.payload_bytes;
+    s->local_free_at_ns = now(s) + NET_LOOPBACK_NS;
+    net_carry(s->net, s->host, f);
 }
 
 static void send_local(struct eswitch *s, struct vport *v, struct frame *f)
@@ -421,7 +468,7 @@ void eswitch_send(struct eth_port *p, struct frame *f)
 {
     struct eswitch *s = p->sw;
     struct vport *v = &s->ports[p->vport];
-    const enum drop_reason reason = judge(p, f);
+    const enum drop_reason reason = judge_frame(p, f);
     struct mux_message message;
     bool other_vlan;
 
@@ -494,7 +541,10 @@ static void serve(struct eswitch *s)
         return;
     number = free_at(s) <= now(s) ? choose(s) : NOBODY;
     f = number == NOBODY ? NULL : take_frame(&s->ports[number], &from);
-    if (f) {
+    if (f && f->cargo) {
+        charge(s, &s->ports[number], whole_of(f)->wire_bytes);
+        carry(s, &s->ports[number], f);
+    } else if (f) {
         charge(s, &s->ports[number], f->len);
         eswitch_send(from, f);
     }
@@ -609,11 +659,29 @@ static void deliver_to_port(struct eswitch *s, uint32_t number, const struct fra
         drop(s, f, reason);
 }
 
+/* Passes a message that travels whole to its port, which may have gone meanwhile. */
+static void deliver_whole(struct eswitch *s, const struct frame *f)
+{
+    const struct packet *m = &whole_of(f)->p;
+    struct eth_port *to = tenant_owning(s, m->eth.dst, m->tci, m->ip.dst);
+
+    if (to && eswitch_is_up(s, to->vport)) {
+        s->pass(s->world, to, f);
+        return;
+    }
+    s->lost++;
+    drop(s, f, to ? DROP_NO_ROUTE : DROP_NOT_FOR_US);
+}
+
 void eswitch_deliver(struct eswitch *s, const struct frame *f)
 {
     bool other_vlan;
     uint32_t to;
 
+    if (f->cargo) {
+        deliver_whole(s, f);
+        return;
+    }
     s->arrived++;
     if (f->len < ETH_BYTES) {
         drop(s, f, DROP_SHORT);
@@ -666,7 +734,7 @@ const char *eswitch_invariant(const struct eswitch *s)
     }
     if (rcvd + s->left != s->passed)
         return "frames that an embedded switch passes to ports are received there";
-    if (s->arrived + s->copies != s->passed + net_drops_sum(s->drops))
+    if (s->arrived + s->copies + s->lost != s->passed + net_drops_sum(s->drops))
         return "frames that reach an embedded switch are passed to ports or dropped";
     return NULL;
 }

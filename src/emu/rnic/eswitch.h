@@ -25,6 +25,10 @@
  * A frame to the MAC of a port takes NET_LOOPBACK_NS and does not use the line.  A frame to a group
  * leaves by the line, and all other ports get a copy.  Any other frame leaves by the line.
  *
+ * Shortcut: if the adapter has one, a message of a connection between two tenants in one VLAN goes
+ * from memory to memory instead, without frames (xport/whole.h).  It takes its turn, its time of a
+ * maximum, and NET_LOOPBACK_NS, as frames do.
+ *
  * Receive: a frame from the line goes to the port with its destination, or to all ports if that is
  * a group.  A frame that no port takes is dropped.  The reason is OTHER_VLAN if its destination
  * is the MAC of a port in another VLAN, otherwise NOT_FOR_US.
@@ -58,6 +62,8 @@ struct eth_port;
 /* Counters of a port, in addition to those of its struct eth_port. */
 struct vport_counts {
     uint64_t local_frames; /* sent to other ports of the switch */
+    uint64_t copied;       /* messages, answers too, that went whole to other ports */
+    uint64_t copied_bytes; /* of their payload */
     uint64_t rcvd_broadcast, rcvd_multicast;
     uint64_t tx_dropped; /* frames of its guest that the switch dropped */
 };
@@ -84,6 +90,7 @@ struct eswitch {
     struct vport *ports;
     uint32_t n_ports;
     uint32_t lists[ESWITCH_LISTS]; /* first port of each hash list, counted from 1; 0: none */
+    bool shortcut;                 /* the adapter has one */
     uint32_t n_guaranteed;         /* number of ports with a guarantee */
     uint32_t *queue;               /* ring of n_ports: ports that may have a frame */
     uint32_t first, len;
@@ -96,11 +103,18 @@ struct eswitch {
     uint64_t passed, copies;          /* frames passed to ports; passed to a further port */
     uint64_t left;                    /* of those passed: to ports that have left */
     uint64_t drops[DROPS_MAX];        /* frames that no port took, by reason */
+    uint64_t lost; /* messages that went whole and no port took, in @drops, too */
     struct cm_mux *mux;               /* of ESWITCH_PF; NULL: there is none */
     /* Passes @f to the host of @p, which calls eth_port_deliver(). */
     void (*pass)(void *world, struct eth_port *p, const struct frame *f);
     void *world;
 };
+
+/* Returns the message that @f has in place of bytes; NULL: it has bytes. */
+static inline const struct whole *whole_of(const struct frame *f)
+{
+    return (const struct whole *)(const void *)f->cargo;
+}
 
 /* The port of virtual function @vf, and the number of virtual functions: port 0 is the PF's. */
 static inline uint32_t eswitch_port_of_vf(uint32_t vf)
@@ -136,6 +150,12 @@ const uint8_t *eswitch_mac(const struct eswitch *s, uint32_t number);
 
 /* Returns true if port @number can send and receive. */
 bool eswitch_is_up(const struct eswitch *s, uint32_t number);
+
+/* Returns true if the tenant @p reaches the RNIC with the GID @gid at the MAC @mac by the shortcut:
+ * frames from the one to the other would be passed.
+ */
+bool eswitch_reaches(const struct eth_port *p, const uint8_t mac[MAC_BYTES],
+                     const uint8_t gid[GID_BYTES]);
 
 /* Adds port @number, which may have a frame, to the queue.  Sends a frame of the port whose turn it
  * is if the line is free, and schedules SIM_EGRESS for the next.

@@ -11,6 +11,7 @@
 #include "emu/trace/events/frames.h"
 #include "emu/wire/eth.h"
 #include "emu/wire/glance.h"
+#include "emu/xport/whole.h"
 
 void eth_port_init(struct eth_port *p, struct net *net, struct progress *progress, uint32_t host,
                    const uint8_t mac[MAC_BYTES], uint32_t mtu)
@@ -152,6 +153,10 @@ struct frame *eth_port_take(struct eth_port *p)
 {
     struct frame *f = take_frame(p);
 
+    if (f && f->cargo) {
+        p->progress->packets++;
+        return f;
+    }
     if (f)
         f = with_tag(p, f);
     if (f)
@@ -226,6 +231,7 @@ void eth_port_refuse(struct eth_port *p, const struct frame *f, uint32_t reason,
           .tx = f->tx, .least = values->least, .most = values->most, .found = values->found,
           .cm = f->note.cm);
     p->drops[reason]++;
+    p->copied_dropped += f->cargo != NULL;
 }
 
 void eth_port_drop(struct eth_port *p, const struct frame *f, uint32_t reason)
@@ -243,19 +249,30 @@ static const struct eth_user *network_device(const struct eth_port *p)
     return &p->users[i];
 }
 
-/* The user that gets a frame to the own MAC. */
-static const struct eth_user *user_of(const struct eth_port *p, const struct frame *f)
+/* The RNIC that has the GID @dst; NULL: none has it. */
+static const struct eth_user *owner_of(const struct eth_port *p, const uint8_t dst[GID_BYTES])
 {
-    uint8_t dst[GID_BYTES];
-    const bool is_roce = glance_is_roce(f->bytes, f->len, dst);
-
-    for (uint32_t i = 0; is_roce && i < p->n_users; i++) {
+    for (uint32_t i = 0; i < p->n_users; i++) {
         const struct eth_user *u = &p->users[i];
 
         if (u->ops->owns && u->ops->owns(u->ctx, dst))
             return u;
     }
-    return network_device(p);
+    return NULL;
+}
+
+bool eth_port_has_gid(const struct eth_port *p, const uint8_t gid[GID_BYTES])
+{
+    return owner_of(p, gid) != NULL;
+}
+
+/* The user that gets a frame to the own MAC. */
+static const struct eth_user *user_of(const struct eth_port *p, const struct frame *f)
+{
+    uint8_t dst[GID_BYTES];
+    const struct eth_user *owner = glance_is_roce(f->bytes, f->len, dst) ? owner_of(p, dst) : NULL;
+
+    return owner ? owner : network_device(p);
 }
 
 static void pass(const struct eth_user *u, const struct frame *f)
@@ -317,8 +334,23 @@ static void deliver_tagged(struct eth_port *p, const struct frame *f)
     frame_unref(p->net->arena, plain);
 }
 
+/* Passes a message that travels whole to the RNIC that it is for. */
+static void deliver_whole(struct eth_port *p, const struct frame *f)
+{
+    const struct eth_user *owner = owner_of(p, whole_of(f)->p.ip.dst);
+
+    if (owner)
+        pass(owner, f);
+    else
+        eth_port_drop(p, f, DROP_NO_SUCH_GID);
+}
+
 void eth_port_deliver(struct eth_port *p, const struct frame *f)
 {
+    if (f->cargo) {
+        deliver_whole(p, f);
+        return;
+    }
     p->rcvd_frames++;
     p->rcvd_bytes += f->len;
     if (f->len < ETH_BYTES)

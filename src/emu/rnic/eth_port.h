@@ -97,7 +97,9 @@ struct eth_port {
     uint64_t tx_drops[DROPS_MAX]; /* frames dropped before transmission, by reason */
     uint64_t drops[DROPS_MAX];    /* frames dropped on reception, by reason */
     uint64_t taken_frames;        /* received frames that a user accepted */
-    uint64_t group_copies;        /* received frames that a further RNIC accepted or dropped */
+    /* Messages that came whole (xport/whole.h), which are no frames: taken, and those in @drops. */
+    uint64_t copied, copied_dropped;
+    uint64_t group_copies; /* received frames that a further RNIC accepted or dropped */
 };
 
 /* Initializes a port without a link.  All pointers must outlive it.  @mtu is ETHERNET_MTU_MIN to
@@ -138,12 +140,13 @@ void eth_port_egress(struct eth_port *p);
  * eth_port_take() takes one from the user whose turn it is, and counts it as sent; NULL: none has
  * one. eth_port_is_own_group() returns true for RoCEv2 to a multicast group that an RNIC of the
  * port is in.  eth_port_owns() returns true if @addr is an address of its host, or a GID of an
- * RNIC.
+ * RNIC, eth_port_has_gid() only if it is a GID of an RNIC.
  */
 bool eth_port_has_frame(struct eth_port *p);
 struct frame *eth_port_take(struct eth_port *p);
 bool eth_port_is_own_group(const struct eth_port *p, const struct frame *f);
 bool eth_port_owns(const struct eth_port *p, const uint8_t addr[GID_BYTES]);
+bool eth_port_has_gid(const struct eth_port *p, const uint8_t gid[GID_BYTES]);
 
 /* Checks the invariants of the port between calls.  Returns NULL if all hold, otherwise a text that
  * describes the violated one.

@@ -7,8 +7,10 @@
 #include "emu/base/assert.h"
 #include "emu/facts/profile.h"
 #include "emu/facts/qp_fsm.h"
+#include "emu/rnic/eswitch.h"
 #include "emu/rnic/internal.h"
 #include "emu/wire/parse.h"
+#include "emu/xport/whole.h"
 
 /* Stores @qpn at the end of the FIFO.  ready.len already counts it. */
 static void put_last(struct rnic_way *way, uint32_t qpn)
@@ -75,6 +77,14 @@ static bool has_frame(const void *ctx)
     return way->ready.len > 0 && way->nic->ops->is_running(way->nic->ctx);
 }
 
+/* Returns true if the peer of @qp can be reached by the shortcut of the switch of @p. */
+static bool has_shortcut(const struct eth_port *p, const struct qp *qp)
+{
+    const struct av *av = &qp->attr.av;
+
+    return p->sw && p->sw->shortcut && eswitch_reaches(p, av->dmac, av->dgid);
+}
+
 /* Builds one frame of the next queue pair that has one. */
 static struct frame *take_frame(void *ctx)
 {
@@ -93,17 +103,25 @@ static struct frame *take_frame(void *ctx)
         struct qp *qp = hca_qp(&n->hca, qpn);
         const ev_id cause = n->trace->cause;
         struct tx_info tx;
+        size_t bytes;
 
         if (!qp || qp->gids != way->gids) {
             ready_next(way, qpn, false); /* destroyed in the meantime */
             continue;
         }
-        f->len = (uint32_t)xport_build(&n->xport, qp, f->bytes, f->cap, &tx);
+        n->xport.shortcut = has_shortcut(way->port, qp);
+        bytes = xport_build(&n->xport, qp, f->bytes, f->cap, &tx);
         rnic_settle(n);
         ready_next(way, qpn, xport_has_more(qp));
         trace_because(n->trace, cause);
-        if (f->len == 0)
+        if (bytes == 0)
             continue;
+        if (tx.whole) {
+            tx.whole->p.tci = (uint16_t)way->port->vid; /* for the switch; no packet has the tag */
+            f->cargo = &tx.whole->cargo;
+        } else {
+            f->len = (uint32_t)bytes;
+        }
         f->tx = tx.tx;
         f->note = (struct frame_note){
             .host = n->config->host,
@@ -142,11 +160,31 @@ static bool takes_icrc(const struct rnic *n, const struct packet *p)
            p->icrc_of_rxe != profile_has(n->hca.profile, TRAIT_FLUSH_ICRC_COVERS_ONCE);
 }
 
+/* Passes the packet @p of @f to the transport. */
+static void receive(struct rnic_way *way, const struct frame *f, const struct packet *p)
+{
+    struct rnic *n = way->nic;
+    const struct rx_info info = {f->tx, f->len + f->tag_bytes, way->gids};
+    const enum drop_reason reason = xport_receive(&n->xport, p, &info);
+
+    if (reason == DROP_NONE) {
+        *(f->cargo ? &way->port->copied : &way->port->taken_frames) += 1;
+    } else {
+        way->port->drops[reason]++;
+        way->port->copied_dropped += f->cargo != NULL;
+    }
+    if (reason == DROP_BAD_PKEY && n->bad_pkeys < UINT32_MAX)
+        n->bad_pkeys++;
+    if (reason == DROP_BAD_QKEY && n->bad_qkeys < UINT32_MAX)
+        n->bad_qkeys++;
+    rnic_settle(n);
+    rnic_pump(n);
+}
+
 static void deliver(void *ctx, const struct frame *f)
 {
     struct rnic_way *way = ctx;
     struct rnic *n = way->nic;
-    const struct rx_info info = {f->tx, f->len + f->tag_bytes, way->gids};
     struct packet p;
     enum drop_reason reason;
 
@@ -155,24 +193,17 @@ static void deliver(void *ctx, const struct frame *f)
                       n->ops->is_driven(n->ctx) ? DROP_NO_BUS_MASTER : DROP_QP_NOT_READY);
         return;
     }
+    if (f->cargo) {
+        receive(way, f, &whole_of(f)->p);
+        return;
+    }
     reason = packet_parse(&p, f->bytes, f->len);
     if (reason == DROP_NONE && !takes_icrc(n, &p))
         reason = DROP_BAD_ICRC;
-    if (reason != DROP_NONE && reason != DROP_BAD_OPCODE) {
+    if (reason != DROP_NONE && reason != DROP_BAD_OPCODE)
         eth_port_refuse(way->port, f, reason, &p.refused);
-        return;
-    }
-    reason = xport_receive(&n->xport, &p, &info);
-    if (reason == DROP_NONE)
-        way->port->taken_frames++;
     else
-        way->port->drops[reason]++;
-    if (reason == DROP_BAD_PKEY && n->bad_pkeys < UINT32_MAX)
-        n->bad_pkeys++;
-    if (reason == DROP_BAD_QKEY && n->bad_qkeys < UINT32_MAX)
-        n->bad_qkeys++;
-    rnic_settle(n);
-    rnic_pump(n);
+        receive(way, f, &p);
 }
 
 static const struct eth_user_ops user_ops = {has_frame, take_frame, owns, is_member, deliver};

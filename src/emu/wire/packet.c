@@ -261,6 +261,7 @@ enum drop_reason packet_parse(struct packet *out, const uint8_t *frame, size_t l
     enum drop_reason why;
 
     out->refused = (struct compared){0};
+    out->whole = NULL;
     why = parse(out, frame, len);
     if (why != DROP_NONE && why != DROP_BAD_OPCODE)
         *out = (struct packet){.refused = out->refused};

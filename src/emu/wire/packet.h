@@ -26,6 +26,8 @@
 #include "emu/wire/ip.h"
 #include "emu/wire/udp.h"
 
+struct whole;
+
 /* A decoded packet.  Headers that the opcode does not have are zero after packet_parse(), and
  * ignored by packet_build().
  */
@@ -46,6 +48,7 @@ struct packet {
     uint8_t imm_data[4];     /* in network order, as in the verbs */
     uint32_t ieth_rkey;      /* key to invalidate */
     const uint8_t *payload;  /* points into the frame */
+    const struct whole *whole; /* the message that it is, in place of @payload; see xport/whole.h */
     uint32_t payload_bytes;  /* without the pad */
     bool icrc_of_rxe;        /* FLUSH: packet_icrc_of_rxe() */
     struct compared refused; /* the values that a failed check of packet_parse() compared */

@@ -16,6 +16,7 @@
 #include "emu/facts/profile.h"
 #include "emu/facts/roce.h"
 #include "emu/xport/retry.h"
+#include "emu/xport/whole.h"
 #include "emu/xport/wqe.h"
 
 /* Values derived from the response. */
@@ -195,7 +196,8 @@ static bool check_response(const struct comp_view *v, const struct packet *p,
 static bool check_read_loosely(const struct comp_view *v, const struct packet *p,
                                const struct answer *a, struct comp_verdict *out)
 {
-    const bool is_all = p->payload_bytes == v->rd_bytes;
+    const bool is_all = p->payload_bytes == v->rd_bytes && op_ends(p->op);
+    const uint32_t n = whole_psns(p) < v->rd_psns ? whole_psns(p) : v->rd_psns;
 
     if (v->rd_is_new && !op_starts(p->op))
         return bad_response(v, a, WCS_SUCCESS, out);
@@ -207,7 +209,8 @@ static bool check_read_loosely(const struct comp_view *v, const struct packet *p
         return true;
     }
     *out = (struct comp_verdict){.act = ACT_ACKS, .takes_data = true};
-    out->n_data = is_all && op_ends(p->op) ? v->rd_psns : v->rd_psns > 1;
+    out->n_data = is_all ? n : v->rd_psns > 1;
+    out->n_unused = is_all ? v->rd_psns - n : 0;
     out->n_acked = a->before + out->n_data;
     return true;
 }
@@ -219,13 +222,13 @@ static bool check_read_loosely(const struct comp_view *v, const struct packet *p
 static bool check_read(const struct comp_view *v, const struct packet *p, const struct answer *a,
                        struct comp_verdict *out)
 {
-    const uint32_t bytes = v->rd_psns > 1 ? v->mtu : v->rd_bytes;
+    const uint32_t bytes = v->rd_psns > 1 && !p->whole ? v->mtu : v->rd_bytes;
 
     if (p->op->kind != OPK_READ_RESPONSE)
         return false;
     if (!profile_has(v->profile, TRAIT_READ_LENGTH_CHECKED))
         return check_read_loosely(v, p, a, out);
-    if (op_ends(p->op) != (v->rd_psns == 1) || (v->rd_is_new && !op_starts(p->op)))
+    if (op_ends(p->op) != (v->rd_psns == whole_psns(p)) || (v->rd_is_new && !op_starts(p->op)))
         return bad_response(v, a, WCS_SUCCESS, out);
     if (p->payload_bytes == bytes)
         return false;
@@ -240,9 +243,9 @@ static bool check_ack(const struct comp_view *v, const struct packet *p, const s
     (void)v;
     if (a->word.kind != SYN_ACK && a->word.kind != SYN_NONE)
         return false;
-    *out = (struct comp_verdict){.act = ACT_ACKS, .n_acked = a->before + 1};
+    *out = (struct comp_verdict){.act = ACT_ACKS, .n_acked = a->before + whole_psns(p)};
     out->takes_data = p->op->kind != OPK_ACK;
-    out->n_data = out->takes_data;
+    out->n_data = out->takes_data ? whole_psns(p) : 0;
     return true;
 }
 

@@ -56,6 +56,7 @@ struct comp_verdict {
     enum wc_status status;  /* completion status with ACT_FAIL; otherwise SUCCESS */
     uint32_t n_acked;       /* number of PSNs acknowledged, from una on */
     uint32_t n_data;        /* number of them that the packet's data completes */
+    uint32_t n_unused;      /* last PSNs of the READ, which its responder does not use */
     bool takes_data;        /* the packet's data is stored */
     struct compared values; /* values that the rule compared */
     enum drop_reason drop;  /* valid with ACT_DROP */

@@ -97,7 +97,8 @@ static ev_id trace_rx(const struct xport_qp *xqp, const struct packet *p,
              .syndrome = has_aeth ? (uint32_t)aeth_unpack(p->aeth.syndrome).kind : SYN_NONE,
              .msn = p->aeth.msn, .bytes = p->payload_bytes, .act = (uint32_t)d->act,
              .rule = (uint32_t)d->rule, .tx = info->tx, .least = d->values.least,
-             .most = d->values.most, .found = d->values.found);
+             .most = d->values.most, .found = d->values.found,
+             .copied = p->whole ? p->whole->n_pkts : 0);
     return id;
 }
 
@@ -167,13 +168,13 @@ static void take_data(struct xport_qp *xqp, const struct packet *p)
     struct requester *r = &xqp->req;
     const struct send_wqe *w = &req_wqe_at(r, r->oldest)->w;
     uint8_t found[ATOMIC_WORD_BYTES];
-    const uint8_t *from = p->payload;
 
     if (p->op->kind == OPK_ATOMIC_ACK) {
         st_le64(found, p->atomic_ack); /* guest memory is little-endian */
-        from = found;
+        sge_copy_in(&xqp->qp, w->wr_id, w->sge, &r->sink, found, sizeof(found));
+    } else {
+        whole_copy_in(&xqp->qp, w->wr_id, w->sge, &r->sink, p);
     }
-    sge_copy_in(&xqp->qp, w->wr_id, w->sge, &r->sink, from, comp_data_bytes(p));
 }
 
 /* Processes the PSNs that @d acknowledges; the last of them may carry data for @rd.  If an earlier
@@ -187,9 +188,9 @@ static void acknowledge(struct xport_qp *xqp, const struct packet *p, const stru
     req_acked(xqp, d->n_acked - d->n_data);
     if (d->takes_data && rd == req_wqe_at(&xqp->req, xqp->req.oldest)) {
         take_data(xqp, p);
-        if (d->n_data > 1)
-            req_shorten_oldest(xqp, d->n_data - 1);
-        req_acked(xqp, d->n_data > 0);
+        if (d->n_unused > 0)
+            req_shorten_oldest(xqp, d->n_unused);
+        req_acked(xqp, d->n_data);
     }
     retry_progress(xqp);
     req_settle(xqp);
@@ -205,7 +206,7 @@ enum drop_reason comp_receive(struct xport_qp *xqp, const struct packet *p,
     decide(xqp, p, &rd, &d);
     rx = trace_rx(xqp, p, info, &d);
     before = trace_because(xport_trace(xqp), rx);
-    XPORT_COUNT(xqp, rcvd_pkts);
+    XPORT_ADD(xqp, rcvd_pkts, whole_psns(p));
     if (d.act != ACT_ACKS)
         count_other(xqp, p, &d);
     if (d.act == ACT_DROP)

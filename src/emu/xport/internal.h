@@ -7,6 +7,7 @@
 #include "emu/facts/enum/async_event.h"
 #include "emu/facts/enum/timer.h"
 #include "emu/xport/resp.h"
+#include "emu/xport/whole.h"
 #include "emu/xport/xport_qp.h"
 
 /* xport.c */
@@ -39,6 +40,18 @@ enum rule xport_fill(const struct xport_qp *xqp, uint8_t *frame, const struct pa
 
 /* Sets the headers in xqp->out and xqp->path, and xqp->peer, for packets to @dest_qpn along @av. */
 void xport_set_path(struct xport_qp *xqp, const struct av *av, uint32_t dest_qpn);
+
+/* For the packet that was just built: the number of packets that it stands for, and the length of
+ * its frame for `tx`, which is 0 if it travels whole.
+ */
+static inline uint32_t xport_built_pkts(const struct xport_qp *xqp)
+{
+    return xqp->x->whole ? xqp->x->whole->n_pkts : 1;
+}
+static inline uint32_t xport_built_bytes(const struct xport_qp *xqp, size_t frame_bytes)
+{
+    return xqp->x->whole ? 0 : (uint32_t)frame_bytes + xqp->x->tag_bytes;
+}
 
 /* req.c: the cursors and completions of the send queue.  Request @next is entry req.next. */
 

@@ -258,7 +258,7 @@ static uint32_t pkt_number(const struct requester *r)
 
     if (r->again_psns == 0)
         return r->sent_pkts;
-    return req_is_rd(q) ? q->first_pkt : q->first_pkt + r->sent_psns;
+    return req_is_one_packet(q) ? q->first_pkt : q->first_pkt + r->sent_psns;
 }
 
 uint32_t req_attempt(const struct requester *r)
@@ -399,12 +399,11 @@ void req_acked(struct xport_qp *xqp, uint32_t n)
             return; /* req_settle() completes it, and flushes all requests behind it */
         n -= take;
         r->acked_psns += take;
-        if (!req_is_rd(q)) {
+        if (!req_is_one_packet(q))
             r->acked_pkts += take;
-        } else if (take == left) {
-            r->acked_pkts++;
-            r->out_rds--;
-        }
+        else
+            r->acked_pkts += take == left;
+        r->out_rds -= req_is_rd(q) && take == left;
         if (take == left && !finish_oldest(xqp))
             return;
     }

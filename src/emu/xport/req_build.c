@@ -20,36 +20,64 @@ struct cut {
     uint32_t n_psns;
     uint32_t offset, left;  /* position of its first byte in the message; bytes from there on */
     uint32_t payload_bytes; /* payload of the packet */
+    bool whole;             /* the packet travels whole (whole.h) */
 };
 
 static struct cut cut_next(const struct xport_qp *xqp, const struct req_wqe *q)
 {
     const uint32_t at = xqp->req.sent_psns, offset = at * xqp->mtu, left = q->bytes - offset;
+    const bool whole = at == 0 && xqp->x->shortcut && xqp->service->connected;
 
     if (req_is_rd(q))
-        return (struct cut){OPP_ONLY, q->n_psns - at, offset, left, 0};
+        return (struct cut){OPP_ONLY, q->n_psns - at, offset, left, 0, whole};
+    if (whole)
+        return (struct cut){OPP_ONLY, q->n_psns, 0, q->bytes, q->bytes, true};
     return (struct cut){wqe_position(at, q->n_psns), 1, offset, left,
-                        left < xqp->mtu ? left : xqp->mtu};
+                        left < xqp->mtu ? left : xqp->mtu, false};
 }
 
 /* Copies the payload out of guest memory and adds the ICRC.  This is the only copy on the send
  * path.  Keys are checked again, because the region may have been deregistered since the fetch.
+ * Returns the length of the frame.
  */
-static enum rule gather(const struct xport_qp *xqp, const struct req_wqe *q, const struct cut *c,
-                        struct sge_cur *at, uint8_t *frame, const struct packet_room *room)
+static enum rule gather(struct xport_qp *xqp, const struct req_wqe *q, const struct cut *c,
+                        struct sge_cur *at, uint8_t *frame, size_t *ret_bytes)
 {
     const struct sg_list l = {q->w.sge, key_user_of(&xqp->qp), 0};
+    const struct packet_room room = packet_build_along(&xqp->path, &xqp->out, frame);
     struct sge bad;
     enum rule rule;
 
+    *ret_bytes = room.frame_bytes;
+    xqp->out.payload = room.payload;
     if (q->w.flags & SF_INLINE) {
-        memcpy(room->payload, q->w.inline_data + c->offset, c->payload_bytes);
-        packet_finish(frame, room->frame_bytes);
+        memcpy(room.payload, q->w.inline_data + c->offset, c->payload_bytes);
+        packet_finish(frame, room.frame_bytes);
         return RULE_NONE;
     }
-    rule = xport_fill(xqp, frame, room, &l, at, &bad);
+    rule = xport_fill(xqp, frame, &room, &l, at, &bad);
     if (rule != RULE_NONE)
         xport_trace_key(xqp, &bad, rule, 0);
+    return rule;
+}
+
+/* As gather(), for a message that travels whole. */
+static enum rule name_whole(struct xport_qp *xqp, const struct req_wqe *q, struct sge_cur *at,
+                            size_t *ret_bytes)
+{
+    const struct sg_list l = {q->w.sge, key_user_of(&xqp->qp), 0};
+    const uint32_t n_pkts = req_is_rd(q) ? 1 : q->n_psns;
+    enum rule rule = RULE_NONE;
+    struct sge bad;
+
+    if (q->w.flags & SF_INLINE)
+        whole_from_bytes(xqp, n_pkts, q->w.inline_data);
+    else
+        rule = whole_from_list(xqp, n_pkts, &l, at, &bad);
+    if (rule != RULE_NONE)
+        xport_trace_key(xqp, &bad, rule, 0);
+    else if (xqp->x->whole)
+        *ret_bytes = xqp->x->whole->wire_bytes;
     return rule;
 }
 
@@ -137,7 +165,8 @@ static ev_id trace_tx(const struct xport_qp *xqp, const struct req_wqe *q, size_
 
     TRACE_ID(xport_trace(xqp), id, tx, .host = xqp->qp.hca->host, .qpn = xqp->qp.qpn,
              .opcode = h->opcode, .psn = h->psn.v, .ackreq = h->ack_req, .dest_qpn = h->dest_qpn,
-             .bytes = p->payload_bytes, .wire_bytes = (uint32_t)frame_bytes + xqp->x->tag_bytes,
+             .bytes = p->payload_bytes, .wire_bytes = xport_built_bytes(xqp, frame_bytes),
+             .copied = xqp->x->whole ? xqp->x->whole->n_pkts : 0,
              .wr_id = q->w.wr_id, .attempt = told_attempt(&xqp->req), .peer = xqp->peer,
              .va = target_of(p).va, .rkey = target_of(p).rkey, .length = target_of(p).dma_bytes,
              .cm = packet_message(p));
@@ -147,27 +176,27 @@ static ev_id trace_tx(const struct xport_qp *xqp, const struct req_wqe *q, size_
 size_t req_build(struct xport_qp *xqp, uint8_t *frame, ev_id *ret_tx)
 {
     struct requester *r = &xqp->req;
-    const struct req_wqe *q = req_wqe_at(r, r->next);
+    struct req_wqe *q = req_wqe_at(r, r->next);
     const struct cut c = cut_next(xqp, q);
     const ev_id before =
         trace_because(xport_trace(xqp), r->again_psns == 0 ? q->w.fetched : r->resend);
     struct sge_cur at = r->next_sge;
     size_t frame_bytes = 0;
-    struct packet_room room;
     enum rule rule;
 
     set_headers(xqp, q, &c);
-    room = packet_build_along(&xqp->path, &xqp->out, frame);
-    rule = gather(xqp, q, &c, &at, frame, &room);
+    rule = c.whole ? name_whole(xqp, q, &at, &frame_bytes)
+                   : gather(xqp, q, &c, &at, frame, &frame_bytes);
     if (rule != RULE_NONE) {
         req_refuse(xqp, wqe_key_status(rule, xqp->qp.hca->profile), by_rule(rule));
+        frame_bytes = 0;
         goto out;
     }
-    frame_bytes = room.frame_bytes;
-    xqp->out.payload = room.payload;
+    if (r->again_psns == 0)
+        q->whole = c.whole;
     r->pkts_without_ackreq = xqp->out.bth.ack_req ? 0 : r->pkts_without_ackreq + 1;
     *ret_tx = trace_tx(xqp, q, frame_bytes);
-    XPORT_COUNT(xqp, sent_pkts);
+    XPORT_ADD(xqp, sent_pkts, xport_built_pkts(xqp));
     req_sent(xqp, c.n_psns, xqp->out.bth.ack_req, at);
     if (xqp->service->reliable)
         retry_sent(xqp, *ret_tx);

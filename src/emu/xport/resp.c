@@ -11,6 +11,7 @@
 #include "emu/facts/enum/op_header.h"
 #include "emu/facts/profile.h"
 #include "emu/facts/roce.h"
+#include "emu/xport/whole.h"
 #include "emu/xport/wqe.h"
 
 static const struct resp_verdict accept = {.act = ACT_ACCEPT};
@@ -91,7 +92,7 @@ static bool check_op_sequence(const struct resp_view *v, const struct packet *p,
 static bool check_length(const struct resp_view *v, const struct packet *p,
                          struct resp_verdict *out)
 {
-    struct compared c = compared_at_most(v->mtu, p->payload_bytes);
+    struct compared c = compared_at_most(v->mtu, whole_first_bytes(p));
 
     if (!profile_has(v->profile, TRAIT_LENGTH_CHECKED))
         return true;
@@ -99,7 +100,7 @@ static bool check_length(const struct resp_view *v, const struct packet *p,
         c.least = c.most = ATOMIC_WORD_BYTES;
     else if (op_has_response(p->op))
         c.most = 0;
-    else if (p->op->pos == OPP_FIRST || p->op->pos == OPP_MIDDLE)
+    else if (p->op->pos == OPP_FIRST || p->op->pos == OPP_MIDDLE || whole_psns(p) > 1)
         c.least = v->mtu;
     else if (p->op->pos == OPP_LAST)
         c.least = 1;

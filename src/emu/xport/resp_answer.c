@@ -129,12 +129,13 @@ static void trace_answer(const struct xport_qp *xqp, size_t frame_bytes, ev_id *
              .opcode = p->bth.opcode, .psn = p->bth.psn.v, .dest_qpn = p->bth.dest_qpn,
              .syndrome = (uint32_t)word.kind, .msn = has_aeth ? p->aeth.msn : 0,
              .rnr_timer = word.kind == SYN_RNR_NAK ? word.value : 0, .bytes = p->payload_bytes,
-             .wire_bytes = (uint32_t)frame_bytes + xqp->x->tag_bytes, .peer = xqp->peer);
+             .wire_bytes = xport_built_bytes(xqp, frame_bytes), .peer = xqp->peer,
+             .copied = xqp->x->whole ? xqp->x->whole->n_pkts : 0);
 }
 
 static void count_answer(struct xport_qp *xqp, enum syndrome kind)
 {
-    XPORT_COUNT(xqp, sent_pkts);
+    XPORT_ADD(xqp, sent_pkts, xport_built_pkts(xqp));
     if (kind == SYN_RNR_NAK)
         XPORT_COUNT(xqp, sent_rnr);
     else if (kind != SYN_ACK && kind != SYN_NONE)
@@ -172,6 +173,20 @@ static void note_acknowledged(struct responder *r, struct psn psn)
     r->n_acked = n;
 }
 
+/* Makes the packet in xqp->out, which has no payload.  Returns the length of its frame. */
+static size_t make(struct xport_qp *xqp, uint8_t *frame)
+{
+    size_t frame_bytes;
+
+    if (xqp->x->shortcut) {
+        whole_of_headers(xqp);
+        return xqp->x->whole ? xqp->x->whole->wire_bytes : 0;
+    }
+    frame_bytes = packet_build_along(&xqp->path, &xqp->out, frame).frame_bytes;
+    packet_finish(frame, frame_bytes);
+    return frame_bytes;
+}
+
 /* Builds the queued answer.  Afterwards ends the queue pair if the responder is closing. */
 static size_t build_answer(struct xport_qp *xqp, uint8_t *frame, ev_id *ret_tx)
 {
@@ -184,8 +199,7 @@ static size_t build_answer(struct xport_qp *xqp, uint8_t *frame, ev_id *ret_tx)
     if (aeth_is_ack(a->syndrome)) /* the credits at the time of sending */
         a->syndrome = aeth_pack(SYN_ACK, credit_code(xqp));
     xqp->out.aeth = (struct aeth){a->syndrome, a->msn};
-    frame_bytes = packet_build_along(&xqp->path, &xqp->out, frame).frame_bytes;
-    packet_finish(frame, frame_bytes);
+    frame_bytes = make(xqp, frame);
     resp_sent(xqp, frame_bytes, ret_tx);
     if (aeth_is_ack(a->syndrome))
         note_acknowledged(&xqp->resp, a->psn);

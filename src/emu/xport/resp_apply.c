@@ -102,7 +102,7 @@ static void write_remote(struct xport_qp *xqp, const struct packet *p)
     const struct sge to = {w->addr, p->payload_bytes, w->rkey};
     struct sge_cur at = {0, 0};
 
-    sge_copy_in(&xqp->qp, 0, &to, &at, p->payload, p->payload_bytes);
+    whole_copy_in(&xqp->qp, 0, &to, &at, p);
     w->addr += p->payload_bytes;
     w->left -= p->payload_bytes;
 }
@@ -121,9 +121,16 @@ static void write_payload(struct xport_qp *xqp, const struct packet *p)
         write_grh(xqp, p);
     r->received += p->payload_bytes;
     if (p->op->kind == OPK_SEND)
-        sge_copy_in(&xqp->qp, r->wqe.wr_id, r->wqe.sge, &r->sge, p->payload, p->payload_bytes);
+        whole_copy_in(&xqp->qp, r->wqe.wr_id, r->wqe.sge, &r->sge, p);
     else
         write_remote(xqp, p);
+}
+
+/* The PSNs of @p, the first of which is the expected one, were taken. */
+static void take_psns(struct responder *r, const struct packet *p)
+{
+    resp_took(r, whole_psns(p));
+    r->taken = psn_add(r->expected, PSN_MASK);
 }
 
 bool resp_deliver(struct xport_qp *xqp, const struct packet *p)
@@ -131,9 +138,8 @@ bool resp_deliver(struct xport_qp *xqp, const struct packet *p)
     struct responder *r = &xqp->resp;
 
     write_payload(xqp, p);
-    r->taken = p->bth.psn;
     r->expected = p->bth.psn; /* an unreliable service accepts a packet after a gap */
-    resp_took(r, 1);
+    take_psns(r, p);
     r->open = op_ends(p->op) ? NULL : p->op;
     if (!op_ends(p->op))
         return true;
@@ -219,8 +225,7 @@ RDL_COLD static void take_and_close(struct xport_qp *xqp, const struct packet *p
 
     write_payload(xqp, p);
     resp_invalidate(xqp, p);
-    r->taken = p->bth.psn;
-    resp_took(r, 1);
+    take_psns(r, p);
     r->open = NULL;
     resp_reconsider(xqp, rx);
     resp_acknowledge(xqp, rx);
@@ -430,7 +435,7 @@ ev_id resp_trace_rx(const struct xport_qp *xqp, const struct packet *p, const st
              .opcode = p->bth.opcode, .psn = p->bth.psn.v, .bytes = p->payload_bytes,
              .act = (uint32_t)d->act, .rule = (uint32_t)d->rule, .tx = info->tx,
              .least = d->values.least, .most = d->values.most, .found = d->values.found,
-             .cm = packet_message(p));
+             .cm = packet_message(p), .copied = p->whole ? p->whole->n_pkts : 0);
     return rx;
 }
 
@@ -445,7 +450,7 @@ enum drop_reason resp_receive(struct xport_qp *xqp, const struct packet *p,
     resp_judge(xqp, p, &v, &d);
     rx = resp_trace_rx(xqp, p, info, &d);
     before = trace_because(xport_trace(xqp), rx);
-    XPORT_COUNT(xqp, rcvd_pkts);
+    XPORT_ADD(xqp, rcvd_pkts, whole_psns(p));
     if (p->bth.psn.v == r->expected.v) {
         r->seq_nak_out = false;
         r->rnr_nak_out = false;

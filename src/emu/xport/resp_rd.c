@@ -58,7 +58,7 @@ static void write_word(struct xport_qp *xqp, const struct packet *p)
     struct sge_cur at = {0, 0};
 
     RDL_ASSERT(p->payload_bytes == ATOMIC_WORD_BYTES && p->reth.dma_bytes == ATOMIC_WORD_BYTES);
-    sge_copy_in(&xqp->qp, 0, &to, &at, p->payload, ATOMIC_WORD_BYTES);
+    whole_copy_in(&xqp->qp, 0, &to, &at, p);
 }
 
 /* Returns the number of bytes that the responses of @rd bring, without the value of an atomic. */
@@ -202,11 +202,11 @@ void resp_replay(struct xport_qp *xqp, const struct packet *p, ev_id rx)
         resp_absorb_ack(xqp); /* keep an acknowledge of a later request */
 }
 
-/* Opcode of the next response.  A request for the rest of a READ is answered like a new READ,
+/* Opcode of the next response, or with @whole of all of them.  A request for the rest of a READ is answered like a new READ,
  * starting with FIRST or ONLY.  A responder without TRAIT_READ_REST_IS_A_READ continues with MIDDLE
  * and LAST.
  */
-static uint8_t opcode_of(const struct resp_rd *rd, enum profile profile)
+static uint8_t opcode_of(const struct resp_rd *rd, enum profile profile, bool whole)
 {
     static const uint8_t codes[] = {
         [OPP_FIRST] = OP_RC_RDMA_READ_RESPONSE_FIRST,
@@ -217,8 +217,9 @@ static uint8_t opcode_of(const struct resp_rd *rd, enum profile profile)
 
     const uint32_t from = profile_has(profile, TRAIT_READ_REST_IS_A_READ) ? rd->from : 0;
 
-    return is_atomic(rd) ? OP_RC_ATOMIC_ACKNOWLEDGE
-                         : codes[wqe_position(rd->at - from, rd->n_psns - from)];
+    if (is_atomic(rd))
+        return OP_RC_ATOMIC_ACKNOWLEDGE;
+    return codes[whole ? OPP_ONLY : wqe_position(rd->at - from, rd->n_psns - from)];
 }
 
 /* Refuses a READ whose key became invalid between two responses.  The NAK names the response that
@@ -236,32 +237,54 @@ static void refuse_read(struct xport_qp *xqp, const struct resp_rd *rd, const st
     resp_forget_rds(xqp);
 }
 
+/* Makes the packet in xqp->out, which carries the memory @list.  Returns as xport_fill(). */
+static enum rule make(struct xport_qp *xqp, const struct sg_list *list, uint8_t *frame,
+                      size_t *ret_bytes, struct sge *reterr_bad)
+{
+    const struct packet_room room = packet_build_along(&xqp->path, &xqp->out, frame);
+    struct sge_cur at = {0, 0};
+
+    *ret_bytes = room.frame_bytes;
+    return xport_fill(xqp, frame, &room, list, &at, reterr_bad);
+}
+
+/* As make(), for all responses of a request at once, which travel whole. */
+static enum rule name_whole(struct xport_qp *xqp, uint32_t n_psns, const struct sg_list *list,
+                            size_t *ret_bytes, struct sge *reterr_bad)
+{
+    struct sge_cur at = {0, 0};
+    const enum rule rule = whole_from_list(xqp, n_psns, list, &at, reterr_bad);
+
+    if (xqp->x->whole)
+        *ret_bytes = xqp->x->whole->wire_bytes;
+    return rule;
+}
+
 size_t resp_build_rd(struct xport_qp *xqp, uint8_t *frame, ev_id *ret_tx)
 {
     struct resp_rds *rds = &xqp->resp.rds;
-    const struct resp_rd *rd = resp_rd_at(rds, rds->done);
+    struct resp_rd *rd = resp_rd_at(rds, rds->done);
+    const bool whole = rd->at == 0 && xqp->x->shortcut;
     const uint32_t offset = rd->at * xqp->mtu, left = brings(rd) - offset;
-    const uint32_t bytes = left < xqp->mtu ? left : xqp->mtu;
+    const uint32_t bytes = left < xqp->mtu || whole ? left : xqp->mtu;
     const struct sge target = {rd->addr + offset, bytes, rd->rkey};
     const struct sg_list list = {&target, key_user_of(&xqp->qp), ACC_REMOTE_READ};
     const ev_id before = trace_because(xport_trace(xqp), rd->cause);
-    struct sge_cur at = {0, 0};
     size_t frame_bytes = 0;
-    struct packet_room room;
     struct sge bad;
     enum rule rule;
 
-    resp_headers(xqp, opcode_of(rd, xqp->qp.hca->profile), psn_add(rd->psn, rd->at), bytes);
+    resp_headers(xqp, opcode_of(rd, xqp->qp.hca->profile, whole), psn_add(rd->psn, rd->at), bytes);
     xqp->out.aeth = (struct aeth){aeth_pack(SYN_ACK, credit_code(xqp)), rd->msn};
     xqp->out.atomic_ack = rd->found;
-    room = packet_build_along(&xqp->path, &xqp->out, frame);
-    rule = xport_fill(xqp, frame, &room, &list, &at, &bad);
+    rule = whole ? name_whole(xqp, rd->n_psns, &list, &frame_bytes, &bad)
+                 : make(xqp, &list, frame, &frame_bytes, &bad);
     if (rule == RULE_NONE) {
-        frame_bytes = room.frame_bytes;
         resp_sent(xqp, frame_bytes, ret_tx);
-        resp_rd_at(rds, rds->done)->at++;
+        rd->at += xport_built_pkts(xqp);
         skip_sent(rds);
     } else {
+        frame_bytes = 0;
         refuse_read(xqp, rd, &bad, rule);
     }
     trace_because(xport_trace(xqp), before);

@@ -48,7 +48,7 @@ static struct resp_verdict decide(struct xport_qp *xqp, const struct packet *p)
 static void give_up_message(struct xport_qp *xqp, const struct packet *p)
 {
     xqp->resp.open = NULL;
-    xqp->resp.expected = psn_add(p->bth.psn, 1);
+    xqp->resp.expected = psn_add(p->bth.psn, whole_psns(p));
 }
 
 static void fail(struct xport_qp *xqp, const struct packet *p, const struct resp_verdict *d)
@@ -70,7 +70,7 @@ enum drop_reason resp_receive_unreliable(struct xport_qp *xqp, const struct pack
     const struct resp_verdict d = decide(xqp, p);
     const ev_id rx = resp_trace_rx(xqp, p, info, &d), before = trace_because(xport_trace(xqp), rx);
 
-    XPORT_COUNT(xqp, rcvd_pkts);
+    XPORT_ADD(xqp, rcvd_pkts, whole_psns(p));
     if (d.act == ACT_ACCEPT) {
         resp_trace_key(xqp, p);
         if (!resp_deliver(xqp, p)) {

@@ -517,7 +517,7 @@ static size_t build_request(struct xport_qp *xqp, uint8_t *frame, ev_id *ret_tx)
     return frame_bytes;
 }
 
-static struct tx_info tx_info_of(const struct packet *p, ev_id tx)
+static struct tx_info tx_info_of(const struct packet *p, ev_id tx, struct whole *whole)
 {
     const bool has_aeth = (op_info(p->bth.opcode)->headers & H_AETH) != 0;
 
@@ -528,6 +528,7 @@ static struct tx_info tx_info_of(const struct packet *p, ev_id tx)
         .psn = p->bth.psn,
         .syndrome = has_aeth ? aeth_unpack(p->aeth.syndrome).kind : SYN_NONE,
         .cm = packet_message(p),
+        .whole = whole,
     };
 }
 
@@ -537,12 +538,12 @@ size_t xport_build(struct xport *x, struct qp *qp, uint8_t *frame, size_t cap, s
     size_t frame_bytes;
     ev_id tx = 0;
 
-    (void)x;
     RDL_ASSERT(cap >= XPORT_FRAME_BYTES);
+    x->whole = NULL;
     xqp->answered_last = resp_owes_answer(&xqp->resp) && !(xqp->answered_last && req_may_send(xqp));
     frame_bytes = xqp->answered_last ? resp_build(xqp, frame, &tx) : build_request(xqp, frame, &tx);
     if (frame_bytes > 0)
-        *ret = tx_info_of(&xqp->out, tx);
+        *ret = tx_info_of(&xqp->out, tx, x->whole);
     if (xqp->draining)
         drain_settle(xqp);
     return frame_bytes;

@@ -154,6 +154,8 @@ struct xport {
     void *ctx;
     uint8_t mac[MAC_BYTES]; /* MAC of the port, source of its frames */
     uint32_t tag_bytes;     /* bytes that the port will add to the frame: for tx events */
+    bool shortcut;          /* xport_build(): the peer can be reached by the shortcut */
+    struct whole *whole;    /* made by xport_build() in place of a frame, see struct tx_info */
     struct xport_counters count;
 };
 
@@ -221,11 +223,14 @@ struct tx_info {
     struct psn psn;
     uint32_t syndrome; /* enum syndrome; SYN_NONE: the packet has no AETH */
     uint32_t cm;       /* enum cm_message, as packet_message() */
+    /* In place of a frame, a message that travels whole.  The caller frees it with its frame. */
+    struct whole *whole;
 };
 
 /* Builds the next frame of @qp, alternating between answers and requests.  Emits its tx event and
- * arms timers.  @cap is at least XPORT_FRAME_BYTES.  @x->tag_bytes must be set.  Returns the length
- * of the frame with its description in *@ret.  Returns 0 and leaves *@ret unchanged if no frame was
+ * arms timers.  @cap is at least XPORT_FRAME_BYTES.  @x->tag_bytes and @x->shortcut must be set.
+ * Returns the length of the frame with its description in *@ret, or that of the frames for which a
+ * message stands that travels whole (whole.h).  Returns 0 and leaves *@ret unchanged if no frame was
  * built: there is nothing to send, or a request was executed or failed without a packet.
  */
 size_t xport_build(struct xport *x, struct qp *qp, uint8_t *frame, size_t cap, struct tx_info *ret);

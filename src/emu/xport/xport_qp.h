@@ -81,6 +81,7 @@ struct req_wqe {
     uint32_t ssn;               /* SSN, 24 bits; valid once its first packet was sent */
     enum wc_status status;      /* not SUCCESS: it is refused, and completes when it is oldest */
     struct objection by;        /* the rule that refused it */
+    bool whole;       /* it was first sent whole (whole.h): as one packet */
     bool carried_out; /* it has no packets and was executed; completes when it is the oldest */
 };
 
@@ -252,6 +253,12 @@ static inline bool req_is_rd(const struct req_wqe *q)
     return q->info && q->info->data == WR_DATA_FILLS;
 }
 
+/* Returns true if @q is one packet, however many PSNs it takes. */
+static inline bool req_is_one_packet(const struct req_wqe *q)
+{
+    return q->whole || req_is_rd(q);
+}
+
 /* Returns the number of packets sent and not acknowledged. */
 static inline uint32_t req_out_pkts(const struct requester *r)
 {
@@ -285,7 +292,8 @@ static inline bool resp_owes_answer(const struct responder *r)
     return r->answer.pending || r->rds.done != r->rds.next;
 }
 
-/* Increments counter @name of the queue pair and of the device. */
-#define XPORT_COUNT(xqp, name) ((xqp)->count.name++, (xqp)->x->count.name++)
+/* XPORT_COUNT() increments counter @name of the queue pair and of the device, XPORT_ADD() adds @n. */
+#define XPORT_ADD(xqp, name, n) ((xqp)->count.name += (n), (xqp)->x->count.name += (n))
+#define XPORT_COUNT(xqp, name)  XPORT_ADD(xqp, name, 1u)
 
 #endif

@@ -88,6 +88,8 @@ void visit_port(const struct inode *n, struct visit *v)
     inspect_leaf(v, LEAF_port_looped_frames, p->looped_frames);
     inspect_leaf(v, LEAF_port_rcvd_frames, p->rcvd_frames);
     inspect_leaf(v, LEAF_port_rcvd_bytes, p->rcvd_bytes);
+    if (p->sw && p->sw->shortcut)
+        inspect_leaf(v, LEAF_port_copied, p->copied);
     inspect_leaf(v, LEAF_port_taken_frames, p->taken_frames);
     if (nic)
         inspect_leaf(v, LEAF_port_bad_pkeys, nic->bad_pkeys);
@@ -118,10 +120,13 @@ void visit_eswitch(const struct inode *n, struct visit *v)
 {
     const struct eswitch *s = n->host->port.sw;
     char buf[LINK_NAME_BYTES];
-    uint64_t local = 0;
+    uint64_t local = 0, copied = 0, copied_bytes = 0;
 
-    for (uint32_t i = 0; i < s->n_ports; i++)
+    for (uint32_t i = 0; i < s->n_ports; i++) {
         local += s->ports[i].counts.local_frames;
+        copied += s->ports[i].counts.copied;
+        copied_bytes += s->ports[i].counts.copied_bytes;
+    }
     inspect_leaf(v, LEAF_eswitch_pool, n->host->pool.size);
     inspect_leaf(v, LEAF_eswitch_exhausted, n->host->pool.exhausted);
     inspect_word(v, LEAF_eswitch_when_full, n->host->pool.when_full);
@@ -130,6 +135,11 @@ void visit_eswitch(const struct inode *n, struct visit *v)
     inspect_leaf(v, LEAF_eswitch_sent_frames, s->sent_frames);
     inspect_leaf(v, LEAF_eswitch_sent_bytes, s->sent_bytes);
     inspect_leaf(v, LEAF_eswitch_local_frames, local);
+    if (s->shortcut) {
+        inspect_leaf(v, LEAF_eswitch_shortcut, true);
+        inspect_leaf(v, LEAF_eswitch_copied, copied);
+        inspect_leaf(v, LEAF_eswitch_copied_bytes, copied_bytes);
+    }
     inspect_leaf(v, LEAF_eswitch_arrived, s->arrived);
     inspect_leaf(v, LEAF_eswitch_passed, s->passed);
     inspect_child(v, CHILD_eswitch_drops, drops_node(n, s->drops));
