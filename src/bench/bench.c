@@ -239,7 +239,7 @@ static enum rdl_status measure(struct bench_results *r, uint32_t *sink)
 
     for (unsigned try = 0; try < TRIES; try++) {
         for (size_t i = 0; i < ARRAY_LEN(ops) && st == RDL_OK; i++)
-            st = bench_op(&ops[i].op, bench_now_s, &r->op[i]);
+            st = bench_op(&ops[i].op, BENCH_CABLE, bench_now_s, &r->op[i]);
         r->copy = larger(r->copy, copy_gb_s());
         r->copy_large = larger(r->copy_large, copy_large_gb_s());
         r->crc = larger(r->crc, crc_gb_s(sink));

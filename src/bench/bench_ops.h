@@ -8,6 +8,9 @@
 
 #include "rdmalab/status.h"
 
+/* Where the two hosts are: at the ends of a cable, or guests of one machine. */
+enum bench_place { BENCH_CABLE, BENCH_MACHINE, BENCH_SHORTCUT };
+
 /* The operation to measure: h1 posts batches of @depth messages, at most BENCH_DEPTH_MAX. */
 struct bench_op {
     uint32_t type;   /* enum qp_type */
@@ -25,14 +28,14 @@ struct bench_figure {
     uint64_t messages, ticks; /* messages completed, and ticks of the lab, in this time */
 };
 
-/* Measures @op for at least 0.05 s, and replaces *@best if this try was faster, or if best->seconds
+/* Measures @op between hosts at @place for at least 0.05 s, and replaces *@best if this try was faster, or if best->seconds
  * is 0.  Other work on the machine makes caches cold, so the best of several tries is the most
  * repeatable.  @now_s returns the processor time in seconds.
  *
  * Errors: those of the public API; RDL_ERR_IDLE if completions are missing; RDL_ERR_INVAL if one is
  * not a success.
  */
-RDL_MUST_CHECK enum rdl_status bench_op(const struct bench_op *op, double (*now_s)(void),
-                                        struct bench_figure *best);
+RDL_MUST_CHECK enum rdl_status bench_op(const struct bench_op *op, enum bench_place place,
+                                        double (*now_s)(void), struct bench_figure *best);
 
 #endif

@@ -7,7 +7,9 @@
 #include "emu/facts/enum/qp_attr.h"
 #include "emu/facts/enum/qp_type.h"
 #include "emu/facts/enum/wr_opcode.h"
+#include "emu/facts/enum/vf_state.h"
 #include "emu/facts/qp_fsm.h"
+#include "rdmalab/machine.h"
 #include "rdmalab/port.h"
 #include "testbed/try.h"
 
@@ -130,6 +132,22 @@ static enum rdl_status link_up(struct testbed *r, const struct testbed_config *c
     return rdl_link_add(r->lab, &link, &other);
 }
 
+/* Adds the machine, whose functions need no cable. */
+static enum rdl_status add_machine(struct testbed *r, const struct testbed_config *c)
+{
+    const struct rdl_host_config machine = {.name = "m1", .vfs = 2, .shortcut = c->shortcut};
+    struct rdl_vf_settings set;
+    rdl_host made;
+
+    TRY(rdl_host_add(r->lab, &machine, &made));
+    for (uint32_t i = 0; i < 2; i++) {
+        TRY(rdl_vf_get(r->lab, made, i, &set));
+        set.state = VF_enable;
+        TRY(rdl_vf_set(r->lab, made, i, &set));
+    }
+    return RDL_OK;
+}
+
 enum rdl_status testbed_init(struct testbed *r, const struct testbed_config *c)
 {
     const struct rdl_lab_config lab = {.seed = c->seed, .check_invariants = c->check_invariants};
@@ -141,16 +159,21 @@ enum rdl_status testbed_init(struct testbed *r, const struct testbed_config *c)
         TRY(rdl_record(r->lab, 0, 0));
     if (c->hash)
         TRY(rdl_hash_start(r->lab));
+    if (c->machine)
+        TRY(add_machine(r, c));
     for (unsigned i = 0; i < 2; i++) {
         const struct rdl_host_config host = {.name = names[i],
                                              .ram_bytes = (2 * c->mr_bytes + TESTBED_RAM_BYTES) &
                                                           ~(uint64_t)4095u,
                                              .extensions = c->extensions,
+                                             .on = c->machine ? "m1" : NULL,
+                                             .vf = c->machine ? i : 0,
                                              .profile = c->profile[i]};
 
         TRY(rdl_host_add(r->lab, &host, &r->side[i].host));
     }
-    TRY(link_up(r, c));
+    if (!c->machine)
+        TRY(link_up(r, c));
     for (unsigned i = 0; i < 2; i++) {
         TRY(testbed_side_memory(r->lab, &r->side[i], c));
         TRY(testbed_side_qp(r->lab, &r->side[i], c, true));

@@ -3,7 +3,8 @@
  * use them.
  *
  * The hosts have a link to each other.  With testbed_config.outside each has a link to a switch
- * instead, which also has a link to an external port.  Each side has a PD, one MR over @mr_bytes of
+ * instead, which also has a link to an external port; with testbed_config.machine they are guests
+ * of a machine, m1, with a virtual function each, which has no link.  Each side has a PD, one MR over @mr_bytes of
  * memory, a CQ and a queue pair in RTS.  RC and UC queue pairs are connected with each other; a UD
  * queue pair has an address handle for its peer.
  */
@@ -19,6 +20,7 @@ struct testbed_config {
     bool check_invariants, record, hash; /* check invariants, record events, hash all events */
     uint64_t extensions;                 /* of both devices, a set of 1 << enum extension */
     bool outside;                        /* with the switch "sw" and the external port "out" */
+    bool machine, shortcut;              /* guests of a machine; with a shortcut between them */
     uint32_t type;                       /* enum qp_type; 0: RC */
     uint64_t mr_bytes;                   /* bytes of memory of each host */
     uint32_t mr_access;                  /* set of enum access_bit, in addition to LOCAL_WRITE */
@@ -53,7 +55,7 @@ struct testbed_side {
 
 struct testbed {
     struct rdl_lab *lab;
-    rdl_link link; /* the link of h1: to h2, or to the switch */
+    rdl_link link; /* the link of h1: to h2, or to the switch; not with testbed_config.machine */
     rdl_port out;  /* the external port; only with testbed_config.outside */
     struct testbed_side side[2];
 };

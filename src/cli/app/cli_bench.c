@@ -9,6 +9,7 @@
 #include "bench/bench.h"
 #include "bench/bench_connect.h"
 #include "bench/bench_device.h"
+#include "bench/bench_shortcut.h"
 #include "cli/app/bench_programs.h"
 #include "cli/app/bench_time.h"
 #include "cli/app/options.h"
@@ -26,6 +27,11 @@ static int run_connect(bool json)
     return bench_connect(json, bench_now_s);
 }
 
+static int run_shortcut(bool json)
+{
+    return bench_shortcut(json, bench_now_s);
+}
+
 /* The measurements, by the word behind `bench`. */
 static const struct {
     const char *word;
@@ -33,6 +39,7 @@ static const struct {
 } kinds[] = {{"time", bench_time},
              {"device", run_device},
              {"connect", run_connect},
+             {"shortcut", run_shortcut},
              {"programs", bench_programs}};
 
 int bench_main(int argc, char **argv)
