@@ -111,8 +111,8 @@ static enum rdl_status warm_up(struct testbed *r, const struct bench_op *op)
     return st;
 }
 
-enum rdl_status bench_op(const struct bench_op *op, enum bench_place place,
-                         double (*now_s)(void), struct bench_figure *best)
+enum rdl_status bench_op(const struct bench_op *op, enum bench_place place, double (*now_s)(void),
+                         struct bench_figure *best)
 {
     const uint32_t access = ACC_REMOTE_WRITE | ACC_REMOTE_READ | ACC_REMOTE_ATOMIC;
     const struct testbed_config config = {

@@ -28,9 +28,9 @@ struct bench_figure {
     uint64_t messages, ticks; /* messages completed, and ticks of the lab, in this time */
 };
 
-/* Measures @op between hosts at @place for at least 0.05 s, and replaces *@best if this try was faster, or if best->seconds
- * is 0.  Other work on the machine makes caches cold, so the best of several tries is the most
- * repeatable.  @now_s returns the processor time in seconds.
+/* Measures @op between hosts at @place for at least 0.05 s, and replaces *@best if this try was
+ * faster, or if best->seconds is 0.  Other work on the machine makes caches cold, so the best of
+ * several tries is the most repeatable.  @now_s returns the processor time in seconds.
  *
  * Errors: those of the public API; RDL_ERR_IDLE if completions are missing; RDL_ERR_INVAL if one is
  * not a success.

@@ -28,9 +28,7 @@ static const struct {
 } ops[] = {
     {"RC SEND, 64 bytes", "send_64", {QPT_RC, WR_SEND, SMALL_BYTES, SMALL_DEPTH, false}},
     {"RC WRITE, 64 bytes", "write_64", {QPT_RC, WR_RDMA_WRITE, SMALL_BYTES, SMALL_DEPTH, false}},
-    {"RC fetch and add",
-     "fetch_add",
-     {QPT_RC, WR_ATOMIC_FETCH_AND_ADD, 8, SMALL_DEPTH, false}},
+    {"RC fetch and add", "fetch_add", {QPT_RC, WR_ATOMIC_FETCH_AND_ADD, 8, SMALL_DEPTH, false}},
     {"RC SEND, 1 MiB", "send_1m", {QPT_RC, WR_SEND, LARGE_BYTES, 1, false}},
     {"RC WRITE, 1 MiB", "write_1m", {QPT_RC, WR_RDMA_WRITE, LARGE_BYTES, 1, false}},
     {"RC READ, 1 MiB", "read_1m", {QPT_RC, WR_RDMA_READ, LARGE_BYTES, 1, false}},

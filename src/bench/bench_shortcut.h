@@ -6,8 +6,8 @@
 #include <stdbool.h>
 
 /* Measures and prints the results: as JSON if @json, otherwise as text.  @now_s returns the
- * processor time of this process in seconds.  Returns 0, or 1 if the lab failed; then it has printed
- * the reason.
+ * processor time of this process in seconds.  Returns 0, or 1 if the lab failed; then it has
+ * printed the reason.
  */
 int bench_shortcut(bool json, double (*now_s)(void));
 

@@ -4,9 +4,9 @@
  *
  * The hosts have a link to each other.  With testbed_config.outside each has a link to a switch
  * instead, which also has a link to an external port; with testbed_config.machine they are guests
- * of a machine, m1, with a virtual function each, which has no link.  Each side has a PD, one MR over @mr_bytes of
- * memory, a CQ and a queue pair in RTS.  RC and UC queue pairs are connected with each other; a UD
- * queue pair has an address handle for its peer.
+ * of a machine, m1, with a virtual function each, which has no link.  Each side has a PD, one MR
+ * over @mr_bytes of memory, a CQ and a queue pair in RTS.  RC and UC queue pairs are connected with
+ * each other; a UD queue pair has an address handle for its peer.
  */
 #ifndef TESTBED_TESTBED_H
 #define TESTBED_TESTBED_H

@@ -224,8 +224,8 @@ struct net_fault_index {
     uint32_t sets;                      /* bit i: groups_of[i] is not 0 */
 };
 
-/* Numbers of frames.  sent + copied is always delivered + lost + dropped + in_flight.  Messages that
- * net_carry() carries are not frames.
+/* Numbers of frames.  sent + copied is always delivered + lost + dropped + in_flight.  Messages
+ * that net_carry() carries are not frames.
  */
 struct net_counts {
     uint64_t sent, copied;
@@ -285,8 +285,8 @@ struct net {
 void net_init(struct net *n, struct arena *a, struct sim *sim, const struct net_ops *ops,
               void *world, uint64_t seed);
 
-/* Schedules the arrival of @f at host @host, NET_LOOPBACK_NS from now.  @f has a message in place of
- * bytes (frame.cargo): faults of frames do not meet it, and it is not recorded.  Takes the
+/* Schedules the arrival of @f at host @host, NET_LOOPBACK_NS from now.  @f has a message in place
+ * of bytes (frame.cargo): faults of frames do not meet it, and it is not recorded.  Takes the
  * reference.
  */
 void net_carry(struct net *n, uint32_t host, struct frame *f);

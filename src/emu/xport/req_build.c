@@ -23,16 +23,27 @@ struct cut {
     bool whole;             /* the packet travels whole (whole.h) */
 };
 
+/* Returns true if the packet at nxt can be all of @q, which then travels whole.  A message of which
+ * only a part was sent goes on in frames.
+ */
+static bool goes_whole(const struct xport_qp *xqp, const struct req_wqe *q)
+{
+    const struct requester *r = &xqp->req;
+
+    return xqp->x->shortcut && xqp->service->connected && r->sent_psns == 0 &&
+           (r->again_psns == 0 || r->again_psns >= q->n_psns);
+}
+
 static struct cut cut_next(const struct xport_qp *xqp, const struct req_wqe *q)
 {
     const uint32_t at = xqp->req.sent_psns, offset = at * xqp->mtu, left = q->bytes - offset;
-    const bool whole = at == 0 && xqp->x->shortcut && xqp->service->connected;
+    const bool whole = goes_whole(xqp, q);
 
     if (req_is_rd(q))
         return (struct cut){OPP_ONLY, q->n_psns - at, offset, left, 0, whole};
     if (whole)
         return (struct cut){OPP_ONLY, q->n_psns, 0, q->bytes, q->bytes, true};
-    return (struct cut){wqe_position(at, q->n_psns), 1, offset, left,
+    return (struct cut){wqe_position(at, q->n_psns),       1,    offset, left,
                         left < xqp->mtu ? left : xqp->mtu, false};
 }
 
@@ -166,10 +177,9 @@ static ev_id trace_tx(const struct xport_qp *xqp, const struct req_wqe *q, size_
     TRACE_ID(xport_trace(xqp), id, tx, .host = xqp->qp.hca->host, .qpn = xqp->qp.qpn,
              .opcode = h->opcode, .psn = h->psn.v, .ackreq = h->ack_req, .dest_qpn = h->dest_qpn,
              .bytes = p->payload_bytes, .wire_bytes = xport_built_bytes(xqp, frame_bytes),
-             .copied = xqp->x->whole ? xqp->x->whole->n_pkts : 0,
-             .wr_id = q->w.wr_id, .attempt = told_attempt(&xqp->req), .peer = xqp->peer,
-             .va = target_of(p).va, .rkey = target_of(p).rkey, .length = target_of(p).dma_bytes,
-             .cm = packet_message(p));
+             .copied = xqp->x->whole ? xqp->x->whole->n_pkts : 0, .wr_id = q->w.wr_id,
+             .attempt = told_attempt(&xqp->req), .peer = xqp->peer, .va = target_of(p).va,
+             .rkey = target_of(p).rkey, .length = target_of(p).dma_bytes, .cm = packet_message(p));
     return id;
 }
 

@@ -202,9 +202,9 @@ void resp_replay(struct xport_qp *xqp, const struct packet *p, ev_id rx)
         resp_absorb_ack(xqp); /* keep an acknowledge of a later request */
 }
 
-/* Opcode of the next response, or with @whole of all of them.  A request for the rest of a READ is answered like a new READ,
- * starting with FIRST or ONLY.  A responder without TRAIT_READ_REST_IS_A_READ continues with MIDDLE
- * and LAST.
+/* Opcode of the next response, or with @whole of all of them.  A request for the rest of a READ is
+ * answered like a new READ, starting with FIRST or ONLY.  A responder without
+ * TRAIT_READ_REST_IS_A_READ continues with MIDDLE and LAST.
  */
 static uint8_t opcode_of(const struct resp_rd *rd, enum profile profile, bool whole)
 {

@@ -28,11 +28,11 @@ struct whole_run {
 };
 
 struct whole {
-    struct cargo cargo;  /* must be first: the frame that has the message frees it */
-    struct packet p;     /* its headers; p.whole is this struct, p.payload is not valid */
-    uint32_t mtu;        /* path MTU of the sender, in bytes */
-    uint32_t n_pkts;     /* packets that it stands for */
-    uint32_t wire_bytes; /* length of the frames that it stands for */
+    struct cargo cargo;    /* must be first: the frame that has the message frees it */
+    struct packet p;       /* its headers; p.whole is this struct, p.payload is not valid */
+    uint32_t mtu;          /* path MTU of the sender, in bytes */
+    uint32_t n_pkts;       /* packets that it stands for */
+    uint32_t wire_bytes;   /* length of the frames that it stands for */
     const struct ram *ram; /* the sender's memory */
     const uint8_t *own;    /* the payload, if that is inline data; otherwise NULL */
     uint32_t n_runs;
@@ -51,10 +51,10 @@ static inline uint32_t whole_first_bytes(const struct packet *p)
     return p->whole && p->payload_bytes > p->whole->mtu ? p->whole->mtu : p->payload_bytes;
 }
 
-/* Make the message of xqp->out, which stands for @n_pkts packets, and set xqp->x->whole to it, which
- * belongs to the caller of xport_build().  The payload of whole_from_list() is that of @l from
- * position *@at on, which is advanced; the keys are checked.  That of whole_from_bytes() is @bytes.
- * whole_of_headers() has no payload.  Do nothing if the arena is full: that ends the lab.
+/* Make the message of xqp->out, which stands for @n_pkts packets, and set xqp->x->whole to it,
+ * which belongs to the caller of xport_build().  The payload of whole_from_list() is that of @l
+ * from position *@at on, which is advanced; the keys are checked.  That of whole_from_bytes() is
+ * @bytes. whole_of_headers() has no payload.  Do nothing if the arena is full: that ends the lab.
  *
  * whole_from_list() returns RULE_NONE, or the rule that refuses a key, with the refused piece in
  * *@reterr_bad; there is no message then.

@@ -230,8 +230,8 @@ struct tx_info {
 /* Builds the next frame of @qp, alternating between answers and requests.  Emits its tx event and
  * arms timers.  @cap is at least XPORT_FRAME_BYTES.  @x->tag_bytes and @x->shortcut must be set.
  * Returns the length of the frame with its description in *@ret, or that of the frames for which a
- * message stands that travels whole (whole.h).  Returns 0 and leaves *@ret unchanged if no frame was
- * built: there is nothing to send, or a request was executed or failed without a packet.
+ * message stands that travels whole (whole.h).  Returns 0 and leaves *@ret unchanged if no frame
+ * was built: there is nothing to send, or a request was executed or failed without a packet.
  */
 size_t xport_build(struct xport *x, struct qp *qp, uint8_t *frame, size_t cap, struct tx_info *ret);
 

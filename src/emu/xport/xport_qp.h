@@ -81,7 +81,7 @@ struct req_wqe {
     uint32_t ssn;               /* SSN, 24 bits; valid once its first packet was sent */
     enum wc_status status;      /* not SUCCESS: it is refused, and completes when it is oldest */
     struct objection by;        /* the rule that refused it */
-    bool whole;       /* it was first sent whole (whole.h): as one packet */
+    bool whole;                 /* it was first sent whole (whole.h): as one packet */
     bool carried_out; /* it has no packets and was executed; completes when it is the oldest */
 };
 
@@ -292,7 +292,8 @@ static inline bool resp_owes_answer(const struct responder *r)
     return r->answer.pending || r->rds.done != r->rds.next;
 }
 
-/* XPORT_COUNT() increments counter @name of the queue pair and of the device, XPORT_ADD() adds @n. */
+/* XPORT_COUNT() increments counter @name of the queue pair and of the device, XPORT_ADD() adds @n.
+ */
 #define XPORT_ADD(xqp, name, n) ((xqp)->count.name += (n), (xqp)->x->count.name += (n))
 #define XPORT_COUNT(xqp, name)  XPORT_ADD(xqp, name, 1u)
 

@@ -10,10 +10,11 @@
 #include "emu/wire/parse.h"
 #include "swarm/worlds/model.h"
 
-#define RATE_DEFAULT UINT64_C(100000000000)
-#define RETRY_MAX    7u
-#define LATE_NS      2000u /* delay of a device in addition to a busy line */
-#define INSIDE_NS    100u  /* duration of a frame between functions of one machine */
+#define RATE_DEFAULT  UINT64_C(100000000000)
+#define RETRY_MAX     7u
+#define LATE_NS       2000u /* delay of a device in addition to a busy line */
+#define INSIDE_NS     100u  /* duration of a frame between functions of one machine */
+#define WHOLE_HEADERS 110u  /* Ethernet, IPv6, UDP, BTH, extension headers, ICRC */
 
 /* --- Frames ----------------------------------------------------------------------------------- */
 
@@ -62,8 +63,10 @@ static void check_tx_event(struct wire_tap *t, const struct wire_end *e, const s
     for (size_t i = rdl_record_count(t->r->lab); i > 0 && (!sent || sent->id > t->sent.tx); i--)
         sent = rdl_record_at(t->r->lab, i - 1);
     if (sent && sent->id == t->sent.tx)
-        report(t, tx_event_check(e ? &t->sends[e - t->end] : NULL, &sent->u.tx, p, bytes), e,
-               p->bth.psn.v);
+        report(
+            t,
+            tx_event_check(e && e->is_told ? &t->sends[e - t->end] : NULL, &sent->u.tx, p, bytes),
+            e, p->bth.psn.v);
 }
 
 /* --- Lines ------------------------------------------------------------------------------------ */
@@ -187,12 +190,42 @@ static bool is_unseen(enum drop_reason reason)
            reason == DROP_NO_ROUTE;
 }
 
+/* Nobody watches queue pair @qpn of @host any more, if anybody did: its messages go whole. */
+static void look_away(struct wire_tap *t, uint32_t host, uint32_t qpn)
+{
+    struct wire_end *e = end_of(t, host, qpn);
+
+    if (e)
+        e->is_told = false;
+}
+
+/* A message was sent whole.  It delays later packets as the frames that it stands for would, and
+ * not more: their headers have at most WHOLE_HEADERS bytes each.
+ */
+static void use_shortcut(struct wire_tap *t, const struct ev_tx *e, uint64_t at_ns)
+{
+    const struct world *w = t->r->w;
+    const uint64_t most = t->r->host[e->host].max_tx_bps;
+    const uint32_t bytes = e->bytes + WHOLE_HEADERS * e->copied;
+    uint64_t *line = &t->line_free_ns[line_of(w, e->host)];
+
+    look_away(t, e->host, e->qpn);
+    if (*line < at_ns + INSIDE_NS)
+        *line = at_ns + INSIDE_NS;
+    if (most)
+        t->may_send_ns[e->host] = wire_line_free_ns(0, at_ns, bytes, most);
+}
+
 static void hear(void *ctx, const struct ev *e)
 {
     struct wire_tap *t = ctx;
 
     show_sent(t);
-    if (e->kind == EV_tx) {
+    if (e->kind == EV_tx && e->u.tx.copied) {
+        use_shortcut(t, &e->u.tx, e->at_ns);
+    } else if (e->kind == EV_rx && e->u.rx.copied) {
+        look_away(t, e->u.rx.host, e->u.rx.qpn);
+    } else if (e->kind == EV_tx) {
         t->sent.tx = e->id;
         t->sent.at_ns = e->at_ns;
         t->sent.host = e->u.tx.host;

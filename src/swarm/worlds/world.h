@@ -155,6 +155,7 @@ struct world_vf {
 struct world_place {
     uint32_t vfs;  /* not 0: a machine with so many virtual functions */
     uint32_t pool; /* of a machine: functions in the pool for virtual RNICs at first; 0: all */
+    bool shortcut; /* of a machine: it has one between its functions */
     uint32_t on;   /* not 0: a guest; host number @on, counted from 1, is its machine */
     uint32_t vf;   /* of a guest without a virtual RNIC: its function */
     bool has_vrnic;

@@ -8,11 +8,12 @@
 #include "emu/facts/enum/pool_full.h"
 #include "swarm/worlds/world_draw.h"
 
-#define STREAM_MACHINES 3u /* the rest of the world does not depend on it */
-#define STREAM_SHARED   4u /* what the other stream draws does not depend on it */
-#define STREAM_VRNICS   5u
-#define FUNCTIONS_MAX   3u /* of a virtual RNIC */
-#define SPARE_VFS       3u /* a machine has fewer spare functions than this */
+#define STREAM_MACHINES  3u /* the rest of the world does not depend on it */
+#define STREAM_SHARED    4u /* what the other stream draws does not depend on it */
+#define STREAM_VRNICS    5u
+#define STREAM_SHORTCUTS 7u
+#define FUNCTIONS_MAX    3u /* of a virtual RNIC */
+#define SPARE_VFS        3u /* a machine has fewer spare functions than this */
 
 /* Returns true if @h can be a machine.  Guests have none of their own. */
 static bool can_have_guests(const struct world_host *h)
@@ -159,6 +160,14 @@ static void draw_vrnics(struct world *w)
     }
 }
 
+static void draw_shortcuts(struct world *w)
+{
+    struct draw d = {.w = w, .rng = prng_stream(w->seed, STREAM_SHORTCUTS)};
+
+    for (uint32_t h = 0; h < w->n_hosts; h++)
+        w->host[h].place.shortcut = draw_one_in(&d, 2) && w->host[h].place.vfs > 0;
+}
+
 void world_draw_machines(struct world *w)
 {
     struct draw d = {.w = w, .rng = prng_stream(w->seed, STREAM_MACHINES)};
@@ -174,4 +183,5 @@ void world_draw_machines(struct world *w)
             w->n_switches = 1; /* the cable of the machine ends there */
     }
     draw_vrnics(w);
+    draw_shortcuts(w);
 }

@@ -62,6 +62,9 @@ void world_place_config(const struct world *w, unsigned h, struct rdl_host_confi
         text_addf(&t, " vfs=%u when_full=%s", p->vfs, enum_name(&enum_pool_full, p->when_full));
         if (p->pool)
             text_addf(&t, " pool=%u", p->pool);
+        c->shortcut = p->shortcut;
+        if (p->shortcut)
+            text_add(&t, " shortcut=on");
     } else if (p->on) {
         snprintf(text->machine, RDL_NAME_BYTES, "h%u", is_moved(w, p) ? p->from : p->on);
         c->on = text->machine;
