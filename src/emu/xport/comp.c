@@ -197,10 +197,11 @@ static bool check_read_loosely(const struct comp_view *v, const struct packet *p
                                const struct answer *a, struct comp_verdict *out)
 {
     const bool is_all = p->payload_bytes == v->rd_bytes && op_ends(p->op);
-    const uint32_t n = whole_psns(p) < v->rd_psns ? whole_psns(p) : v->rd_psns;
 
     if (v->rd_is_new && !op_starts(p->op))
         return bad_response(v, a, WCS_SUCCESS, out);
+    if (whole_psns(p) > v->rd_psns)
+        return ghost(v, p, out); /* the last of those packets would come too late */
     if (p->payload_bytes > v->rd_bytes) {
         *out = (struct comp_verdict){.act = ACT_FAIL,
                                      .status = WCS_LOC_PROT_ERR,
@@ -209,8 +210,8 @@ static bool check_read_loosely(const struct comp_view *v, const struct packet *p
         return true;
     }
     *out = (struct comp_verdict){.act = ACT_ACKS, .takes_data = true};
-    out->n_data = is_all ? n : v->rd_psns > 1;
-    out->n_unused = is_all ? v->rd_psns - n : 0;
+    out->n_data = is_all ? whole_psns(p) : v->rd_psns > 1;
+    out->n_unused = is_all ? v->rd_psns - whole_psns(p) : 0;
     out->n_acked = a->before + out->n_data;
     return true;
 }

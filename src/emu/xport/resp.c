@@ -293,8 +293,7 @@ static bool check_recv_length(const struct delivery_view *v, const struct packet
     struct compared c = nothing;
 
     if (p->op->kind == OPK_SEND) /* the payload of a WRITE does not use the receive */
-        c = compared_at_most(v->wqe->holds_bytes,
-                             (uint64_t)v->received + v->lead + p->payload_bytes);
+        c = compared_at_most(v->wqe->holds_bytes, (uint64_t)v->received + v->lead + v->bytes);
     if (c.found <= c.most)
         return true;
     return object(out,
@@ -315,7 +314,7 @@ static bool check_recv_keys(const struct delivery_view *v, const struct packet *
 
     if (p->op->kind != OPK_SEND)
         return true;
-    rule = sge_check(v->hca, &l, v->at, v->lead + p->payload_bytes, &bad);
+    rule = sge_check(v->hca, &l, v->at, v->lead + v->bytes, &bad);
     if (rule == RULE_NONE)
         return true;
     *out = resp_nak(ACT_NAK_OPERATIONAL, profile_has(v->profile, TRAIT_RECV_KEY_IS_PROT_ERR)

@@ -48,6 +48,7 @@ struct delivery_view {
     const struct recv_wqe *wqe; /* valid if got is FETCH_OK */
     struct sge_cur at;          /* position of the payload in the receive */
     uint32_t received;          /* bytes received before this packet */
+    uint32_t bytes;             /* payload of the packet, or a part of it */
     uint32_t lead;              /* bytes stored before the payload of a datagram (GRH) */
     enum profile profile;
 };

@@ -251,6 +251,14 @@ static enum fetch fetch_recv(struct xport_qp *xqp, const struct packet *p)
     return got;
 }
 
+/* Returns false if @p stands for packets of which only the last one takes the receive: a WRITE with
+ * immediate data that travels whole.  What is wrong with the first one then concerns no receive.
+ */
+static bool is_received_at_once(const struct packet *p)
+{
+    return p->op->kind == OPK_SEND || whole_psns(p) == 1;
+}
+
 /* Returns the status that the refusal @d gives to the receive that @p is related to.  SUCCESS: it
  * is related to none, and an event reports the refusal.  The receive is the one that the message
  * holds, or the one that a WRITE with immediate data takes with this packet.
@@ -263,7 +271,7 @@ RDL_COLD static enum wc_status related_status(struct xport_qp *xqp, const struct
     if (d->status != WCS_SUCCESS)
         return d->status;
     if (d->act == ACT_NAK_ACCESS) {
-        if (!resp_needs_receive(p) || fetch_recv(xqp, p) != FETCH_OK)
+        if (!resp_needs_receive(p) || !is_received_at_once(p) || fetch_recv(xqp, p) != FETCH_OK)
             return WCS_SUCCESS;
         return profile_has(xqp->qp.hca->profile, TRAIT_REFUSED_WRITE_IS_LOC_ACCESS)
                    ? WCS_LOC_ACCESS_ERR
@@ -297,13 +305,16 @@ static void decide_memory(const struct xport_qp *xqp, const struct packet *p,
     ret->bad = v.at;
 }
 
-static void decide_delivery(struct xport_qp *xqp, const struct packet *p, struct resp_verdict *ret)
+/* Checks that the receive can take the first @bytes of the payload of @p. */
+static void decide_delivery(struct xport_qp *xqp, const struct packet *p, uint32_t bytes,
+                            struct resp_verdict *ret)
 {
     struct responder *r = &xqp->resp;
     struct delivery_view v = {.hca = xqp->qp.hca,
                               .who = key_user_of_recv(&xqp->qp),
                               .max_recv_sge = xqp->qp.config.max_recv_sge,
                               .wqe = &r->wqe,
+                              .bytes = bytes,
                               .lead = !xqp->service->connected ? GRH_BYTES : 0,
                               .profile = xqp->qp.hca->profile};
 
@@ -352,21 +363,21 @@ void resp_judge(struct xport_qp *xqp, const struct packet *p, const struct resp_
 {
     const bool is_delivered = p->op->kind == OPK_SEND || resp_needs_receive(p);
     const bool is_delivered_first =
-        is_delivered && !profile_has(v->profile, TRAIT_RECEIVE_AFTER_KEY);
+        is_delivered && is_received_at_once(p) && !profile_has(v->profile, TRAIT_RECEIVE_AFTER_KEY);
 
     resp_decide(v, p, ret);
     if (ret->act == ACT_DUPLICATE && op_has_response(p->op))
         *ret = resp_decide_again(xqp, p);
     if (ret->act == ACT_ACCEPT && is_delivered_first)
-        decide_delivery(xqp, p, ret);
+        decide_delivery(xqp, p, whole_first_bytes(p), ret);
     if (ret->act == ACT_ACCEPT)
         resp_decide_length(v, p, ret);
     if (ret->act == ACT_ACCEPT && p->op->kind != OPK_SEND)
         decide_memory(xqp, p, ret);
     if (ret->act == ACT_ACCEPT)
         resp_decide_form(v, p, ret);
-    if (ret->act == ACT_ACCEPT && is_delivered && !is_delivered_first)
-        decide_delivery(xqp, p, ret);
+    if (ret->act == ACT_ACCEPT && is_delivered && (!is_delivered_first || whole_psns(p) > 1))
+        decide_delivery(xqp, p, p->payload_bytes, ret);
     if (ret->act == ACT_ACCEPT && (p->op->headers & H_IETH))
         *ret = resp_decide_inv(xqp, p);
 }

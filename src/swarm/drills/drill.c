@@ -256,6 +256,8 @@ bool drill_run(const struct drill_kind *kind, struct drill_run *run)
         rdl_unlisten(d.lab, listener);
     rdl_lab_free(d.lab);
     ev_names_free(d.names);
+    if (kind->done)
+        kind->done(&d);
     free(d.own);
     return !d.wrong;
 }

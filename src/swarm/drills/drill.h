@@ -35,6 +35,7 @@ struct drill_kind {
     void (*set_up)(struct drill *d); /* adds hosts and objects to the empty lab */
     void (*take)(struct drill *d);   /* takes one step */
     void (*finish)(struct drill *d); /* checks the state after the last step; NULL: no check */
+    void (*done)(struct drill *d);   /* frees what its state refers to; NULL: nothing */
     /* The extensions of virtio-rdma that it takes, a set of 1 << enum extension: drill_extend() */
     uint64_t extensions;
     bool any_device; /* asks of a device only what all have, see drill_device() */
@@ -58,7 +59,8 @@ struct drill_kind {
     X(programs)                                                                                    \
     X(connections)                                                                                 \
     X(pvrdma)                                                                                      \
-    X(mux)
+    X(mux)                                                                                         \
+    X(shortcut)
 
 #define DRILL_COUNT(name) +1u
 #define DRILL_KINDS       (0u DRILLS(DRILL_COUNT))

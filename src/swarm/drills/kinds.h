@@ -62,4 +62,7 @@ extern const struct drill_kind drill_of_mux;
 /* A hostile driver of a PVRDMA device (drill_pvrdma.c). */
 extern const struct drill_kind drill_of_pvrdma;
 
+/* Guests of a machine with a shortcut, compared with those of one without (drill_shortcut.c). */
+extern const struct drill_kind drill_of_shortcut;
+
 #endif

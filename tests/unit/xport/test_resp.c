@@ -297,8 +297,11 @@ static void a_delivery_needs_a_receive_that_fits(void **state)
                                    .n_sge = {rows[i].said, rows[i].found, rows[i].ragged},
                                    .sge = sge,
                                    .holds_bytes = rows[i].said == 2 ? 30 : 0};
-        const struct delivery_view v = {
-            .max_recv_sge = 2, .got = rows[i].got, .wqe = &w, .received = rows[i].received};
+        const struct delivery_view v = {.max_recv_sge = 2,
+                                        .bytes = rows[i].payload,
+                                        .got = rows[i].got,
+                                        .wqe = &w,
+                                        .received = rows[i].received};
         const struct packet p = request(OP_RC_SEND_ONLY, 0, rows[i].payload);
         struct resp_verdict d = {.act = ACT_ACCEPT};
 

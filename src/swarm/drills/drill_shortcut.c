@@ -1,0 +1,815 @@
+/* SPDX-License-Identifier: MIT */
+/* The drill of the shortcut: two labs that differ in nothing but that the machine of the second has
+ * a shortcut between its functions.  Both take the same steps, and programs must see the same in
+ * both: results of calls, completions, asynchronous events, memory, and all that the tree says of
+ * the guests and does not count frames or times.
+ *
+ * What a program may not rely on is not compared: the bytes of a buffer whose message failed, and
+ * the order in which completions of different queue pairs come.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "emu/base/assert.h"
+#include "emu/facts/enum/access.h"
+#include "emu/facts/enum/device_type.h"
+#include "emu/facts/enum/mtu.h"
+#include "emu/facts/enum/profile.h"
+#include "emu/facts/enum/qp_attr.h"
+#include "emu/facts/enum/qp_state.h"
+#include "emu/facts/enum/qp_type.h"
+#include "emu/facts/enum/send_flag.h"
+#include "emu/facts/enum/vf_state.h"
+#include "emu/facts/enum/wc_status.h"
+#include "emu/facts/enum/wr_opcode.h"
+#include "rdmalab/events.h"
+#include "rdmalab/inspect.h"
+#include "rdmalab/machine.h"
+#include "rdmalab/srq.h"
+#include "rdmalab/trace.h"
+#include "swarm/drills/kinds.h"
+#include "swarm/drills/rig.h"
+
+#define STEPS        24u
+#define LANES        2u /* the labs: without the shortcut, and with it */
+#define SIDES        2u
+#define PAIRS        2u /* of queue pairs: RC, UC */
+#define ROOM         (256u << 10)
+#define DEPTH        32u
+#define BATCH_MAX    6u
+#define PIECES       3u
+#define INLINE       128u
+#define SHARED_AT    (ROOM - SHARED_BYTES) /* buffer of all shared receives */
+#define SHARED_BYTES 20480u
+#define READ_BYTES   256u  /* at most, of ends with different MTUs: one response */
+#define VALUES       4096u /* of the tree below one guest */
+#define CQ_ENTRIES   256u
+#define DISTANT      (ROOM + 4096u) /* from the start of the memory of a guest: behind its end */
+
+/* Ways in which a request can be wrong. */
+enum wrong {
+    WRONG_NONE,
+    WRONG_LKEY, /* no such key */
+    WRONG_RKEY,
+    WRONG_RIGHT,   /* the region of the peer allows no remote access */
+    WRONG_RANGE,   /* behind the region of the peer */
+    WRONG_LOCAL,   /* behind the own region */
+    WRONG_RECEIVE, /* the receive is too small */
+    WRONG_NO_RECEIVE,
+    WRONG_ALIGNMENT, /* of an atomic */
+    WRONG_KINDS
+};
+
+/* A lab, and the objects of its two guests. */
+struct lane {
+    struct drill *d; /* whose lab it is */
+    rdl_host host[SIDES];
+    rdl_pd pd[SIDES];
+    rdl_cq cq[SIDES][PAIRS][2]; /* of sends, and of receives */
+    rdl_srq srq[SIDES];         /* of the queue pair of the first pair, if the drill has one */
+    struct rig_end end[SIDES][PAIRS];
+    uint64_t base[SIDES];
+    struct rdl_mr_info open[SIDES], closed[SIDES]; /* for the peer, and not */
+    bool torn;                                     /* a message of this step has failed */
+    size_t n_values;
+    struct value *values;
+};
+
+/* A value of the tree. */
+struct value {
+    char path[RDL_PATH_BYTES];
+    struct rdl_value is;
+};
+
+/* A piece of the memory of a guest. */
+struct piece {
+    unsigned side;
+    uint32_t at, bytes;
+};
+
+/* A request, in terms of both labs. */
+struct request {
+    uint32_t opcode, flags, bytes;
+    enum wrong wrong;
+    struct piece from[PIECES]; /* memory of its own side */
+    uint32_t n_from;
+    struct piece to; /* memory of the peer, or the receive */
+    uint64_t compare_add, swap;
+    bool same_word; /* of CMP_AND_SWP: the compare value is that of the memory */
+};
+
+struct twins {
+    struct drill other; /* for the lab without the shortcut */
+    struct lane lane[LANES];
+    uint32_t used[SIDES];   /* bytes of memory that this step has taken */
+    bool has_srq, is_sound; /* as in struct drawn */
+    bool is_virtio;
+    bool any_rxe; /* a side is like rxe */
+    uint32_t pair, n_wr;
+    /* Memory that may differ: of messages that failed. */
+    struct piece torn[2 * (BATCH_MAX * (PIECES + 1) + 1)];
+    uint32_t n_torn;
+    bool failed; /* a request of this step has failed */
+};
+
+/* The service of @pair: RC, and of the second UC if both devices have it. */
+static uint32_t type_of(uint32_t pair, bool is_virtio)
+{
+    return pair == 1 && is_virtio ? QPT_UC : QPT_RC;
+}
+
+/* --- Setting up ------------------------------------------------------------------------------- */
+
+static bool add_machine(struct drill *d, bool shortcut)
+{
+    const struct rdl_host_config machine = {.name = "m1", .vfs = SIDES, .shortcut = shortcut};
+    struct rdl_vf_settings set;
+    rdl_host made;
+
+    if (!drill_works(d, rdl_host_add(d->lab, &machine, &made), "a machine can be added"))
+        return false;
+    for (uint32_t i = 0; i < SIDES; i++) {
+        if (!drill_works(d, rdl_vf_get(d->lab, made, i, &set), "a function has settings"))
+            return false;
+        set.state = VF_enable;
+        if (!drill_works(d, rdl_vf_set(d->lab, made, i, &set), "a function can be set"))
+            return false;
+    }
+    return true;
+}
+
+/* What both labs have in common, drawn once. */
+struct drawn {
+    uint32_t device[SIDES], profile[SIDES];
+    struct rig_end like[SIDES][PAIRS]; /* attributes of the queue pairs */
+    bool has_srq, sig_all;
+    bool is_sound;  /* the ends of each pair fit each other, and allow all */
+    bool is_virtio; /* both devices are: they have UC and inline data */
+};
+
+static void draw_all(struct drill *d, struct drawn *w)
+{
+    static const uint32_t mtus[] = {MTU_256, MTU_1024, MTU_1024, MTU_4096};
+    const uint32_t mtu = mtus[drill_below(d, ARRAY_LEN(mtus))];
+    uint32_t gid_index;
+
+    w->has_srq = drill_one_in(d, 3);
+    w->sig_all = drill_one_in(d, 4);
+    w->is_sound = !drill_one_in(d, 3);
+    w->is_virtio = true;
+    gid_index = drill_below(d, 2);
+    for (unsigned side = 0; side < SIDES; side++) {
+        w->device[side] = drill_device(d, side);
+        w->is_virtio &= w->device[side] == DEVICE_virtio;
+        w->profile[side] = drill_one_in(d, 3) ? rig_draw_rxe(d) : (uint32_t)PROFILE_iba;
+        for (unsigned p = 0; p < PAIRS; p++) {
+            struct rig_end *e = &w->like[side][p];
+
+            e->sq_psn = drill_one_in(d, 3) ? 0xffffffu - drill_below(d, 8) : drill_below(d, 5000);
+            e->access = ACC_LOCAL_WRITE | (drill_one_in(d, 8) && !w->is_sound ? 0 : rig_rights);
+            e->timeout = 8 + drill_below(d, 4);
+            e->retry_cnt = drill_below(d, 3);
+            e->path_mtu = w->is_sound ? mtu : mtus[drill_below(d, ARRAY_LEN(mtus))];
+            e->min_rnr_timer = 1 + drill_below(d, 6);
+            e->max_rd_atomic = 1 + drill_below(d, 4);
+            e->max_dest_rd_atomic = 4;
+            e->gid_index = gid_index;
+        }
+    }
+}
+
+static bool add_memory(struct lane *l, unsigned side)
+{
+    struct drill *d = l->d;
+    rdl_mr mr;
+
+    return drill_is_done(d, l->host[side], rdl_alloc_pd(d->lab, l->host[side], NULL, &l->pd[side]),
+                         "a domain can be had") &&
+           drill_works(d, rdl_mem_alloc(d->lab, l->host[side], ROOM, &l->base[side]),
+                       "memory can be had") &&
+           drill_is_done(
+               d, l->host[side],
+               rdl_reg_mr(d->lab, l->pd[side], l->base[side], ROOM, rig_rights, NULL, &mr),
+               "memory can be registered") &&
+           drill_works(d, rdl_mr_info(d->lab, mr, &l->open[side]), "a region has a key") &&
+           drill_is_done(
+               d, l->host[side],
+               rdl_reg_mr(d->lab, l->pd[side], l->base[side], ROOM, ACC_LOCAL_WRITE, NULL, &mr),
+               "memory can be registered") &&
+           drill_works(d, rdl_mr_info(d->lab, mr, &l->closed[side]), "a region has a key");
+}
+
+static bool add_queues(struct lane *l, unsigned side, const struct drawn *w)
+{
+    const struct rdl_srq_attr srq = {.max_wr = DEPTH, .max_sge = 2};
+    struct drill *d = l->d;
+
+    if (w->has_srq && !drill_is_done(d, l->host[side],
+                                     rdl_create_srq(d->lab, l->pd[side], &srq, NULL, &l->srq[side]),
+                                     "a shared queue can be created"))
+        return false;
+    for (unsigned p = 0; p < PAIRS; p++) {
+        struct rdl_qp_config c = {.pd = l->pd[side],
+                                  .type = type_of(p, w->is_virtio),
+                                  .max_send_wr = DEPTH,
+                                  .max_recv_wr = DEPTH,
+                                  .max_inline_data = w->is_virtio ? INLINE : 0,
+                                  .sq_sig_all = w->sig_all};
+
+        for (unsigned q = 0; q < 2; q++) {
+            if (!drill_is_done(
+                    d, l->host[side],
+                    rdl_create_cq(d->lab, l->host[side], CQ_ENTRIES, NULL, &l->cq[side][p][q]),
+                    "a CQ can be created"))
+                return false;
+        }
+        c.send_cq = l->cq[side][p][0];
+        c.recv_cq = l->cq[side][p][1];
+        if (w->has_srq && p == 0)
+            c.srq = l->srq[side];
+        l->end[side][p] = w->like[side][p];
+        l->end[side][p].number = side;
+        l->end[side][p].host = l->host[side];
+        snprintf(l->end[side][p].name, RDL_NAME_BYTES, "q%u", p);
+        if (!rig_add_qp(d, &l->end[side][p], &c))
+            return false;
+    }
+    return true;
+}
+
+static bool connect(struct lane *l, uint32_t pair, bool is_virtio)
+{
+    const uint32_t type = type_of(pair, is_virtio);
+
+    return rig_raise(l->d, &l->end[0][pair], &l->end[1][pair], type) &&
+           rig_raise(l->d, &l->end[1][pair], &l->end[0][pair], type);
+}
+
+static bool build(struct lane *l, const struct drawn *w, bool shortcut)
+{
+    static const char *const names[SIDES] = {"h1", "h2"};
+    struct drill *d = l->d;
+
+    if (!add_machine(d, shortcut))
+        return false;
+    for (unsigned side = 0; side < SIDES; side++) {
+        const struct rdl_host_config host = {.name = names[side],
+                                             .on = "m1",
+                                             .vf = side,
+                                             .device = w->device[side],
+                                             .profile = w->profile[side]};
+
+        if (!drill_works(d, rdl_host_add(d->lab, &host, &l->host[side]), "a guest can be added") ||
+            !add_memory(l, side) || !add_queues(l, side, w))
+            return false;
+    }
+    return connect(l, 0, w->is_virtio) && connect(l, 1, w->is_virtio);
+}
+
+/* Fills the memory of both labs with the same bytes. */
+static bool fill(struct drill *d, struct twins *t)
+{
+    uint8_t *bytes = malloc(ROOM);
+    bool ok = bytes != NULL;
+
+    for (uint32_t i = 0; bytes && i < ROOM; i++)
+        bytes[i] = (uint8_t)drill_below(d, 256);
+    for (unsigned side = 0; side < SIDES && ok; side++) {
+        for (unsigned i = 0; i < LANES && ok; i++)
+            ok = drill_works(d,
+                             rdl_mem_write(t->lane[i].d->lab, t->lane[i].host[side],
+                                           t->lane[i].base[side], bytes, ROOM),
+                             "memory can be written");
+    }
+    free(bytes);
+    return ok;
+}
+
+static void set_up(struct drill *d)
+{
+    const struct rdl_lab_config config = {.seed = d->seed, .check_invariants = true};
+    struct twins *t = d->own;
+    struct drawn w = {0};
+
+    draw_all(d, &w);
+    t->has_srq = w.has_srq;
+    t->is_sound = w.is_sound;
+    t->is_virtio = w.is_virtio;
+    t->any_rxe = rig_is_rxe(w.profile[0]) || rig_is_rxe(w.profile[1]);
+    t->other = (struct drill){.kind = d->kind, .seed = d->seed};
+    t->lane[0].d = &t->other;
+    t->lane[1].d = d;
+    d->n_unsaid++; /* a script has one lab */
+    if (!drill_works(d, rdl_lab_new(&config, &t->other.lab), "a lab can be made") ||
+        !drill_works(d, rdl_record(t->other.lab, 64, 4096), "events can be recorded"))
+        return;
+    for (unsigned i = 0; i < LANES; i++) {
+        t->lane[i].values = malloc(VALUES * sizeof(*t->lane[i].values));
+        if (!drill_expect(d, t->lane[i].values != NULL, "there is memory", "none") ||
+            !build(&t->lane[i], &w, i == 1))
+            break;
+    }
+    if (t->other.wrong)
+        drill_expect(d, false, t->other.wrong, "%s", t->other.have);
+    if (!d->wrong)
+        (void)fill(d, t);
+}
+
+static void done(struct drill *d)
+{
+    struct twins *t = d->own;
+
+    for (unsigned i = 0; i < LANES; i++)
+        free(t->lane[i].values);
+    rdl_lab_free(t->other.lab);
+}
+
+/* --- Drawing requests ------------------------------------------------------------------------- */
+
+/* Returns true if the pair of this step has shared receives. */
+static bool is_shared(const struct twins *t)
+{
+    return t->has_srq && t->pair == 0;
+}
+
+static struct piece take_piece(struct drill *d, unsigned side, uint32_t bytes, uint32_t align)
+{
+    struct twins *t = d->own;
+    const uint32_t at = (t->used[side] + drill_below(d, 40) + align - 1) / align * align;
+
+    t->used[side] = at + bytes;
+    RDL_ASSERT(t->used[side] <= SHARED_AT);
+    return (struct piece){side, at, bytes};
+}
+
+static bool fetches(const struct request *q)
+{
+    return q->opcode == WR_RDMA_READ || q->opcode == WR_ATOMIC_FETCH_AND_ADD ||
+           q->opcode == WR_ATOMIC_CMP_AND_SWP;
+}
+
+static bool is_atomic(const struct request *q)
+{
+    return fetches(q) && q->opcode != WR_RDMA_READ;
+}
+
+static bool takes_receive(const struct request *q)
+{
+    return q->opcode == WR_SEND || q->opcode == WR_SEND_WITH_IMM ||
+           q->opcode == WR_RDMA_WRITE_WITH_IMM;
+}
+
+static bool is_send(const struct request *q)
+{
+    return q->opcode == WR_SEND || q->opcode == WR_SEND_WITH_IMM;
+}
+
+static uint32_t draw_opcode(struct drill *d, uint32_t type)
+{
+    static const uint32_t rc[] = {
+        WR_SEND,      WR_SEND_WITH_IMM,        WR_RDMA_WRITE,        WR_RDMA_WRITE_WITH_IMM,
+        WR_RDMA_READ, WR_ATOMIC_FETCH_AND_ADD, WR_ATOMIC_CMP_AND_SWP};
+
+    return rc[drill_below(d, type == QPT_RC ? ARRAY_LEN(rc) : 4)];
+}
+
+static uint32_t draw_bytes(struct drill *d, uint32_t mtu)
+{
+    const uint32_t edges[] = {0, 1, 4, mtu - 1, mtu, mtu + 1, 2 * mtu, 4 * mtu + 1};
+
+    return drill_one_in(d, 2) ? edges[drill_below(d, ARRAY_LEN(edges))] : drill_below(d, 3000);
+}
+
+/* Returns true if @q can be wrong in this way. */
+static bool may_be(const struct request *q, bool is_shared, enum wrong wrong)
+{
+    const bool is_remote = !is_send(q);
+
+    switch (wrong) {
+    case WRONG_LKEY:
+    case WRONG_LOCAL:
+        return q->bytes > 0 && !(q->flags & SF_INLINE);
+    case WRONG_RKEY:
+    case WRONG_RIGHT:
+    case WRONG_RANGE:
+        return is_remote && q->bytes > 0;
+    case WRONG_RECEIVE:
+        return is_send(q) && q->bytes > 0 && !is_shared;
+    case WRONG_NO_RECEIVE:
+        return takes_receive(q);
+    case WRONG_ALIGNMENT:
+        return is_atomic(q);
+    default:
+        return false;
+    }
+}
+
+static void draw_request(struct drill *d, unsigned side, bool may_be_wrong, struct request *q)
+{
+    struct twins *t = d->own;
+    const uint32_t mtu = mtu_bytes(t->lane[0].end[side][t->pair].path_mtu);
+    uint32_t left;
+    enum wrong wrong;
+
+    *q = (struct request){.opcode = draw_opcode(d, type_of(t->pair, t->is_virtio))};
+    q->bytes = is_atomic(q) ? 8 : draw_bytes(d, mtu);
+    if (q->opcode == WR_RDMA_READ && !t->is_sound && q->bytes > READ_BYTES)
+        q->bytes = READ_BYTES;
+    q->flags = drill_one_in(d, 4) ? 0 : SF_SIGNALED;
+    if (takes_receive(q) && drill_one_in(d, 3))
+        q->flags |= SF_SOLICITED;
+    if (type_of(t->pair, t->is_virtio) == QPT_RC && drill_one_in(d, 6))
+        q->flags |= SF_FENCE;
+    if (t->is_virtio && !fetches(q) && q->bytes <= INLINE && drill_one_in(d, 2))
+        q->flags |= SF_INLINE;
+    wrong = (enum wrong)(1 + drill_below(d, WRONG_KINDS - 1));
+    if (may_be_wrong && may_be(q, is_shared(t), wrong))
+        q->wrong = wrong;
+    q->n_from = q->flags & SF_INLINE || is_atomic(q) ? 1 : 1 + drill_below(d, PIECES);
+    left = q->bytes;
+    for (uint32_t i = 0; i < q->n_from; i++) {
+        const uint32_t n = i + 1 == q->n_from ? left : drill_below(d, left + 1);
+
+        q->from[i] = take_piece(d, side, n, 1);
+        left -= n;
+    }
+    q->to = take_piece(d, !side, q->bytes, is_atomic(q) ? 8 : 1);
+    q->compare_add = drill_below(d, 1000);
+    q->swap = drill_below(d, 1000);
+    q->same_word = drill_one_in(d, 2);
+}
+
+/* --- Posting ---------------------------------------------------------------------------------- */
+
+/* The bytes of a receive for @q: sometimes more than needed. */
+static uint32_t receive_bytes(const struct request *q)
+{
+    if (q->wrong == WRONG_RECEIVE)
+        return q->bytes - 1;
+    return q->opcode == WR_RDMA_WRITE_WITH_IMM ? 0 : q->bytes;
+}
+
+static enum rdl_status post_receive(const struct lane *l, const struct twins *t, unsigned side,
+                                    const struct request *q)
+{
+    const uint32_t bytes = is_shared(t) ? SHARED_BYTES : receive_bytes(q), head = bytes / 3;
+    const uint64_t at = l->base[side] + (is_shared(t) ? SHARED_AT : q->to.at);
+    const struct rdl_sge sge[] = {{at, head, l->open[side].lkey},
+                                  {at + head, bytes - head, l->closed[side].lkey}};
+    const struct rdl_recv_wr wr = {.wr_id = t->n_wr, .sge = sge, .n_sge = bytes > 0 ? 2 : 0};
+
+    if (is_shared(t))
+        return rdl_post_srq_recv(l->d->lab, l->srq[side], &wr, false);
+    return rdl_post_recv(l->d->lab, l->end[side][t->pair].qp, &wr, false);
+}
+
+static enum rdl_status post_send(const struct lane *l, const struct twins *t, unsigned side,
+                                 const struct request *q)
+{
+    const unsigned peer = !side;
+    uint8_t data[INLINE];
+    struct rdl_sge sge[PIECES];
+    struct rdl_send_wr wr = {.wr_id = t->n_wr,
+                             .opcode = q->opcode,
+                             .flags = q->flags,
+                             .imm = {1, 2, 3, (uint8_t)t->n_wr},
+                             .sge = sge,
+                             .n_sge = q->n_from,
+                             .remote_addr = l->base[peer] + q->to.at,
+                             .rkey = l->open[peer].rkey,
+                             .compare_add = q->compare_add,
+                             .swap = q->swap};
+
+    for (uint32_t i = 0; i < q->n_from; i++) {
+        sge[i] =
+            (struct rdl_sge){l->base[side] + q->from[i].at, q->from[i].bytes, l->open[side].lkey};
+        if (q->wrong == WRONG_LKEY)
+            sge[i].lkey ^= 0x5a;
+        if (q->wrong == WRONG_LOCAL)
+            sge[i].addr += DISTANT;
+    }
+    if (q->flags & SF_INLINE) {
+        wr.n_sge = 0;
+        wr.inline_data = data;
+        wr.inline_bytes = q->bytes;
+        if (rdl_mem_read(l->d->lab, l->host[side], sge[0].addr, data, q->bytes) != RDL_OK)
+            return RDL_ERR_FAULT;
+    }
+    if (q->opcode == WR_ATOMIC_CMP_AND_SWP && q->same_word)
+        (void)!rdl_mem_read(l->d->lab, l->host[peer], wr.remote_addr, &wr.compare_add, 8);
+    if (q->wrong == WRONG_RKEY)
+        wr.rkey ^= 0x5a;
+    if (q->wrong == WRONG_RIGHT)
+        wr.rkey = l->closed[peer].rkey;
+    if (q->wrong == WRONG_RANGE)
+        wr.remote_addr += DISTANT;
+    if (q->wrong == WRONG_ALIGNMENT)
+        wr.remote_addr += 1;
+    return rdl_post_send(l->d->lab, l->end[side][t->pair].qp, &wr, false);
+}
+
+static bool same_status(struct drill *d, const enum rdl_status st[LANES], const char *what)
+{
+    return drill_expect(d, st[0] == st[1], what, "%s, and by the shortcut %s",
+                        rdl_status_name(st[0]), rdl_status_name(st[1]));
+}
+
+static void tear(struct twins *t, const struct piece *p)
+{
+    if (p->bytes > 0)
+        t->torn[t->n_torn++] = *p;
+}
+
+/* Posts @n requests of @side in both labs, and the receives for them at its peer. */
+static bool post(struct drill *d, unsigned side, const struct request *q, uint32_t n)
+{
+    struct twins *t = d->own;
+    enum rdl_status st[LANES];
+
+    for (uint32_t i = 0; i < n; i++) {
+        if (!takes_receive(&q[i]) || q[i].wrong == WRONG_NO_RECEIVE)
+            continue;
+        t->n_wr++;
+        for (unsigned k = 0; k < LANES; k++)
+            st[k] = post_receive(&t->lane[k], t, !side, &q[i]);
+        if (!same_status(d, st, "a receive is posted in both labs or in none"))
+            return false;
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        t->n_wr++;
+        for (unsigned k = 0; k < LANES; k++)
+            st[k] = post_send(&t->lane[k], t, side, &q[i]);
+        if (!same_status(d, st, "a request is posted in both labs or in none"))
+            return false;
+    }
+    return true;
+}
+
+/* --- Comparing -------------------------------------------------------------------------------- */
+
+static bool same_completion(struct drill *d, const struct rdl_wc *a, const struct rdl_wc *b)
+{
+    return drill_expect(
+        d,
+        a->wr_id == b->wr_id && a->status == b->status && a->byte_len == b->byte_len &&
+            a->qp_num == b->qp_num && a->wc_flags == b->wc_flags && a->sl == b->sl &&
+            (a->status != WCS_SUCCESS || a->opcode == b->opcode) &&
+            a->vendor_err == b->vendor_err && memcmp(a->imm, b->imm, sizeof(a->imm)) == 0,
+        "a program sees the same completions with the shortcut and without",
+        "wr_id %" PRIu64 " %s, %u bytes, by the shortcut wr_id %" PRIu64 " %s, %u bytes", a->wr_id,
+        enum_name(&enum_wc_status, a->status), a->byte_len, b->wr_id,
+        enum_name(&enum_wc_status, b->status), b->byte_len);
+}
+
+/* Polls queue @q, of sends or of receives, of @side in both labs. */
+static bool same_queue(struct drill *d, unsigned side, unsigned q)
+{
+    struct twins *t = d->own;
+    struct rdl_wc wc[LANES][2 * DEPTH];
+    size_t n[LANES];
+
+    for (unsigned k = 0; k < LANES; k++) {
+        if (!drill_works(d,
+                         rdl_poll_cq(t->lane[k].d->lab, t->lane[k].cq[side][t->pair][q],
+                                     ARRAY_LEN(wc[k]), wc[k], &n[k]),
+                         "a queue can be polled"))
+            return false;
+    }
+    if (!drill_expect(d, n[0] == n[1], "there are as many completions in both labs",
+                      "%zu, by the shortcut %zu", n[0], n[1]))
+        return false;
+    for (size_t i = 0; i < n[0]; i++) {
+        t->failed |= wc[0][i].status != WCS_SUCCESS;
+        if (!same_completion(d, &wc[0][i], &wc[1][i]))
+            return false;
+    }
+    return true;
+}
+
+static bool same_completions(struct drill *d)
+{
+    return same_queue(d, 0, 0) && same_queue(d, 0, 1) && same_queue(d, 1, 0) && same_queue(d, 1, 1);
+}
+
+static bool same_events(struct drill *d, unsigned side)
+{
+    struct twins *t = d->own;
+    struct rdl_async_event e[LANES];
+    size_t n[LANES];
+
+    do {
+        for (unsigned k = 0; k < LANES; k++) {
+            struct rdl_lab *lab = t->lane[k].d->lab;
+
+            if (!drill_works(d, rdl_get_async_event(lab, t->lane[k].host[side], &e[k], &n[k]),
+                             "events can be taken") ||
+                (n[k] > 0 &&
+                 !drill_works(d, rdl_ack_async_event(lab, &e[k]), "an event can be acknowledged")))
+                return false;
+        }
+        if (!drill_expect(d, n[0] == n[1] && (n[0] == 0 || e[0].type == e[1].type),
+                          "a program gets the same asynchronous events in both labs",
+                          "%zu of type %u, by the shortcut %zu of type %u", n[0],
+                          n[0] ? e[0].type : 0, n[1], n[1] ? e[1].type : 0))
+            return false;
+    } while (n[0] > 0);
+    return true;
+}
+
+/* Makes the torn memory of the second lab like that of the first. */
+static bool mend(struct drill *d)
+{
+    struct twins *t = d->own;
+    const struct lane *a = &t->lane[0], *b = &t->lane[1];
+    uint8_t *bytes = malloc(ROOM);
+    bool ok = bytes != NULL;
+
+    for (uint32_t i = 0; i < t->n_torn && ok; i++) {
+        const struct piece *p = &t->torn[i];
+
+        ok = drill_works(d,
+                         rdl_mem_read(a->d->lab, a->host[p->side], a->base[p->side] + p->at, bytes,
+                                      p->bytes),
+                         "memory can be read") &&
+             drill_works(d,
+                         rdl_mem_write(b->d->lab, b->host[p->side], b->base[p->side] + p->at, bytes,
+                                       p->bytes),
+                         "memory can be written");
+    }
+    free(bytes);
+    return ok;
+}
+
+static bool same_memory(struct drill *d, unsigned side)
+{
+    struct twins *t = d->own;
+    uint8_t *bytes = malloc((size_t)LANES * ROOM);
+    bool ok = bytes != NULL;
+    uint32_t at = 0;
+
+    for (unsigned k = 0; k < LANES && ok; k++)
+        ok = drill_works(d,
+                         rdl_mem_read(t->lane[k].d->lab, t->lane[k].host[side],
+                                      t->lane[k].base[side], bytes + (size_t)k * ROOM, ROOM),
+                         "memory can be read");
+    while (ok && at < ROOM && bytes[at] == bytes[ROOM + at])
+        at++;
+    ok = ok && drill_expect(d, at == ROOM, "memory is the same in both labs",
+                            "byte %u of h%u is 0x%02x, by the shortcut 0x%02x", at, side + 1,
+                            bytes[at % ROOM], bytes[(ROOM + at) % (2 * ROOM)]);
+    free(bytes);
+    return ok;
+}
+
+/* --- The tree --------------------------------------------------------------------------------- */
+
+/* Values that the shortcut changes, by a part of their path. */
+static const char *const differs[] = {
+    ".port.sent_",  ".port.rcvd_",      ".port.taken_frames",
+    ".port.copied", ".port.drops",      /* of frames that come when it is too late */
+    ".sent_pkts",                       /* one acknowledge can stand for several */
+    ".rcvd_pkts",   ".out_of_sequence", /* counts what comes behind a refused packet */
+};
+
+/* Values that are the same unless a message has failed, of which frames may have brought a part. */
+static const char *const differs_torn[] = {"_psn"};
+
+static bool is_among(const char *path, const char *const *parts, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (strstr(path, parts[i]))
+            return true;
+    }
+    return false;
+}
+
+static bool is_compared(const char *path, const struct rdl_value *v, bool torn)
+{
+    if (v->type == RDL_TIME || v->type == RDL_NODE)
+        return false;
+    return !is_among(path, differs, ARRAY_LEN(differs)) &&
+           !(torn && is_among(path, differs_torn, ARRAY_LEN(differs_torn)));
+}
+
+static void keep_value(void *ctx, const char *path, const struct rdl_value *v)
+{
+    struct lane *l = ctx;
+
+    if (!is_compared(path, v, l->torn) || l->n_values == VALUES)
+        return;
+    snprintf(l->values[l->n_values].path, RDL_PATH_BYTES, "%s", path);
+    l->values[l->n_values++].is = *v;
+}
+
+static bool same_tree(struct drill *d, unsigned side)
+{
+    static const char *const names[SIDES] = {"h1", "h2"};
+    struct twins *t = d->own;
+    size_t at;
+
+    for (unsigned k = 0; k < LANES; k++) {
+        t->lane[k].n_values = 0;
+        t->lane[k].torn = t->n_torn > 0;
+        if (!drill_works(
+                d, rdl_inspect_below(t->lane[k].d->lab, names[side], keep_value, &t->lane[k], &at),
+                "a guest can be looked at"))
+            return false;
+    }
+    if (!drill_expect(d, t->lane[0].n_values == t->lane[1].n_values,
+                      "the tree has the same values in both labs", "%zu, by the shortcut %zu",
+                      t->lane[0].n_values, t->lane[1].n_values))
+        return false;
+    for (size_t i = 0; i < t->lane[0].n_values; i++) {
+        const struct value *a = &t->lane[0].values[i], *b = &t->lane[1].values[i];
+
+        if (!drill_expect(d,
+                          strcmp(a->path, b->path) == 0 && a->is.number == b->is.number &&
+                              strcmp(a->is.text, b->is.text) == 0,
+                          "the tree says the same of a guest in both labs",
+                          "%s is %" PRIu64 " %s, by the shortcut %" PRIu64 " %s", a->path,
+                          a->is.number, a->is.text, b->is.number, b->is.text))
+            return false;
+    }
+    return true;
+}
+
+/* --- Steps ------------------------------------------------------------------------------------ */
+
+/* Resets the queue pairs of the step in both labs and connects them again, after a failure. */
+static bool revive(struct drill *d)
+{
+    struct twins *t = d->own;
+    struct rdl_qp_attr reset = {0};
+
+    for (unsigned k = 0; k < LANES; k++) {
+        struct lane *l = &t->lane[k];
+
+        for (unsigned side = 0; side < SIDES; side++) {
+            if (!rig_modify(l->d, &l->end[side][t->pair], &reset, QPS_RESET, 0))
+                return drill_expect(d, false, "a queue pair can be reset", "h%u", side + 1);
+        }
+        if (!connect(l, t->pair, t->is_virtio))
+            return drill_expect(d, false, "a queue pair can be connected again", "in lab %u", k);
+    }
+    return true;
+}
+
+static void take(struct drill *d)
+{
+    struct twins *t = d->own;
+    struct request q[SIDES][BATCH_MAX];
+    uint32_t n[SIDES];
+    const unsigned first = drill_below(d, SIDES);
+    const bool may_be_wrong = drill_one_in(d, 2);
+    bool is_wrong = !t->is_sound;
+
+    t->pair = drill_below(d, PAIRS);
+    t->used[0] = t->used[1] = 0;
+    t->n_torn = 0;
+    t->failed = false;
+    /* With ends that do not fit, and of a wrong request of a host like rxe, requests that are on
+     * their way fail or not as a matter of time.
+     */
+    n[first] = t->is_sound && !(may_be_wrong && t->any_rxe) ? 1 + drill_below(d, BATCH_MAX) : 1;
+    /* When one side fails, it is a matter of time which requests of the other come through. */
+    n[!first] = may_be_wrong || !t->is_sound ? 0 : drill_below(d, BATCH_MAX + 1);
+    for (unsigned side = 0; side < SIDES; side++) {
+        for (uint32_t i = 0; i < n[side]; i++) {
+            draw_request(d, side, may_be_wrong && i + 1 == n[side], &q[side][i]);
+            is_wrong |= q[side][i].wrong != WRONG_NONE;
+        }
+    }
+    if (!post(d, first, q[first], n[first]) || !post(d, !first, q[!first], n[!first]))
+        return;
+    for (unsigned k = 0; k < LANES; k++) {
+        if (!drill_settle(t->lane[k].d)) {
+            drill_expect(d, false, "both labs come to rest", "lab %u: %s", k, t->lane[k].d->have);
+            return;
+        }
+    }
+    if (!same_completions(d) || !same_events(d, 0) || !same_events(d, 1))
+        return;
+    for (unsigned side = 0; side < SIDES && (is_wrong || t->failed); side++) {
+        for (uint32_t i = 0; i < n[side]; i++) {
+            tear(t, &q[side][i].to);
+            for (uint32_t k = 0; k < q[side][i].n_from; k++)
+                tear(t, &q[side][i].from[k]);
+        }
+        if (is_shared(t))
+            tear(t, &(struct piece){!side, SHARED_AT, SHARED_BYTES});
+    }
+    if (!mend(d) || !same_memory(d, 0) || !same_memory(d, 1) || !same_tree(d, 0) ||
+        !same_tree(d, 1))
+        return;
+    if ((is_wrong || t->failed) && revive(d))
+        (void)same_completions(d);
+}
+
+const struct drill_kind drill_of_shortcut = {.name = "shortcut",
+                                             .bytes = sizeof(struct twins),
+                                             .steps = STEPS,
+                                             .set_up = set_up,
+                                             .take = take,
+                                             .done = done,
+                                             .any_device = true};
