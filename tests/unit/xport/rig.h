@@ -15,6 +15,7 @@
 #include "emu/facts/enum/wr_opcode.h"
 #include "emu/hca/mr.h"
 #include "emu/trace/kind.h"
+#include "emu/xport/whole.h"
 #include "emu/xport/xport_qp.h"
 
 #define RIG_RING    1024u
@@ -85,6 +86,7 @@ struct rig_rule {
 struct rig_frame {
     uint8_t bytes[XPORT_FRAME_BYTES];
     uint32_t len;
+    struct whole *whole; /* in place of @bytes: a message that goes whole */
     ev_id tx;
 };
 
@@ -117,6 +119,7 @@ struct rig {
     uint32_t n_rules;
     struct prng chance;
     uint32_t loss, copy, delay; /* per mille */
+    uint32_t shortcut;          /* per mille of times that there is a shortcut to the peer */
     uint32_t copy_ns;           /* additional delay of a copy */
     struct ev *events;
     uint32_t n_events;
