@@ -8,7 +8,7 @@
 
 #include "rdmalab/status.h"
 
-/* Where the two hosts are: at the ends of a cable, or guests of one machine. */
+/* Places of the two hosts: at the ends of a cable, or guests of one machine. */
 enum bench_place { BENCH_CABLE, BENCH_MACHINE, BENCH_SHORTCUT };
 
 /* The operation to measure: h1 posts batches of @depth messages, at most BENCH_DEPTH_MAX. */

@@ -21,7 +21,7 @@
 
 static struct happened happened(const struct rdl_lab *lab, const struct ev *e)
 {
-    const bool sends = e->kind == EV_tx || e->kind == EV_eth_tx;
+    const bool sends = event_has_frame(e);
     struct happened ret = {.id = e->id};
     struct trace_hash h = TRACE_HASH_START;
     size_t n = 0;

@@ -305,7 +305,7 @@ static const struct ev *find_last_tx(const struct past *p)
     for (size_t i = p->n; i > 0; i--) {
         const struct ev *e = past_at(p, i - 1);
 
-        if (e->kind == EV_tx)
+        if (e->kind == EV_tx && event_has_frame(e))
             return e;
     }
     return NULL;

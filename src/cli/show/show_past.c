@@ -20,13 +20,17 @@ static void refuse_packet(struct showing *s, const char *word, ev_id id)
     struct text t = text_on(why, sizeof(why));
     struct text remedy = text_on(s->err->remedy, sizeof(s->err->remedy));
     const uint64_t frames = id ? 0 : past_frames_forgotten(&s->past);
+    const struct ev *e = id ? past_find(&s->past, id) : NULL;
 
     if (frames) {
         past_add_frames_forgotten(&t, &s->past, frames);
     } else if (!id) {
         text_add(&t, s->past.forgotten || s->past.gap_from ? "no frame is recorded (any more)"
                                                            : "no frame has been sent yet");
-    } else if (past_find(&s->past, id)) {
+    } else if (e && past_is_copied(e)) {
+        text_addf(&t, "%s is of a message that took the shortcut: it was in no frame", word);
+        text_addf(&remedy, "\"explain shortcut\" says more");
+    } else if (e) {
         past_add_frames_forgotten(&t, &s->past, 1);
     } else {
         past_add_not_there(&t, &s->past, id);

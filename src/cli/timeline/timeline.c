@@ -129,7 +129,7 @@ static uint32_t put_frame(struct timeline *t, ev_id id)
     const uint8_t *bytes = id ? past_frame(t->past, id, &n) : NULL;
     const struct ev *e = id && !bytes ? past_find(t->past, id) : NULL;
 
-    t->n_without += e && e->kind == EV_tx;
+    t->n_without += e && e->kind == EV_tx && event_has_frame(e);
     return bytes ? timeline_frame_put(&t->frames, bytes, n) : LADDER_NONE;
 }
 

@@ -98,6 +98,11 @@ void past_add_absence(struct text *t, const struct past *p, ev_id id)
     }
 }
 
+bool past_is_copied(const struct ev *e)
+{
+    return (e->kind == EV_tx && e->u.tx.copied) || (e->kind == EV_rx && e->u.rx.copied);
+}
+
 uint64_t past_frames_forgotten(const struct past *p)
 {
     uint64_t n = 0;

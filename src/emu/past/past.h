@@ -77,6 +77,9 @@ void past_add_not_there(struct text *t, const struct past *p, ev_id id);
  */
 void past_add_absence(struct text *t, const struct past *p, ev_id id);
 
+/* Returns true if @e is of a message that took a shortcut, and so was in no frame. */
+bool past_is_copied(const struct ev *e);
+
 /* Returns the number of recorded tx and eth_tx events whose frame bytes were discarded. */
 uint64_t past_frames_forgotten(const struct past *p);
 

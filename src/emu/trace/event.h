@@ -39,10 +39,10 @@ struct ev {
     } u;
 };
 
-/* Returns true if the record stores a frame for @e. */
+/* Returns true if the record stores a frame for @e: a message that took a shortcut has none. */
 static inline bool event_has_frame(const struct ev *e)
 {
-    return e->kind == EV_tx || e->kind == EV_eth_tx;
+    return (e->kind == EV_tx && !e->u.tx.copied) || e->kind == EV_eth_tx;
 }
 
 #endif

@@ -112,14 +112,14 @@ void whole_of_headers(struct xport_qp *xqp)
 }
 
 /* A position in the payload of a message. */
-struct place {
+struct whole_at {
     const struct whole *w;
     uint32_t run;
     uint64_t at; /* offset in it, or in @w->own */
 };
 
 /* Returns the bytes at @from: *@ret_run of them, at most @most, follow each other. */
-static const uint8_t *look(const struct place *from, size_t most, size_t *ret_run)
+static const uint8_t *look(const struct whole_at *from, size_t most, size_t *ret_run)
 {
     const struct whole_run *r = &from->w->runs[from->run];
     const uint64_t gpa = r->gpa + from->at, left = r->bytes - from->at;
@@ -132,7 +132,7 @@ static const uint8_t *look(const struct place *from, size_t most, size_t *ret_ru
     return ram_look(from->w->ram, gpa, *ret_run);
 }
 
-static void advance(struct place *from, size_t bytes)
+static void advance(struct whole_at *from, size_t bytes)
 {
     from->at += bytes;
     if (!from->w->own && from->at == from->w->runs[from->run].bytes) {
@@ -144,7 +144,7 @@ static void advance(struct place *from, size_t bytes)
 void whole_copy_in(const struct qp *qp, uint64_t wr_id, const struct sge *sge, struct sge_cur *at,
                    const struct packet *p)
 {
-    struct place from = {p->whole, 0, 0};
+    struct whole_at from = {p->whole, 0, 0};
     uint32_t left = p->payload_bytes;
     struct hca *h = qp->hca;
 

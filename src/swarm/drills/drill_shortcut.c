@@ -48,7 +48,7 @@
 #define DISTANT      (ROOM + 4096u) /* from the start of the memory of a guest: behind its end */
 
 /* Ways in which a request can be wrong. */
-enum wrong {
+enum twin_wrong {
     WRONG_NONE,
     WRONG_LKEY, /* no such key */
     WRONG_RKEY,
@@ -62,7 +62,7 @@ enum wrong {
 };
 
 /* A lab, and the objects of its two guests. */
-struct lane {
+struct twin_lab {
     struct drill *d; /* whose lab it is */
     rdl_host host[SIDES];
     rdl_pd pd[SIDES];
@@ -73,42 +73,42 @@ struct lane {
     struct rdl_mr_info open[SIDES], closed[SIDES]; /* for the peer, and not */
     bool torn;                                     /* a message of this step has failed */
     size_t n_values;
-    struct value *values;
+    struct twin_value *values;
 };
 
 /* A value of the tree. */
-struct value {
+struct twin_value {
     char path[RDL_PATH_BYTES];
     struct rdl_value is;
 };
 
 /* A piece of the memory of a guest. */
-struct piece {
+struct twin_piece {
     unsigned side;
     uint32_t at, bytes;
 };
 
 /* A request, in terms of both labs. */
-struct request {
+struct twin_request {
     uint32_t opcode, flags, bytes;
-    enum wrong wrong;
-    struct piece from[PIECES]; /* memory of its own side */
+    enum twin_wrong wrong;
+    struct twin_piece from[PIECES]; /* memory of its own side */
     uint32_t n_from;
-    struct piece to; /* memory of the peer, or the receive */
+    struct twin_piece to; /* memory of the peer, or the receive */
     uint64_t compare_add, swap;
     bool same_word; /* of CMP_AND_SWP: the compare value is that of the memory */
 };
 
 struct twins {
     struct drill other; /* for the lab without the shortcut */
-    struct lane lane[LANES];
+    struct twin_lab lane[LANES];
     uint32_t used[SIDES];   /* bytes of memory that this step has taken */
-    bool has_srq, is_sound; /* as in struct drawn */
+    bool has_srq, is_sound; /* as in struct twin_config */
     bool is_virtio;
     bool any_rxe; /* a side is like rxe */
     uint32_t pair, n_wr;
     /* Memory that may differ: of messages that failed. */
-    struct piece torn[2 * (BATCH_MAX * (PIECES + 1) + 1)];
+    struct twin_piece torn[2 * (BATCH_MAX * (PIECES + 1) + 1)];
     uint32_t n_torn;
     bool failed; /* a request of this step has failed */
 };
@@ -139,8 +139,8 @@ static bool add_machine(struct drill *d, bool shortcut)
     return true;
 }
 
-/* What both labs have in common, drawn once. */
-struct drawn {
+/* The configuration of both labs, drawn once. */
+struct twin_config {
     uint32_t device[SIDES], profile[SIDES];
     struct rig_end like[SIDES][PAIRS]; /* attributes of the queue pairs */
     bool has_srq, sig_all;
@@ -148,7 +148,7 @@ struct drawn {
     bool is_virtio; /* both devices are: they have UC and inline data */
 };
 
-static void draw_all(struct drill *d, struct drawn *w)
+static void draw_all(struct drill *d, struct twin_config *w)
 {
     static const uint32_t mtus[] = {MTU_256, MTU_1024, MTU_1024, MTU_4096};
     const uint32_t mtu = mtus[drill_below(d, ARRAY_LEN(mtus))];
@@ -179,7 +179,7 @@ static void draw_all(struct drill *d, struct drawn *w)
     }
 }
 
-static bool add_memory(struct lane *l, unsigned side)
+static bool add_memory(struct twin_lab *l, unsigned side)
 {
     struct drill *d = l->d;
     rdl_mr mr;
@@ -200,7 +200,7 @@ static bool add_memory(struct lane *l, unsigned side)
            drill_works(d, rdl_mr_info(d->lab, mr, &l->closed[side]), "a region has a key");
 }
 
-static bool add_queues(struct lane *l, unsigned side, const struct drawn *w)
+static bool add_queues(struct twin_lab *l, unsigned side, const struct twin_config *w)
 {
     const struct rdl_srq_attr srq = {.max_wr = DEPTH, .max_sge = 2};
     struct drill *d = l->d;
@@ -238,7 +238,7 @@ static bool add_queues(struct lane *l, unsigned side, const struct drawn *w)
     return true;
 }
 
-static bool connect(struct lane *l, uint32_t pair, bool is_virtio)
+static bool connect(struct twin_lab *l, uint32_t pair, bool is_virtio)
 {
     const uint32_t type = type_of(pair, is_virtio);
 
@@ -246,7 +246,7 @@ static bool connect(struct lane *l, uint32_t pair, bool is_virtio)
            rig_raise(l->d, &l->end[1][pair], &l->end[0][pair], type);
 }
 
-static bool build(struct lane *l, const struct drawn *w, bool shortcut)
+static bool build(struct twin_lab *l, const struct twin_config *w, bool shortcut)
 {
     static const char *const names[SIDES] = {"h1", "h2"};
     struct drill *d = l->d;
@@ -290,7 +290,7 @@ static void set_up(struct drill *d)
 {
     const struct rdl_lab_config config = {.seed = d->seed, .check_invariants = true};
     struct twins *t = d->own;
-    struct drawn w = {0};
+    struct twin_config w = {0};
 
     draw_all(d, &w);
     t->has_srq = w.has_srq;
@@ -333,34 +333,34 @@ static bool is_shared(const struct twins *t)
     return t->has_srq && t->pair == 0;
 }
 
-static struct piece take_piece(struct drill *d, unsigned side, uint32_t bytes, uint32_t align)
+static struct twin_piece take_piece(struct drill *d, unsigned side, uint32_t bytes, uint32_t align)
 {
     struct twins *t = d->own;
     const uint32_t at = (t->used[side] + drill_below(d, 40) + align - 1) / align * align;
 
     t->used[side] = at + bytes;
     RDL_ASSERT(t->used[side] <= SHARED_AT);
-    return (struct piece){side, at, bytes};
+    return (struct twin_piece){side, at, bytes};
 }
 
-static bool fetches(const struct request *q)
+static bool fetches(const struct twin_request *q)
 {
     return q->opcode == WR_RDMA_READ || q->opcode == WR_ATOMIC_FETCH_AND_ADD ||
            q->opcode == WR_ATOMIC_CMP_AND_SWP;
 }
 
-static bool is_atomic(const struct request *q)
+static bool is_atomic(const struct twin_request *q)
 {
     return fetches(q) && q->opcode != WR_RDMA_READ;
 }
 
-static bool takes_receive(const struct request *q)
+static bool takes_receive(const struct twin_request *q)
 {
     return q->opcode == WR_SEND || q->opcode == WR_SEND_WITH_IMM ||
            q->opcode == WR_RDMA_WRITE_WITH_IMM;
 }
 
-static bool is_send(const struct request *q)
+static bool is_send(const struct twin_request *q)
 {
     return q->opcode == WR_SEND || q->opcode == WR_SEND_WITH_IMM;
 }
@@ -382,7 +382,7 @@ static uint32_t draw_bytes(struct drill *d, uint32_t mtu)
 }
 
 /* Returns true if @q can be wrong in this way. */
-static bool may_be(const struct request *q, bool is_shared, enum wrong wrong)
+static bool may_be(const struct twin_request *q, bool is_shared, enum twin_wrong wrong)
 {
     const bool is_remote = !is_send(q);
 
@@ -405,14 +405,14 @@ static bool may_be(const struct request *q, bool is_shared, enum wrong wrong)
     }
 }
 
-static void draw_request(struct drill *d, unsigned side, bool may_be_wrong, struct request *q)
+static void draw_request(struct drill *d, unsigned side, bool may_be_wrong, struct twin_request *q)
 {
     struct twins *t = d->own;
     const uint32_t mtu = mtu_bytes(t->lane[0].end[side][t->pair].path_mtu);
     uint32_t left;
-    enum wrong wrong;
+    enum twin_wrong wrong;
 
-    *q = (struct request){.opcode = draw_opcode(d, type_of(t->pair, t->is_virtio))};
+    *q = (struct twin_request){.opcode = draw_opcode(d, type_of(t->pair, t->is_virtio))};
     q->bytes = is_atomic(q) ? 8 : draw_bytes(d, mtu);
     if (q->opcode == WR_RDMA_READ && !t->is_sound && q->bytes > READ_BYTES)
         q->bytes = READ_BYTES;
@@ -423,7 +423,7 @@ static void draw_request(struct drill *d, unsigned side, bool may_be_wrong, stru
         q->flags |= SF_FENCE;
     if (t->is_virtio && !fetches(q) && q->bytes <= INLINE && drill_one_in(d, 2))
         q->flags |= SF_INLINE;
-    wrong = (enum wrong)(1 + drill_below(d, WRONG_KINDS - 1));
+    wrong = (enum twin_wrong)(1 + drill_below(d, WRONG_KINDS - 1));
     if (may_be_wrong && may_be(q, is_shared(t), wrong))
         q->wrong = wrong;
     q->n_from = q->flags & SF_INLINE || is_atomic(q) ? 1 : 1 + drill_below(d, PIECES);
@@ -443,15 +443,15 @@ static void draw_request(struct drill *d, unsigned side, bool may_be_wrong, stru
 /* --- Posting ---------------------------------------------------------------------------------- */
 
 /* The bytes of a receive for @q: sometimes more than needed. */
-static uint32_t receive_bytes(const struct request *q)
+static uint32_t receive_bytes(const struct twin_request *q)
 {
     if (q->wrong == WRONG_RECEIVE)
         return q->bytes - 1;
     return q->opcode == WR_RDMA_WRITE_WITH_IMM ? 0 : q->bytes;
 }
 
-static enum rdl_status post_receive(const struct lane *l, const struct twins *t, unsigned side,
-                                    const struct request *q)
+static enum rdl_status post_receive(const struct twin_lab *l, const struct twins *t, unsigned side,
+                                    const struct twin_request *q)
 {
     const uint32_t bytes = is_shared(t) ? SHARED_BYTES : receive_bytes(q), head = bytes / 3;
     const uint64_t at = l->base[side] + (is_shared(t) ? SHARED_AT : q->to.at);
@@ -464,8 +464,8 @@ static enum rdl_status post_receive(const struct lane *l, const struct twins *t,
     return rdl_post_recv(l->d->lab, l->end[side][t->pair].qp, &wr, false);
 }
 
-static enum rdl_status post_send(const struct lane *l, const struct twins *t, unsigned side,
-                                 const struct request *q)
+static enum rdl_status post_send(const struct twin_lab *l, const struct twins *t, unsigned side,
+                                 const struct twin_request *q)
 {
     const unsigned peer = !side;
     uint8_t data[INLINE];
@@ -515,14 +515,14 @@ static bool same_status(struct drill *d, const enum rdl_status st[LANES], const 
                         rdl_status_name(st[0]), rdl_status_name(st[1]));
 }
 
-static void tear(struct twins *t, const struct piece *p)
+static void tear(struct twins *t, const struct twin_piece *p)
 {
     if (p->bytes > 0)
         t->torn[t->n_torn++] = *p;
 }
 
 /* Posts @n requests of @side in both labs, and the receives for them at its peer. */
-static bool post(struct drill *d, unsigned side, const struct request *q, uint32_t n)
+static bool post(struct drill *d, unsigned side, const struct twin_request *q, uint32_t n)
 {
     struct twins *t = d->own;
     enum rdl_status st[LANES];
@@ -621,12 +621,12 @@ static bool same_events(struct drill *d, unsigned side)
 static bool mend(struct drill *d)
 {
     struct twins *t = d->own;
-    const struct lane *a = &t->lane[0], *b = &t->lane[1];
+    const struct twin_lab *a = &t->lane[0], *b = &t->lane[1];
     uint8_t *bytes = malloc(ROOM);
     bool ok = bytes != NULL;
 
     for (uint32_t i = 0; i < t->n_torn && ok; i++) {
-        const struct piece *p = &t->torn[i];
+        const struct twin_piece *p = &t->torn[i];
 
         ok = drill_works(d,
                          rdl_mem_read(a->d->lab, a->host[p->side], a->base[p->side] + p->at, bytes,
@@ -694,7 +694,7 @@ static bool is_compared(const char *path, const struct rdl_value *v, bool torn)
 
 static void keep_value(void *ctx, const char *path, const struct rdl_value *v)
 {
-    struct lane *l = ctx;
+    struct twin_lab *l = ctx;
 
     if (!is_compared(path, v, l->torn) || l->n_values == VALUES)
         return;
@@ -721,7 +721,7 @@ static bool same_tree(struct drill *d, unsigned side)
                       t->lane[0].n_values, t->lane[1].n_values))
         return false;
     for (size_t i = 0; i < t->lane[0].n_values; i++) {
-        const struct value *a = &t->lane[0].values[i], *b = &t->lane[1].values[i];
+        const struct twin_value *a = &t->lane[0].values[i], *b = &t->lane[1].values[i];
 
         if (!drill_expect(d,
                           strcmp(a->path, b->path) == 0 && a->is.number == b->is.number &&
@@ -743,7 +743,7 @@ static bool revive(struct drill *d)
     struct rdl_qp_attr reset = {0};
 
     for (unsigned k = 0; k < LANES; k++) {
-        struct lane *l = &t->lane[k];
+        struct twin_lab *l = &t->lane[k];
 
         for (unsigned side = 0; side < SIDES; side++) {
             if (!rig_modify(l->d, &l->end[side][t->pair], &reset, QPS_RESET, 0))
@@ -758,7 +758,7 @@ static bool revive(struct drill *d)
 static void take(struct drill *d)
 {
     struct twins *t = d->own;
-    struct request q[SIDES][BATCH_MAX];
+    struct twin_request q[SIDES][BATCH_MAX];
     uint32_t n[SIDES];
     const unsigned first = drill_below(d, SIDES);
     const bool may_be_wrong = drill_one_in(d, 2);
@@ -797,7 +797,7 @@ static void take(struct drill *d)
                 tear(t, &q[side][i].from[k]);
         }
         if (is_shared(t))
-            tear(t, &(struct piece){!side, SHARED_AT, SHARED_BYTES});
+            tear(t, &(struct twin_piece){!side, SHARED_AT, SHARED_BYTES});
     }
     if (!mend(d) || !same_memory(d, 0) || !same_memory(d, 1) || !same_tree(d, 0) ||
         !same_tree(d, 1))
