@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Judges the scenarios on another RDMA device than the usual one: for check_toy.py, check_pvrdma.py and check_extensions.py.
+"""Judges the scenarios on another RDMA device than the usual one, or elsewhere: for check_toy.py, check_pvrdma.py, check_extensions.py
+and check_shortcut.py.
 
 A list names the scenarios that cannot pass, and why, one a line: name, TAB, reason.  Each of them must fail: one that passes is no
 longer an exception.  A reason that ends with a name in parentheses is that of a refusal, and the failure must say it.

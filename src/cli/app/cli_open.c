@@ -115,6 +115,7 @@ struct session *open_session(struct session_config *config, const struct open_op
     shell_add_option(&again, "--fault", o->fault_text);
     shell_add_option(&again, "--device", o->device_text);
     shell_add_option(&again, "--extensions", o->extensions_text);
+    shell_add_option(&again, "--guests", o->guests_text);
     text_add(&again, o->is_virtual ? " --virtual" : "");
     allow_add(&again, &o->allow);
     shell_add_file(&again, o->file);
@@ -159,6 +160,9 @@ static int open_world(const struct source *src, const struct open_options *o)
     else if (o->extensions_text)
         fputs("rdmalab: --extensions is for scenarios: the hosts of a world have their devices\n",
               stderr);
+    else if (o->guests_text)
+        fputs("rdmalab: --guests is for scenarios: the hosts of a world are where they are\n",
+              stderr);
     else if (o->is_virtual)
         fputs("rdmalab: --virtual is for scenarios: no program can be in a world\n", stderr);
     else
@@ -180,6 +184,7 @@ int open_main(int argc, char **argv)
         {.name = "--fault", .value = &o.fault_text, .words = ""},
         {.name = "--device", .value = &o.device_text, .words = DEVICE_OPTION_WORDS},
         {.name = "--extensions", .value = &o.extensions_text, .words = ""},
+        {.name = "--guests", .value = &o.guests_text, .words = GUESTS_OPTION_WORDS},
         {.name = "--seed", .value = &o.seed_text, .words = ""}};
     struct source src = {0};
     int status = EXIT_USAGE;
@@ -193,7 +198,8 @@ int open_main(int argc, char **argv)
     if ((o.seed_text && !options_number("--seed", o.seed_text, &o.seed)) ||
         (o.fault_text && !fault_choice_read(o.fault_text, &o.choice)) ||
         !allow_read(&o.allow, &o.allowed) || !device_option_read(o.device_text, &o.devices) ||
-        !extensions_option_read(o.extensions_text, &o.devices))
+        !extensions_option_read(o.extensions_text, &o.devices) ||
+        !guests_option_read(o.guests_text, &o.devices))
         goto out;
     o.file = argv[1];
     status = load_text(o.file, &src);

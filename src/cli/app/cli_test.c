@@ -271,7 +271,8 @@ static bool read_arguments(struct test_arguments *a)
         return false;
     }
     if (!fits_mode(a) || !device_option_read(a->run.device, &a->run.devices) ||
-        !extensions_option_read(a->run.extensions, &a->run.devices))
+        !extensions_option_read(a->run.extensions, &a->run.devices) ||
+        !guests_option_read(a->run.guests, &a->run.devices))
         return false;
     if (a->jobs_text && !options_number_in("-j", a->jobs_text, 1, CREW_MAX, &a->jobs))
         return false;
@@ -311,6 +312,8 @@ static void print_usage(FILE *out)
         "  --device D        the RDMA device of hosts that name none: virtio, pvrdma, or mixed,\n"
         "                    each in turn; what a device does not have fails\n"
         "  --extensions E,.. what virtio-rdma offers of hosts that name none: all, or some\n"
+        "  --guests G        hosts are guests of one machine, and links between them nothing;\n"
+        "                    G: shortcut if the machine has one, otherwise frames\n"
         "  --twice           run each twice and compare every event\n"
         "  --strict          a scenario fails that expects nothing\n"
         "  --tag T,...       only scenarios with one of these tags\n"
@@ -392,6 +395,7 @@ int test_main(int argc, char **argv)
         {.name = "--seeds", .value = &a.seeds_text, .words = ""},
         {.name = "--device", .value = &a.run.device, .words = DEVICE_OPTION_WORDS},
         {.name = "--extensions", .value = &a.run.extensions, .words = ""},
+        {.name = "--guests", .value = &a.run.guests, .words = GUESTS_OPTION_WORDS},
         {.name = "--twice", .flag = &a.run.twice},
         {.name = "--strict", .flag = &a.run.strict},
         {.name = "--tag", .value = &a.tag, .words = ""},

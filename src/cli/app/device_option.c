@@ -15,9 +15,9 @@ bool device_option_read(const char *text, struct session_devices *ret)
         const char *word;
         struct session_devices devices;
     } rows[] = {
-        {"virtio", {DEVICE_virtio, false, 0}},
-        {"pvrdma", {DEVICE_pvrdma, false, 0}},
-        {"mixed", {DEVICE_pvrdma, true, 0}},
+        {"virtio", {.device = DEVICE_virtio}},
+        {"pvrdma", {.device = DEVICE_pvrdma}},
+        {"mixed", {.device = DEVICE_pvrdma, .mixed = true}},
     };
 
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
@@ -62,4 +62,14 @@ bool extensions_option_read(const char *text, struct session_devices *ret)
     }
     ret->extensions = set;
     return true;
+}
+
+bool guests_option_read(const char *text, struct session_devices *ret)
+{
+    ret->guests = text != NULL;
+    ret->shortcut = text && strcmp(text, "shortcut") == 0;
+    if (!text || ret->shortcut || strcmp(text, "frames") == 0)
+        return true;
+    fprintf(stderr, "rdmalab: --guests %s: there are frames, shortcut\n", SHOWN_NAME(text));
+    return false;
 }

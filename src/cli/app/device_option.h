@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The options --device and --extensions: which RDMA device hosts have that name none, and which
- * extensions of virtio-rdma it offers.
+/* The options --device, --extensions and --guests: which RDMA device hosts have that name none, which
+ * extensions of virtio-rdma it offers, and whether hosts are guests of a machine.
  */
 #ifndef CLI_APP_DEVICE_OPTION_H
 #define CLI_APP_DEVICE_OPTION_H
@@ -20,5 +20,11 @@ bool device_option_read(const char *text, struct session_devices *ret);
  * device_option_read().
  */
 bool extensions_option_read(const char *text, struct session_devices *ret);
+
+/* Reads the value @text of --guests, one of GUESTS_OPTION_WORDS; NULL: it was not given.  Prints an
+ * error and returns false if it is another.  Call it after device_option_read().
+ */
+#define GUESTS_OPTION_WORDS "frames|shortcut"
+bool guests_option_read(const char *text, struct session_devices *ret);
 
 #endif

@@ -267,7 +267,7 @@ static const struct mode modes[] = {
      MODE_FILES " json lab"},
     {"open", open_main,
      "open FILE [-c \"LINE; LINE\"]... [--seed S] [--fault HOW:PACKET] [--device D] "
-     "[--extensions E,...] [--virtual] [--prompt] [--allow ...]",
+     "[--extensions E,...] [--guests G] [--virtual] [--prompt] [--allow ...]",
      "the prompt, where it was when \"save world FILE\" wrote FILE: place in time, futures and "
      "all;\n"
      "      or where the scenario FILE fails, or ends; -c runs lines there instead",

@@ -14,7 +14,7 @@ struct open_options {
     bool is_virtual;
     const char *seed_text; /* NULL: not given, and @seed is not valid */
     uint64_t seed;
-    const char *device_text, *extensions_text; /* NULL: not given */
+    const char *device_text, *extensions_text, *guests_text; /* NULL: not given */
     struct session_devices devices;
     const char *fault_text;     /* NULL: no fault, and @choice is not valid */
     struct fault_choice choice; /* a run of the fault matrix */

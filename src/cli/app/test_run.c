@@ -203,6 +203,7 @@ void test_add_open(struct text *t, const struct test_case *c, const struct test_
     shell_add_option(t, "--fault", c->fault);
     shell_add_option(t, "--device", o->device);
     shell_add_option(t, "--extensions", o->extensions);
+    shell_add_option(t, "--guests", o->guests);
     text_add(t, may_start(o) ? " --virtual" : "");
     allow_add_set(t, o->allowed & ~PERMIT_BIT(PORTS));
 }
@@ -217,6 +218,7 @@ void test_add_again(struct text *t, const struct test_case *c, const struct test
     shell_add_option(t, "--fault", c->fault);
     shell_add_option(t, "--device", o->device);
     shell_add_option(t, "--extensions", o->extensions);
+    shell_add_option(t, "--guests", o->guests);
     text_add(t, o->twice ? " --twice" : "");
     text_add(t, o->strict ? " --strict" : "");
     allow_add_set(t, o->allowed & ~PERMIT_BIT(PORTS)); /* no test has ports */

@@ -23,6 +23,7 @@ struct test_options {
     bool timeout_given;  /* @timeout_s comes from the command line */
     const char *device;  /* value of --device; NULL: not given */
     const char *extensions; /* value of --extensions; NULL: not given */
+    const char *guests;     /* value of --guests; NULL: not given */
     struct session_devices devices;
 };
 

@@ -14,10 +14,12 @@
 #include "emu/facts/enum/mux.h"
 #include "emu/facts/enum/page_size.h"
 #include "emu/facts/enum/pool_full.h"
+#include "emu/facts/enum/vf_state.h"
 #include "emu/facts/virtio/feature.h"
 #include "emu/facts/virtio/ring_format.h"
 #include "emu/wire/addr.h"
 #include "rdmalab/control.h"
+#include "rdmalab/inspect.h"
 #include "rdmalab/machine.h"
 #include "tree/tree.h"
 
@@ -435,9 +437,45 @@ static bool add_hosts(struct session *s, const struct step *st, struct rdl_host_
     return true;
 }
 
+/* Adds a guest at the first free function from c->vf on. */
+static enum rdl_status add_somewhere(struct session *s, struct rdl_host_config *c, rdl_host *ret)
+{
+    enum rdl_status st;
+
+    while ((st = rdl_host_add(s->lab, c, ret)) == RDL_ERR_BUSY)
+        c->vf++;
+    return st;
+}
+
+/* Adds the machine of session_devices.guests.  Its functions need no cable. */
+static enum rdl_status add_session_machine(struct session *s)
+{
+    const struct rdl_host_config config = {
+        .name = SESSION_MACHINE, .vfs = RDL_VFS_MAX, .shortcut = s->config.devices.shortcut};
+    struct rdl_vf_settings set;
+    rdl_host machine;
+    enum rdl_status st = rdl_host_add(s->lab, &config, &machine);
+
+    for (uint32_t vf = 0; vf < RDL_VFS_MAX && st == RDL_OK; vf++) {
+        st = rdl_vf_get(s->lab, machine, vf, &set);
+        set.state = VF_enable;
+        if (st == RDL_OK)
+            st = rdl_vf_set(s->lab, machine, vf, &set);
+    }
+    return st;
+}
+
 static enum rdl_status add_host(struct session *s, struct rdl_host_config *c, rdl_host *ret)
 {
-    return rdl_host_add(s->lab, c, ret);
+    enum rdl_status st = RDL_OK;
+    rdl_host machine;
+
+    if (!s->config.devices.guests || c->external)
+        return rdl_host_add(s->lab, c, ret);
+    if (rdl_find_host(s->lab, SESSION_MACHINE, &machine) != RDL_OK)
+        st = add_session_machine(s);
+    c->on = SESSION_MACHINE;
+    return st == RDL_OK ? add_somewhere(s, c, ret) : st;
 }
 
 bool run_host(struct session *s, const struct step *st)
@@ -487,16 +525,6 @@ bool run_machine(struct session *s, const struct step *st)
     config.idle_vfs = config.vfs - (uint32_t)step_number_or(st, "numvfs", config.vfs);
     config.shortcut = step_number_or(st, "shortcut", 0) != 0;
     return add_hosts(s, st, &config, add_host);
-}
-
-/* Adds a guest at the first free function from c->vf on. */
-static enum rdl_status add_somewhere(struct session *s, struct rdl_host_config *c, rdl_host *ret)
-{
-    enum rdl_status st;
-
-    while ((st = rdl_host_add(s->lab, c, ret)) == RDL_ERR_BUSY)
-        c->vf++;
-    return st;
 }
 
 /* Checks that a guest that shares the port of its machine is given nothing that it cannot have. */

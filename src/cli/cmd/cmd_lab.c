@@ -99,6 +99,19 @@ static bool has_cable(struct session *s, const struct step *st, const char *para
     return diag_remedy(&s->diag, "link its machine %s", machine.text);
 }
 
+/* Returns true if the host @name is a guest only because the session makes guests of hosts: it is
+ * joined to the others already.
+ */
+static bool is_guest_of_session(const struct session *s, const char *name)
+{
+    char port[TREE_PATH_BYTES];
+    struct rdl_value machine;
+
+    return tree_is(s->lab, name, NODE_host) && tree_child(s->lab, name, CHILD_host_port, port) &&
+           tree_leaf(s->lab, port, LEAF_port_machine, &machine) &&
+           strcmp(machine.text, SESSION_MACHINE) == 0;
+}
+
 bool run_link(struct session *s, const struct step *st)
 {
     const struct scope in = session_scope(s);
@@ -125,6 +138,9 @@ bool run_link(struct session *s, const struct step *st)
         session_fail(s, step_span(st, "b", 0), "a link has two different ends");
         return diag_remedy(&s->diag, "a host reaches itself without one");
     }
+    if (s->config.devices.guests &&
+        (is_guest_of_session(s, config.a) || is_guest_of_session(s, config.b)))
+        return true;
     if (!has_cable(s, st, "a") || !has_cable(s, st, "b"))
         return false;
     status = rdl_link_add(s->lab, &config, &made);

@@ -59,7 +59,14 @@ struct session_devices {
     /* The extensions of virtio-rdma that hosts have that name none: a set of 1 << enum extension.
      */
     uint64_t extensions;
+    /* The hosts that are no guests, and have no machine, are guests of one machine, and links that
+     * would join them are left out; @shortcut: it has a shortcut.
+     */
+    bool guests, shortcut;
 };
+
+/* The machine of session_devices.guests. */
+#define SESSION_MACHINE "machine"
 
 struct session_config {
     FILE *out; /* output of the commands */
