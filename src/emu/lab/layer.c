@@ -221,8 +221,17 @@ static bool share(struct vrnic *r, uint32_t vf)
     return true;
 }
 
+/* The request of @r, which waited for a function, goes on in a tick of its own. */
+static void go_on(struct vrnic *r)
+{
+    struct lab_state *w = r->world;
+
+    if (r->has_request)
+        sim_enqueue(&w->sim, w->trace.now_ns, SIM_VRNIC, r->host->index, true);
+}
+
 /* Functions of @m that are free now go to the virtual RNICs that wait, in the order in which they
- * came.  Their requests go on in a tick of their own.
+ * came.  Others of the instance of one that gets a function share it.
  */
 static void serve(struct lab_state *w, struct host *m)
 {
@@ -231,8 +240,13 @@ static void serve(struct lab_state *w, struct host *m)
 
     while ((r = pool_next(w, m, &vf)) != NULL) {
         map(r, vf);
-        if (r->has_request)
-            sim_enqueue(&w->sim, w->trace.now_ns, SIM_VRNIC, r->host->index, true);
+        go_on(r);
+        while ((r = pool_next_partner(m, &vf)) != NULL) {
+            const bool shared = share(r, vf);
+
+            RDL_ASSERT(shared);
+            go_on(r);
+        }
     }
 }
 

@@ -94,12 +94,14 @@ bool pool_share_addresses(const struct lab_state *w, const struct host *h,
 /* pool_wait() lets @r, which has found no function, wait for one: with @request a request waits,
  * too. Returns RDL_OK or RDL_ERR_BUSY, for verbs_layer.create().  pool_leave() takes @r from the
  * queue of its machine, if it is there.  pool_next() takes the first one from the queue of @m if a
- * function is free: *@ret_vf.  Returns NULL if none waits.  pool_wait_ends() is the handler of
+ * function is free: *@ret_vf.  Returns NULL if none waits.  pool_next_partner() takes the first one
+ * that can share a function with another one of its instance.  pool_wait_ends() is the handler of
  * SIM_VRNIC.
  */
 enum rdl_status pool_wait(struct vrnic *r, bool request);
 void pool_leave(struct vrnic *r);
 struct vrnic *pool_next(struct lab_state *w, struct host *m, uint32_t *ret_vf);
+struct vrnic *pool_next_partner(struct host *m, uint32_t *ret_vf);
 void pool_wait_ends(struct vrnic *r, bool has_function);
 
 /* layer_centre.c: as in struct verbs_layer. */

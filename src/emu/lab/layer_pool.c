@@ -191,19 +191,31 @@ void pool_leave(struct vrnic *r)
     r->is_queued = false;
 }
 
+/* Takes @r from the queue, because it gets a function.  Its request cannot be late any more. */
+static struct vrnic *serve(struct vrnic *r)
+{
+    pool_leave(r);
+    if (r->has_request && r->timer)
+        (void)sim_cancel(&r->world->sim, r->timer);
+    r->timer = 0;
+    return r;
+}
+
 struct vrnic *pool_next(struct lab_state *w, struct host *m, uint32_t *ret_vf)
 {
     struct vrnic *r = m->pool.first_waiting;
 
-    if (!r || !pool_find(w, m, ret_vf))
-        return NULL;
-    pool_leave(r);
-    if (!r->has_request)
-        return r;
-    if (r->timer)
-        (void)sim_cancel(&w->sim, r->timer);
-    r->timer = 0;
-    return r;
+    return r && pool_find(w, m, ret_vf) ? serve(r) : NULL;
+}
+
+struct vrnic *pool_next_partner(struct host *m, uint32_t *ret_vf)
+{
+    struct vrnic *r = m->pool.first_waiting;
+    uint8_t wire[GUEST_GIDS][GID_BYTES];
+
+    while (r && !(pool_partner(r, ret_vf) && pool_share_addresses(r->world, r->host, wire)))
+        r = r->next_waiting;
+    return r ? serve(r) : NULL;
 }
 
 void pool_wait_ends(struct vrnic *r, bool has_function)

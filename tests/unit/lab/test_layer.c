@@ -292,7 +292,7 @@ struct pool_model {
     uint32_t users[MACHINES][FUNCTIONS]; /* number of guests that have the function */
     uint32_t queue[MACHINES][GUESTS], n_queued[MACHINES];
     uint32_t when_full;
-    uint32_t n_failed, n_waited, n_shared, n_further, n_moved;
+    uint32_t n_failed, n_waited, n_woken, n_shared, n_further, n_moved;
 };
 
 #define NO_VF UINT32_MAX
@@ -331,20 +331,30 @@ static uint32_t vf_to_share(const struct pool_model *m, uint32_t machine)
     return best;
 }
 
-/* The function that guest @who gets with its first object; NO_VF: none. */
-static uint32_t choose_vf(struct pool_model *m, uint32_t who)
+/* The function of another guest of the instance of guest @who; NO_VF: none has one. */
+static uint32_t partner_vf(const struct pool_model *m, uint32_t who)
 {
     const struct guest_model *g = &m->g[who];
-    uint32_t vf;
 
     for (uint32_t i = 0; i < GUESTS; i++) {
         const struct guest_model *other = &m->g[i];
 
         if (i != who && other->instance == g->instance && other->machine == g->machine &&
-            other->vf[0] != NO_VF) {
-            m->n_shared++;
+            other->vf[0] != NO_VF)
             return other->vf[0];
-        }
+    }
+    return NO_VF;
+}
+
+/* The function that guest @who gets with its first object; NO_VF: none. */
+static uint32_t choose_vf(struct pool_model *m, uint32_t who)
+{
+    const struct guest_model *g = &m->g[who];
+    uint32_t vf = partner_vf(m, who);
+
+    if (vf != NO_VF) {
+        m->n_shared++;
+        return vf;
     }
     vf = free_vf(m, g->machine);
     if (vf == NO_VF && m->when_full == POOL_share) {
@@ -360,6 +370,36 @@ static void take_vf(struct pool_model *m, struct guest_model *g, uint32_t k, uin
     m->users[g->machine][vf]++;
 }
 
+/* Gives @vf to the guest at place @i of the queue of @machine. */
+static void serve(struct pool_model *m, uint32_t machine, uint32_t i, uint32_t vf)
+{
+    struct guest_model *next = &m->g[m->queue[machine][i]];
+
+    take_vf(m, next, 0, vf);
+    next->waiting = false;
+    next->has_objects = true;
+    m->n_queued[machine]--;
+    memmove(m->queue[machine] + i, m->queue[machine] + i + 1,
+            (m->n_queued[machine] - i) * sizeof(m->queue[machine][0]));
+}
+
+/* Those in the queue share the function of another guest of their instance. */
+static void serve_partners(struct pool_model *m, uint32_t machine)
+{
+    uint32_t i = 0;
+
+    while (i < m->n_queued[machine]) {
+        const uint32_t vf = partner_vf(m, m->queue[machine][i]);
+
+        if (vf == NO_VF) {
+            i++;
+            continue;
+        }
+        m->n_woken++;
+        serve(m, machine, i, vf);
+    }
+}
+
 /* Function @k of @g goes back.  The first guest in the queue gets it. */
 static void return_vf(struct pool_model *m, struct guest_model *g, uint32_t k)
 {
@@ -368,14 +408,8 @@ static void return_vf(struct pool_model *m, struct guest_model *g, uint32_t k)
     m->users[machine][g->vf[k]]--;
     g->vf[k] = NO_VF;
     while (m->n_queued[machine] > 0 && free_vf(m, machine) != NO_VF) {
-        struct guest_model *next = &m->g[m->queue[machine][0]];
-
-        take_vf(m, next, 0, free_vf(m, machine));
-        next->waiting = false;
-        next->has_objects = true;
-        m->n_queued[machine]--;
-        memmove(m->queue[machine], m->queue[machine] + 1,
-                m->n_queued[machine] * sizeof(m->queue[machine][0]));
+        serve(m, machine, 0, free_vf(m, machine));
+        serve_partners(m, machine);
     }
 }
 
@@ -607,7 +641,7 @@ static void run_pool(uint32_t when_full)
     }
     assert_true(m.n_further > 50 && m.n_moved > 30 && m.n_shared > 50);
     assert_true(when_full == POOL_fail ? m.n_failed > 50 : m.n_failed == 0);
-    assert_true(when_full == POOL_wait ? m.n_waited > 50 : m.n_waited == 0);
+    assert_true(when_full == POOL_wait ? m.n_waited > 50 && m.n_woken > 0 : m.n_waited == 0);
     rdl_lab_free(m.lab);
 }
 
