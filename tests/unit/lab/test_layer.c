@@ -3,9 +3,12 @@
  */
 #include "testing.h"
 
+#include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "emu/base/prng.h"
+#include "emu/base/text.h"
 #include "emu/facts/enum/access.h"
 #include "emu/facts/enum/device_type.h"
 #include "emu/facts/enum/mtu.h"
@@ -13,6 +16,7 @@
 #include "emu/facts/enum/qp_type.h"
 #include "emu/facts/enum/send_flag.h"
 #include "emu/facts/enum/wr_opcode.h"
+#include "emu/facts/enum_table.h"
 #include "emu/lab/lab_state.h"
 #include "emu/lab/layer.h"
 #include "emu/rnic/eswitch.h"
@@ -29,65 +33,92 @@ static const struct rdl_limits none;
 
 /* --- The same messages with a function and with a virtual RNIC -------------------------------- */
 
-/* Events without what the layer may change: addresses and ticks. */
+/* An operation whose events a test compares. */
+struct operation {
+    const char *name;
+    enum qp_type type;
+    enum wr_opcode opcode;
+    uint32_t bytes, flags;
+    bool takes_receive; /* the message needs a receive of the peer */
+    uint32_t frames;    /* frames in both directions */
+};
+
+static const struct operation operations[] = {
+    {"RC SEND", QPT_RC, WR_SEND, 3000, SF_SIGNALED, true, 4},
+    {"RC SEND, solicited", QPT_RC, WR_SEND, 64, SF_SIGNALED | SF_SOLICITED, true, 2},
+    {"RC SEND of inline data", QPT_RC, WR_SEND, 24, SF_SIGNALED | SF_INLINE, true, 2},
+    {"RC SEND, unsignaled", QPT_RC, WR_SEND, 64, 0, true, 2},
+    {"RC SEND_WITH_IMM", QPT_RC, WR_SEND_WITH_IMM, 64, SF_SIGNALED, true, 2},
+    {"RC RDMA_WRITE", QPT_RC, WR_RDMA_WRITE, 2500, SF_SIGNALED, false, 4},
+    {"RC RDMA_WRITE_WITH_IMM", QPT_RC, WR_RDMA_WRITE_WITH_IMM, 64, SF_SIGNALED, true, 2},
+    {"RC RDMA_READ", QPT_RC, WR_RDMA_READ, 2500, SF_SIGNALED, false, 4},
+    {"RC ATOMIC_CMP_AND_SWP", QPT_RC, WR_ATOMIC_CMP_AND_SWP, 8, SF_SIGNALED, false, 2},
+    {"RC ATOMIC_FETCH_AND_ADD", QPT_RC, WR_ATOMIC_FETCH_AND_ADD, 8, SF_SIGNALED, false, 2},
+    {"UC SEND", QPT_UC, WR_SEND, 3000, SF_SIGNALED, true, 3},
+    {"UC RDMA_WRITE", QPT_UC, WR_RDMA_WRITE, 2500, SF_SIGNALED, false, 3},
+    {"UC RDMA_WRITE_WITH_IMM", QPT_UC, WR_RDMA_WRITE_WITH_IMM, 64, SF_SIGNALED, true, 1},
+    {"UD SEND", QPT_UD, WR_SEND, 1000, SF_SIGNALED, true, 1},
+    {"UD SEND_WITH_IMM", QPT_UD, WR_SEND_WITH_IMM, 64, SF_SIGNALED, true, 1},
+};
+
+/* The events of an operation as text, with their times. */
 struct seen {
-    struct {
-        uint64_t kind, time; /* time: since the first post */
-    } v[EVENTS_MAX];
-    uint32_t n;
-    uint64_t from_ns, accesses[2];
+    char line[EVENTS_MAX][EV_TEXT_BYTES];
+    uint32_t n, n_frames, n_cqes;
+    uint64_t from_ns, end_ns, accesses[2]; /* time: since the first post */
 };
 
 static void note(void *ctx, const struct ev *e)
 {
     struct seen *s = ctx;
+    struct text t;
 
     assert_true(s->n < EVENTS_MAX);
-    s->v[s->n].kind = e->kind;
-    s->v[s->n++].time = e->at_ns - s->from_ns;
+    t = text_on(s->line[s->n++], EV_TEXT_BYTES);
+    text_addf(&t, "%" PRIu64 " ns %s ", e->at_ns - s->from_ns, ev_schema(e->kind)->name);
+    ev_add_text(&t, e, NULL);
+    s->n_frames += e->kind == EV_tx;
+    s->n_cqes += e->kind == EV_cqe;
 }
 
 static void post(struct rdl_lab *lab, const struct testbed_side *s, const struct testbed_side *to,
-                 enum wr_opcode opcode, uint32_t bytes)
+                 const struct operation *o)
 {
-    const struct rdl_sge sge = {.addr = s->mem.addr, .length = bytes, .lkey = s->mem.lkey};
+    const struct rdl_sge sge = {.addr = s->mem.addr, .length = o->bytes, .lkey = s->mem.lkey};
+    const bool is_inline = (o->flags & SF_INLINE) != 0;
     const struct rdl_send_wr wr = {.wr_id = 1,
-                                   .opcode = opcode,
-                                   .flags = SF_SIGNALED,
-                                   .sge = &sge,
-                                   .n_sge = 1,
+                                   .opcode = o->opcode,
+                                   .flags = o->flags,
+                                   .sge = is_inline ? NULL : &sge,
+                                   .n_sge = is_inline ? 0 : 1,
+                                   .inline_data = is_inline ? "twenty-four bytes of data" : NULL,
+                                   .inline_bytes = is_inline ? o->bytes : 0,
                                    .remote_addr = to->mem.addr,
                                    .rkey = to->mem.rkey,
-                                   .compare_add = 1};
+                                   .compare_add = 1,
+                                   .ud = {s->ah, to->qpn, TESTBED_QKEY}};
 
     assert_int_equal(rdl_post_send(lab, s->qp, &wr, false), RDL_OK);
 }
 
-static void messages(struct rdl_lab *lab, const struct testbed_side side[2])
+/* Makes two guests on two machines, and connects their queue pairs of @type. */
+static struct rdl_lab *two_guests(bool vrnic, uint32_t device, enum qp_type type,
+                                  struct testbed_side side[2])
 {
-    for (uint32_t i = 0; i < 4; i++)
-        assert_int_equal(testbed_side_recv(lab, &side[1], i, 0, 4096), RDL_OK);
-    assert_int_equal(testbed_side_send(lab, &side[0], 1, 0, 3000, SF_SIGNALED), RDL_OK);
-    post(lab, &side[0], &side[1], WR_RDMA_WRITE, 2500);
-    post(lab, &side[0], &side[1], WR_RDMA_READ, 2500);
-    post(lab, &side[0], &side[1], WR_ATOMIC_FETCH_AND_ADD, 8);
-    assert_int_equal(rdl_run(lab, RDL_NEVER, none), RDL_OK);
-}
-
-/* Makes two guests on two machines, and connects them. */
-static struct rdl_lab *two_guests(bool vrnic, uint32_t device, struct testbed_side side[2])
-{
+    const uint32_t of_rc = type == QPT_RC ? ACC_REMOTE_READ | ACC_REMOTE_ATOMIC : 0;
+    const uint32_t access = type == QPT_UD ? 0 : ACC_REMOTE_WRITE | of_rc;
     const struct rdl_lab_config config = {.seed = 1, .check_invariants = true};
-    const struct testbed_config bed = {
-        .mr_bytes = 8192,
-        .mr_access = ACC_REMOTE_WRITE | ACC_REMOTE_READ | ACC_REMOTE_ATOMIC,
-        .access = {ACC_REMOTE_WRITE | ACC_REMOTE_READ | ACC_REMOTE_ATOMIC,
-                   ACC_REMOTE_WRITE | ACC_REMOTE_READ | ACC_REMOTE_ATOMIC},
-        .max_wr = 8,
-        .path_mtu = MTU_1024,
-        .timeout = 14,
-        .retry_cnt = 7,
-        .rnr_retry = 7};
+    const struct testbed_config bed = {.type = type,
+                                       .mr_bytes = 8192,
+                                       .mr_access =
+                                           ACC_REMOTE_WRITE | ACC_REMOTE_READ | ACC_REMOTE_ATOMIC,
+                                       .access = {access, access},
+                                       .max_wr = 8,
+                                       .max_inline_data = device == DEVICE_virtio ? 64 : 0,
+                                       .path_mtu = MTU_1024,
+                                       .timeout = 14,
+                                       .retry_cnt = 7,
+                                       .rnr_retry = 7};
     const struct rdl_link_config cable = {.a = "m1", .b = "m2", .latency_ns = 500};
     struct rdl_lab *lab;
     rdl_host machine;
@@ -115,38 +146,63 @@ static struct rdl_lab *two_guests(bool vrnic, uint32_t device, struct testbed_si
     return lab;
 }
 
-/* What happens to two guests from their first post on. */
-static void run(bool vrnic, uint32_t device, struct seen *ret)
+static uint64_t accesses_of(const struct rdl_lab *lab, uint32_t guest)
+{
+    return lab->state->hosts[2 + guest]->n_reads + lab->state->hosts[2 + guest]->n_writes;
+}
+
+/* Everything that happens to two guests because of one operation. */
+static void run(bool vrnic, uint32_t device, const struct operation *o, struct seen *ret)
 {
     struct testbed_side side[2];
-    struct rdl_lab *lab = two_guests(vrnic, device, side);
+    struct rdl_lab *lab = two_guests(vrnic, device, o->type, side);
     struct rdl_listener *listener;
 
     *ret = (struct seen){.from_ns = rdl_now_ns(lab)};
     for (uint32_t i = 0; i < 2; i++)
-        ret->accesses[i] = lab->state->hosts[2 + i]->n_reads + lab->state->hosts[2 + i]->n_writes;
+        ret->accesses[i] = accesses_of(lab, i);
     assert_int_equal(rdl_listen(lab, note, ret, &listener), RDL_OK);
-    messages(lab, side);
+    if (o->takes_receive)
+        assert_int_equal(testbed_side_recv(lab, &side[1], 2, 0, 4096), RDL_OK);
+    post(lab, &side[0], &side[1], o);
+    assert_int_equal(rdl_run(lab, RDL_NEVER, none), RDL_OK);
     for (uint32_t i = 0; i < 2; i++)
-        ret->accesses[i] = lab->state->hosts[2 + i]->n_reads + lab->state->hosts[2 + i]->n_writes -
-                           ret->accesses[i];
+        ret->accesses[i] = accesses_of(lab, i) - ret->accesses[i];
+    ret->end_ns = rdl_now_ns(lab) - ret->from_ns;
     assert_int_equal(lab->state->hosts[2]->vrnic != NULL, vrnic);
     rdl_lab_free(lab);
 }
 
+/* Fails unless an operation has the same events with a function and with a virtual RNIC. */
+static void compare(uint32_t device, const struct operation *o)
+{
+    static struct seen plain, layer;
+    const uint32_t n_cqes = (o->flags & SF_SIGNALED ? 1u : 0) + o->takes_receive;
+
+    run(false, device, o, &plain);
+    run(true, device, o, &layer);
+    if (plain.n_frames != o->frames || plain.n_cqes != n_cqes)
+        fail_msg("%s: %u frames, %u completions", o->name, plain.n_frames, plain.n_cqes);
+    for (uint32_t i = 0; i < plain.n && i < layer.n; i++) {
+        if (strcmp(plain.line[i], layer.line[i]) != 0)
+            fail_msg("%s: function \"%s\", virtual RNIC \"%s\"", o->name, plain.line[i],
+                     layer.line[i]);
+    }
+    assert_int_equal(layer.n, plain.n);
+    assert_int_equal(layer.end_ns, plain.end_ns);
+    assert_true(plain.accesses[0] > 0);
+    assert_memory_equal(layer.accesses, plain.accesses, sizeof(plain.accesses));
+}
+
 static void nothing_is_in_the_data_path(void **state)
 {
-    static const uint32_t devices[] = {DEVICE_virtio, DEVICE_pvrdma};
-    static struct seen plain, layer;
-
     (void)state;
-    for (uint32_t i = 0; i < 2; i++) {
-        run(false, devices[i], &plain);
-        run(true, devices[i], &layer);
-        assert_true(plain.n > 60);
-        assert_int_equal(layer.n, plain.n);
-        assert_memory_equal(layer.v, plain.v, plain.n * sizeof(plain.v[0]));
-        assert_memory_equal(layer.accesses, plain.accesses, sizeof(plain.accesses));
+    for (size_t i = 0; i < ARRAY_LEN(operations); i++) {
+        const bool is_inline = (operations[i].flags & SF_INLINE) != 0;
+
+        compare(DEVICE_virtio, &operations[i]);
+        if (operations[i].type != QPT_UC && !is_inline) /* PVRDMA has neither */
+            compare(DEVICE_pvrdma, &operations[i]);
     }
 }
 
@@ -182,7 +238,7 @@ static void a_query_has_the_address_that_the_program_gave(void **state)
     (void)state;
     for (uint32_t i = 0; i < 2; i++) {
         struct testbed_side side[2];
-        struct rdl_lab *lab = two_guests(true, devices[i], side);
+        struct rdl_lab *lab = two_guests(true, devices[i], QPT_RC, side);
         const rdl_host g2 = side[1].host;
 
         check_query(lab, &side[0], &side[1]);
