@@ -184,6 +184,10 @@ struct rdl_host_config {
      * frames.  See rdmalab/machine.h.
      */
     bool shortcut;
+    /* router: a guest whose work requests and completions pass a router process of its machine, as
+     * those of FreeFlow do.  It must have an RDMA device and cannot be @external.
+     */
+    bool router;
     /* VLAN of the Ethernet port, 1 to 4094: it tags every frame that it sends, with priority @pcp
      * (0 to 7), and drops frames of other VLANs.  0: frames have no tag, and @pcp is 0.
      */

@@ -38,7 +38,7 @@ static void say_host(struct session *s, const struct step *st, const struct rdl_
     const char *profile = step_text(st, "profile"), *device = rdl_device_name(c->device);
     uint8_t gid[GID_BYTES], mac[MAC_BYTES];
     char addr_text[ADDR_TEXT_MAX], mac_text[MAC_TEXT_MAX];
-    char where[64] = "";
+    char where[96] = "";
     struct text place = text_on(where, sizeof(where));
     struct text a = text_on(addr_text, sizeof(addr_text)), m = text_on(mac_text, sizeof(mac_text));
 
@@ -60,6 +60,8 @@ static void say_host(struct session *s, const struct step *st, const struct rdl_
         text_addf(&place, ", shares the port of %s", c->on);
     else if (c->on && !c->vrnic)
         text_addf(&place, ", function %u of %s", c->vf, c->on);
+    if (c->router)
+        text_addf(&place, ", behind the router of %s", c->on);
     session_say(s, "%s  %s  %s  %s%s%s%s%s%s\n", c->name, addr_text, mac_text,
                 c->external ? "waits for a virtual machine (help port)"
                 : device    ? device
@@ -563,7 +565,14 @@ bool run_guest(struct session *s, const struct step *st)
     config.shared = step_has(st, "shared");
     if (config.shared && !sharing_is_sound(s, st, config.on))
         return false;
+    config.router = step_has(st, "router");
     config.group = (uint32_t)step_number(st, "group");
+    if (config.router && (config.external || config.device == DEVICE_none)) {
+        session_fail(s, step_span(st, "router", 0),
+                     "a router passes the work of the lab's guests on");
+        return diag_remedy(&s->diag, "leave out %s, or router",
+                           config.external ? "vm" : "device=none");
+    }
     if (config.vrnic && step_has(st, "vf")) {
         session_fail(s, step_span(st, "vf", 0), "a virtual RNIC gets its function from the pool");
         return diag_remedy(&s->diag, "leave out vf=, or vrnic");

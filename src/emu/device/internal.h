@@ -26,6 +26,7 @@ void rdma_ctrl_run(struct rdma *d);
 enum fetch rdma_fetch_send(void *ctx, struct qp *qp, struct send_wqe *out);
 enum fetch rdma_fetch_recv(void *ctx, struct qp *qp, struct recv_wqe *out);
 uint32_t rdma_receives(void *ctx, struct qp *qp);
+bool rdma_sends_wait(const void *ctx, const struct qp *qp);
 void rdma_release(void *ctx, struct qp *qp, enum wq wq, uint32_t desc);
 bool rdma_complete(void *ctx, struct cq *cq, const struct completion *wc);
 void rdma_completed(void *ctx, struct cq *cq);

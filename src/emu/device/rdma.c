@@ -181,6 +181,7 @@ static const struct rnic_ops rnic_ops = {
     .fetch_send = rdma_fetch_send,
     .fetch_recv = rdma_fetch_recv,
     .receives = rdma_receives,
+    .sends_wait = rdma_sends_wait,
     .keeps_events = rdma_keeps_events,
     .event = rdma_event,
     .release = rdma_release,

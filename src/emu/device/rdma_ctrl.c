@@ -460,8 +460,10 @@ void rdma_ctrl_run(struct rdma *d)
         if (got != VQ_GOT)
             return;
         d->nic.progress->chains++;
+        rnic_control(&d->nic);
         len = execute(d);
         rnic_settle(&d->nic);
+        rnic_control(&d->nic);
         rdma_push(d, QUEUE_CTRL, d->ctrl.head, len);
         if (d->nic.booting)
             (void)vq_wants_interrupt(vq, d->nic.ram); /* the driver waits for it */

@@ -340,6 +340,14 @@ uint32_t rdma_receives(void *ctx, struct qp *qp)
     return vq_avail_count(vq, d->nic.ram); /* a broken queue is reported when a receive is needed */
 }
 
+bool rdma_sends_wait(const void *ctx, const struct qp *qp)
+{
+    const struct rdma *d = ctx;
+    const struct vq *vq = &d->pci.queues[rdma_sq(d, qp->qpn)];
+
+    return vq->enabled && virtio_running(&d->pci) && vq_avail_peek(vq, d->nic.ram) > 0;
+}
+
 static void put_cqe(struct raw_cqe *raw, const struct completion *wc)
 {
     struct rfc_cqe cqe = {

@@ -268,7 +268,13 @@ static uint32_t peer_of(void *ctx, const uint8_t gid[GID_BYTES])
 static bool rdma_function_init(struct lab_state *w, struct host *h, const struct rdl_host_config *c)
 {
     const uint32_t k = h->index + 1;
-    const struct rnic_env env = {w->arena, &w->sim, &h->ram, &h->port, &w->progress, peer_of, w};
+    struct rnic_env env = {.arena = w->arena,
+                           .sim = &w->sim,
+                           .ram = &h->ram,
+                           .port = &h->port,
+                           .progress = &w->progress,
+                           .peer_of = peer_of,
+                           .world = w};
     struct rdma_device_config dev = {
         .nic = {.host = h->index,
                 .max_cq = c->max_cq,
@@ -300,7 +306,8 @@ static bool rdma_function_init(struct lab_state *w, struct host *h, const struct
     memcpy(dev.nic.pkeys.v, c->pkeys, sizeof(dev.nic.pkeys.v));
     if (!host_devices[c->device].init)
         return true;
-    if (!host_devices[c->device].init(&h->device, &env, &dev))
+    if (!machine_router(w, c, &env.router) ||
+        !host_devices[c->device].init(&h->device, &env, &dev))
         return false;
     h->rnic = h->device.nic;
     host_plug(h, h->device.fn);

@@ -113,6 +113,14 @@ static void on_go_on(void *ctx, struct sim_item item)
     virtio_go_on(h->functions[q.number]->dev, q.queue);
 }
 
+static void on_router(void *ctx, struct sim_item item)
+{
+    struct lab_state *w = ctx;
+
+    w->progress.timers++;
+    router_run(host_of_tick(w, item.target)->rnic->router);
+}
+
 static void on_iov(void *ctx, struct sim_item item)
 {
     struct lab_state *w = ctx;
@@ -134,6 +142,7 @@ sim_handler *const lab_handlers[SIM_KIND_COUNT] = {
     [SIM_EGRESS] = on_egress,       [SIM_ARRIVE] = on_arrive, [SIM_LOST] = on_lost,
     [SIM_LATE_DATA] = on_late_data, [SIM_GO_ON] = on_go_on,   [SIM_GUEST_TIMER] = on_guest_timer,
     [SIM_CM_TIMER] = on_cm_timer,   [SIM_IOV] = on_iov,       [SIM_VRNIC] = on_vrnic,
+    [SIM_ROUTER] = on_router,
 };
 
 static void deliver(void *ctx, uint32_t host, struct frame *f)

@@ -62,6 +62,8 @@ struct centre {
     uint64_t allowed[RDL_GROUPS_MAX + 1]; /* bit b of entry a: guests of a and b may connect */
 };
 
+struct router_process;
+
 struct host {
     uint32_t index;
     char name[RDL_NAME_BYTES]; /* "" if it could not boot, see host_is_there() */
@@ -80,6 +82,7 @@ struct host {
     uint64_t n_ticks;    /* number of dispatches for this host; calls of its program do not count */
     struct vrnic *vrnic; /* its virtual RNIC; NULL: it has none */
     struct vf_pool pool; /* of a machine */
+    struct router_process *router; /* of a machine: it stands before some guests; NULL: of none */
     bool has_stranger;   /* something other than the lab's drivers wrote to RAM or registers */
 };
 

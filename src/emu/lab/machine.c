@@ -79,14 +79,16 @@ enum rdl_status machine_check(const struct lab_state *w, const struct rdl_host_c
     const struct host *m;
     const struct vport *v;
 
-    if (c->idle_vfs > c->vfs || (c->shortcut && c->vfs == 0) || c->pool > c->vfs || (c->on && c->vfs > 0) ||
-        (!c->on && (c->vf > 0 || c->vrnic || c->shared)) || c->group > RDL_GROUPS_MAX ||
-        (c->vfs == 0 && c->mux != MUX_none) || !enum_by_value(&enum_mux_profile, c->mux) ||
+    if (c->idle_vfs > c->vfs || (c->shortcut && c->vfs == 0) || c->pool > c->vfs ||
+        (c->on && c->vfs > 0) || (!c->on && (c->vf > 0 || c->vrnic || c->shared)) ||
+        c->group > RDL_GROUPS_MAX || (c->vfs == 0 && c->mux != MUX_none) ||
+        !enum_by_value(&enum_mux_profile, c->mux) ||
         (c->shared && (c->vf > 0 || c->vrnic || c->vlan > 0)) ||
         (c->vrnic && (c->external || c->device == DEVICE_none || c->vf > 0)) ||
         c->vrnic_vfs > (c->vrnic ? RDL_VRNIC_VFS_MAX : 0) || (c->vrnic_with && !c->vrnic) ||
         !enum_by_value(&enum_pool_full, c->when_full) || c->pool_wait_ns > RDL_POOL_WAIT_MAX_NS ||
-        (c->vfs == 0 && (c->when_full != POOL_fail || c->pool_wait_ns > 0)))
+        (c->vfs == 0 && (c->when_full != POOL_fail || c->pool_wait_ns > 0)) ||
+        (c->router && (!c->on || c->external || c->device == DEVICE_none)))
         return RDL_ERR_INVAL;
     if (c->vfs > 0 && c->device != DEVICE_virtio)
         return RDL_ERR_UNSUPPORTED;
@@ -157,6 +159,25 @@ static void introduce_guest(struct lab_state *w, const struct host *h)
     TRACE(&w->trace, vf_given, .host = m->index, .vf = vf, .name = ev_str(h->name));
     if (m->device.fn->sriov)
         vf_attach(m->device.fn, vf, h->device.fn);
+}
+
+bool machine_router(struct lab_state *w, const struct rdl_host_config *c,
+                    struct router_process **ret)
+{
+    struct host *m;
+
+    *ret = NULL;
+    if (!c->router)
+        return true;
+    m = lab_host_named(w, c->on);
+    if (!m->router) {
+        m->router = arena_alloc(w->arena, sizeof(*m->router));
+        if (!m->router)
+            return false;
+        *m->router = (struct router_process){.host = m->index};
+    }
+    *ret = m->router;
+    return true;
 }
 
 void machine_introduce(struct lab_state *w, struct host *h, const struct rdl_host_config *c)

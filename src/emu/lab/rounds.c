@@ -11,6 +11,7 @@
 
 #include "emu/lab/lab_state.h"
 #include "emu/rnic/eswitch.h"
+#include "emu/rnic/rnic.h"
 #include "emu/trace/event.h"
 #include "emu/virtio/fault.h"
 
@@ -145,6 +146,12 @@ static uint64_t switch_hash(const struct lab_state *w, uint64_t h, const struct 
     return h;
 }
 
+static uint64_t router_hash(const struct lab_state *w, uint64_t h, const struct router *r)
+{
+    h = mix(h, still(w, r->process->free_at_ns));
+    return mix(h, (uint64_t)r->n_turns << 32 | r->n_ends);
+}
+
 static uint64_t links_hash(const struct lab_state *w, uint64_t h)
 {
     for (uint32_t i = 0; i < w->net.n_links; i++) {
@@ -165,6 +172,8 @@ static uint64_t links_hash(const struct lab_state *w, uint64_t h)
         h = mix(h, (uint64_t)p->turn << 32 | p->waiting);
         if (host_is_machine(w->hosts[i]))
             h = switch_hash(w, h, p->sw);
+        if (w->hosts[i]->rnic && w->hosts[i]->rnic->router)
+            h = router_hash(w, h, w->hosts[i]->rnic->router);
     }
     return h;
 }

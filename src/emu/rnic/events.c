@@ -87,8 +87,9 @@ void rnic_qp_lost_queue(struct rnic *n, struct qp *qp)
         return;
     if (xport_qp_modify(&n->xport, qp, QPA_STATE, &to_err) != REF_NONE)
         assert_fail("every state leads to ERR", __FILE__, __LINE__);
-    rnic_event(n, ASE_QP_FATAL, qp->qpn);
+    n->xport.ops->event(n, ASE_QP_FATAL, qp->qpn); /* behind the completions of @qp */
     rnic_settle(n);
+    rnic_control(n); /* the queue may begin anew: nothing must come for it later */
 }
 
 void rnic_srq_taken(struct rnic *n, struct srq *srq, uint32_t left)
@@ -114,6 +115,7 @@ void rnic_srq_lost_queue(struct rnic *n, struct srq *srq)
     rnic_srq_failed(n, srq);
     xport_srq_failed(&n->xport, srq);
     rnic_settle(n);
+    rnic_control(n);
 }
 
 static bool gid_equals(const struct hca_gid *a, const struct hca_gid *b)

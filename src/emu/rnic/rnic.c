@@ -13,6 +13,7 @@
 #include "emu/rnic/cm_mux.h"
 #include "emu/rnic/eswitch.h"
 #include "emu/rnic/internal.h"
+#include "emu/rnic/router.h"
 #include "emu/trace/emit.h"
 #include "emu/trace/events/qp.h"
 
@@ -112,7 +113,7 @@ static void start(struct rnic *n)
 
     hca_init(&n->hca, &env, &limits);
     n->hca.limits = hca_limits_of(n, &n->limits);
-    xport_init(&n->xport, &n->hca, &xport_ops, n, n->port->mac);
+    xport_init(&n->xport, &n->hca, n->router ? &router_xport_ops : &xport_ops, n, n->port->mac);
 }
 
 static void complete_guid(struct rnic_config *c)
@@ -149,6 +150,11 @@ bool rnic_init(struct rnic *n, const struct rnic_env *env, struct rnic_config *c
     n->failed_cqs = arena_alloc(n->arena, config->max_cq * sizeof(*n->failed_cqs));
     if (!n->failed_cqs || !rnic_ready_init(&n->way.ready, n->arena, config->max_qp))
         return false;
+    if (env->router) {
+        n->router = router_new(n, env->router);
+        if (!n->router)
+            return false;
+    }
     start(n);
     rnic_port_use(&n->way);
     return true;
@@ -172,6 +178,8 @@ void rnic_reset(struct rnic *n)
     n->n_failed_cqs = 0;
     n->bad_pkeys = n->bad_qkeys = 0;
     n->events = (struct rnic_events){0};
+    if (n->router)
+        router_reset(n->router);
 }
 
 enum refusal_reason rnic_gid_bind(struct rnic *n, uint32_t index, const uint8_t *gid)
@@ -198,7 +206,10 @@ enum refusal_reason rnic_gid_bind(struct rnic *n, uint32_t index, const uint8_t 
 
 void rnic_kick(struct rnic *n, struct qp *qp, enum wq wq)
 {
-    xport_kick(&n->xport, qp, wq);
+    if (n->router)
+        router_kick(n->router, qp, wq);
+    else
+        xport_kick(&n->xport, qp, wq);
     rnic_settle(n);
 }
 
@@ -213,6 +224,8 @@ void rnic_go_on(struct rnic *n)
 {
     xport_go_on(&n->xport);
     rnic_settle(n);
+    if (n->router)
+        router_run(n->router);
     for (const struct rnic_way *way = &n->way; way; way = way->next) {
         if (way->ready.len > 0)
             eth_port_wait(way->port, way->port_user);
@@ -272,7 +285,7 @@ static void event(void *ctx, uint32_t type, uint32_t qpn)
     rnic_event(ctx, (enum async_event)type, qpn);
 }
 
-static uint32_t peer_of(void *ctx, const uint8_t gid[GID_BYTES])
+uint32_t rnic_peer_of(void *ctx, const uint8_t gid[GID_BYTES])
 {
     const struct rnic *n = ctx;
 
@@ -294,8 +307,7 @@ static bool deliver(struct rnic *n, struct cq *cq, const struct completion *wc)
     return true;
 }
 
-static bool complete(void *ctx, struct qp *qp, enum wq wq, uint32_t desc,
-                     const struct completion *wc)
+bool rnic_complete(void *ctx, struct qp *qp, enum wq wq, uint32_t desc, const struct completion *wc)
 {
     struct rnic *n = ctx;
 
@@ -306,9 +318,9 @@ static bool complete(void *ctx, struct qp *qp, enum wq wq, uint32_t desc,
 static const struct xport_ops xport_ops = {
     .fetch_send = fetch_send,
     .fetch_recv = fetch_recv,
-    .complete = complete,
+    .complete = rnic_complete,
     .ready = rnic_ready_add,
-    .peer_of = peer_of,
+    .peer_of = rnic_peer_of,
     .receives = receives,
     .event = event,
 };

@@ -25,6 +25,7 @@
 #include "emu/hca/hca.h"
 #include "emu/mem/ram.h"
 #include "emu/rnic/eth_port.h"
+#include "emu/rnic/router.h"
 #include "emu/xport/xport.h"
 #include "rdmalab/limits.h"
 
@@ -70,6 +71,8 @@ struct rnic_ops {
     enum fetch (*fetch_send)(void *ctx, struct qp *qp, struct send_wqe *out);
     enum fetch (*fetch_recv)(void *ctx, struct qp *qp, struct recv_wqe *out);
     uint32_t (*receives)(void *ctx, struct qp *qp);
+    /* Returns true if a send is posted for @qp that fetch_send() would read. */
+    bool (*sends_wait)(const void *ctx, const struct qp *qp);
 
     /* keeps_events: the driver takes events one by one, so that they wait in rnic.events until
      * rnic_event_told(); otherwise they are only counted.  NULL: it always does.  event: an event
@@ -149,6 +152,7 @@ struct rnic {
     /* Numbers of packets dropped for a wrong P_Key or Q_Key since the last reset. */
     uint32_t bad_pkeys, bad_qkeys;
     struct rnic_events events;
+    struct router *router; /* it stands between the device and the transport; NULL: nothing does */
     /* The host boots: its driver sets the initial GIDs, and the device executes control requests at
      * once.
      */
@@ -165,6 +169,7 @@ struct rnic_env {
     /* Returns the host with the address @gid, or EV_HOST_NONE if there is none.  For events. */
     uint32_t (*peer_of)(void *world, const uint8_t gid[GID_BYTES]);
     void *world; /* argument of peer_of() */
+    struct router_process *router; /* all requests pass this process; NULL: none does */
 };
 
 /* Initializes an RNIC as after power-on and registers it at the port.  *@n must not move
@@ -219,6 +224,15 @@ static inline void rnic_pump(struct rnic *n)
     eth_port_pump(n->port);
     for (struct rnic_way *way = n->way.next; way; way = way->next)
         eth_port_pump(way->port);
+}
+
+/* Call this before the device executes a control request of its guest, and again before it answers:
+ * with a router, earlier completions come first.
+ */
+static inline void rnic_control(struct rnic *n)
+{
+    if (n->router)
+        router_settle(n->router);
 }
 
 /* Work was posted to the queue @wq of @qp.  Frames leave with the next rnic_pump(). */

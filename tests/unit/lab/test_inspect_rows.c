@@ -287,10 +287,15 @@ static void visit(void *ctx, const char *key, const struct rdl_value *v)
 /* A machine with a guest, and a function that nobody uses. */
 static void add_machine(struct rdl_lab *lab)
 {
-    const struct rdl_host_config machine = {.name = "m1", .device = DEVICE_virtio, .vfs = 2, .shortcut = true};
+    const struct rdl_host_config machine = {
+        .name = "m1", .device = DEVICE_virtio, .vfs = 2, .shortcut = true};
     const struct rdl_host_config guest = {.name = "g", .device = DEVICE_none, .on = "m1"};
-    const struct rdl_host_config virtual = {
-        .name = "v1", .device = DEVICE_virtio, .on = "m1", .vrnic = true, .vrnic_vfs = 2};
+    const struct rdl_host_config virtual = {.name = "v1",
+                                            .device = DEVICE_virtio,
+                                            .on = "m1",
+                                            .vrnic = true,
+                                            .vrnic_vfs = 2,
+                                            .router = true};
     struct rdl_response rsp;
     rdl_pd pd;
     rdl_host host;

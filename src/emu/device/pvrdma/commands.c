@@ -302,6 +302,7 @@ static void execute(struct pvrdma *d, const uint8_t req[PV_REQUEST_BYTES_MAX])
     error = (uint32_t)refusal_errno(refusal_kind(why));
     cause = trace_because(d->nic.trace, trace_command(d, &header, &call, why));
     rnic_settle(&d->nic);
+    rnic_control(&d->nic);
     if (why != REF_NONE)
         d->count.commands_err++;
     d->err = info && info->end == PV_END_ANSWERED ? 0 : error;
@@ -320,6 +321,7 @@ void pv_command_run(struct pvrdma *d)
         d->err = EIO;
         return;
     }
+    rnic_control(&d->nic);
     execute(d, req);
     pv_notes_flush(d);
     rnic_pump(&d->nic);

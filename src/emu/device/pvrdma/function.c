@@ -352,6 +352,7 @@ static const struct rnic_ops rnic_ops = {
     .fetch_send = pv_fetch_send,
     .fetch_recv = pv_fetch_recv,
     .receives = pv_receives,
+    .sends_wait = pv_sends_wait,
     .event = pv_event,
     .release = pv_release,
     .complete = pv_complete,

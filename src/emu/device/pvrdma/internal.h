@@ -45,6 +45,7 @@ void pv_release_held(struct pvrdma *d);
 enum fetch pv_fetch_send(void *ctx, struct qp *qp, struct send_wqe *out);
 enum fetch pv_fetch_recv(void *ctx, struct qp *qp, struct recv_wqe *out);
 uint32_t pv_receives(void *ctx, struct qp *qp);
+bool pv_sends_wait(const void *ctx, const struct qp *qp);
 void pv_release(void *ctx, struct qp *qp, enum wq wq, uint32_t desc);
 
 /* notes.c: implement the functions of struct rnic_ops with these names. */

@@ -252,6 +252,8 @@ static void visit_host(const struct inode *n, struct visit *v)
     inspect_child(v, CHILD_host_pci, *n);
     if (h->vrnic)
         inspect_child(v, CHILD_host_vrnic, *n);
+    if (h->rnic && h->rnic->router)
+        inspect_child(v, CHILD_host_router, *n);
     if (host_is_machine(h)) {
         inspect_child(v, CHILD_host_vfs, inspect_list_of(n, eswitch_vfs(h->port.sw), inspect_nth));
         inspect_child(v, CHILD_host_eswitch, *n);
@@ -369,6 +371,7 @@ static visitor *const visitors[NODE_COUNT] = {
     [NODE_mux_id] = visit_mux_id,
     [NODE_vrnic] = visit_vrnic,
     [NODE_vrnic_function] = visit_vrnic_function,
+    [NODE_router] = visit_router,
     [NODE_drops] = visit_drops,
     [NODE_net] = visit_net,
     [NODE_ip] = visit_ip,

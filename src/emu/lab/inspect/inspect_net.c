@@ -224,6 +224,21 @@ void visit_vrnic(const struct inode *n, struct visit *v)
     inspect_leaf(v, LEAF_vrnic_forbidden, r->n_forbidden);
 }
 
+void visit_router(const struct inode *n, struct visit *v)
+{
+    const struct router *r = n->host->rnic->router;
+    const struct lab_state *w = n->state;
+
+    inspect_text(v, LEAF_router_machine, w->hosts[r->process->host]->name);
+    inspect_leaf(v, LEAF_router_sends, r->count.sends);
+    inspect_leaf(v, LEAF_router_receives, r->count.receives);
+    inspect_leaf(v, LEAF_router_completions, r->count.completions);
+    inspect_leaf(v, LEAF_router_copies, r->count.copies);
+    inspect_leaf(v, LEAF_router_bytes, r->count.bytes);
+    inspect_leaf(v, LEAF_router_busy_ns, r->count.busy_ns);
+    inspect_leaf(v, LEAF_router_waiting, r->n_turns + r->n_ends);
+}
+
 void visit_vf(const struct inode *n, struct visit *v)
 {
     struct eth_port sum = {0}; /* over those who share it */

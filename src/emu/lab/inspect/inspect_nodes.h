@@ -102,6 +102,7 @@ void visit_mux(const struct inode *n, struct visit *v);
 void visit_mux_gid(const struct inode *n, struct visit *v);
 void visit_mux_id(const struct inode *n, struct visit *v);
 void visit_vrnic_function(const struct inode *n, struct visit *v);
+void visit_router(const struct inode *n, struct visit *v);
 void visit_vf(const struct inode *n, struct visit *v);
 void visit_drops(const struct inode *n, struct visit *v);
 void visit_net(const struct inode *n, struct visit *v);
