@@ -391,6 +391,21 @@ static void on_used(struct watch *s, const struct ev_used *e)
     q->awaits = q->returned.signaled && !(dev && dev->state == QPS_RESET);
 }
 
+/* The RNIC has completed a request of @dev, or a router has passed such a completion on. */
+static void check_state(struct watch *s, const struct qp *dev, uint32_t status, bool passed_on)
+{
+    if (dev && dev->state == QPS_ERR && status == WCS_SUCCESS && !passed_on)
+        fail(s, "nothing completes with success in ERR");
+    if (dev && dev->state == QPS_RESET)
+        fail(s, "nothing completes in RESET");
+}
+
+static bool has_router(const struct watch *s, uint32_t host)
+{
+    return host < s->state->n_hosts && s->state->hosts[host]->rnic &&
+           s->state->hosts[host]->rnic->router;
+}
+
 static void on_cqe(struct watch *s, const struct ev_cqe *e)
 {
     const struct qp *dev = device_qp(s, e->host, e->qpn);
@@ -412,10 +427,7 @@ static void on_cqe(struct watch *s, const struct ev_cqe *e)
             fail(s, "an unsignaled success has no completion, and nothing completes twice");
         q->awaits = false;
     }
-    if (dev && dev->state == QPS_ERR && e->status == WCS_SUCCESS)
-        fail(s, "nothing completes with success in ERR");
-    if (dev && dev->state == QPS_RESET)
-        fail(s, "nothing completes in RESET");
+    check_state(s, dev, e->status, has_router(s, e->host));
 }
 
 /* RTR starts a new connection with new PSNs. */
@@ -547,6 +559,10 @@ void watch_event(void *ctx, const struct ev *e)
         break;
     case EV_cqe:
         on_cqe(s, &e->u.cqe);
+        break;
+    case EV_router_completion:
+        check_state(s, device_qp(s, e->u.router_completion.host, e->u.router_completion.qpn),
+                    e->u.router_completion.status, false);
         break;
     case EV_qp_state:
         on_state(s, &e->u.qp_state);

@@ -162,6 +162,10 @@ static void simplify_places(struct shrinking *s)
         if (s->w->host[h].place.is_shared)
             (void)still_fails(s);
         p = &begin(s)->host[h].place;
+        p->has_router = false;
+        if (s->w->host[h].place.on && s->w->host[h].place.has_router)
+            (void)still_fails(s);
+        p = &begin(s)->host[h].place;
         for (uint32_t i = 0; i < WORLD_VFS_MAX; i++)
             p->set[i] = (struct world_vf){.spoofchk = true};
         if (p->vfs)

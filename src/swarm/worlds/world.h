@@ -164,8 +164,9 @@ struct world_place {
      * has an object, or 0.
      */
     uint32_t functions, with, from;
-    uint32_t when_full;                 /* of a machine: enum pool_full */
-    bool is_shared;                     /* of a guest: it shares the port of its machine itself */
+    uint32_t when_full; /* of a machine: enum pool_full */
+    bool is_shared;     /* of a guest: it shares the port of its machine itself */
+    bool has_router;    /* of a guest: its work requests pass the router of its machine */
     struct world_vf set[WORLD_VFS_MAX]; /* of a machine */
 };
 

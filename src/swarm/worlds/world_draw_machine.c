@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Draws machines: some hosts share the adapter of an earlier one, with functions of their own, with
- * virtual RNICs, or with the port of the machine itself.
+ * virtual RNICs, or with the port of the machine itself. The work of some of them passes a
+ * router.
  */
 #include "emu/base/assert.h"
 #include "emu/base/prng.h"
@@ -11,6 +12,7 @@
 #define STREAM_MACHINES  3u /* the rest of the world does not depend on it */
 #define STREAM_SHARED    4u /* what the other stream draws does not depend on it */
 #define STREAM_VRNICS    5u
+#define STREAM_ROUTERS   6u
 #define STREAM_SHORTCUTS 7u
 #define FUNCTIONS_MAX    3u /* of a virtual RNIC */
 #define SPARE_VFS        3u /* a machine has fewer spare functions than this */
@@ -171,10 +173,16 @@ static void draw_shortcuts(struct world *w)
 void world_draw_machines(struct world *w)
 {
     struct draw d = {.w = w, .rng = prng_stream(w->seed, STREAM_MACHINES)};
+    struct draw routers = {.w = w, .rng = prng_stream(w->seed, STREAM_ROUTERS)};
 
     for (uint32_t h = 1; h < w->n_hosts; h++)
         draw_guest(&d, h);
     draw_sharing(w);
+    for (uint32_t h = 1; h < w->n_hosts; h++) {
+        const bool has_router = draw_one_in(&routers, 3);
+
+        w->host[h].place.has_router = has_router && w->host[h].place.on;
+    }
     for (uint32_t h = 0; h < w->n_hosts; h++) {
         if (w->host[h].place.vfs == 0)
             continue;

@@ -77,6 +77,9 @@ void world_place_config(const struct world *w, unsigned h, struct rdl_host_confi
             text_add(&t, " shared");
         else
             text_addf(&t, " vf=%u", p->vf);
+        c->router = p->has_router;
+        if (p->has_router)
+            text_add(&t, " router");
     }
 }
 

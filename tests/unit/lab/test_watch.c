@@ -122,6 +122,13 @@ static void succeeded_in_err(struct stand *s)
     completed_in(s, QPS_ERR, WCS_SUCCESS);
 }
 
+static void succeeded_in_err_behind_a_router(struct stand *s)
+{
+    hca_qp(&s->h->rnic->hca, s->qpn)->state = QPS_ERR;
+    TRACE(&s->w->trace, router_completion, .host = s->h->index, .qpn = s->qpn,
+          .status = WCS_SUCCESS);
+}
+
 static void completed_in_reset(struct stand *s)
 {
     completed_in(s, QPS_RESET, WCS_WR_FLUSH_ERR);
@@ -302,6 +309,7 @@ static void every_invariant_can_be_broken(void **state)
          "an unsignaled success has no completion, and nothing completes twice"},
         {completed_twice, "an unsignaled success has no completion, and nothing completes twice"},
         {succeeded_in_err, "nothing completes with success in ERR"},
+        {succeeded_in_err_behind_a_router, "nothing completes with success in ERR"},
         {completed_in_reset, "nothing completes in RESET"},
         {acknowledged_backwards, "positive acknowledges never go back"},
         {drained_out_of_sqd, "a send queue is drained once for each move to SQD"},
