@@ -316,7 +316,7 @@ static void take_tx(struct request_life *l, const struct ev *e)
  */
 static bool is_packet(struct request_life *l, const struct ev *e)
 {
-    const struct ev *cause = past_find(l->past, e->cause);
+    const struct ev *cause = past_begun_by(l->past, e);
     const struct psn psn = {e->u.tx.psn};
 
     if (cause == l->fetch)

@@ -19,7 +19,7 @@ const struct ev *work_of_packet(const struct past_index *x, const struct ev *tx)
 {
     const uint32_t first = past_first_tx(x, tx);
     const struct ev *sent = first == PAST_NONE ? tx : past_at(x->past, first);
-    const struct ev *cause = past_find(x->past, sent->cause);
+    const struct ev *cause = past_begun_by(x->past, sent);
 
     if (cause && cause->kind == EV_fetch && cause->u.fetch.qpn == tx->u.tx.qpn &&
         cause->u.fetch.wr_id == tx->u.tx.wr_id)

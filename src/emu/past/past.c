@@ -237,6 +237,13 @@ const struct ev *past_find(const struct past *p, ev_id id)
     return e->id == id ? e : NULL;
 }
 
+const struct ev *past_begun_by(const struct past *p, const struct ev *tx)
+{
+    const struct ev *cause = past_find(p, tx->cause);
+
+    return cause && cause->kind == EV_router_post ? past_find(p, cause->cause) : cause;
+}
+
 /* The cause of such a tx event is the inject event, and may be forgotten. */
 bool past_is_injected(const struct ev *e)
 {

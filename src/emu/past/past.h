@@ -120,6 +120,11 @@ const struct ev *past_lost_interrupt(const struct past *p, uint32_t host, uint32
 /* Returns event @id, or NULL if it is not recorded.  Row 0 gives the first event of the tick. */
 const struct ev *past_find(const struct past *p, ev_id id);
 
+/* Returns the cause of the tx event @tx; if that is a request that a router has passed on, its
+ * fetch.  Returns NULL if there is none, or it is not recorded.
+ */
+const struct ev *past_begun_by(const struct past *p, const struct ev *tx);
+
 /* Returns true if @e is a tx event of an injected packet: a host's port sent it, but no queue pair
  * of a lab did.  Returns false for packets of external ports and of captures, which have no cause.
  */
