@@ -58,7 +58,7 @@ static enum rdl_status add_hosts(struct connection_lab *l, uint32_t n)
     return RDL_OK;
 }
 
-static enum rdl_status listen_at(struct connection_lab *l)
+enum rdl_status connection_lab_listen(struct connection_lab *l)
 {
     uint8_t mac[6];
     rdl_cm_id id;
@@ -81,7 +81,7 @@ enum rdl_status connection_lab_init(struct connection_lab *l, uint32_t n, bool r
     if (record)
         TRY(rdl_record(l->lab, 0, 0));
     TRY(add_hosts(l, n));
-    return listen_at(l);
+    return connection_lab_listen(l);
 }
 
 void connection_lab_done(struct connection_lab *l)

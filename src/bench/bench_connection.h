@@ -41,6 +41,9 @@ RDL_MUST_CHECK enum rdl_status connection_lab_init(struct connection_lab *l, uin
                                                    bool record);
 void connection_lab_done(struct connection_lab *l);
 
+/* A part of connection_lab_init(): h2 listens.  For a lab whose hosts the caller has made. */
+RDL_MUST_CHECK enum rdl_status connection_lab_listen(struct connection_lab *l);
+
 /* Each step returns an error of the public API, or RDL_ERR_DEVICE if something came that is not
  * expected.  connection_dial() sends @number to h2, so that connection_accept() can find the
  * connection of the request: @all are all connections, @n their number.

@@ -8,6 +8,7 @@
 
 #include "bench/bench.h"
 #include "bench/bench_connect.h"
+#include "bench/bench_control.h"
 #include "bench/bench_device.h"
 #include "bench/bench_shortcut.h"
 #include "cli/app/bench_programs.h"
@@ -40,6 +41,7 @@ static const struct {
              {"device", run_device},
              {"connect", run_connect},
              {"shortcut", run_shortcut},
+             {"control", bench_control},
              {"programs", bench_programs}};
 
 int bench_main(int argc, char **argv)

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+/* The costs of the control path: what the virtual layer adds, and the table of the book. */
+#include "testing.h"
+
+#include "bench/bench_control.h"
+#include "emu/facts/enum/device_type.h"
+
+static const uint32_t devices[] = {DEVICE_virtio, DEVICE_pvrdma};
+
+static void measure(uint32_t device, enum control_place place,
+                    struct control_cost ret[CONTROL_STEP_COUNT])
+{
+    assert_int_equal(control_measure(device, place, ret), RDL_OK);
+}
+
+/* Requests, accesses and time are those of an ordinary host. */
+static void the_layer_adds_no_request_and_no_access(void **state)
+{
+    (void)state;
+    for (size_t d = 0; d < ARRAY_LEN(devices); d++) {
+        struct control_cost host[CONTROL_STEP_COUNT], guest[CONTROL_STEP_COUNT];
+
+        measure(devices[d], PLACE_HOST, host);
+        for (uint32_t p = PLACE_FUNCTION; p < CONTROL_PLACES; p++) {
+            measure(devices[d], (enum control_place)p, guest);
+            for (uint32_t i = 0; i < CONTROL_STEP_COUNT; i++) {
+                assert_int_equal(guest[i].requests, host[i].requests);
+                assert_int_equal(guest[i].accesses, host[i].accesses);
+                assert_int_equal(guest[i].ns, host[i].ns);
+            }
+        }
+        for (uint32_t i = 0; i < CONTROL_STEP_COUNT; i++)
+            assert_true(host[i].accesses > 0 || i == CONTROL_AH);
+    }
+}
+
+/* A function is mapped by the first object and taken back with the last one.  An address is looked
+ * up once where it is needed: in an address handle, at RTR, and for each message of rdma_cm that
+ * begins an exchange.
+ */
+static void the_layer_maps_once_and_looks_each_address_up_once(void **state)
+{
+    (void)state;
+    for (size_t d = 0; d < ARRAY_LEN(devices); d++) {
+        struct control_cost c[CONTROL_STEP_COUNT];
+
+        for (uint32_t p = 0; p < PLACE_VRNIC; p++) {
+            measure(devices[d], (enum control_place)p, c);
+            for (uint32_t i = 0; i < CONTROL_STEP_COUNT; i++)
+                assert_int_equal(c[i].maps + c[i].lookups, 0);
+        }
+        measure(devices[d], PLACE_VRNIC, c);
+        for (uint32_t i = 0; i < CONTROL_STEP_COUNT; i++) {
+            const bool maps = i == CONTROL_PD || i == CONTROL_END;
+
+            assert_int_equal(c[i].maps, maps);
+            if (i != CONTROL_CM && i != CONTROL_CM_END)
+                assert_int_equal(c[i].lookups, i == CONTROL_AH || i == CONTROL_RTR);
+        }
+        assert_int_equal(c[CONTROL_CM].lookups, 3);
+        assert_int_equal(c[CONTROL_CM_END].lookups, 1);
+    }
+}
+
+static void each_object_takes_one_request(void **state)
+{
+    (void)state;
+    for (size_t d = 0; d < ARRAY_LEN(devices); d++) {
+        struct control_cost c[CONTROL_STEP_COUNT];
+
+        measure(devices[d], PLACE_VRNIC, c);
+        for (uint32_t i = CONTROL_PD; i < CONTROL_CM; i++)
+            assert_int_equal(c[i].requests, i == CONTROL_AH ? 0 : 1);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_layer_adds_no_request_and_no_access),
+        cmocka_unit_test(the_layer_maps_once_and_looks_each_address_up_once),
+        cmocka_unit_test(each_object_takes_one_request),
+    };
+
+    return cmocka_run_group_tests_name("control", tests, NULL, NULL);
+}
