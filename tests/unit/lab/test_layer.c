@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* The virtual layer: it adds nothing to work requests, and its pool never gives a function twice.
+ * A router in the data path, as a contrast, adds what it says.
  */
 #include "testing.h"
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "emu/base/prng.h"
@@ -20,6 +22,7 @@
 #include "emu/lab/lab_state.h"
 #include "emu/lab/layer.h"
 #include "emu/rnic/eswitch.h"
+#include "emu/rnic/rnic.h"
 #include "emu/trace/event.h"
 #include "emu/wire/addr.h"
 #include "rdmalab/control.h"
@@ -61,10 +64,19 @@ static const struct operation operations[] = {
     {"UD SEND_WITH_IMM", QPT_UD, WR_SEND_WITH_IMM, 64, SF_SIGNALED, true, 1},
 };
 
+/* How guests reach the adapter. */
+enum way { BY_FUNCTION, BY_VRNIC, BY_ROUTER };
+
 /* The events of an operation as text, with their times. */
 struct seen {
     char line[EVENTS_MAX][EV_TEXT_BYTES];
     uint32_t n, n_frames, n_cqes;
+    /* The same without times, in the order of their text: without events of a router, and without
+     * timers, whose text is a time.
+     */
+    char bare[EVENTS_MAX][EV_TEXT_BYTES];
+    uint32_t n_bare, n_posts, n_passed;
+    uint64_t cqe_ns[4];
     uint64_t from_ns, end_ns, accesses[2]; /* time: since the first post */
 };
 
@@ -78,7 +90,15 @@ static void note(void *ctx, const struct ev *e)
     text_addf(&t, "%" PRIu64 " ns %s ", e->at_ns - s->from_ns, ev_schema(e->kind)->name);
     ev_add_text(&t, e, NULL);
     s->n_frames += e->kind == EV_tx;
-    s->n_cqes += e->kind == EV_cqe;
+    s->n_posts += e->kind == EV_router_post;
+    s->n_passed += e->kind == EV_router_completion;
+    if (e->kind == EV_cqe && s->n_cqes < ARRAY_LEN(s->cqe_ns))
+        s->cqe_ns[s->n_cqes++] = e->at_ns - s->from_ns;
+    if (e->kind == EV_router_post || e->kind == EV_router_completion || e->kind == EV_timer)
+        return;
+    t = text_on(s->bare[s->n_bare++], EV_TEXT_BYTES);
+    text_addf(&t, "%s ", ev_schema(e->kind)->name);
+    ev_add_text(&t, e, NULL);
 }
 
 static void post(struct rdl_lab *lab, const struct testbed_side *s, const struct testbed_side *to,
@@ -102,7 +122,7 @@ static void post(struct rdl_lab *lab, const struct testbed_side *s, const struct
 }
 
 /* Makes two guests on two machines, and connects their queue pairs of @type. */
-static struct rdl_lab *two_guests(bool vrnic, uint32_t device, enum qp_type type,
+static struct rdl_lab *two_guests(enum way way, uint32_t device, enum qp_type type,
                                   struct testbed_side side[2])
 {
     const uint32_t of_rc = type == QPT_RC ? ACC_REMOTE_READ | ACC_REMOTE_ATOMIC : 0;
@@ -132,8 +152,11 @@ static struct rdl_lab *two_guests(bool vrnic, uint32_t device, enum qp_type type
     }
     assert_int_equal(rdl_link_add(lab, &cable, &link), RDL_OK);
     for (uint32_t i = 0; i < 2; i++) {
-        const struct rdl_host_config g = {
-            .name = i ? "g2" : "g1", .on = i ? "m2" : "m1", .vrnic = vrnic, .device = device};
+        const struct rdl_host_config g = {.name = i ? "g2" : "g1",
+                                          .on = i ? "m2" : "m1",
+                                          .vrnic = way != BY_FUNCTION,
+                                          .router = way == BY_ROUTER,
+                                          .device = device};
 
         side[i] = (struct testbed_side){.qpn = 0};
         assert_int_equal(rdl_host_add(lab, &g, &side[i].host), RDL_OK);
@@ -152,10 +175,10 @@ static uint64_t accesses_of(const struct rdl_lab *lab, uint32_t guest)
 }
 
 /* Everything that happens to two guests because of one operation. */
-static void run(bool vrnic, uint32_t device, const struct operation *o, struct seen *ret)
+static void run(enum way way, uint32_t device, const struct operation *o, struct seen *ret)
 {
     struct testbed_side side[2];
-    struct rdl_lab *lab = two_guests(vrnic, device, o->type, side);
+    struct rdl_lab *lab = two_guests(way, device, o->type, side);
     struct rdl_listener *listener;
 
     *ret = (struct seen){.from_ns = rdl_now_ns(lab)};
@@ -169,7 +192,8 @@ static void run(bool vrnic, uint32_t device, const struct operation *o, struct s
     for (uint32_t i = 0; i < 2; i++)
         ret->accesses[i] = accesses_of(lab, i) - ret->accesses[i];
     ret->end_ns = rdl_now_ns(lab) - ret->from_ns;
-    assert_int_equal(lab->state->hosts[2]->vrnic != NULL, vrnic);
+    assert_int_equal(lab->state->hosts[2]->vrnic != NULL, way != BY_FUNCTION);
+    assert_int_equal(lab->state->hosts[2]->rnic->router != NULL, way == BY_ROUTER);
     rdl_lab_free(lab);
 }
 
@@ -179,8 +203,8 @@ static void compare(uint32_t device, const struct operation *o)
     static struct seen plain, layer;
     const uint32_t n_cqes = (o->flags & SF_SIGNALED ? 1u : 0) + o->takes_receive;
 
-    run(false, device, o, &plain);
-    run(true, device, o, &layer);
+    run(BY_FUNCTION, device, o, &plain);
+    run(BY_VRNIC, device, o, &layer);
     if (plain.n_frames != o->frames || plain.n_cqes != n_cqes)
         fail_msg("%s: %u frames, %u completions", o->name, plain.n_frames, plain.n_cqes);
     for (uint32_t i = 0; i < plain.n && i < layer.n; i++) {
@@ -194,16 +218,57 @@ static void compare(uint32_t device, const struct operation *o)
     assert_memory_equal(layer.accesses, plain.accesses, sizeof(plain.accesses));
 }
 
-static void nothing_is_in_the_data_path(void **state)
+/* Calls @check for each operation on each device that has it. */
+static void for_all(void (*check)(uint32_t device, const struct operation *o))
 {
-    (void)state;
     for (size_t i = 0; i < ARRAY_LEN(operations); i++) {
         const bool is_inline = (operations[i].flags & SF_INLINE) != 0;
 
-        compare(DEVICE_virtio, &operations[i]);
+        check(DEVICE_virtio, &operations[i]);
         if (operations[i].type != QPT_UC && !is_inline) /* PVRDMA has neither */
-            compare(DEVICE_pvrdma, &operations[i]);
+            check(DEVICE_pvrdma, &operations[i]);
     }
+}
+
+static void nothing_is_in_the_data_path(void **state)
+{
+    (void)state;
+    for_all(compare);
+}
+
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(a, b);
+}
+
+/* Fails unless a router passes each message of an operation once, takes its time for it, and
+ * changes nothing else.
+ */
+static void compare_router(uint32_t device, const struct operation *o)
+{
+    static struct seen plain, router;
+
+    run(BY_FUNCTION, device, o, &plain);
+    run(BY_ROUTER, device, o, &router);
+    qsort(plain.bare, plain.n_bare, EV_TEXT_BYTES, by_text);
+    qsort(router.bare, router.n_bare, EV_TEXT_BYTES, by_text);
+    assert_int_equal(router.n_bare, plain.n_bare);
+    for (uint32_t i = 0; i < plain.n_bare; i++) {
+        if (strcmp(plain.bare[i], router.bare[i]) != 0)
+            fail_msg("%s: function \"%s\", router \"%s\"", o->name, plain.bare[i], router.bare[i]);
+    }
+    assert_memory_equal(router.accesses, plain.accesses, sizeof(plain.accesses));
+    assert_int_equal(router.n_posts, 1 + o->takes_receive);
+    assert_int_equal(router.n_passed, plain.n_cqes);
+    assert_int_equal(router.n_cqes, plain.n_cqes);
+    for (uint32_t i = 0; i < plain.n_cqes; i++)
+        assert_int_equal(router.cqe_ns[i], plain.cqe_ns[i] + 2 * ROUTER_MESSAGE_NS);
+}
+
+static void a_router_passes_each_message_once_and_changes_nothing_else(void **state)
+{
+    (void)state;
+    for_all(compare_router);
 }
 
 /* --- Addresses -------------------------------------------------------------------------------- */
@@ -238,7 +303,7 @@ static void a_query_has_the_address_that_the_program_gave(void **state)
     (void)state;
     for (uint32_t i = 0; i < 2; i++) {
         struct testbed_side side[2];
-        struct rdl_lab *lab = two_guests(true, devices[i], QPT_RC, side);
+        struct rdl_lab *lab = two_guests(BY_VRNIC, devices[i], QPT_RC, side);
         const rdl_host g2 = side[1].host;
 
         check_query(lab, &side[0], &side[1]);
@@ -747,6 +812,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nothing_is_in_the_data_path),
+        cmocka_unit_test(a_router_passes_each_message_once_and_changes_nothing_else),
         cmocka_unit_test(a_query_has_the_address_that_the_program_gave),
         cmocka_unit_test(a_machine_with_a_large_number_has_addresses_of_its_own),
         cmocka_unit_test(an_address_that_a_host_was_given_is_its_own),
