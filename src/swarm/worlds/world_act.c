@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Executes the deeds of a world.  A deed that is impossible now is skipped. */
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "emu/base/assert.h"
@@ -9,6 +10,7 @@
 #include "emu/facts/enum/qp_state.h"
 #include "emu/facts/opcode.h"
 #include "emu/facts/qp_fsm.h"
+#include "rdmalab/inspect.h"
 #include "swarm/worlds/model.h"
 #include "swarm/worlds/world_fault.h"
 #include "swarm/worlds/world_forge.h"
@@ -168,6 +170,25 @@ static void drain(struct world_run *r, uint16_t end, bool told)
     l->sqd_from = l->n_sends;
 }
 
+/* Runs until the router of @end's host has passed everything on: what was flushed, too. */
+static void await_router(struct world_run *r, uint16_t end)
+{
+    const unsigned host = r->w->end[end].host;
+    const struct rdl_limits none = {0};
+    struct rdl_value waiting = {.number = 1};
+    char path[64];
+    size_t at;
+
+    if (!r->w->host[host].place.has_router)
+        return;
+    snprintf(path, sizeof(path), "h%u.router.waiting", host + 1);
+    world_say(r, "until %s == 0", path);
+    while (rdl_inspect(r->lab, path, &waiting, &at) == RDL_OK && waiting.number > 0) {
+        if (rdl_step(r->lab, RDL_STEP_TICK, none) != RDL_OK)
+            break; /* it waits for its device */
+    }
+}
+
 void world_resume(struct world_run *r, uint16_t end)
 {
     struct life *l = world_life(r, end);
@@ -181,6 +202,7 @@ void world_resume(struct world_run *r, uint16_t end)
     /* Take the completions of all that was flushed before SQE.  Nothing that was posted in SQD has
      * completed.
      */
+    await_router(r, end);
     poll_all(r);
     is_up = world_modify(r, end, &a, QPS_RTS, 0);
     world_say(r, "modify_qp h%u.q%u state=RTS", r->w->end[end].host + 1u, end);
