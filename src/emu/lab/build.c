@@ -306,8 +306,7 @@ static bool rdma_function_init(struct lab_state *w, struct host *h, const struct
     memcpy(dev.nic.pkeys.v, c->pkeys, sizeof(dev.nic.pkeys.v));
     if (!host_devices[c->device].init)
         return true;
-    if (!machine_router(w, c, &env.router) ||
-        !host_devices[c->device].init(&h->device, &env, &dev))
+    if (!machine_router(w, c, &env.router) || !host_devices[c->device].init(&h->device, &env, &dev))
         return false;
     h->rnic = h->device.nic;
     host_plug(h, h->device.fn);

@@ -17,8 +17,8 @@ const uint8_t *machine_mac(const struct lab_state *w, const struct rdl_host_conf
  */
 bool machine_join(struct lab_state *w, struct host *h, const struct rdl_host_config *c);
 
-/* Sets *@ret to the router that guest @c asks for, which its machine gets with the first such guest;
- * to NULL if it asks for none.  Returns false if the arena is full.
+/* Sets *@ret to the router that guest @c asks for, which its machine gets with the first such
+ * guest; to NULL if it asks for none.  Returns false if the arena is full.
  */
 bool machine_router(struct lab_state *w, const struct rdl_host_config *c,
                     struct router_process **ret);

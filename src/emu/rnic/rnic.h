@@ -168,7 +168,7 @@ struct rnic_env {
     struct progress *progress;
     /* Returns the host with the address @gid, or EV_HOST_NONE if there is none.  For events. */
     uint32_t (*peer_of)(void *world, const uint8_t gid[GID_BYTES]);
-    void *world; /* argument of peer_of() */
+    void *world;                   /* argument of peer_of() */
     struct router_process *router; /* all requests pass this process; NULL: none does */
 };
 

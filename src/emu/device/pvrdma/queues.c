@@ -485,8 +485,7 @@ bool pv_sends_wait(const void *ctx, const struct qp *qp)
 {
     const struct pvrdma *d = ctx;
 
-    return pv_is_running(d) &&
-           pv_ring_waiting(d->nic.ram, &d->qps[qp->qpn].wq[WQ_SEND].ring) > 0;
+    return pv_is_running(d) && pv_ring_waiting(d->nic.ram, &d->qps[qp->qpn].wq[WQ_SEND].ring) > 0;
 }
 
 void pv_release(void *ctx, struct qp *qp, enum wq wq, uint32_t desc)
