@@ -567,11 +567,13 @@ bool run_guest(struct session *s, const struct step *st)
         return false;
     config.router = step_has(st, "router");
     config.group = (uint32_t)step_number(st, "group");
-    if (config.router && (config.external || config.device == DEVICE_none)) {
-        session_fail(s, step_span(st, "router", 0),
-                     "a router passes the work of the lab's guests on");
-        return diag_remedy(&s->diag, "leave out %s, or router",
-                           config.external ? "vm" : "device=none");
+    if (config.router && config.external) {
+        session_fail(s, step_span(st, "router", 0), "a virtual machine cannot be behind a router");
+        return diag_remedy(&s->diag, "leave out vm, or router");
+    }
+    if (config.router && config.device == DEVICE_none) {
+        session_fail(s, step_span(st, "router", 0), "without an RDMA device nothing can pass it");
+        return diag_remedy(&s->diag, "leave out device=none, or router");
     }
     if (config.vrnic && step_has(st, "vf")) {
         session_fail(s, step_span(st, "vf", 0), "a virtual RNIC gets its function from the pool");

@@ -29,6 +29,8 @@ static const struct {
      "guest g2 on m1 shared ip6=fd00::a00:2",
      "takes one of its addresses for that of another guest", "show m1.mux.gid"},
     {MACHINE "guest g1 on m1 shared\n", "link g1 h1", "its port is that of m1", "its machine m1"},
+    {MACHINE, "guest g1 on m1 vm router", "cannot be behind a router", "leave out vm"},
+    {MACHINE, "guest g1 on m1 device=none router", "nothing can pass it", "leave out device=none"},
 
     {"", "machine m1 vfs=2 numvfs=3", "the adapter has 2", "numvfs=2"},
     {"", "machine m1 vfs=2 vm", "cannot share its adapter", "guest g1 on m1 vm"},
