@@ -2,6 +2,7 @@
 #include "bench/bench_control.h"
 
 #include <inttypes.h>
+#include <stddef.h>
 #include <stdio.h>
 
 #include "bench/bench_connection.h"
@@ -13,9 +14,10 @@
 #include "emu/facts/enum/qp_state.h"
 #include "emu/facts/enum/qp_type.h"
 #include "emu/facts/qp_fsm.h"
-#include "emu/trace/event.h"
+#include "emu/trace/filter.h"
 #include "rdmalab/inspect.h"
 #include "rdmalab/layer.h"
+#include "rdmalab/trace.h"
 #include "testbed/try.h"
 
 #define LATENCY_NS 1000u
@@ -29,28 +31,43 @@ static const char *const step_names[CONTROL_STEP_COUNT] = {
 #undef STEP
 };
 
-static const char *const place_names[CONTROL_PLACES] = {"host", "guest, function",
-                                                        "guest, virtual RNIC"};
+static const char *const place_names[CONTROL_PLACES] = {"host", "function", "virtual RNIC"};
+
+/* The events that are counted, and the cost that they are. */
+static const struct {
+    const char *kind;
+    size_t offset; /* in struct control_cost */
+} counted[] = {
+    {"ctrl_execute", offsetof(struct control_cost, requests)},
+    {"command", offsetof(struct control_cost, requests)},
+    {"vrnic_map", offsetof(struct control_cost, maps)},
+    {"vrnic_unmap", offsetof(struct control_cost, maps)},
+    {"centre_lookup", offsetof(struct control_cost, lookups)},
+};
 
 /* A lab while it is measured.  Side 0 is the end whose costs are counted. */
 struct control_lab {
     struct connection_lab c;
+    const char *end; /* name of the host at side 0 */
     enum control_place place;
-    struct control_cost now; /* sums since the lab was made, without the time */
+    struct rdl_tally *tally[ARRAY_LEN(counted)];
     rdl_ah ah;
     struct bench_connection connection;
 };
 
-static void count(void *ctx, const struct ev *e)
+/* Starts counting the events of the end, before there are any. */
+static enum rdl_status start_counting(struct control_lab *l)
 {
-    struct control_lab *l = ctx;
-    const uint32_t end = l->place == PLACE_HOST ? 0 : 2; /* behind the machines */
+    for (size_t i = 0; i < ARRAY_LEN(counted); i++) {
+        const uint32_t kind = ev_kind_find(counted[i].kind);
+        struct ev_condition of_end = {.field = ev_field_find(kind, "host"), .op = CMP_EQ};
+        const struct ev_filter filter = {.kind = kind, .n = 1, .conditions = &of_end};
+        struct text name = text_on(of_end.text, sizeof(of_end.text));
 
-    l->now.requests += (e->kind == EV_ctrl_execute && e->u.ctrl_execute.host == end) ||
-                       (e->kind == EV_command && e->u.command.host == end);
-    l->now.maps += (e->kind == EV_vrnic_map && e->u.vrnic_map.host == end) ||
-                   (e->kind == EV_vrnic_unmap && e->u.vrnic_unmap.host == end);
-    l->now.lookups += e->kind == EV_centre_lookup && e->u.centre_lookup.host == end;
+        text_add(&name, l->end);
+        TRY(rdl_tally(l->c.lab, &filter, &l->tally[i], NULL));
+    }
+    return RDL_OK;
 }
 
 /* --- The lab ---------------------------------------------------------------------------------- */
@@ -219,18 +236,26 @@ static enum rdl_status (*const steps[CONTROL_STEP_COUNT])(struct control_lab *l)
 
 /* --- Measuring -------------------------------------------------------------------------------- */
 
-static enum rdl_status accesses(const struct control_lab *l, uint64_t *ret)
+/* Reads the sums since the lab began. */
+static enum rdl_status read_sums(const struct control_lab *l, struct control_cost *ret)
 {
-    const char *name = l->place == PLACE_HOST ? "h1" : "g1";
-    char path[64];
+    const struct ev_condition *unknown;
     struct rdl_value reads, writes;
+    char path[64];
     size_t at;
 
-    snprintf(path, sizeof(path), "%s.driver.reads", name);
+    *ret = (struct control_cost){.ns = rdl_now_ns(l->c.lab)};
+    for (size_t i = 0; i < ARRAY_LEN(counted); i++) {
+        uint64_t n;
+
+        TRY(rdl_tally_count(l->tally[i], &n, &unknown));
+        *(uint64_t *)(void *)((uint8_t *)ret + counted[i].offset) += n;
+    }
+    snprintf(path, sizeof(path), "%s.driver.reads", l->end);
     TRY(rdl_inspect(l->c.lab, path, &reads, &at));
-    snprintf(path, sizeof(path), "%s.driver.writes", name);
+    snprintf(path, sizeof(path), "%s.driver.writes", l->end);
     TRY(rdl_inspect(l->c.lab, path, &writes, &at));
-    *ret = reads.number + writes.number;
+    ret->accesses = reads.number + writes.number;
     return RDL_OK;
 }
 
@@ -239,33 +264,30 @@ static enum rdl_status measure_step(struct control_lab *l, enum control_step ste
                                     struct control_cost *ret)
 {
     const struct rdl_limits bounded = {.ticks = TICKS_MAX};
-    const struct control_cost before = l->now;
-    const uint64_t start_ns = rdl_now_ns(l->c.lab);
-    uint64_t from, to, end_ns;
+    struct control_cost before, after;
+    uint64_t end_ns;
 
-    TRY(accesses(l, &from));
+    TRY(read_sums(l, &before));
     TRY(steps[step](l));
     end_ns = rdl_now_ns(l->c.lab);
     TRY(rdl_run(l->c.lab, RDL_NEVER, bounded)); /* the last interrupt */
-    TRY(accesses(l, &to));
-    *ret = (struct control_cost){.requests = l->now.requests - before.requests,
-                                 .accesses = to - from,
-                                 .maps = l->now.maps - before.maps,
-                                 .lookups = l->now.lookups - before.lookups,
-                                 .ns = end_ns - start_ns};
+    TRY(read_sums(l, &after));
+    *ret = (struct control_cost){.requests = after.requests - before.requests,
+                                 .accesses = after.accesses - before.accesses,
+                                 .maps = after.maps - before.maps,
+                                 .lookups = after.lookups - before.lookups,
+                                 .ns = end_ns - before.ns};
     return RDL_OK;
 }
 
 static enum rdl_status measure_lab(struct control_lab *l, uint32_t device,
                                    struct control_cost ret[CONTROL_STEP_COUNT])
 {
-    struct rdl_listener *listener;
-
+    TRY(start_counting(l));
     TRY(add_hosts(l, device));
     TRY(testbed_side_memory(l->c.lab, &l->c.host[1],
                             &config)); /* so that the peer has an address */
     TRY(connection_lab_listen(&l->c));
-    TRY(rdl_listen(l->c.lab, count, l, &listener));
     for (uint32_t i = 0; i < CONTROL_STEP_COUNT; i++)
         TRY(measure_step(l, (enum control_step)i, &ret[i]));
     return RDL_OK;
@@ -275,7 +297,7 @@ enum rdl_status control_measure(uint32_t device, enum control_place place,
                                 struct control_cost ret[CONTROL_STEP_COUNT])
 {
     const struct rdl_lab_config lab = {.seed = 1};
-    struct control_lab l = {.place = place};
+    struct control_lab l = {.end = place == PLACE_HOST ? "h1" : "g1", .place = place};
     enum rdl_status st = rdl_lab_new(&lab, &l.c.lab);
 
     if (st == RDL_OK)

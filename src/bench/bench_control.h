@@ -34,7 +34,7 @@ enum control_step {
         CONTROL_STEP_COUNT
 };
 
-/* Where the end is. */
+/* The place of the end. */
 enum control_place { PLACE_HOST, PLACE_FUNCTION, PLACE_VRNIC, CONTROL_PLACES };
 
 /* The costs of a step at this end. */

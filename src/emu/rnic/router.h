@@ -5,9 +5,10 @@
  * requests from programs, posts them, and passes completions back.  The lab has it as a contrast to
  * virtual functions and virtual RNICs, where nothing lies in the data path.  [decision 0072]
  *
- *	doorbell -> turn of the router, ROUTER_MESSAGE_NS -> it reads a request from the guest's
- *ring, copies it and posts it to the transport transport -> completion -> turn of the router,
- *ROUTER_MESSAGE_NS -> the guest's queues
+ *	doorbell -> turn of the router -> it reads a request from a ring -> transport
+ *	transport -> completion -> turn of the router -> queues of the guest
+ *
+ * A *turn* takes ROUTER_MESSAGE_NS.
  *
  * The router implements struct xport_ops in front of the functions of the RNIC.  Without a router
  * the transport calls those.

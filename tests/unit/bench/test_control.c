@@ -35,8 +35,8 @@ static void the_layer_adds_no_request_and_no_access(void **state)
 }
 
 /* A function is mapped by the first object and taken back with the last one.  An address is looked
- * up once where it is needed: in an address handle, at RTR, and for each message of rdma_cm that
- * begins an exchange.
+ * up once where it is needed: in an address handle, at RTR, and in each message of the kernel's
+ * connection manager: REQ and RTU, and DREQ at the end.
  */
 static void the_layer_maps_once_and_looks_each_address_up_once(void **state)
 {
