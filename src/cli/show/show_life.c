@@ -275,12 +275,14 @@ static enum rdl_status find_target(const struct rdl_lab *lab, const struct life_
 /* Returns the received packet that caused @e, directly or through other events of the same tick. */
 static const struct ev *arrival_behind(const struct past *p, const struct ev *e)
 {
-    const uint64_t tick = e ? ev_tick(e->id) : 0;
+    uint64_t tick = e ? ev_tick(e->id) : 0;
 
     for (unsigned n = 0; e && ev_tick(e->id) == tick && n < CAUSES_MAX; n++) {
         if (e->kind == EV_rx)
             return e;
         e = e->cause ? past_find(p, e->cause) : NULL;
+        if (e && e->kind == EV_router_completion)
+            tick = ev_tick(e->id); /* the router has passed the completion on meanwhile */
     }
     return NULL;
 }

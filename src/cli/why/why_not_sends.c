@@ -124,7 +124,7 @@ static bool say_device_fault(struct why_not *w, const struct why_not_qp *q, cons
 static void say_unfetched(struct why_not *w, const struct why_not_qp *q, const struct ev *post)
 {
     const struct ev *kick = post ? find_kick(w, q, post) : NULL;
-    char id[64];
+    char id[64], host[RDL_NAME_BYTES], router[TREE_PATH_BYTES];
     struct text t = text_on(id, sizeof(id));
 
     if (!post) {
@@ -139,6 +139,9 @@ static void say_unfetched(struct why_not *w, const struct why_not_qp *q, const s
         ev_add_id(&t, kick->id);
         why_not_say(
             w, "The device was told of it in %s and has not fetched it yet: that takes time.", id);
+        tree_host_of(q->path, host);
+        if (tree_child(w->lab, host, CHILD_host_router, router))
+            why_not_say(w, "It has to pass a router before: show %s.", router);
         why_not_try(w, "run");
     }
 }
@@ -461,12 +464,14 @@ struct send_end {
     const struct ev *used; /* the device returned its descriptor */
     const struct ev *cqe;  /* the completion, written directly after that */
     const struct ev *lost; /* otherwise: it was discarded with its queue */
+    /* Otherwise: the adapter has completed it, and a router passes the completion on. */
+    const struct ev *passed;
 };
 
 static struct send_end end_of(const struct why_not *w, const struct why_not_qp *q,
                               const struct ev *post)
 {
-    struct send_end end = {NULL, NULL, NULL};
+    struct send_end end = {.used = NULL};
     struct posted send = {.e = NULL};
 
     (void)posted_read(post, &send);
@@ -482,6 +487,9 @@ static struct send_end end_of(const struct why_not *w, const struct why_not_qp *
             end.lost = e;
             break;
         }
+        if (e->kind == EV_router_completion && e->u.router_completion.host == q->host &&
+            e->u.router_completion.qpn == q->qpn && e->u.router_completion.wr_id == send.wr_id)
+            end.passed = e;
         if (end.used && posted_completes(&send, e)) {
             end.cqe = e;
             break;
@@ -513,6 +521,11 @@ static void say_end(struct why_not *w, const struct why_not_qp *q, const struct 
     } else if (end.lost) {
         text_add(&t, ", was forgotten when the queue pair moved to RESET in ");
         ev_add_id(&t, end.lost->id);
+    } else if (end.passed) {
+        text_add(&t, ", is done; its completion passes the router of ");
+        ev_names_host(w->past->names, &t, end.passed->u.router_completion.peer);
+        text_add(&t, " since ");
+        ev_add_id(&t, end.passed->id);
     } else {
         text_add(&t, ", was the last send; its queue was taken away before it was done");
     }

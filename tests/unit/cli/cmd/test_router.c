@@ -83,10 +83,40 @@ static void every_expectation_holds(void **state)
     }
 }
 
+/* Questions while a request is on its way, and behind it. */
+static void questions_know_the_router(void **state)
+{
+    static const struct {
+        const char *script, *says;
+    } questions[] = {
+        {GUESTS("") WRITE "run for=300ns\nwhy not g1.cq.wc[0]\n", "It has to pass a router before: "
+                                                                  "show g1.router."},
+        {GUESTS("") WRITE "until count(router_completion) == 1\nwhy not g1.cq.wc[0]\n",
+         "its completion passes the router of m1 since"},
+        {GUESTS("") WRITE "run\nwhy g1.cq.wc[0]\n", "router_post: g1.qp's RDMA_WRITE wr_id=0"},
+        {GUESTS("") WRITE "run\nwhy g1.cq.wc[0]\n", "router_completion: g1.cq wr_id=0 SUCCESS"},
+        {GUESTS("") WRITE "run\nshow life g1.qp\n", "g1.qp RC_ACKNOWLEDGE psn=0 ACK msn=1"},
+        {GUESTS("") WRITE "run for=300ns\nshow due\n", "g1: the router passes a message on"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(questions); i++) {
+        struct lab l;
+
+        lab_open(&l, false);
+        lab_run(&l, questions[i].script);
+        fflush(l.f);
+        if (!strstr(l.out, questions[i].says))
+            fail_msg("no \"%s\" in\n%s", questions[i].says, l.out);
+        lab_close(&l);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_expectation_holds),
+        cmocka_unit_test(questions_know_the_router),
     };
 
     return cmocka_run_group_tests_name("router", tests, NULL, NULL);
