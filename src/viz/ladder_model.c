@@ -72,6 +72,8 @@ static bool take_on_lifeline(struct builder *b, const struct ev *e, uint32_t col
     case EV_cm_sent:
     case EV_cm_received:
     case EV_cm_event:
+    case EV_router_post:
+    case EV_router_completion:
         builder_say(b, builder_stop(b, e, column), e);
         return true;
     default:

@@ -381,6 +381,16 @@ static enum ladder_tone say_rarely(struct text *t, const struct ev *e, const str
         text_addf(t, "gets %s", enum_name(&enum_cm_message, e->u.cm_received.message));
         return TONE_PLAIN;
     }
+    if (e->kind == EV_router_post) {
+        text_addf(t, "router posts %s wr_id=%llu", enum_name(&enum_wr_opcode, e->u.router_post.op),
+                  (unsigned long long)e->u.router_post.wr_id);
+        return TONE_POST;
+    }
+    if (e->kind == EV_router_completion) {
+        text_addf(t, "router gets completion wr_id=%llu",
+                  (unsigned long long)e->u.router_completion.wr_id);
+        return TONE_PLAIN;
+    }
     if (e->kind == EV_doorbell) {
         text_addf(t, "doorbell %s", enum_name(&enum_pv_doorbell, e->u.doorbell.rings));
         return TONE_POST;
