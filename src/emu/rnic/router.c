@@ -100,12 +100,10 @@ static bool is_ending(const struct qp *qp, enum wq wq)
 
 void router_kick(struct router *r, struct qp *qp, enum wq wq)
 {
-    if (wq == WQ_SEND && !is_ending(qp, wq) && r->sends[qp->qpn] != SEND_PASSED) {
-        if (r->sends[qp->qpn] == SEND_IDLE)
-            begin_turn(r, qp->qpn);
-        return;
-    }
-    xport_kick(&r->nic->xport, qp, wq);
+    if (wq == WQ_RECV || is_ending(qp, wq))
+        xport_kick(&r->nic->xport, qp, wq);
+    else if (r->sends[qp->qpn] == SEND_IDLE)
+        begin_turn(r, qp->qpn);
 }
 
 /* --- From the guest to the transport ---------------------------------------------------------- */
