@@ -83,7 +83,7 @@ struct host {
     struct vrnic *vrnic; /* its virtual RNIC; NULL: it has none */
     struct vf_pool pool; /* of a machine */
     struct router_process *router; /* of a machine: it stands before some guests; NULL: of none */
-    bool has_stranger;   /* something other than the lab's drivers wrote to RAM or registers */
+    bool has_stranger; /* something other than the lab's drivers wrote to RAM or registers */
 };
 
 /* Returns false for a host that could not boot.  Such a host cannot be used, but its number stays
