@@ -153,7 +153,7 @@ static enum rdl_status peer(struct control_lab *l, struct rdl_ah_attr *ret)
     uint8_t mac[6];
 
     *ret = (struct rdl_ah_attr){.port = 1, .hop_limit = 64};
-    return rdl_peer_address(l->c.lab, l->c.host[0].host, l->c.host[1].host, 0, ret->dgid, mac);
+    return rdl_peer_address(l->c.lab, l->c.host[0].host, l->c.host[1].host, 0, 0, ret->dgid, mac);
 }
 
 static enum rdl_status create_ah(struct control_lab *l)
