@@ -43,6 +43,8 @@ struct rdl_vf_settings {
  *	   RDL_ERR_NOT_FOUND  the host is no machine, or has no such VF
  *	   RDL_ERR_INVAL      a MAC is of a group, a state is unknown, the maximum is below the
  *	                      minimum, a VLAN or a priority does not exist
+ *	   RDL_ERR_LIMIT      the cable does not carry the guarantees of all VFs.  Only a larger
+ *	                      @min_tx_bps is refused for that; a slower cable changes no setting
  */
 RDL_MUST_CHECK enum rdl_status rdl_vf_get(const struct rdl_lab *lab, rdl_host machine, uint32_t vf,
                                           struct rdl_vf_settings *ret);

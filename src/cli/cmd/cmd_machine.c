@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* The commands vf, centre and move: rules for virtual functions and virtual RNICs, and a new place.
  */
+#include <inttypes.h>
+
 #include "cli/cmd/commands.h"
 #include "cli/cmd/verb.h"
 #include "cli/session/resolve.h"
 #include "emu/base/assert.h"
+#include "emu/base/quantity.h"
 #include "emu/wire/addr.h"
 #include "rdmalab/layer.h"
 #include "rdmalab/machine.h"
@@ -142,6 +145,29 @@ static bool settings_are_sound(struct session *s, const struct step *st,
     return verb_priority_fits(s, st, set->vlan);
 }
 
+/* Fails because the cable does not carry the guarantees of all functions. */
+static bool too_many_guarantees(struct session *s, const struct step *st)
+{
+    const char *machine = step_text(st, "machine");
+    char eswitch[TREE_PATH_BYTES], vf[TREE_PATH_BYTES], buf[RDL_VALUE_BYTES];
+    struct text t = text_on(buf, sizeof(buf));
+    struct rdl_value link = {.text = ""};
+    uint64_t others = 0;
+
+    for (uint64_t i = 0; tree_element(s->lab, machine, CHILD_host_vfs, i, vf); i++)
+        others += i == step_number(st, "vf") ? 0 : tree_number(s->lab, vf, LEAF_vf_min_tx_rate);
+    if (tree_child(s->lab, machine, CHILD_host_eswitch, eswitch))
+        (void)tree_leaf(s->lab, eswitch, LEAF_eswitch_link, &link);
+    quantity_add(&t, QUANTITY_RATE, tree_number(s->lab, link.text, LEAF_link_rate));
+    session_fail(s, step_span(st, "min_tx_rate", 0),
+                 "the cable %s has %s, and the guarantees of other functions are %" PRIu64
+                 " Mbit/s",
+                 link.text, buf, others / RDL_VF_RATE_UNIT);
+    diag_reason(&s->diag, (uint32_t)RDL_ERR_LIMIT);
+    return diag_remedy(&s->diag, "all guarantees together must fit: \"show %s.vfs\" lists them",
+                       machine);
+}
+
 /* Changes the settings of a function. */
 static bool change(struct session *s, const struct step *st, rdl_host machine)
 {
@@ -161,6 +187,8 @@ static bool change(struct session *s, const struct step *st, rdl_host machine)
     if (!settings_are_sound(s, st, &to))
         return false;
     status = rdl_vf_set(s->lab, machine, vf, &to);
+    if (status == RDL_ERR_LIMIT)
+        return too_many_guarantees(s, st);
     if (status == RDL_ERR_INVAL) {
         session_fail(s, step_span(st, "mac", 0), "%s is the address of a group",
                      step_text(st, "mac"));

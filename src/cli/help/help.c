@@ -81,6 +81,27 @@ static void print_wrapped(FILE *out, const char *s)
     fputc('\n', out);
 }
 
+/* Returns true if @p is a parameter of every host, and @cmd, which adds hosts of another kind, has
+ * it only because of that.  "help host" describes it.
+ */
+static bool is_of_every_host(const struct cmd *cmd, const struct param *p)
+{
+    const struct param *same = cmd_param(&cmd_table[CMD_host], p->name);
+
+    return (cmd == &cmd_table[CMD_machine] || cmd == &cmd_table[CMD_guest]) && same &&
+           strcmp(same->help, p->help) == 0;
+}
+
+/* Returns true if @cmd has parameters that "help host" describes. */
+static bool has_those_of_hosts(const struct cmd *cmd)
+{
+    size_t i = 0;
+
+    while (i < cmd->n_params && !is_of_every_host(cmd, &cmd->params[i]))
+        i++;
+    return i < cmd->n_params;
+}
+
 /* Prints a usage line: "post_send QP [wr_id=N] ... [as NAME]". */
 static void print_usage(FILE *out, const struct cmd *cmd)
 {
@@ -93,9 +114,12 @@ static void print_usage(FILE *out, const struct cmd *cmd)
             add_param(&t, &cmd->params[i]);
     }
     for (size_t i = 0; i < cmd->n_params; i++) {
-        if (!(cmd->params[i].flags & P_OPERAND) && !(cmd->flags & CMD_WORDS))
+        if (!(cmd->params[i].flags & P_OPERAND) && !(cmd->flags & CMD_WORDS) &&
+            !is_of_every_host(cmd, &cmd->params[i]))
             add_param(&t, &cmd->params[i]);
     }
+    if (has_those_of_hosts(cmd))
+        text_add(&t, " [KEY=VALUE of a host]...");
     if (cmd->flags & CMD_NAMES)
         text_add(&t, " [as NAME]");
     if (cmd->flags & CMD_BLOCK)
@@ -256,8 +280,14 @@ static void print_command(FILE *out, const struct cmd *cmd)
     else if (cmd->flags & CMD_SENTENCE)
         fprintf(out, "or a sentence: %s the 2nd READ response of h1.qp; \"explain sentence\"\n",
                 cmd->name);
-    for (size_t i = 0; i < cmd->n_params; i++)
-        print_param(out, &cmd->params[i], in_json);
+    for (size_t i = 0; i < cmd->n_params; i++) {
+        if (!is_of_every_host(cmd, &cmd->params[i]))
+            print_param(out, &cmd->params[i], in_json);
+    }
+    if (has_those_of_hosts(cmd))
+        show_wrap(out, 0,
+                  "Its addresses, its device and its driver are those of any host: \"help host\" "
+                  "lists them.");
     fputc('\n', out);
     if (cmd->flags & CMD_ALONE)
         fputs("It works neither in a block nor in a sourced file: it is a line of its own.\n\n",

@@ -160,27 +160,6 @@ static bool is_refused_request(const struct target *t, const struct ev *e)
             e->u.rx.act == ACT_NAK_OPERATIONAL || e->u.rx.act == ACT_TAKE_AND_FAIL);
 }
 
-/* Returns true for problems that the transport repairs, or that no program sees.  A frame dropped
- * because it is for another station is none: a switch that floods a frame sends it to everybody.
- */
-static bool is_trouble(const struct target *t, const struct ev *e)
-{
-    (void)t;
-    return e->kind == EV_timeout || e->kind == EV_lost || e->kind == EV_not_sent ||
-           e->kind == EV_device_fault ||
-           (e->kind == EV_drop && e->u.drop.reason != DROP_NOT_FOR_US &&
-            e->u.drop.reason != DROP_NO_SUCH_QP);
-}
-
-/* Returns true for a packet to a queue pair that does not exist: often one that its program, which
- * has ended, has destroyed.  Other trouble matters more.
- */
-static bool is_for_no_qp(const struct target *t, const struct ev *e)
-{
-    (void)t;
-    return e->kind == EV_drop && e->u.drop.reason == DROP_NO_SUCH_QP;
-}
-
 /* Returns true for a dropped frame of which no copy reached its destination. */
 static bool is_astray(const struct target *t, const struct ev *e)
 {
@@ -190,6 +169,28 @@ static bool is_astray(const struct target *t, const struct ev *e)
         return false;
     tx = past_tx_of(t->index->past, e);
     return tx && fate_of(t->index, tx).kind == FATE_DROPPED;
+}
+
+/* Returns true for problems that the transport repairs, or that no program sees.  A frame dropped
+ * because it is for another station is one only if no copy of it has arrived: a switch that floods
+ * a frame sends it to everybody.
+ */
+static bool is_trouble(const struct target *t, const struct ev *e)
+{
+    return e->kind == EV_timeout || e->kind == EV_lost || e->kind == EV_not_sent ||
+           e->kind == EV_device_fault ||
+           (e->kind == EV_drop && e->u.drop.reason != DROP_NOT_FOR_US &&
+            e->u.drop.reason != DROP_NO_SUCH_QP) ||
+           is_astray(t, e);
+}
+
+/* Returns true for a packet to a queue pair that does not exist: often one that its program, which
+ * has ended, has destroyed.  Other trouble matters more.
+ */
+static bool is_for_no_qp(const struct target *t, const struct ev *e)
+{
+    (void)t;
+    return e->kind == EV_drop && e->u.drop.reason == DROP_NO_SUCH_QP;
 }
 
 /* Returns true for a completion. */
@@ -234,8 +235,9 @@ static const struct {
     match_fn *match;
     bool is_problem;
 } choices[] = {
-    {is_failure, true}, {is_refused_request, true},    {is_trouble, true}, {is_for_no_qp, true},
-    {is_astray, true},  {is_completion_of_any, false}, {is_step, false},   {is_any, false},
+    {is_failure, true},   {is_refused_request, true},    {is_trouble, true},
+    {is_for_no_qp, true}, {is_completion_of_any, false}, {is_step, false},
+    {is_any, false},
 };
 
 /* Chooses the last event of the first row that has one. */

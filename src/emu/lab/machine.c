@@ -242,6 +242,27 @@ static bool is_sound(const struct rdl_vf_settings *to)
            (to->max_tx_bps == 0 || to->max_tx_bps >= to->min_tx_bps);
 }
 
+/* Returns true if port @number of @s, which is to have the guarantee @min_tx_bps, would get more
+ * than the cable leaves to it: the guarantees of all functions, with guests or without, must fit. A
+ * machine without a cable has nothing to compare with.
+ */
+static bool is_too_much(const struct eswitch *s, uint32_t number, uint64_t min_tx_bps)
+{
+    uint64_t left;
+
+    if (s->link_end == NET_NO_LINK || min_tx_bps <= s->ports[number].set.min_tx_bps)
+        return false;
+    left = s->net->links[s->link_end >> 1].dir[s->link_end & 1].way.rate_bps;
+    for (uint32_t i = 0; i < s->n_ports; i++) {
+        const uint64_t other = i == number ? min_tx_bps : s->ports[i].set.min_tx_bps;
+
+        if (other > left)
+            return true;
+        left -= other;
+    }
+    return false;
+}
+
 enum rdl_status rdl_vf_set(struct rdl_lab *lab, rdl_host machine, uint32_t vf,
                            const struct rdl_vf_settings *to)
 {
@@ -258,6 +279,8 @@ enum rdl_status rdl_vf_set(struct rdl_lab *lab, rdl_host machine, uint32_t vf,
         return st;
     s = m->port.sw;
     port = eswitch_port_of_vf(vf);
+    if (is_too_much(s, port, to->min_tx_bps))
+        return RDL_ERR_LIMIT;
     was_up = eswitch_is_up(s, port);
     lab_act(w);
     TRACE(&w->trace, vf_set, .host = m->index, .vf = vf, .mac = ld_be(to->mac, MAC_BYTES),

@@ -109,10 +109,13 @@ uint32_t vf_msix_control(const struct pci_fn *f, uint32_t vf)
            (v->msix_enabled ? MSIX_ENABLE : 0);
 }
 
-/* The fields that are not constant. */
+/* The fields that are not constant.  The MSI-X structures of a VF with a guest are in the BAR where
+ * the guest's device has them: a guest may have a device of another type than its machine.
+ */
 static uint32_t get(const struct pci_fn *f, uint32_t vf, const struct pci_place *p)
 {
     const struct sriov_vf *v = &f->sriov->vfs[vf];
+    const struct pci_fn *device = v->device ? v->device : f;
 
     switch (p->field) {
     case PCI_COMMAND:
@@ -128,9 +131,9 @@ static uint32_t get(const struct pci_fn *f, uint32_t vf, const struct pci_place 
     case PCI_MSIX_CONTROL:
         return vf_msix_control(f, vf);
     case PCI_MSIX_TABLE:
-        return f->config.msix_bar;
+        return device->config.msix_bar;
     case PCI_MSIX_PBA:
-        return fn_pba_offset(v->device ? v->device : f) | f->config.msix_bar;
+        return fn_pba_offset(device) | device->config.msix_bar;
     default:
         return p->value;
     }

@@ -363,26 +363,27 @@ static bool is_foreign(const struct eth_port *p, const struct frame *f)
 /* The reason why tenant @p may not send from @mac in VLAN @vid, or DROP_NONE. */
 static enum drop_reason judge(const struct eth_port *p, const uint8_t mac[MAC_BYTES], uint32_t vid)
 {
-    const struct eswitch *s = p->sw;
-    const struct vport *v = &s->ports[p->vport];
+    const struct vport *v = &p->sw->ports[p->vport];
 
-    if (!eswitch_is_up(s, p->vport))
-        return DROP_NO_ROUTE;
-    if (v->set.spoofchk && memcmp(mac, eswitch_mac(s, p->vport), MAC_BYTES) != 0)
+    if (v->set.spoofchk && memcmp(mac, eswitch_mac(p->sw, p->vport), MAC_BYTES) != 0)
         return DROP_SPOOFED;
     if (v->set.vlan && vid != v->set.vlan)
         return DROP_OTHER_VLAN;
     return DROP_NONE;
 }
 
-/* The reason why tenant @p may not send @f, or DROP_NONE. */
+/* The reason why tenant @p may not send @f, or DROP_NONE.  A frame to its own port needs no link.
+ */
 static enum drop_reason judge_frame(const struct eth_port *p, const struct frame *f)
 {
     const struct vport *v = &p->sw->ports[p->vport];
     enum drop_reason why;
+    bool other_vlan;
 
     if (f->len < ETH_BYTES)
         return DROP_SHORT;
+    if (!eswitch_is_up(p->sw, p->vport) && port_of(p->sw, f, &other_vlan) != p->vport)
+        return DROP_NO_ROUTE;
     why = judge(p, f->bytes + MAC_BYTES, vlan_vid(f->bytes, f->len));
     if (why == DROP_NONE && is_shared(v) && (v->set.spoofchk || p->vport == ESWITCH_PF) &&
         is_foreign(p, f))
@@ -392,7 +393,7 @@ static enum drop_reason judge_frame(const struct eth_port *p, const struct frame
 
 /* The tenant with the GID @gid at the port with the MAC @mac in VLAN @vid; NULL: there is none. */
 static struct eth_port *tenant_owning(const struct eswitch *s, const uint8_t mac[MAC_BYTES],
-                                          uint32_t vid, const uint8_t gid[GID_BYTES])
+                                      uint32_t vid, const uint8_t gid[GID_BYTES])
 {
     bool other_vlan;
     const uint32_t at = port_at(s, mac, vid, &other_vlan);
@@ -409,7 +410,8 @@ bool eswitch_reaches(const struct eth_port *p, const uint8_t mac[MAC_BYTES],
     const struct eswitch *s = p->sw;
     const struct eth_port *to = tenant_owning(s, mac, p->vid, gid);
 
-    return to && to != p && eswitch_is_up(s, to->vport) && judge(p, p->mac, p->vid) == DROP_NONE;
+    return to && to != p && eswitch_is_up(s, p->vport) && eswitch_is_up(s, to->vport) &&
+           judge(p, p->mac, p->vid) == DROP_NONE;
 }
 
 /* Sends a message that travels whole: eswitch_reaches() has allowed it just now. */
@@ -673,6 +675,16 @@ static void deliver_whole(struct eswitch *s, const struct frame *f)
     drop(s, f, to ? DROP_NO_ROUTE : DROP_NOT_FOR_US);
 }
 
+/* Returns true if a tenant of port @number has sent @f. */
+static bool is_from_port(const struct eswitch *s, uint32_t number, const struct frame *f)
+{
+    const struct eth_port *p = s->ports[number].port;
+
+    while (p && p->host != f->note.host)
+        p = p->next_tenant;
+    return p != NULL;
+}
+
 void eswitch_deliver(struct eswitch *s, const struct frame *f)
 {
     bool other_vlan;
@@ -694,7 +706,7 @@ void eswitch_deliver(struct eswitch *s, const struct frame *f)
     to = port_of(s, f, &other_vlan);
     if (to == NOBODY)
         drop(s, f, other_vlan ? DROP_OTHER_VLAN : DROP_NOT_FOR_US);
-    else if (!eswitch_is_up(s, to))
+    else if (!eswitch_is_up(s, to) && !is_from_port(s, to, f))
         drop(s, f, DROP_NO_ROUTE);
     else
         deliver_to_port(s, to, f);

@@ -23,7 +23,8 @@
  * addresses, or from none, unless the spoof check of a virtual function is off.
  *
  * A frame to the MAC of a port takes NET_LOOPBACK_NS and does not use the line.  A frame to a group
- * leaves by the line, and all other ports get a copy.  Any other frame leaves by the line.
+ * leaves by the line, and all other ports get a copy.  Any other frame leaves by the line.  A port
+ * whose link is down sends and receives nothing but frames to itself, as any host without a cable.
  *
  * Shortcut: if the adapter has one, a message of a connection between two tenants in one VLAN goes
  * from memory to memory instead, without frames (xport/whole.h).  It takes its turn, its time of a

@@ -40,6 +40,7 @@ struct model {
     uint8_t own[MACS][6];
     bool cable;
     uint64_t got[STATIONS], spoofed, unroutable, other_vlan;
+    uint64_t looped;  /* frames of a function without a link to itself */
     uint64_t refused; /* unicast frames from the cable to a function in another VLAN */
 };
 
@@ -107,6 +108,18 @@ static uint32_t vlan_of(const struct model *m, uint32_t station)
     return station == OUTSIDE ? 0 : m->set[station].vlan;
 }
 
+/* Returns true if a frame of @from to @to with the tag of VLAN @vid is to itself.  Of functions
+ * with one MAC and VLAN the first has the frame.
+ */
+static bool is_to_self(const struct model *m, uint32_t from, const uint8_t *to, uint32_t vid)
+{
+    uint32_t i = 0;
+
+    while (i < FUNCTIONS && (vlan_of(m, i) != vid || memcmp(mac_of(m, i), to, 6) != 0))
+        i++;
+    return i == from;
+}
+
 /* A frame from @from, with MACs @to and @source and the tag of VLAN @vid, as the rules say. */
 static void expect_frame(struct model *m, uint32_t from, const uint8_t *to, const uint8_t *source,
                          uint32_t vid)
@@ -114,7 +127,7 @@ static void expect_frame(struct model *m, uint32_t from, const uint8_t *to, cons
     const bool group = to[0] & 1;
     bool local = false;
 
-    if (from != OUTSIDE && !is_up(m, from)) {
+    if (from != OUTSIDE && !is_up(m, from) && !is_to_self(m, from, to, vid)) {
         m->unroutable++;
         return;
     }
@@ -136,7 +149,8 @@ static void expect_frame(struct model *m, uint32_t from, const uint8_t *to, cons
         if (vlan_of(m, i) != vid || (!group && memcmp(mac_of(m, i), to, 6) != 0))
             continue;
         local = true;
-        m->got[i] += is_up(m, i) && !(group && i == from);
+        m->got[i] += group ? is_up(m, i) && i != from : is_up(m, i) || i == from;
+        m->looped += !is_up(m, i) && !group && i == from;
     }
     if (from != OUTSIDE && (group || !local)) {
         m->unroutable += !m->cable;
@@ -245,6 +259,7 @@ static void frames_go_where_the_rules_say(void **state)
             send(&f, from, dst, src, vid);
             compare(&f, &m);
         }
+        assert_true(m.looped > 5);
         assert_true(m.other_vlan > 50 && m.refused > 50 && m.spoofed > 50 && m.unroutable > 50 &&
                     m.got[OUTSIDE] > 50);
         rdl_lab_free(f.lab);
@@ -416,9 +431,49 @@ static void a_guest_that_cannot_boot_leaves_the_port(void **state)
     rdl_lab_free(f.lab);
 }
 
+/* Guarantees in Mbit/s on a cable of 1 Gbit/s: function, guarantee, status. */
+static void guarantees_fit_the_cable(void **state)
+{
+    static const struct {
+        uint32_t vf, mbit;
+        enum rdl_status status;
+    } rows[] = {
+        {0, 1001, RDL_ERR_LIMIT}, {0, 1000, RDL_OK},       {1, 1, RDL_ERR_LIMIT}, {0, 600, RDL_OK},
+        {1, 400, RDL_OK},         {1, 401, RDL_ERR_LIMIT}, {4, 1, RDL_ERR_LIMIT}, {1, 100, RDL_OK},
+        {4, 300, RDL_OK},         {0, 601, RDL_ERR_LIMIT},
+    };
+    const struct rdl_link_config slow = {.rate_bps = 1000000};
+    struct rdl_vf_settings set;
+    struct fixture f;
+
+    (void)state;
+    set_up(&f, 1);
+    /* 100 Gbit/s, and then 1 Gbit/s. */
+    assert_int_equal(rdl_vf_get(f.lab, f.host[0], 2, &set), RDL_OK);
+    set.min_tx_bps = 100000 * RDL_VF_RATE_UNIT + 1;
+    assert_int_equal(rdl_vf_set(f.lab, f.host[0], 2, &set), RDL_ERR_LIMIT);
+    assert_int_equal(
+        rdl_link_set(f.lab, f.cable, &(struct rdl_link_config){.rate_bps = 1000000000}), RDL_OK);
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        assert_int_equal(rdl_vf_get(f.lab, f.host[0], rows[i].vf, &set), RDL_OK);
+        set.min_tx_bps = rows[i].mbit * RDL_VF_RATE_UNIT;
+        assert_int_equal(rdl_vf_set(f.lab, f.host[0], rows[i].vf, &set), rows[i].status);
+    }
+    /* A slower cable changes no setting: others can be changed, and guarantees become smaller. */
+    assert_int_equal(rdl_link_set(f.lab, f.cable, &slow), RDL_OK);
+    assert_int_equal(rdl_vf_get(f.lab, f.host[0], 0, &set), RDL_OK);
+    assert_int_equal(set.min_tx_bps, 600 * RDL_VF_RATE_UNIT);
+    set.trust = true;
+    assert_int_equal(rdl_vf_set(f.lab, f.host[0], 0, &set), RDL_OK);
+    set.min_tx_bps = 500 * RDL_VF_RATE_UNIT;
+    assert_int_equal(rdl_vf_set(f.lab, f.host[0], 0, &set), RDL_OK);
+    rdl_lab_free(f.lab);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(guarantees_fit_the_cable),
         cmocka_unit_test(frames_go_where_the_rules_say),
         cmocka_unit_test(frames_of_any_length_end_once),
         cmocka_unit_test(not_everything_is_a_guest),

@@ -204,6 +204,36 @@ static void a_vf_is_a_function_of_the_slot(void **state)
     assert_int_equal(v, PCI_CLASS_NETWORK_OTHER);
 }
 
+static uint64_t vf_field(const struct fixture *f, uint32_t vf, enum pci_field which)
+{
+    struct rdl_pci_place at;
+    uint64_t v;
+
+    assert_int_equal(rdl_pci_field(f->lab, f->host, 8 + vf, which, &at), RDL_OK);
+    assert_int_equal(rdl_pci_peek(f->lab, f->host, &at, &v), RDL_OK);
+    return v;
+}
+
+/* MSI-X of virtio-rdma is in BAR 1, that of PVRDMA in BAR 0. */
+static void msix_of_a_vf_is_that_of_its_guest(void **state)
+{
+    const struct rdl_host_config virtio = {.name = "g1", .on = "h1"},
+                                 pvrdma = {
+                                     .name = "g2", .on = "h1", .vf = 1, .device = DEVICE_pvrdma};
+    struct fixture *f = *state;
+    rdl_host guest;
+
+    assert_int_equal(rdl_vfs_set(f->lab, f->host, 3), RDL_OK);
+    assert_int_equal(rdl_host_add(f->lab, &virtio, &guest), RDL_OK);
+    assert_int_equal(rdl_host_add(f->lab, &pvrdma, &guest), RDL_OK);
+    for (uint32_t vf = 0; vf < 3; vf++) {
+        const uint32_t bar = vf == 1 ? 0 : 1;
+
+        assert_int_equal(vf_field(f, vf, PCI_MSIX_TABLE), bar);
+        assert_int_equal(vf_field(f, vf, PCI_MSIX_PBA) & 7, bar);
+    }
+}
+
 #define T(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -217,6 +247,7 @@ int main(void)
         T(all_vfs_fit),
         T(bars_that_do_not_fit_stay_nowhere),
         T(a_vf_is_a_function_of_the_slot),
+        T(msix_of_a_vf_is_that_of_its_guest),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -45,6 +45,8 @@ static const struct {
      "vlan=5 qos=3"},
     {MACHINE, "vf set m1 0 mac=01:00:00:00:00:00", "address of a group", "lowest bit"},
     {MACHINE, "vf set m1 0 min_tx_rate=2 max_tx_rate=1", "above max_tx_rate", "max_tx_rate=0"},
+    {MACHINE "link m1 h1 rate=1g\nvf set m1 0 min_tx_rate=600\n", "vf set m1 1 min_tx_rate=401",
+     "the cable m1-h1 has 1g, and the guarantees of other functions are 600", "show m1.vfs"},
     {MACHINE, "vf enable m1 0 trust=on", "vf enable takes no trust", "vf set m1 0 trust=on"},
     {MACHINE, "vf enable m1 5", "ERANGE", "show m1.vfs"},
     {MACHINE, "vf enable m1 3", "EBUSY", "first vf enable m1 0"},

@@ -548,6 +548,11 @@ static void what_is_asked_about_when_nothing_is_named(void **state)
         {.id = ID(6, 1), .kind = EV_timer_off},
     };
     static const struct ev astray[] = {FLOODED, {.id = ID(6, 1), .kind = EV_timer_off}};
+    static const struct ev older_loss[] = {
+        {.id = ID(2, 2), .kind = EV_lost, .u.lost = {.tx = ID(2, 1)}},
+        FLOODED,
+        {.id = ID(6, 1), .kind = EV_timer_off},
+    };
     static const struct ev waiting[] = {
         {.id = ID(3, 1), .kind = EV_post_send, .u.post_send = {.qpn = 2}},
         {.id = ID(3, 2), .kind = EV_no_kick},
@@ -571,6 +576,7 @@ static void what_is_asked_about_when_nothing_is_named(void **state)
         {{.events = late_ack, .n = ARRAY_LEN(late_ack)}, ID(3, 1)},
         {{.events = arrived, .n = ARRAY_LEN(arrived)}, ID(5, 1)},
         {{.events = astray, .n = ARRAY_LEN(astray)}, ID(4, 1)},
+        {{.events = older_loss, .n = ARRAY_LEN(older_loss)}, ID(4, 1)},
         {{.events = waiting, .n = ARRAY_LEN(waiting)}, ID(3, 1)},
     };
 
