@@ -160,15 +160,22 @@ static bool is_refused_request(const struct target *t, const struct ev *e)
             e->u.rx.act == ACT_NAK_OPERATIONAL || e->u.rx.act == ACT_TAKE_AND_FAIL);
 }
 
-/* Returns true for a dropped frame of which no copy reached its destination. */
+/* Returns true for a frame that was dropped by a station that it is not for, if that was its end:
+ * no copy reached its destination, and no other drop says more.
+ */
 static bool is_astray(const struct target *t, const struct ev *e)
 {
-    const struct ev *tx;
+    const struct past *p = t->index->past;
+    const struct ev *sent;
+    struct fate f;
 
     if (e->kind != EV_drop || e->u.drop.reason != DROP_NOT_FOR_US)
         return false;
-    tx = past_tx_of(t->index->past, e);
-    return tx && fate_of(t->index, tx).kind == FATE_DROPPED;
+    sent = past_find(p, past_sent(p, e->u.drop.tx, p->n));
+    if (!sent || (sent->kind != EV_tx && sent->kind != EV_eth_tx))
+        return false;
+    f = fate_of(t->index, sent);
+    return f.kind == FATE_DROPPED && f.end->id == e->id;
 }
 
 /* Returns true for problems that the transport repairs, or that no program sees.  A frame dropped

@@ -140,7 +140,9 @@ static const char *check_port(const struct host *h, const struct eth_port *p)
 {
     const char *broken = check_received(h, p);
 
-    return broken ? broken : eth_port_invariant(p);
+    if (!broken)
+        broken = eth_port_invariant(p);
+    return broken || !p->sw ? broken : eswitch_invariant(p->sw, p->vport);
 }
 
 /* Checks everything of a host except its CQs, QPs and SRQs. */
@@ -151,8 +153,6 @@ static const char *check_rest(const struct host *h)
 
     for (uint32_t i = 1; h->vrnic && i < h->vrnic->n_functions && !broken; i++)
         broken = check_port(h, h->vrnic->functions[i].port);
-    if (!broken && h->port.sw)
-        broken = eswitch_invariant(h->port.sw);
     if (!broken)
         broken = check_queue(h, QUEUE_CTRL);
     if (!broken && rdma && rdma_offers(&rdma->config, VF_EVENTQ))

@@ -54,8 +54,10 @@ static bool is_free(const struct lab_state *w, const struct host *m, uint32_t vf
 {
     uint8_t wire[GUEST_GIDS][GID_BYTES];
 
+    if (m->port.sw->ports[eswitch_port_of_vf(vf)].port)
+        return false; /* as most functions of a large pool: no address is looked up */
     pool_addresses(m, vf, wire);
-    return !is_given(w, wire) && !m->port.sw->ports[eswitch_port_of_vf(vf)].port;
+    return !is_given(w, wire);
 }
 
 bool pool_find(struct lab_state *w, struct host *m, uint32_t *ret)

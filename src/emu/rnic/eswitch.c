@@ -87,17 +87,26 @@ static uint32_t hash(const uint8_t mac[MAC_BYTES])
     return (mac[MAC_BYTES - 1] + 7u * mac[MAC_BYTES - 2]) % ESWITCH_LISTS;
 }
 
-static void sort_again(struct eswitch *s)
+/* Adds port @number, which has a host, to the list of its MAC.  A list has its ports in order. */
+static void list_port(struct eswitch *s, uint32_t number)
 {
-    memset(s->lists, 0, sizeof(s->lists));
-    for (uint32_t i = s->n_ports; i-- > 0;) {
-        const uint8_t *mac = s->ports[i].port ? eswitch_mac(s, i) : NULL;
+    uint32_t *at = &s->lists[hash(eswitch_mac(s, number))];
 
-        if (!mac)
-            continue;
-        s->ports[i].next_in_list = s->lists[hash(mac)];
-        s->lists[hash(mac)] = i + 1;
-    }
+    while (*at && *at < number + 1)
+        at = &s->ports[*at - 1].next_in_list;
+    s->ports[number].next_in_list = *at;
+    *at = number + 1;
+}
+
+/* Takes port @number, which has a host, from the list of its MAC.  Call it before the MAC changes.
+ */
+static void unlist_port(struct eswitch *s, uint32_t number)
+{
+    uint32_t *at = &s->lists[hash(eswitch_mac(s, number))];
+
+    while (*at != number + 1)
+        at = &s->ports[*at - 1].next_in_list;
+    *at = s->ports[number].next_in_list;
 }
 
 /* Returns the port that takes frames to @mac in VLAN @vid, or NOBODY.  Of two with one MAC it is
@@ -145,6 +154,7 @@ static struct eth_port **tenant_place(struct vport *v, const struct eth_port *p)
 void eswitch_join(struct eswitch *s, uint32_t number, struct eth_port *p)
 {
     struct vport *v = &s->ports[number];
+    const bool is_first = !v->port;
 
     RDL_ASSERT(number < s->n_ports && !p->sw);
     RDL_ASSERT(!v->port || memcmp(v->port->mac, p->mac, MAC_BYTES) == 0);
@@ -157,7 +167,8 @@ void eswitch_join(struct eswitch *s, uint32_t number, struct eth_port *p)
     p->vport = number;
     v->turn = v->turn ? v->turn : p;
     set_vlan(v);
-    sort_again(s);
+    if (is_first)
+        list_port(s, number);
 }
 
 /* Removes port @number from the queue. */
@@ -190,7 +201,9 @@ void eswitch_leave(struct eth_port *p)
 
     if (has_mux(s, p->vport))
         cm_mux_leave(s->mux, p->host);
-    s->left += p->rcvd_frames - p->rcvd_before;
+    if (v->port == p && !p->next_tenant)
+        unlist_port(s, p->vport);
+    v->left += p->rcvd_frames - p->rcvd_before;
     if (v->turn == p)
         v->turn = after(v, p);
     *tenant_place(v, p) = p->next_tenant;
@@ -203,20 +216,22 @@ void eswitch_leave(struct eth_port *p)
         *v = (struct vport){.set = v->set, .counts = v->counts};
     }
     set_vlan(v);
-    sort_again(s);
 }
 
 void eswitch_set(struct eswitch *s, uint32_t number, const struct rdl_vf_settings *to)
 {
     struct vport *v = &s->ports[number];
 
+    if (v->port)
+        unlist_port(s, number);
     s->n_guaranteed -= v->set.min_tx_bps > 0;
     v->set = *to;
+    if (v->port)
+        list_port(s, number);
     set_vlan(v);
     s->n_guaranteed += v->set.min_tx_bps > 0;
     v->next_ns = 0; /* the past does not count under new rates */
     v->paid_ns = now(s);
-    sort_again(s);
     if (v->is_waiting)
         eswitch_pump(s, number);
 }
@@ -585,6 +600,7 @@ static void drop(struct eswitch *s, const struct frame *f, enum drop_reason reas
 static void pass(struct eswitch *s, struct eth_port *p, const struct frame *f)
 {
     s->passed++;
+    s->ports[p->vport].passed++;
     s->pass(s->world, p, f);
 }
 
@@ -729,22 +745,20 @@ static const char *tenants_invariant(const struct eswitch *s, uint32_t number, u
     return has_turn ? NULL : "it is the turn of a tenant of the port";
 }
 
-const char *eswitch_invariant(const struct eswitch *s)
+const char *eswitch_invariant(const struct eswitch *s, uint32_t number)
 {
-    uint64_t rcvd = 0;
+    const struct vport *v = &s->ports[number];
+    uint64_t rcvd = v->left;
+    const char *broken;
 
     if (s->mux && cm_mux_invariant(s->mux))
         return cm_mux_invariant(s->mux);
-    for (uint32_t i = 0; i < s->n_ports; i++) {
-        const struct vport *v = &s->ports[i];
-        const char *broken = tenants_invariant(s, i, &rcvd);
-
-        if (broken)
-            return broken;
-        if (has_frame(v) && !v->is_waiting)
-            return "a port of an embedded switch that has a frame waits for its turn";
-    }
-    if (rcvd + s->left != s->passed)
+    broken = tenants_invariant(s, number, &rcvd);
+    if (broken)
+        return broken;
+    if (has_frame(v) && !v->is_waiting)
+        return "a port of an embedded switch that has a frame waits for its turn";
+    if (rcvd != v->passed)
         return "frames that an embedded switch passes to ports are received there";
     if (s->arrived + s->copies + s->lost != s->passed + net_drops_sum(s->drops))
         return "frames that reach an embedded switch are passed to ports or dropped";

@@ -74,6 +74,7 @@ struct vport {
     struct eth_port *turn; /* the tenant that sends next if it has a frame */
     struct rdl_vf_settings set;
     struct vport_counts counts;
+    uint64_t passed, left; /* frames passed to its tenants; of these, to tenants that have left */
     uint32_t next_in_list; /* next port in the same hash list, counted from 1; 0: none */
     bool is_waiting;       /* the port is in eswitch.queue */
     uint64_t next_ns;      /* earliest time of its next frame, by the maximum */
@@ -102,7 +103,6 @@ struct eswitch {
     uint64_t sent_frames, sent_bytes; /* by the line */
     uint64_t arrived;                 /* frames that came from the line or from a port */
     uint64_t passed, copies;          /* frames passed to ports; passed to a further port */
-    uint64_t left;                    /* of those passed: to ports that have left */
     uint64_t drops[DROPS_MAX];        /* frames that no port took, by reason */
     uint64_t lost; /* messages that went whole and no port took, in @drops, too */
     struct cm_mux *mux;               /* of ESWITCH_PF; NULL: there is none */
@@ -172,9 +172,9 @@ void eswitch_send(struct eth_port *p, struct frame *f);
 /* Processes a frame that came by the line or from a port.  The caller keeps ownership of @f. */
 void eswitch_deliver(struct eswitch *s, const struct frame *f);
 
-/* Checks the invariants between calls.  Returns NULL if all hold, otherwise a text that describes
- * the violated one.
+/* Checks the invariants of port @number, which a host uses, and of the counters of the switch,
+ * between calls.  Returns NULL if all hold, otherwise a text that describes the violated one.
  */
-const char *eswitch_invariant(const struct eswitch *s);
+const char *eswitch_invariant(const struct eswitch *s, uint32_t number);
 
 #endif

@@ -553,6 +553,28 @@ static void what_is_asked_about_when_nothing_is_named(void **state)
         FLOODED,
         {.id = ID(6, 1), .kind = EV_timer_off},
     };
+    /* A ping into another VLAN, which a host behind the cable dropped. */
+    static const struct ev older_ping[] = {
+        {.id = ID(2, 2), .kind = EV_lost, .u.lost = {.tx = ID(2, 1)}},
+        {.id = ID(3, 1), .kind = EV_eth_tx, .u.eth_tx = {.host = 1}},
+        {.id = ID(4, 1),
+         .kind = EV_drop,
+         .u.drop = {.host = 2, .reason = DROP_NOT_FOR_US, .tx = ID(3, 1)}},
+        {.id = ID(5, 1), .kind = EV_ping_lost, .u.ping_lost = {.host = 1}},
+    };
+    /* A switch flooded the ping.  The station that it is for is in another VLAN. */
+    static const struct ev other_vlan[] = {
+        {.id = ID(3, 1), .kind = EV_eth_tx, .u.eth_tx = {.host = 1}},
+        {.id = ID(4, 1),
+         .kind = EV_drop,
+         .u.drop = {.host = 2, .reason = DROP_NOT_FOR_US, .tx = ID(3, 1)}},
+        {.id = ID(4, 2),
+         .kind = EV_drop,
+         .u.drop = {.host = 3, .reason = DROP_OTHER_VLAN, .tx = ID(3, 1)}},
+        {.id = ID(4, 3),
+         .kind = EV_drop,
+         .u.drop = {.host = 4, .reason = DROP_NOT_FOR_US, .tx = ID(3, 1)}},
+    };
     static const struct ev waiting[] = {
         {.id = ID(3, 1), .kind = EV_post_send, .u.post_send = {.qpn = 2}},
         {.id = ID(3, 2), .kind = EV_no_kick},
@@ -577,6 +599,8 @@ static void what_is_asked_about_when_nothing_is_named(void **state)
         {{.events = arrived, .n = ARRAY_LEN(arrived)}, ID(5, 1)},
         {{.events = astray, .n = ARRAY_LEN(astray)}, ID(4, 1)},
         {{.events = older_loss, .n = ARRAY_LEN(older_loss)}, ID(4, 1)},
+        {{.events = older_ping, .n = ARRAY_LEN(older_ping)}, ID(4, 1)},
+        {{.events = other_vlan, .n = ARRAY_LEN(other_vlan)}, ID(4, 2)},
         {{.events = waiting, .n = ARRAY_LEN(waiting)}, ID(3, 1)},
     };
 
