@@ -10,6 +10,7 @@
 #include "cli/lang/values.h"
 #include "cli/session/history.h"
 #include "cli/show/show.h"
+#include "cli/show/show_rdma.h"
 #include "emu/base/assert.h"
 #include "emu/base/text.h"
 #include "emu/facts/rfc.h"
@@ -172,6 +173,14 @@ static void offer_of_device(struct complete_request *c)
         offer_told(c, config_rows[i].field, c->typed[0] ? config_rows[i].means : "");
 }
 
+static void offer_of_rdma(struct complete_request *c)
+{
+    if (c->st->n == 3)
+        offer_kinds(c, (const enum node_kind[]){NODE_host, NODE_none});
+    for (size_t i = 0; c->st->n == 2 && show_rdma_view(i); i++)
+        offer(c, show_rdma_view(i));
+}
+
 /* Offers arguments of `show SUBJECT`.  Returns false if the subject takes any path. */
 static bool offer_of_subject(struct complete_request *c, const char *subject)
 {
@@ -183,6 +192,8 @@ static bool offer_of_subject(struct complete_request *c, const char *subject)
         offer_of_device(c);
     else if (strcmp(subject, "packet") == 0 || strcmp(subject, "events") == 0)
         offer(c, "last");
+    else if (strcmp(subject, "rdma") == 0)
+        offer_of_rdma(c);
     else if (kind != NODE_none && c->st->n == 2)
         offer_objects(c, kind);
     else

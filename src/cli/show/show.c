@@ -18,6 +18,7 @@
 #include "cli/show/show_objects.h"
 #include "cli/show/show_packet.h"
 #include "cli/show/show_pvrdma.h"
+#include "cli/show/show_rdma.h"
 #include "cli/show/show_states.h"
 #include "cli/show/show_summary.h"
 #include "cli/show/show_vq.h"
@@ -417,45 +418,48 @@ static enum rdl_status show_whole_centre(struct showing *s)
     return RDL_OK;
 }
 
+/* Handles `rdma`: what the tool rdma prints of one host and its guests, or of all. */
+static enum rdl_status show_one_rdma(struct showing *s)
+{
+    const char *view = showing_word(s, 1), *host = showing_word(s, 2);
+    struct rdl_value v;
+    size_t at = 0;
+    enum rdl_status st = host ? rdl_inspect(s->lab, host, &v, &at) : RDL_OK;
+
+    if (st != RDL_OK)
+        return showing_report_path(s, st, 2, at);
+    if (host && !tree_is(s->lab, host, NODE_host))
+        return showing_refuse(s, RDL_ERR_INVAL, 2, 0, "%s is no host", host);
+    if (view && show_rdma(s->out, s->lab, view, host ? host : "", s->rq->form))
+        return RDL_OK;
+    return showing_refuse(s, RDL_ERR_INVAL, 1, 0,
+                          "which view of the tool rdma? link, dev or resource, and then a host: "
+                          "show rdma link h1");
+}
+
 static const struct {
     const char *word;
     size_t words_max; /* maximum, including this one */
     enum rdl_status (*run)(struct showing *s);
     bool of_past; /* works without a lab */
 } subjects[] = {
-    {"vq", 2, show_one_vq, false},
-    {"qp", 2, show_kind_of, false},
-    {"cq", 2, show_kind_of, false},
-    {"mr", 2, show_kind_of, false},
-    {"mw", 2, show_kind_of, false},
-    {"pd", 2, show_kind_of, false},
-    {"ah", 2, show_kind_of, false},
-    {"packet", 2, showing_packet, true},
-    {"events", 5, showing_events, true},
-    {"life", 2, showing_life, true},
-    {"memory", 2, show_all_memory, false},
-    {"due", 1, show_all_due, false},
-    {"tree", 2, show_whole_tree, false},
-    {"faults", 1, show_plural, false},
-    {"links", 1, show_plural, false},
-    {"hosts", 1, show_plural, false},
-    {"switches", 1, show_plural, false},
-    {"counters", 1, show_all_counters, false},
-    {"link", 2, show_kind_of, false},
-    {"dump", 2, show_one_dump, false},
-    {"wqe", 2, show_one_dump, false},
-    {"live", 1, show_outside, false},
-    {"srq", 2, show_kind_of, false},
-    {"device", 3, show_devices, false},
-    {"pci", 2, show_one_pci, false},
-    {"map", 2, show_one_map, false},
-    {"states", 2, show_states_of, false},
-    {"ring", 2, show_one_ring, false},
-    {"dsr", 3, show_one_dsr, false},
-    {"uar", 2, show_one_uar, false},
-    {"centre", 1, show_whole_centre, false},
-    {"cm", 2, show_kind_of, false},
-    {"event_channel", 2, show_kind_of, false},
+    {"vq", 2, show_one_vq, false},           {"qp", 2, show_kind_of, false},
+    {"cq", 2, show_kind_of, false},          {"mr", 2, show_kind_of, false},
+    {"mw", 2, show_kind_of, false},          {"pd", 2, show_kind_of, false},
+    {"ah", 2, show_kind_of, false},          {"packet", 2, showing_packet, true},
+    {"events", 5, showing_events, true},     {"life", 2, showing_life, true},
+    {"memory", 2, show_all_memory, false},   {"due", 1, show_all_due, false},
+    {"tree", 2, show_whole_tree, false},     {"faults", 1, show_plural, false},
+    {"links", 1, show_plural, false},        {"hosts", 1, show_plural, false},
+    {"switches", 1, show_plural, false},     {"counters", 1, show_all_counters, false},
+    {"link", 2, show_kind_of, false},        {"dump", 2, show_one_dump, false},
+    {"wqe", 2, show_one_dump, false},        {"live", 1, show_outside, false},
+    {"srq", 2, show_kind_of, false},         {"device", 3, show_devices, false},
+    {"pci", 2, show_one_pci, false},         {"map", 2, show_one_map, false},
+    {"states", 2, show_states_of, false},    {"ring", 2, show_one_ring, false},
+    {"dsr", 3, show_one_dsr, false},         {"uar", 2, show_one_uar, false},
+    {"centre", 1, show_whole_centre, false}, {"rdma", 3, show_one_rdma, false},
+    {"cm", 2, show_kind_of, false},          {"event_channel", 2, show_kind_of, false},
 };
 
 bool show_form_of(const char *word, enum show_form *ret)

@@ -26,6 +26,15 @@
     TABLE(CENTRE, "centre",                                                                        \
           TEXT("guest") NUMBER("group") TEXT("may reach") TEXT("vgid") TEXT("wire")                \
               TEXT("machine") NUMBER("vf"))                                                        \
+    TABLE(RDMA_LINK, "rdma link",                                                                  \
+          TEXT("link") NUMBER("port") TEXT("state") TEXT("physical state") TEXT("netdev")          \
+              TEXT("machine") NUMBER("vf"))                                                        \
+    TABLE(RDMA_DEV, "rdma dev",                                                                    \
+          NUMBER("index") TEXT("device") TEXT("node type") TEXT("node guid")                       \
+              TEXT("sys image guid") TEXT("machine") NUMBER("vf"))                                 \
+    TABLE(RDMA_RESOURCE, "rdma resource",                                                          \
+          NUMBER("index") TEXT("device") NUMBER("pd") NUMBER("cq") NUMBER("qp") NUMBER("cm id")    \
+              NUMBER("mr") NUMBER("srq") TEXT("machine") NUMBER("vf"))                             \
     TABLE(COUNTERS, "counters", TEXT("counter") NUMBER("value"))                                   \
     TABLE(DUMP, "dump", NUMBER("offset") TEXT("bytes") TEXT("name") TEXT("value"))                 \
     TABLE(RING, "ring", NUMBER("slot") TEXT("state") NUMBER("addr") TEXT("what"))                  \
