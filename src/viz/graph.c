@@ -83,6 +83,7 @@ uint32_t graph_add_node(struct graph *g, const char *id, const char *label, enum
                                         .label = copy(g, label),
                                         .cluster = cluster,
                                         .parent = GRAPH_NONE,
+                                        .beside = GRAPH_NONE,
                                         .tone = tone};
     return g->n_nodes++;
 }

@@ -42,6 +42,8 @@ struct graph_node {
     char *label;      /* lines separated by '\n'; the first is the name */
     uint32_t cluster; /* index, or GRAPH_NONE */
     uint32_t parent;  /* the plain layout draws the box below this one, to the right; GRAPH_NONE */
+    /* Plain layout: the box begins no higher than this one, of another cluster; GRAPH_NONE. */
+    uint32_t beside;
     enum graph_tone tone;
 };
 
@@ -55,6 +57,7 @@ struct graph_edge {
 
 struct graph_cluster {
     char *id, *label;
+    bool stacked; /* DOT: its boxes are below each other, as in the plain layout */
 };
 
 struct graph {

@@ -10,6 +10,8 @@
 #include "viz/graph.h"
 #include "viz/svg.h"
 
+#define STACK_MAX 20u /* boxes below each other */
+
 /* Writes @s as a string in double quotes.  An ID has no escape sequence but that of the quote, so
  * a backslash there stands for itself.  It is doubled all the same: at the end of an ID it would
  * escape the closing quote.
@@ -78,7 +80,7 @@ static uint32_t head_of(const struct graph *g, uint32_t cluster)
 }
 
 /* Returns true if @e is written from its end to its beginning.  Graphviz puts the node that is
- * written first into the higher row.
+ * written first into the higher row, or to the left in the same row.
  */
 static bool is_upwards(const struct graph *g, const struct graph_edge *e)
 {
@@ -86,6 +88,8 @@ static bool is_upwards(const struct graph *g, const struct graph_edge *e)
 
     if (!g->side_by_side)
         return false;
+    if (from->cluster != GRAPH_NONE && to->cluster != GRAPH_NONE && from->cluster != to->cluster)
+        return from->cluster > to->cluster;
     if (e->mutual)
         return from->cluster != GRAPH_NONE && to->cluster == GRAPH_NONE;
     return from->parent == e->to;
@@ -150,6 +154,38 @@ static bool is_below_another(const struct graph *g, uint32_t i)
     return false;
 }
 
+/* Returns the number of boxes of @cluster beside each other, if it is a stack. */
+static uint32_t width_of_stack(const struct graph *g, uint32_t cluster)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < g->n_nodes; i++)
+        n += g->nodes[i].cluster == cluster && g->nodes[i].parent == GRAPH_NONE;
+    return n / STACK_MAX + 1;
+}
+
+/* Writes invisible edges that put the boxes of @cluster below @head, and those of a stack below
+ * each other, each with what belongs to it.  A high stack gets more boxes in a row: Graphviz takes
+ * minutes for hundreds of rows.
+ */
+static void put_below(const struct graph *g, uint32_t cluster, uint32_t head,
+                      const struct viz_sink *sink)
+{
+    const uint32_t width = width_of_stack(g, cluster);
+    uint32_t above = head, n = 0;
+
+    for (uint32_t i = head + 1; i < g->n_nodes; i++) {
+        const struct graph_node *b = &g->nodes[i];
+
+        if (b->cluster != cluster || is_below_another(g, i))
+            continue;
+        put_ends(g, b->parent == GRAPH_NONE ? above : b->parent, i, sink);
+        svg_put(sink, " [style=invis];\n");
+        if (g->clusters[cluster].stacked && b->parent == GRAPH_NONE && ++n % width == 0)
+            above = i;
+    }
+}
+
 /* Writes invisible edges that put the heads into one row, and the other boxes below their head. */
 static void put_rows(const struct graph *g, const struct viz_sink *sink)
 {
@@ -176,12 +212,7 @@ static void put_rows(const struct graph *g, const struct viz_sink *sink)
             svg_put(sink, " [style=invis];\n");
         }
         before = head;
-        for (uint32_t i = head + 1; i < g->n_nodes; i++) {
-            if (g->nodes[i].cluster != c || is_below_another(g, i))
-                continue;
-            put_ends(g, head, i, sink);
-            svg_put(sink, " [style=invis];\n");
-        }
+        put_below(g, c, head, sink);
     }
 }
 

@@ -27,9 +27,10 @@ enum {
     HEAD_PX = 26,  /* the name of a cluster in its frame */
     LANE_PX = 18,
     LANE_LABEL_PX = 10,
-    BETWEEN_PX = 60, /* between two frames, without lanes */
-    ROW_PX = 90,     /* from the row above the columns to their frames */
-    ARCH_PX = 40,    /* height of the arrows between the tops of distant columns */
+    BETWEEN_PX = 60,   /* between two frames, without lanes */
+    ROW_PX = 90,       /* from the row above the columns to their frames */
+    BELOW_ROW_PX = 40, /* least distance from a box of that row */
+    ARCH_PX = 40,      /* height of the arrows between the tops of distant columns */
     CORNER_PX = 6,
     PORT_PX = 5, /* arrows leave a box above the middle, and reach it below */
     LOOP_PX = 8, /* below the middle, where an arrow back to its own box leaves */
@@ -64,7 +65,8 @@ struct graph_page {
     struct lane_user *lanes; /* one per edge */
     struct column *columns;
     uint32_t n_columns;
-    bool has_row; /* boxes without a cluster are a row above the columns */
+    bool has_row;   /* boxes without a cluster are a row above the columns */
+    int32_t row_px; /* from the top of that row to the frames of the columns */
     int32_t top, width, height;
 };
 
@@ -88,17 +90,26 @@ static int32_t width_of(const char *s)
     return (text_width(s, FONT) + 9) / 10;
 }
 
+/* The height of a box with the text @label. */
+static int32_t height_of(const char *label)
+{
+    int32_t lines = 1;
+
+    for (const char *s = strchr(label, '\n'); s; s = strchr(s + 1, '\n'))
+        lines++;
+    return lines * LINE_PX + 2 * PAD_Y;
+}
+
 static void measure(struct graph_page *p, uint32_t i)
 {
     const struct graph_node *n = &p->g->nodes[i];
     struct box *b = &p->boxes[i];
     char line[LINE_BYTES];
-    uint32_t lines = 0;
 
-    for (; line_of(n->label, lines, line); lines++)
-        b->w = i32_max(b->w, width_of(line) * (lines ? 10 : 12) / 10); /* a name is bold */
+    for (uint32_t k = 0; line_of(n->label, k, line); k++)
+        b->w = i32_max(b->w, width_of(line) * (k ? 10 : 12) / 10); /* a name is bold */
     b->w += 2 * PAD_X;
-    b->h = (int32_t)lines * LINE_PX + 2 * PAD_Y;
+    b->h = height_of(n->label);
     b->column = n->cluster == GRAPH_NONE ? p->g->n_clusters : n->cluster;
     if (n->parent < i && p->boxes[n->parent].column == b->column)
         b->depth = p->boxes[n->parent].depth + 1;
@@ -125,8 +136,12 @@ static void place_boxes(struct graph_page *p)
         c = &p->columns[b->column];
         b->above = c->last;
         b->y = p->g->in_order ? below : c->y;
+        if (p->g->nodes[i].beside < i)
+            b->y = i32_max(b->y, p->boxes[p->g->nodes[i].beside].y);
         c->last = i;
         c->w = i32_max(c->w, (int32_t)b->depth * INDENT_PX + b->w);
+        if (b->column < p->g->n_clusters)
+            c->w = i32_max(c->w, width_of(p->g->clusters[b->column].label) * 12 / 10);
         c->y = below = b->y + b->h + gap;
         p->height = i32_max(p->height, b->y + b->h);
     }
@@ -323,6 +338,33 @@ static void draw_straight(const struct graph_page *p, uint32_t i)
     p->lanes[i].label = (struct point){x + 8, (y + end) / 2 + 4};
 }
 
+/* Returns true if an arrow in a lane farther out passes over a label of arrow @i at height @y. */
+static bool is_passed(const struct graph_page *p, uint32_t i, int32_t y)
+{
+    const uint32_t column = p->boxes[p->g->edges[i].from].column;
+
+    for (uint32_t k = 0; k < p->g->n_edges; k++) {
+        const struct lane_user *u = &p->lanes[k];
+
+        if (u->lane != GRAPH_NONE && u->lane > p->lanes[i].lane &&
+            p->boxes[p->g->edges[k].from].column == column &&
+            (abs(u->top - y) < LINE_PX / 2 + 2 || abs(u->bottom - y) < LINE_PX / 2 + 2))
+            return true;
+    }
+    return false;
+}
+
+/* Returns the height of the label of arrow @i, which is in a lane: in the middle, or above it. */
+static int32_t label_height(const struct graph_page *p, uint32_t i)
+{
+    const struct lane_user *u = &p->lanes[i];
+    int32_t y = (u->top + u->bottom) / 2;
+
+    while (is_passed(p, i, y) && y - LINE_PX > u->top)
+        y -= LINE_PX / 2;
+    return y;
+}
+
 static void draw_in_lane(const struct graph_page *p, uint32_t i)
 {
     const struct graph_edge *e = &p->g->edges[i];
@@ -335,7 +377,7 @@ static void draw_in_lane(const struct graph_page *p, uint32_t i)
     svg_putf(p->sink, "<path d=\"M%d %dH%dQ%d %d %d %dV%dQ%d %d %d %dH%d\"/>", from->x + from->w, y,
              x - r, x, y, x, y + turn, end - turn, x, end, x - r, end, to->x + to->w);
     put_tip(p, e, (struct point){to->x + to->w, end}, -1, 0);
-    p->lanes[i].label = (struct point){x + 5, (y + end) / 2 + 4};
+    p->lanes[i].label = (struct point){x + 5, label_height(p, i) + 4};
 }
 
 static void draw_across(const struct graph_page *p, uint32_t i)
@@ -430,7 +472,7 @@ static void place_row(struct graph_page *p)
         if (!is_in_row(p, b))
             continue;
         b->x = x;
-        b->y = p->top - HEAD_PX - ROW_PX;
+        b->y = p->top - HEAD_PX - p->row_px;
         x += b->w + BETWEEN_PX;
     }
     p->width = i32_max(p->width, x - BETWEEN_PX + 2 * MARGIN_PX);
@@ -441,19 +483,55 @@ static void place_row(struct graph_page *p)
     }
 }
 
+/* Returns the end of box @b, counted from the beginning of its column. */
+static int32_t end_in_column(const struct box *b)
+{
+    return (int32_t)b->depth * INDENT_PX + b->w;
+}
+
+/* Returns the distance of the frames of columns @a and @b, with no other column in between, at
+ * which there is room for the labels of the arrows between them.
+ */
+static int32_t distance(const struct graph_page *p, uint32_t a, uint32_t b)
+{
+    const struct column *c = &p->columns[a];
+    int32_t px = BETWEEN_PX;
+
+    for (uint32_t i = 0; i < p->g->n_edges; i++) {
+        const struct graph_edge *e = &p->g->edges[i];
+        const struct box *left = &p->boxes[e->from], *right = &p->boxes[e->to];
+        int32_t room;
+
+        if (left->column > right->column) {
+            left = &p->boxes[e->to];
+            right = &p->boxes[e->from];
+        }
+        if (left->column != a || right->column != b || is_over(p, e))
+            continue;
+        room = c->w + c->lanes_w - end_in_column(left) + 2 * FRAME_PX +
+               (int32_t)right->depth * INDENT_PX;
+        px = i32_max(px, width_of(e->label) + LANE_LABEL_PX - room);
+    }
+    return px;
+}
+
 static void place_columns(struct graph_page *p)
 {
     int32_t x = MARGIN_PX + FRAME_PX;
+    uint32_t before = GRAPH_NONE;
 
     for (uint32_t i = 0; i < p->n_columns; i++) {
         struct column *c = &p->columns[i];
 
         if (c->last == GRAPH_NONE)
             continue;
+        if (before != GRAPH_NONE && !(p->has_row && i == p->g->n_clusters))
+            x += distance(p, before, i);
+        before = i;
         place_lanes(p, i);
         c->x = x;
         p->width = x + c->w + c->lanes_w + FRAME_PX + MARGIN_PX;
-        x += c->w + c->lanes_w + 2 * FRAME_PX + BETWEEN_PX;
+        x += c->w + c->lanes_w + 2 * FRAME_PX;
     }
     p->width = i32_max(p->width, width_of(p->g->title) * 3 / 2 + 2 * MARGIN_PX);
     place_row(p);
@@ -496,15 +574,19 @@ static void find_top(struct graph_page *p)
     const struct graph *g = p->g;
     bool has_arch = false;
 
-    for (uint32_t i = 0; i < g->n_nodes; i++)
-        p->has_row = p->has_row || (g->nodes[i].cluster == GRAPH_NONE && g->n_clusters > 0);
-    p->has_row = p->has_row && !g->in_order;
+    p->row_px = ROW_PX;
+    for (uint32_t i = 0; i < g->n_nodes && g->n_clusters > 0 && !g->in_order; i++) {
+        if (g->nodes[i].cluster != GRAPH_NONE)
+            continue;
+        p->has_row = true;
+        p->row_px = i32_max(p->row_px, height_of(g->nodes[i].label) + BELOW_ROW_PX);
+    }
     for (uint32_t i = 0; i < g->n_edges; i++) {
         const uint32_t a = g->nodes[g->edges[i].from].cluster, b = g->nodes[g->edges[i].to].cluster;
 
         has_arch = has_arch || a > b + 1 || b > a + 1;
     }
-    p->top = MARGIN_PX + (g->title[0] ? TITLE_PX : 0) + HEAD_PX + (p->has_row ? 40 + ROW_PX : 0);
+    p->top = MARGIN_PX + (g->title[0] ? TITLE_PX : 0) + HEAD_PX + (p->has_row ? 40 + p->row_px : 0);
     if (has_arch && !p->has_row && !g->in_order && g->n_clusters > 0)
         p->top += ARCH_PX;
     p->height = p->top;

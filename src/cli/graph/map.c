@@ -81,7 +81,7 @@ static struct map_object *add_object(struct map *m, const char *path, uint32_t k
 
     m->objects = must_grow(m->objects, m->n_objects, &m->cap_objects, sizeof(*m->objects));
     o = &m->objects[m->n_objects++];
-    *o = (struct map_object){.kind = kind, .host = host, .home = MAP_NONE};
+    *o = (struct map_object){.kind = kind, .host = host, .home = MAP_NONE, .machine = MAP_NONE};
     t = text_on(o->path, sizeof(o->path));
     text_add(&t, path);
     t = text_on(o->about, sizeof(o->about));
@@ -119,6 +119,29 @@ static void add_kind(struct map *m, const struct tree_list *children, uint32_t h
     m->rests[m->n_rests++] = (struct map_rest){host, kind, n - most};
 }
 
+/* Adds the virtual functions of host number @host that have a guest.  @most: at most so many. */
+static void add_functions(struct map *m, uint32_t host, size_t most)
+{
+    char name[RDL_NAME_BYTES], path[TREE_PATH_BYTES];
+    struct text t = text_on(name, sizeof(name));
+    struct rdl_value guest;
+    size_t n = 0, rest = 0;
+
+    text_add(&t, m->objects[host].path); /* the array may move */
+    for (uint64_t i = 0; tree_element(m->lab, name, CHILD_host_vfs, i, path); i++) {
+        if (n < most && tree_leaf(m->lab, path, LEAF_vf_guest, &guest) && guest.text[0]) {
+            add_object(m, path, NODE_vf, host);
+            n++;
+        } else {
+            rest++;
+        }
+    }
+    if (rest == 0)
+        return;
+    m->rests = must_grow(m->rests, m->n_rests, &m->cap_rests, sizeof(*m->rests));
+    m->rests[m->n_rests++] = (struct map_rest){host, NODE_vf, rest};
+}
+
 static enum rdl_status add_host(struct map *m, const char *path, size_t most)
 {
     const uint32_t host = (uint32_t)m->n_objects;
@@ -131,6 +154,7 @@ static enum rdl_status add_host(struct map *m, const char *path, size_t most)
     for (size_t i = 0; i < ARRAY_LEN(kinds) && st == RDL_OK; i++)
         add_kind(m, &children, host, node_of_object(kinds[i].object), most);
     tree_done(&children);
+    add_functions(m, host, most);
     return st;
 }
 
@@ -203,7 +227,7 @@ static struct map_tie *add_tie(struct map *m, uint32_t a, uint32_t b, bool is_li
 
     m->ties = must_grow(m->ties, m->n_ties, &m->cap_ties, sizeof(*m->ties));
     tie = &m->ties[m->n_ties++];
-    *tie = (struct map_tie){.a = a, .b = b, .is_link = is_link};
+    *tie = (struct map_tie){.a = a, .b = b, .vf = MAP_NONE, .is_link = is_link};
     return tie;
 }
 
@@ -270,23 +294,75 @@ static void add_link(struct map *m, const char *path)
     map_add_about(&t, m->lab, path, NODE_link);
 }
 
-/* Ties @host to the machine that it is a guest of, if it is one. */
-static void add_place(struct map *m, const char *host)
+/* Ties @guest to @machine.  @what names its function; NULL: it has none. */
+static void add_place(struct map *m, uint32_t guest, uint32_t machine, uint32_t vf,
+                      const char *what)
 {
-    char port[TREE_PATH_BYTES];
-    struct rdl_value machine, vf;
-    struct map_tie *tie;
-    struct text t;
+    struct map_tie *tie = add_tie(m, guest, machine, true);
+    struct text t = text_on(tie->text, sizeof(tie->text));
 
-    if (!tree_child(m->lab, host, CHILD_host_port, port) ||
-        !tree_leaf(m->lab, port, LEAF_port_machine, &machine))
+    tie->is_place = true;
+    tie->is_idle = !what;
+    tie->vf = vf;
+    text_add(&t, what ? what : "no function");
+    m->objects[guest].machine = machine;
+}
+
+/* Ties the guest of each virtual function of @machine to it. */
+static void add_guests(struct map *m, uint32_t machine)
+{
+    char path[TREE_PATH_BYTES], what[32];
+    struct rdl_value guest;
+
+    for (uint64_t i = 0; tree_element(m->lab, m->objects[machine].path, CHILD_host_vfs, i, path);
+         i++) {
+        struct text t = text_on(what, sizeof(what));
+
+        if (!tree_leaf(m->lab, path, LEAF_vf_guest, &guest) || !guest.text[0])
+            continue;
+        text_addf(&t, "vf %llu", (unsigned long long)i);
+        /* Virtual RNICs that share a function: "g1,g2". */
+        for (char *name = guest.text, *end; *name; name = end + strspn(end, ", ")) {
+            const char after = *(end = name + strcspn(name, ", "));
+
+            *end = '\0';
+            add_place(m, find_path(m, name), machine, find_path(m, path), what);
+            *end = after;
+        }
+    }
+}
+
+/* Ties @host to its machine if it is a guest without a function: it shares a port, or it has a
+ * virtual RNIC that needs none now.
+ */
+static void add_other_guest(struct map *m, uint32_t host)
+{
+    const char *path = m->objects[host].path;
+    char node[TREE_PATH_BYTES];
+    struct rdl_value machine;
+
+    if (m->objects[host].machine != MAP_NONE)
         return;
-    tie = add_tie(m, find_path(m, host), find_path(m, machine.text), true);
-    t = text_on(tie->text, sizeof(tie->text));
-    if (tree_leaf(m->lab, port, LEAF_port_vf, &vf))
-        text_addf(&t, "vf %llu", (unsigned long long)vf.number);
-    else
-        text_add(&t, "shared port");
+    if (tree_child(m->lab, path, CHILD_host_port, node) &&
+        tree_leaf(m->lab, node, LEAF_port_machine, &machine)) {
+        add_place(m, host, find_path(m, machine.text), MAP_NONE, "shared port");
+        m->ties[m->n_ties - 1].is_shared = true;
+    } else if (tree_child(m->lab, path, CHILD_host_vrnic, node) &&
+               tree_leaf(m->lab, node, LEAF_vrnic_machine, &machine)) {
+        add_place(m, host, find_path(m, machine.text), MAP_NONE, NULL);
+    }
+}
+
+static void add_places(struct map *m)
+{
+    for (uint32_t i = 0; i < m->n_objects; i++) {
+        if (m->objects[i].kind == NODE_host)
+            add_guests(m, i);
+    }
+    for (uint32_t i = 0; i < m->n_objects; i++) {
+        if (m->objects[i].kind == NODE_host)
+            add_other_guest(m, i);
+    }
 }
 
 /* --- Objects that cannot be destroyed --------------------------------------------------------- */
@@ -438,11 +514,9 @@ static enum rdl_status add_lab(struct map *m, size_t most)
 
     for (size_t i = 0; i < ARRAY_LEN(order) && st == RDL_OK; i++)
         st = add_all(m, &nodes, order[i], most);
-    for (size_t i = 0; i < nodes.n && st == RDL_OK; i++) {
-        if (tree_value_is(&nodes.v[i].value, NODE_host))
-            add_place(m, nodes.v[i].key);
-    }
     tree_done(&nodes);
+    if (st == RDL_OK)
+        add_places(m);
     return st;
 }
 
@@ -547,4 +621,16 @@ void map_add_peers(struct text *t, const struct map *m, uint32_t i)
         text_addf(t, "%s%s", any ? ", " : "", tie->text);
         any = true;
     }
+}
+
+void map_add_rest(struct text *t, const struct map *m, const struct map_rest *r,
+                  const char *between)
+{
+    const char *host = m->objects[r->host].path, *kind = node_rows[r->kind].title;
+
+    if (r->kind == NODE_vf)
+        text_addf(t, "%llu more functions%sshow %s.vfs", (unsigned long long)r->n, between, host);
+    else
+        text_addf(t, "%llu more %s%sshow %s %s", (unsigned long long)r->n, kind, between, kind,
+                  host);
 }

@@ -23,9 +23,10 @@
 struct map_object {
     char path[RDL_PATH_BYTES]; /* "h1", "h1.qp", "s1" */
     uint32_t kind;             /* enum node_kind */
-    uint32_t host;   /* the host of an object, MAP_NONE for hosts, switches and external ports */
-    uint32_t home;   /* the object that it belongs to: a PD or a channel; or MAP_NONE */
-    uint64_t number; /* number at the device: QPN, CQN */
+    uint32_t host;    /* the host of an object, MAP_NONE for hosts, switches and external ports */
+    uint32_t machine; /* of a guest: the host that it is on; or MAP_NONE */
+    uint32_t home;    /* the object that it belongs to: a PD or a channel; or MAP_NONE */
+    uint64_t number;  /* number at the device: QPN, CQN */
     uint64_t comm_id, remote_comm_id; /* of an ID of rdma_cm, and of its peer; 0: none */
     bool shown;                       /* part of the map that was asked for */
     char about[MAP_ABOUT_BYTES];      /* its properties: "RC, QPN 2, RTS" */
@@ -39,14 +40,21 @@ struct map_use {
     bool holds;   /* @to cannot be destroyed before @from */
 };
 
-/* Two ends of a connection or a link.  Of a peer that is not in the lab @b is MAP_NONE. */
+/* Two ends of a connection or a link.  Of a peer that is not in the lab @b is MAP_NONE.  A guest is
+ * linked with its machine, and @vf is the virtual function that it has; MAP_NONE: it has none, or
+ * the function is not in the map.
+ */
 struct map_tie {
-    uint32_t a, b;
+    uint32_t a, b, vf;
     bool is_link;
+    bool is_place;              /* of a guest: @a is on the machine @b */
+    bool is_idle;               /* of a guest: it has no function now */
+    bool is_shared;             /* of a guest: it shares the port of the machine */
     char text[MAP_ABOUT_BYTES]; /* of a link: its name, latency, rate; of a peer: "h2.qp" */
 };
 
-/* Objects that are not in the map because of MAP_KIND_MAX. */
+/* Objects that are not in the map because of MAP_KIND_MAX, and virtual functions without a guest.
+ */
 struct map_rest {
     uint32_t host;
     uint32_t kind; /* enum node_kind */
@@ -91,6 +99,12 @@ void map_add_peers(struct text *t, const struct map *m, uint32_t i);
  */
 typedef void map_each(void *ctx, uint32_t i, unsigned depth);
 void map_walk(const struct map *m, map_each *each, void *ctx);
+
+/* Appends the text about the objects @r that are left out, and the command that lists them, with
+ * @between in the middle.
+ */
+void map_add_rest(struct text *t, const struct map *m, const struct map_rest *r,
+                  const char *between);
 
 /* Returns true if @tie is a link that the map shows. */
 bool map_has_link(const struct map *m, const struct map_tie *tie);

@@ -4,6 +4,7 @@
 #include "cli/graph/map.h"
 #include "emu/base/assert.h"
 #include "emu/base/quantity.h"
+#include "rdmalab/inspect.h"
 #include "tree/tree.h"
 
 /* One property of a kind of object: a word before the value of a leaf. */
@@ -37,6 +38,9 @@ static const struct property {
     {NODE_cm_id, "", LEAF_cm_id_state, false},
     {NODE_cm_id, "port ", LEAF_cm_id_local_port, true},
     {NODE_link, "latency ", LEAF_link_latency, false},
+    {NODE_vf, "for ", LEAF_vf_guest, true},
+    {NODE_vf, "MAC ", LEAF_vf_mac, true},
+    {NODE_vf, "VLAN ", LEAF_vf_vlan, true},
 };
 
 static bool is_something(const struct rdl_value *v)
@@ -59,6 +63,30 @@ static void add_value(struct text *t, const struct rdl_value *v)
     }
 }
 
+/* Appends the group of a virtual RNIC, and that it is one. */
+static void add_vrnic(struct text *t, const struct rdl_lab *lab, const char *host)
+{
+    char vrnic[TREE_PATH_BYTES];
+
+    if (tree_child(lab, host, CHILD_host_vrnic, vrnic))
+        text_addf(t, ", virtual RNIC, group %llu",
+                  (unsigned long long)tree_number(lab, vrnic, LEAF_vrnic_group));
+}
+
+/* Appends the address on the wire of the function at @path, if a virtual RNIC has it. */
+static void add_wire(struct text *t, const struct rdl_lab *lab, const char *path)
+{
+    char vrnic[TREE_PATH_BYTES], wire[TREE_PATH_BYTES];
+    struct rdl_value guest, address;
+    size_t at;
+
+    if (tree_leaf(lab, path, LEAF_vf_guest, &guest) && guest.text[0] &&
+        tree_child(lab, guest.text, CHILD_host_vrnic, vrnic) &&
+        tree_element(lab, vrnic, CHILD_vrnic_wire, 0, wire) &&
+        rdl_inspect(lab, wire, &address, &at) == RDL_OK && address.text[0])
+        text_addf(t, ", on the wire %s", address.text);
+}
+
 void map_add_about(struct text *t, const struct rdl_lab *lab, const char *path, uint32_t kind)
 {
     for (size_t i = 0; i < ARRAY_LEN(properties); i++) {
@@ -71,6 +99,10 @@ void map_add_about(struct text *t, const struct rdl_lab *lab, const char *path, 
         text_addf(t, "%s%s", t->len ? ", " : "", p->before);
         add_value(t, &v);
     }
+    if (kind == NODE_host)
+        add_vrnic(t, lab, path);
+    if (kind == NODE_vf)
+        add_wire(t, lab, path);
     if (kind != NODE_link)
         return;
     text_add(t, ", ");

@@ -51,11 +51,13 @@ static void print_rests(const struct map_print *p)
 {
     for (size_t k = 0; k < p->m->n_rests; k++) {
         const struct map_rest *r = &p->m->rests[k];
-        const char *host = p->m->objects[r->host].path, *kind = node_rows[r->kind].title;
+        char line[SHOW_LINE_BYTES];
+        struct text t = text_on(line, sizeof(line));
 
-        if (p->m->objects[r->host].shown)
-            fprintf(p->out, "%s has %llu more %s: show %s %s\n", host, (unsigned long long)r->n,
-                    kind, kind, host);
+        if (!p->m->objects[r->host].shown)
+            continue;
+        map_add_rest(&t, p->m, r, ": ");
+        fprintf(p->out, "%s has %s\n", p->m->objects[r->host].path, line);
     }
 }
 

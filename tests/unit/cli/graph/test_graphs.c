@@ -9,6 +9,7 @@
 #include "emu/trace/event.h"
 #include "tree/lab_past.h"
 #include "viz/graph.h"
+#include "viz/metrics.h"
 
 static void put(void *ctx, const char *bytes, size_t n)
 {
@@ -76,6 +77,121 @@ static ev_id last_completion(const struct past *p)
 }
 
 /* The graph has the loss, the timeout that it made, and the packet that arrived. */
+#define MACHINES                                                                                   \
+    "machine m1 vfs=4\nmachine m2 vfs=4\nlink m1 m2 latency=1us rate=100g\n"                       \
+    "guest g1 on m1 group=1 vrnic\nguest g2 on m2 group=1 vrnic\nguest g3 on m1 group=2 vrnic\n"   \
+    "guest g4 on m2\non g1,g2 { alloc_pd as pd }\ncentre allow 1 2\n"
+
+static void open_map(struct lab *l, struct map *m, struct graph *g, const char *lines)
+{
+    size_t at;
+
+    lab_open(l, false);
+    lab_run(l, lines);
+    assert_int_equal(map_make(m, l->s->lab, "", &at), RDL_OK);
+    map_graph(m, "", g);
+}
+
+/* Virtual and physical side by side: guests, with their objects, and functions. */
+static void the_map_of_machines_has_guests_beside_functions(void **state)
+{
+    static const char *const clusters[] = {"guests of m1", "m1", "m2", "guests of m2"};
+    struct lab l;
+    struct graph g;
+    struct map m;
+
+    (void)state;
+    open_map(&l, &m, &g, MACHINES);
+    assert_int_equal(g.n_clusters, ARRAY_LEN(clusters));
+    for (uint32_t i = 0; i < g.n_clusters; i++)
+        assert_string_equal(g.clusters[i].label, clusters[i]);
+    assert_true(has_edge(&g, "g1", "m1.vfs[0]"));
+    assert_true(has_edge(&g, "g2", "m2.vfs[1]")); /* g4 has function 0 */
+    assert_true(has_edge(&g, "g3", "m1 more virtual function"));
+    assert_true(has_edge(&g, "g4", "m2.vfs[0]"));
+    assert_dot(&g, "machines as DOT", "for g1 10.200.1.1 control group groups may connect");
+    map_done(&m);
+    lab_close(&l);
+}
+
+struct area {
+    int32_t x, y, w, h;
+};
+
+static bool overlap(const struct area *a, const struct area *b)
+{
+    return a->x < b->x + b->w && b->x < a->x + a->w && a->y < b->y + b->h && b->y < a->y + a->h;
+}
+
+/* Finds the boxes and the labels of arrows in @svg. */
+static uint32_t find_areas(const char *svg, struct area *ret, uint32_t max)
+{
+    static const char box[] = "<rect x=\"", label[] = "<text class=\"label\" x=\"";
+    uint32_t n = 0;
+
+    for (const char *s = strstr(svg, "<g class=\"edge"); s && n < max; s = strchr(s + 1, '<')) {
+        struct area *a = &ret[n];
+        int text = 0;
+
+        if (strncmp(s, box, strlen(box)) == 0) {
+            n += sscanf(s + strlen(box), "%d\" y=\"%d\" width=\"%d\" height=\"%d", &a->x, &a->y,
+                        &a->w, &a->h) == 4;
+        } else if (strncmp(s, label, strlen(label)) == 0 &&
+                   sscanf(s + strlen(label), "%d\" y=\"%d\">%n", &a->x, &a->y, &text) == 2) {
+            char line[64] = "";
+
+            memcpy(line, s + strlen(label) + text, strcspn(s + strlen(label) + text, "<"));
+            *a = (struct area){a->x, a->y - 9, text_width(line, 12) / 10, 11};
+            n++;
+        }
+    }
+    return n;
+}
+
+/* Machines with few and many guests, and with virtual RNICs: in the picture no box and no label of
+ * an arrow is over another one.
+ */
+static void nothing_in_a_map_of_machines_is_over_another(void **state)
+{
+    static const struct {
+        const char *lines;
+        uint32_t n; /* boxes and labels */
+    } rows[] = {
+        {"machine m1 vfs=2; host h1; link m1 h1; guest g1 g2 on m1", 7},
+        {"machine m1 vfs=5; host h1; link m1 h1; foreach i in 1..5 { guest g$i on m1 }", 13},
+        {"machine m1 vfs=16; host h1; link m1 h1; foreach i in 1..16 { guest g$i on m1 }", 35},
+        {"machine m1 vfs=3; switch s1; link m1 s1; guest g1 g2 g3 on m1 vrnic", 11},
+        {MACHINES, 16},
+    };
+    struct area areas[64];
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct lab l;
+        struct graph g;
+        struct map m;
+        char *svg = NULL;
+        size_t size = 0;
+        FILE *f = open_memstream(&svg, &size);
+        const struct viz_sink sink = {put, f};
+        uint32_t n;
+
+        open_map(&l, &m, &g, rows[i].lines);
+        assert_int_equal(graph_svg(&g, &sink), RDL_OK);
+        fclose(f);
+        n = find_areas(svg, areas, ARRAY_LEN(areas));
+        assert_int_equal(n, rows[i].n);
+        for (uint32_t a = 0; a < n; a++) {
+            for (uint32_t b = 0; b < a; b++)
+                assert_false(overlap(&areas[a], &areas[b]));
+        }
+        free(svg);
+        graph_done(&g);
+        map_done(&m);
+        lab_close(&l);
+    }
+}
+
 static void the_causes_of_a_completion(void **state)
 {
     struct lab l;
@@ -227,6 +343,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_map_of_two_connected_hosts),
+        cmocka_unit_test(the_map_of_machines_has_guests_beside_functions),
+        cmocka_unit_test(nothing_in_a_map_of_machines_is_over_another),
         cmocka_unit_test(the_causes_of_a_completion),
         cmocka_unit_test(a_long_chain_of_causes_is_cut),
         cmocka_unit_test(the_states_have_the_way_that_was_taken),

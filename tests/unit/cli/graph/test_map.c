@@ -204,6 +204,26 @@ static void of_many_objects_some_are_counted(void **state)
                        "show map h1", "h1 has 6 more mr: show mr h1");
 }
 
+/* Functions with a guest are named, as many as other objects. */
+static void functions_without_a_guest_are_counted(void **state)
+{
+    struct lab l;
+    struct map m;
+
+    (void)state;
+    lab_open(&l, false);
+    lab_run(&l, "machine m1 vfs=126\nforeach i in 1..70 { guest g$i on m1 ram=1m }");
+    make(&m, &l, "");
+    assert_int_equal(m.n_rests, 1);
+    assert_int_equal(m.rests[0].n, 126 - MAP_KIND_MAX);
+    assert_string_equal(object(&m, "m1.vfs[63]")->about, "for g64, MAC 02:00:00:00:00:41");
+    map_done(&m);
+    lab_close(&l);
+    assert_line_prints("machine m1 vfs=3; guest g1 on m1 vrnic; guest g2 on m1", "show map",
+                       "m1 has 2 more functions: show m1.vfs\ng2-m1     vf 0\n"
+                       "g1-m1     no function\n");
+}
+
 static void what_is_no_object_has_no_map(void **state)
 {
     (void)state;
@@ -224,6 +244,7 @@ int main(void)
         cmocka_unit_test(the_map_is_whole_or_of_a_part),
         cmocka_unit_test(an_object_is_shown_with_its_neighbours),
         cmocka_unit_test(of_many_objects_some_are_counted),
+        cmocka_unit_test(functions_without_a_guest_are_counted),
         cmocka_unit_test(what_is_no_object_has_no_map),
         cmocka_unit_test(every_golden_text_is_used),
     };
