@@ -131,6 +131,28 @@ static void every_field_of_every_event_is_explained(void **state)
     }
 }
 
+/* Events of machines and of the layer have a text of their own, and not only fields. */
+static void every_event_of_machines_says_what_happened(void **state)
+{
+    static const enum ev_kind kinds[] = {
+        EV_vfs,       EV_vf_read,     EV_vf_write,   EV_machine_up,    EV_vf_given,    EV_vf_set,
+        EV_vrnic_map, EV_vrnic_unmap, EV_pool_grown, EV_centre_lookup, EV_centre_rule,
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
+        const char *name = ev_schema(kinds[i])->name;
+        struct printed p;
+
+        assert_true(explain(printed_begin(&p)->out, name, false));
+        /* The text stands before the row. */
+        if (strncmp(printed_text(&p), name, strlen(name)) != 0 ||
+            printed_text(&p)[strlen(name)] != '\n')
+            fail_msg("explain %s has no text", name);
+        printed_end(&p);
+    }
+}
+
 /* Words with which somebody asks, and the page that answers. */
 static void words_of_questions_lead_to_their_page(void **state)
 {
@@ -641,6 +663,7 @@ int main(void)
         cmocka_unit_test(every_finding_says_what_to_do),
         cmocka_unit_test(every_status_of_a_call_is_explained),
         cmocka_unit_test(every_field_of_every_event_is_explained),
+        cmocka_unit_test(every_event_of_machines_says_what_happened),
         cmocka_unit_test(words_of_questions_lead_to_their_page),
         cmocka_unit_test(states_say_first_what_may_be_posted),
         cmocka_unit_test(no_word_has_two_rows),

@@ -176,6 +176,30 @@ static void help_names_the_keys_of_json(void **state)
     }
 }
 
+/* What every host has is described once, by "help host". */
+static void help_of_machines_and_guests_tells_what_is_special(void **state)
+{
+    static const enum cmd_id ids[] = {CMD_machine, CMD_guest};
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(ids); i++) {
+        const struct cmd *cmd = &cmd_table[ids[i]];
+        char *text = help_of(cmd->name), lead[64];
+
+        assert_non_null(strstr(text, "\"help host\""));
+        for (size_t k = 0; k < cmd->n_params; k++) {
+            const struct param *p = &cmd->params[k];
+            const bool of_hosts =
+                !(p->flags & P_OPERAND) && cmd_param(&cmd_table[CMD_host], p->name);
+
+            snprintf(lead, sizeof(lead), "\n  [%s", p->name);
+            if (of_hosts == (strstr(text, lead) != NULL) && !(p->flags & (P_OPERAND | P_REQUIRED)))
+                fail_msg("help %s: %s", cmd->name, p->name);
+        }
+        free(text);
+    }
+}
+
 static void help_knows_every_command_and_class(void **state)
 {
     FILE *nowhere = fopen("/dev/null", "w");
@@ -290,6 +314,7 @@ int main(void)
         cmocka_unit_test(every_standard_is_a_value),
         cmocka_unit_test(every_argument_out_of_range_names_its_range),
         cmocka_unit_test(every_parameter_says_what_it_is),
+        cmocka_unit_test(help_of_machines_and_guests_tells_what_is_special),
         cmocka_unit_test(help_knows_every_command_and_class),
         cmocka_unit_test(help_names_the_keys_of_json),
         cmocka_unit_test(help_names_the_permissions),

@@ -204,6 +204,45 @@ static void many_posted_slots_are_folded(void **state)
     }
 }
 
+#define SHARED                                                                                     \
+    "machine m1 vfs=4; host h1; link m1 h1; guest g1 on m1; guest g2 g3 on m1 vrnic; "             \
+    "host h2 device=none; alloc_pd g2 as pd; create_cq g2 cqe=4 as cq; "                           \
+    "rdma_create_event_channel g2 as ch; rdma_create_id g2.ch as id; "
+
+/* As rdma of iproute2, and behind it the part of an adapter that the device is. */
+static void devices_are_shown_as_the_rdma_tool_shows_them(void **state)
+{
+    (void)state;
+    assert_line_prints(
+        SHARED, "show rdma link",
+        "link m1/1 state ACTIVE physical_state LINK_UP netdev eth0  physical function\n"
+        "link h1/1 state ACTIVE physical_state LINK_UP netdev eth0\n"
+        "link g1/1 state ACTIVE physical_state LINK_UP netdev eth0  function 0 of m1\n"
+        "link g2/1 state ACTIVE physical_state LINK_UP netdev eth0  virtual RNIC, "
+        "function 1 of m1\n"
+        "link g3/1 state DOWN physical_state DISABLED netdev eth0  virtual RNIC on m1, "
+        "no function\n");
+    assert_line_prints(
+        SHARED "set link m1-h1 down; ", "show rdma link g1",
+        "link g1/1 state DOWN physical_state DISABLED netdev eth0  function 0 of m1\n");
+    assert_line_prints(SHARED, "show rdma dev g1",
+                       "2: g1: node_type ca node_guid 0000:00ff:fe00:0003 sys_image_guid "
+                       "0000:00ff:fe00:0003  function 0 of m1\n");
+    assert_line_prints(
+        SHARED, "show rdma resource m1",
+        "0: m1: pd 1 cq 1 qp 1 cm_id 0 mr 1 srq 0  physical function\n"
+        "2: g1: pd 1 cq 1 qp 1 cm_id 0 mr 1 srq 0  function 0 of m1\n"
+        "3: g2: pd 2 cq 2 qp 1 cm_id 1 mr 1 srq 0  virtual RNIC, function 1 of m1\n"
+        "4: g3: pd 1 cq 1 qp 1 cm_id 0 mr 1 srq 0  virtual RNIC on m1, no function\n");
+    assert_line_prints(SHARED, "show rdma link g2 json",
+                       "[{\"link\":\"g2\",\"port\":1,\"state\":\"ACTIVE\",\"physical-state\":"
+                       "\"LINK_UP\",\"netdev\":\"eth0\",\"machine\":\"m1\",\"vf\":1}]");
+    assert_line_prints(SHARED, "show rdma link h2", "there is no RDMA device\n");
+    assert_line_refused(SHARED, "show rdma", "link, dev or resource");
+    assert_line_refused(SHARED, "show rdma link h9", "there is no \"h9\"");
+    assert_line_refused(SHARED, "show rdma link m1.vfs", "m1.vfs is no host");
+}
+
 static void rows_have_the_names_of_the_rdma_tool(void **state)
 {
     static const struct {
@@ -246,6 +285,7 @@ int main(void)
         cmocka_unit_test(each_form_has_the_same_rows),
         cmocka_unit_test(many_posted_slots_are_folded),
         cmocka_unit_test(each_device_tells_what_to_type_instead),
+        cmocka_unit_test(devices_are_shown_as_the_rdma_tool_shows_them),
         cmocka_unit_test(rows_have_the_names_of_the_rdma_tool),
     };
 
