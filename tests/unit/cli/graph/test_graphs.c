@@ -162,6 +162,8 @@ static void nothing_in_a_map_of_machines_is_over_another(void **state)
         {"machine m1 vfs=16; host h1; link m1 h1; foreach i in 1..16 { guest g$i on m1 }", 35},
         {"machine m1 vfs=3; switch s1; link m1 s1; guest g1 g2 g3 on m1 vrnic", 11},
         {MACHINES, 16},
+        {"host h1 h2; link h1 h2 latency=1us rate=100g", 3},
+        {"machine m1 vfs=16; foreach i in 1..12 { guest g$i on m1 vrnic group=$i }", 27},
     };
     struct area areas[64];
 
@@ -190,6 +192,43 @@ static void nothing_in_a_map_of_machines_is_over_another(void **state)
         map_done(&m);
         lab_close(&l);
     }
+}
+
+/* Returns the top of box @id in @svg. */
+static int32_t top_of(const char *svg, const char *id)
+{
+    char title[64];
+    const char *s;
+    int32_t x, y;
+
+    snprintf(title, sizeof(title), "<title>%s</title>", id);
+    s = strstr(svg, title);
+    assert_non_null(s);
+    assert_int_equal(sscanf(strstr(s, "<rect"), "<rect x=\"%d\" y=\"%d\"", &x, &y), 2);
+    return y;
+}
+
+static void a_function_is_drawn_beside_its_guest(void **state)
+{
+    struct lab l;
+    struct graph g;
+    struct map m;
+    char *svg = NULL;
+    size_t size = 0;
+    FILE *f = open_memstream(&svg, &size);
+    const struct viz_sink sink = {put, f};
+
+    (void)state;
+    open_map(&l, &m, &g,
+             "machine m1 vfs=4; guest g1 g2 on m1; repeat 5 { alloc_pd g1 }; alloc_pd g2 as pd");
+    assert_int_equal(graph_svg(&g, &sink), RDL_OK);
+    fclose(f);
+    assert_int_equal(top_of(svg, "m1.vfs[1]"), top_of(svg, "g2"));
+    assert_true(top_of(svg, "m1.vfs[0]") < top_of(svg, "g2"));
+    free(svg);
+    graph_done(&g);
+    map_done(&m);
+    lab_close(&l);
 }
 
 static void the_causes_of_a_completion(void **state)
@@ -345,6 +384,7 @@ int main(void)
         cmocka_unit_test(the_map_of_two_connected_hosts),
         cmocka_unit_test(the_map_of_machines_has_guests_beside_functions),
         cmocka_unit_test(nothing_in_a_map_of_machines_is_over_another),
+        cmocka_unit_test(a_function_is_drawn_beside_its_guest),
         cmocka_unit_test(the_causes_of_a_completion),
         cmocka_unit_test(a_long_chain_of_causes_is_cut),
         cmocka_unit_test(the_states_have_the_way_that_was_taken),
