@@ -298,9 +298,13 @@ static void add_link(struct map *m, const char *path)
 static void add_place(struct map *m, uint32_t guest, uint32_t machine, uint32_t vf,
                       const char *what)
 {
-    struct map_tie *tie = add_tie(m, guest, machine, true);
-    struct text t = text_on(tie->text, sizeof(tie->text));
+    struct map_tie *tie;
+    struct text t;
 
+    if (guest == MAP_NONE)
+        return; /* its name was cut */
+    tie = add_tie(m, guest, machine, true);
+    t = text_on(tie->text, sizeof(tie->text));
     tie->is_place = true;
     tie->is_idle = !what;
     tie->vf = vf;
@@ -346,7 +350,7 @@ static void add_other_guest(struct map *m, uint32_t host)
     if (tree_child(m->lab, path, CHILD_host_port, node) &&
         tree_leaf(m->lab, node, LEAF_port_machine, &machine)) {
         add_place(m, host, find_path(m, machine.text), MAP_NONE, "shared port");
-        m->ties[m->n_ties - 1].is_shared = true;
+        m->ties[m->n_ties - 1].is_shared = true; /* @host is no name */
     } else if (tree_child(m->lab, path, CHILD_host_vrnic, node) &&
                tree_leaf(m->lab, node, LEAF_vrnic_machine, &machine)) {
         add_place(m, host, find_path(m, machine.text), MAP_NONE, NULL);
