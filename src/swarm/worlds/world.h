@@ -27,7 +27,7 @@
 #define WORLD_ITEMS_MAX  1400u
 #define WORLD_DEEDS_MAX  4000u
 #define WORLD_PIECES_MAX 4u
-#define WORLD_VFS_MAX    9u         /* per machine */
+#define WORLD_VFS_MAX    24u        /* per machine */
 #define WORLD_CQS        2u         /* per host */
 #define WORLD_WORDS      4u         /* per host: words that atomics change */
 #define WORLD_NONE       UINT16_MAX /* no item, no end */

@@ -16,6 +16,10 @@
 #define STREAM_SHORTCUTS 7u
 #define FUNCTIONS_MAX    3u /* of a virtual RNIC */
 #define SPARE_VFS        3u /* a machine has fewer spare functions than this */
+#define LARGE_ONE_IN     6u /* one world in so many has machines with WORLD_VFS_MAX functions */
+#define APART            3u /* there, guests are at most so many functions apart */
+
+_Static_assert(APART *(WORLD_HOSTS_MAX - 1) <= WORLD_VFS_MAX, "all guests can be on one machine");
 
 /* Returns true if @h can be a machine.  Guests have none of their own. */
 static bool can_have_guests(const struct world_host *h)
@@ -69,6 +73,23 @@ static void draw_machine(struct draw *d, struct world_place *m)
     m->pool = draw_below(d, m->vfs + 1);
     for (uint32_t i = 0; i < m->vfs; i++)
         draw_vf(d, &m->set[i]);
+}
+
+/* Makes the number of functions of machine number @m large.  Its guests have some of them. */
+static void draw_large(struct draw *d, uint32_t m)
+{
+    struct world_place *p = &d->w->host[m].place;
+
+    for (uint32_t i = p->vfs; i < WORLD_VFS_MAX; i++)
+        draw_vf(d, &p->set[i]);
+    p->vfs = WORLD_VFS_MAX;
+    p->pool = draw_below(d, WORLD_VFS_MAX + 1);
+    for (uint32_t h = m + 1; h < d->w->n_hosts; h++) {
+        struct world_place *g = &d->w->host[h].place;
+
+        if (g->on == m + 1)
+            g->vf = APART * g->vf + draw_below(d, APART);
+    }
 }
 
 /* Returns true if the host number @h has a virtual RNIC on machine @m, counted from 1. */
@@ -189,6 +210,12 @@ void world_draw_machines(struct world *w)
         draw_machine(&d, &w->host[h].place);
         if (w->n_switches == 0)
             w->n_switches = 1; /* the cable of the machine ends there */
+    }
+    if (draw_one_in(&d, LARGE_ONE_IN)) {
+        for (uint32_t h = 0; h < w->n_hosts; h++) {
+            if (w->host[h].place.vfs > 0)
+                draw_large(&d, h);
+        }
     }
     draw_vrnics(w);
     draw_shortcuts(w);
