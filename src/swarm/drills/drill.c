@@ -246,6 +246,8 @@ bool drill_run(const struct drill_kind *kind, struct drill_run *run)
                     "the lab can be listened to");
     if (!d.wrong)
         take_steps(&d, run);
+    if (kind->close)
+        kind->close(&d);
     run->ret_wrong = d.wrong;
     memcpy(run->ret_have, d.have, sizeof(d.have));
     run->ret_step = d.step;

@@ -38,7 +38,8 @@ struct drill_kind {
     void (*done)(struct drill *d);   /* frees what its state refers to; NULL: nothing */
     /* The extensions of virtio-rdma that it takes, a set of 1 << enum extension: drill_extend() */
     uint64_t extensions;
-    bool any_device; /* asks of a device only what all have, see drill_device() */
+    bool any_device;                /* asks of a device only what all have, see drill_device() */
+    void (*close)(struct drill *d); /* frees what its state has outside of the lab; NULL: nothing */
 };
 
 /* X(name) for each kind, in the order in which they run. */
@@ -60,7 +61,8 @@ struct drill_kind {
     X(connections)                                                                                 \
     X(pvrdma)                                                                                      \
     X(mux)                                                                                         \
-    X(shortcut)
+    X(shortcut)                                                                                    \
+    X(rogue)
 
 #define DRILL_COUNT(name) +1u
 #define DRILL_KINDS       (0u DRILLS(DRILL_COUNT))

@@ -65,4 +65,7 @@ extern const struct drill_kind drill_of_pvrdma;
 /* Guests of a machine with a shortcut, compared with those of one without (drill_shortcut.c). */
 extern const struct drill_kind drill_of_shortcut;
 
+/* A rogue guest beside honest ones, on one machine (drill_rogue.c). */
+extern const struct drill_kind drill_of_rogue;
+
 #endif
