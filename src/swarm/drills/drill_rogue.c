@@ -10,7 +10,7 @@
 #include "rdmalab/status.h"
 #include "swarm/drills/kinds.h"
 
-#define STEPS   40u
+#define STEPS   16u
 #define BUSY_NS 12000u /* messages of a step take longer, mostly */
 
 #define VALUE_OWN_DROP(value) DROP_##value
@@ -76,7 +76,12 @@ static void take(struct drill *d)
     drill_say(d, "# %s", a->name);
     if (rogue_draw_messages(d) && attack(d, a) && rogue_settle(d) && rogue_completes(d) &&
         repair(d) && rogue_settle(d))
-        (void)rogue_compare(d);
+        (void)rogue_compare(d, false);
+}
+
+static void finish(struct drill *d)
+{
+    (void)rogue_compare(d, true);
 }
 
 const struct drill_kind drill_of_rogue = {.name = "rogue",
@@ -84,5 +89,6 @@ const struct drill_kind drill_of_rogue = {.name = "rogue",
                                           .steps = STEPS,
                                           .set_up = set_up,
                                           .take = take,
+                                          .finish = finish,
                                           .close = rogue_close,
                                           .any_device = true};

@@ -202,8 +202,8 @@ bool rogue_settle(struct drill *d);
 void rogue_differs(struct drill *d, uint64_t by, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Compares both labs after a step, and forgets the differences. */
-bool rogue_compare(struct drill *d);
+/* Compares both labs after a step, and forgets the differences.  @all: see compare_tree(). */
+bool rogue_compare(struct drill *d, bool all);
 
 /* Time for which honest messages may be late in this step, in ns. */
 uint64_t rogue_bound_ns(const struct rogue_drill *s);

@@ -20,7 +20,9 @@
 #define DOORBELLS     200u
 #define QUEUES        80u /* more than the device has */
 #define PV_OBJECTS    64u
-#define WQE_BYTES     64u /* of a work request that is searched for its key */
+#define WQE_BYTES     128u /* of a work request that is searched for its SGE */
+#define SGE_BYTES     16u
+#define SGE_KEY_AT    12u
 #define GARBAGE       64u
 #define FIRST_VF      8u /* its number among the functions of the machine [decision 0068] */
 #define RESET_BIT     0x8000u
@@ -106,21 +108,25 @@ static bool next_entry(struct drill *d, uint64_t *ret)
     return true;
 }
 
-/* Writes another key over @lkey in the work request at @at. */
-static bool rewrite_key(struct drill *d, uint64_t at, uint32_t lkey)
+/* Writes another key over that of the SGE @sge in the work request at @at. */
+static bool rewrite_key(struct drill *d, uint64_t at, const struct rdl_sge *sge)
 {
     const rdl_host host = rogue_of(d)->guest.host;
-    uint8_t wqe[256], key[4], other[4];
+    uint8_t wqe[WQE_BYTES], want[SGE_BYTES], other[4];
     uint32_t i = 0;
 
-    st_le32(key, lkey);
-    st_le32(other, lkey + 1 + drill_below(d, 1000));
+    st_le64(want, sge->addr); /* both devices have the same SGEs */
+    st_le32(want + 8, sge->length);
+    st_le32(want + SGE_KEY_AT, sge->lkey);
+    st_le32(other, sge->lkey + 1 + drill_below(d, 1000));
     if (!drill_works(d, rdl_ram_read(d->lab, host, at, wqe, sizeof(wqe)), "RAM can be read"))
         return false;
-    while (i + 4 <= sizeof(wqe) && memcmp(wqe + i, key, 4) != 0)
+    while (i + SGE_BYTES < WQE_BYTES && memcmp(wqe + i, want, SGE_BYTES) != 0)
         i++;
-    return drill_expect(d, i + 4 <= sizeof(wqe), "a work request has a key", "it has none") &&
-           drill_works(d, rdl_ram_write(d->lab, host, at + i, other, 4), "RAM can be written");
+    return drill_expect(d, memcmp(wqe + i, want, SGE_BYTES) == 0, "a work request has an SGE",
+                        "it has none") &&
+           drill_works(d, rdl_ram_write(d->lab, host, at + i + SGE_KEY_AT, other, 4),
+                       "RAM can be written");
 }
 
 bool rogue_work_rewritten(struct drill *d, const struct rogue_attack *a)
@@ -139,7 +145,7 @@ bool rogue_work_rewritten(struct drill *d, const struct rogue_attack *a)
     s->has_failed = true;
     return drill_works(d, rdl_post_send(d->lab, s->guest.end.qp, &wr, true),
                        "a request can be posted") &&
-           next_entry(d, &at) && rewrite_key(d, at, s->guest.lkey) &&
+           next_entry(d, &at) && rewrite_key(d, at, &sge) &&
            drill_works(d, rdl_kick(d->lab, s->guest.end.qp, true), "a queue can be kicked");
 }
 

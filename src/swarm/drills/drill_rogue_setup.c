@@ -22,7 +22,7 @@
 #include "swarm/drills/drill_rogue.h"
 
 #define VFS         (ROGUE_GUESTS + ROGUE_HONEST)
-#define CQ_ENTRIES  64u
+#define CQ_ENTRIES  16u
 #define LATENCY_NS  1000u
 #define ROGUE_GROUP 2u
 #define WORD        8u /* bytes of an atomic */
@@ -158,7 +158,7 @@ static bool add_honest(struct drill *d, uint32_t h)
         for (uint32_t e = 0; e < 2; e++) {
             const char name[] = {'p', (char)('0' + p), 0};
 
-            s->pair[p].type = p == ROGUE_PAIRS - 1 ? QPT_UC : QPT_RC;
+            s->pair[p].type = p == ROGUE_PAIRS - 1 && s->has_uc ? QPT_UC : QPT_RC;
             if (pairs[p][e] == h && !add_qp(d, &s->pair[p].end[e], host->pd, host->host,
                                             s->pair[p].type, name))
                 return false;
@@ -231,8 +231,9 @@ static bool build(struct drill *d)
 
 bool rogue_set_up(struct drill *d)
 {
+    rogue_of(d)->has_uc = drill_device(d, 0) == DEVICE_virtio && drill_device(d, 2) == DEVICE_virtio;
     return rogue_open(d) && in_both(d, build) && rogue_add_guest(d) && rogue_settle(d) &&
-           rogue_compare(d);
+           rogue_compare(d, true);
 }
 
 /* Takes the completions of the queue with the path @path. */
@@ -350,6 +351,7 @@ void rogue_uses_service(struct drill *d)
     rogue_differs(d, ROGUE_ANY, "h1.port.");
     rogue_differs(d, ROGUE_ANY, "h1.counters.");
     rogue_differs(d, ROGUE_ANY, "h1.irqs");
+    rogue_differs(d, ROGUE_ANY, "h1.device.info.");
 }
 
 bool rogue_completes(struct drill *d)
@@ -404,8 +406,9 @@ bool rogue_draw_messages(struct drill *d)
     s->n_messages = 2 + drill_below(d, ROGUE_MESSAGES - 1);
     for (uint32_t i = 0; i < s->n_messages; i++) {
         struct rogue_message *m = &s->message[i];
-        const bool is_uc = (m->pair = drill_below(d, ROGUE_PAIRS + 1)) == ROGUE_PAIRS - 1;
-        const bool is_ud = m->pair == ROGUE_PAIRS;
+        const uint32_t pair = m->pair = drill_below(d, ROGUE_PAIRS + 1);
+        const bool is_ud = pair == ROGUE_PAIRS;
+        const bool is_uc = !is_ud && s->pair[pair].type == QPT_UC;
 
         m->from = drill_below(d, is_ud ? ROGUE_HONEST : 2);
         m->opcode = ops[drill_below(d, is_ud ? 1 : is_uc ? 2 : (uint32_t)ARRAY_LEN(ops))];
