@@ -23,6 +23,7 @@
 #ifndef SWARM_DRILLS_DRILL_ROGUE_H
 #define SWARM_DRILLS_DRILL_ROGUE_H
 
+#include "rdmalab/cm.h"
 #include "rdmalab/inspect.h"
 #include "rdmalab/trace.h"
 #include "rdmalab/verbs.h"
@@ -40,7 +41,7 @@ struct packet;
 #define ROGUE_SLOT     4096u            /* part of the upper half, for one message */
 #define ROGUE_DONE     64u              /* most completions of a step in one lab */
 #define ROGUE_DIFFERS  96u
-#define ROGUE_OFFSETS  256u
+#define ROGUE_OFFSETS  1024u
 #define ROGUE_WANTS    32u
 #define ROGUE_GUESTS   6u /* most guests that are rogues, one after the other */
 #define ROGUE_BPS      UINT64_C(10000000000)
@@ -110,6 +111,12 @@ struct rogue_service {
     struct rig_end end;
 };
 
+/* The connection of rdma_cm between g1 and h1: its queue pairs are those of pair 1. */
+struct rogue_cm {
+    rdl_cm_channel channel[2];
+    rdl_cm_id id[2];
+};
+
 /* A message of an honest host. */
 struct rogue_message {
     uint32_t pair; /* ROGUE_PAIRS: a datagram */
@@ -150,6 +157,7 @@ struct rogue_drill {
     struct rogue_pair pair[ROGUE_PAIRS];
     struct rogue_guest guest;
     struct rogue_service service;
+    struct rogue_cm cm;
     uint32_t n_guests, n_functions; /* rogues so far; those with a virtual function */
     uint64_t wr_id;
     uint32_t n_messages;
@@ -166,6 +174,8 @@ struct rogue_drill {
     uint32_t most_bytes; /* of a frame that takes its turn */
     uint8_t room[ROGUE_LABS][ROGUE_ROOM];
     uint32_t worst_percent; /* largest delay so far, of the bound */
+    bool has_flooded;       /* network cards of honest hosts have got frames of the rogue */
+    bool has_sent_cm;       /* their connection managers have got messages of the rogue */
     bool has_uc;            /* the last pair is UC */
     bool has_failed;        /* the connection of the rogue will be in ERR */
     uint32_t n_wants;       /* completions of the rogue that this step must have, in their order */
@@ -231,6 +241,9 @@ bool rogue_completes(struct drill *d);
 
 /* Brings the connection of the rogue and its service to RTS again, in both labs. */
 bool rogue_reconnect(struct drill *d);
+
+/* Connects g1 and h1 by rdma_cm in the present lab (drill_rogue_cm.c). */
+bool rogue_connect_cm(struct drill *d);
 
 /* --- Frames (drill_rogue_frames.c) ------------------------------------------------------------ */
 

@@ -19,7 +19,7 @@
 #include "rdmalab/machine.h"
 #include "swarm/drills/drill_rogue.h"
 
-#define FRAME_BYTES   256u
+#define FRAME_BYTES   512u
 #define PAYLOAD_BYTES 32u
 #define GAP_BYTES     24u
 #define FAR           (1u << 22) /* PSNs that are never reached */

@@ -226,7 +226,8 @@ static bool build(struct drill *d)
         !add_region(d, outside, "rogue_", &s->service.pd, &s->service.mr, &s->service.base, &info))
         return false;
     s->service.rkey = info.rkey;
-    return add_qp(d, &s->service.end, s->service.pd, outside, QPT_RC, "rogue_qp");
+    return add_qp(d, &s->service.end, s->service.pd, outside, QPT_RC, "rogue_qp") &&
+           rogue_connect_cm(d);
 }
 
 bool rogue_set_up(struct drill *d)

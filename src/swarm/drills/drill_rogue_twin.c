@@ -16,6 +16,7 @@
 #include "swarm/drills/drill_rogue.h"
 
 #define GAP_BYTES 24u  /* between two frames: preamble, FCS and gap [IEEE 802.3] */
+#define QPN_CM    1u   /* queue pair of the connection manager */
 #define LOCAL_NS  100u /* a frame between two functions of the machine [decision 0066] */
 
 static const char *const names[ROGUE_HONEST] = {"g1", "g2", "h1"};
@@ -43,7 +44,7 @@ static void hear_done(struct rogue_heard *h, const struct ev *e)
 {
     const struct rogue_drill *s = h->drill;
 
-    if (!is_honest(s, e->u.cqe.host) || h->n_done == ROGUE_DONE ||
+    if (!is_honest(s, e->u.cqe.host) || h->n_done == ROGUE_DONE || e->u.cqe.qpn == QPN_CM ||
         (e->u.cqe.host + 1 == s->honest[ROGUE_OUTSIDE].host.raw &&
          e->u.cqe.qpn == s->service.end.qpn))
         return;
@@ -257,15 +258,20 @@ struct leaves {
     size_t n, room;
 };
 
+/* Adds a leaf.  Not those of the service that the rogue may use, of the queue pair of the kernel's
+ * connection manager, which takes anybody's messages, of PVRDMA's rings, which tell of both, and the
+ * mark that a queue pair has asked for a missing request, which it forgets with the next one.  The
+ * asynchronous events of h1 are checked in rogue_reconnect().
+ */
 static void add_leaf(void *ctx, const char *key, const struct rdl_value *v)
 {
+    static const char *const left_out[] = {".rogue", ".cm_", ".dsr.", ".nak_outstanding"};
     struct leaves *l = ctx;
+    bool is_left_out = false;
 
-    /* A queue pair forgets with the next request that it has asked for a missing one.  The events
-     * of h1 are taken in rogue_reconnect(), which knows those of the service.
-     */
-    if (v->type == RDL_NODE || strstr(key, ".rogue") || strstr(key, ".nak_outstanding") ||
-        strncmp(key, "h1.async.", 9) == 0 || strncmp(key, "h1.dsr.events.", 14) == 0)
+    for (uint32_t i = 0; i < ARRAY_LEN(left_out); i++)
+        is_left_out = is_left_out || strstr(key, left_out[i]);
+    if (v->type == RDL_NODE || is_left_out || strncmp(key, "h1.async.", 9) == 0)
         return;
     if (l->n == l->room) {
         l->room = l->room ? 2 * l->room : 1024;

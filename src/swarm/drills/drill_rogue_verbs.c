@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The drill of a rogue guest: what its programs ask of the verbs. */
 #include <stdio.h>
+#include <string.h>
 
 #include "emu/base/assert.h"
 #include "emu/facts/enum/drop.h"
@@ -216,4 +217,36 @@ bool rogue_reads(struct drill *d, const struct rogue_attack *a)
 {
     (void)a;
     return load(d, WR_RDMA_READ);
+}
+
+/* Nobody has joined the group: each port gives its copy to the network card of its host. */
+bool rogue_flooded_group(struct drill *d, const struct rogue_attack *a)
+{
+    static const uint8_t group[16] = {[10] = 0xff, [11] = 0xff, [12] = 239, [15] = 9};
+    static const char *const hosts[ROGUE_HONEST] = {"g1", "g2", "h1"};
+    struct rogue_drill *s = rogue_of(d);
+    struct rdl_ah_attr at = {.hop_limit = 64, .port = 1};
+    const struct rdl_sge sge = {.addr = s->guest.base, .length = 512, .lkey = s->guest.lkey};
+    rdl_ah ah;
+
+    (void)a;
+    memcpy(at.dgid, group, sizeof(group));
+    s->most_bytes = FRAME_BYTES;
+    s->has_flooded = true;
+    for (uint32_t h = 0; h < ROGUE_HONEST; h++) {
+        rogue_differs(d, ROGUE_ANY, "%s.port.", hosts[h]);
+        rogue_differs(d, ROGUE_ANY, "%s.irqs", hosts[h]);
+    }
+    if (!drill_is_done(d, s->guest.host, rdl_create_ah(d->lab, s->guest.pd, &at, NULL, &ah),
+                       "an address handle can be created"))
+        return false;
+    for (uint32_t i = 0; i < DATAGRAMS; i++) {
+        const struct rdl_send_wr wr = {
+            .opcode = WR_SEND, .sge = &sge, .n_sge = 1, .ud = {ah, 0xffffff, RIG_QKEY}};
+
+        if (!drill_works(d, rdl_post_send(d->lab, s->guest.ud.qp, &wr, false),
+                         "a request can be posted"))
+            return false;
+    }
+    return drill_works(d, rdl_destroy_ah(d->lab, ah), "an address handle can be destroyed");
 }
