@@ -5,7 +5,8 @@
 usage: write_docs.py [PAGE...] [--check]
        write_docs.py [PAGE...] --self-test
 
-PAGE is behaviours (book/conformance.md, src/cli/explain/shown.def), rfc (book/rfc.md), pvrdma (book/pvrdma.md) or calls (book/calls.md);
+PAGE is behaviours (book/conformance.md, src/cli/explain/shown.def), rfc (book/rfc.md), pvrdma (book/pvrdma.md), calls (book/calls.md)
+or security (the table of book/security.md);
 without one, all.
 --check writes nothing and says what is not current, and what is wrong with the rows.  --self-test also
 tests pages/checks.py, the page docs/checks.md, which tools/green.py writes.
@@ -17,7 +18,7 @@ import sys
 from pages.page import Wrong, check, put
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-PAGES = ("behaviours", "rfc", "pvrdma", "calls")
+PAGES = ("behaviours", "rfc", "pvrdma", "calls", "security")
 TESTED = (*PAGES, "checks")
 
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The drill of a rogue guest: the interface between its files.
  *
- * The machine m1 has two honest guests, g1 with a virtual function and g2 with a virtual RNIC.  They
+ * The machine m1 has two honest guests, g1 with a virtual function and g2 with a virtual RNIC. They
  * send messages to each other and to the host h1 outside.  A third guest of the machine is the
  * rogue.  It has a virtual function or a virtual RNIC in another group, and either device.
  *
@@ -9,8 +9,8 @@
  * has two labs with the same hosts, objects and messages.  In the first lab the rogue attacks, in
  * the second, the *twin*, it is silent.  After each step both labs are compared:
  *
- *  - Each completion of an honest host is there with the same contents, at most a bounded time later
- *    (rogue_bound_ns()).
+ *  - Each completion of an honest host is there with the same contents, at most a bounded time
+ * later (rogue_bound_ns()).
  *  - The memory of the honest hosts is equal, byte for byte.
  *  - Everything that can be inspected of them is equal, but for the differences that the attack
  *    announces: rogue_differs().  For example "g1.port.drops.no_such_qp" is larger by one.  If the
@@ -47,7 +47,7 @@ struct packet;
 #define ROGUE_BPS      UINT64_C(10000000000)
 #define ROGUE_MTU      1024u
 
-/* How the model expects an attack to end. */
+/* The ends of attacks that the model knows. */
 #define ROGUE_STOPS(X)                                                                             \
     X(OWN_DROP) /* the adapter drops the frames of the rogue: enum drop_reason */                  \
     X(DROP)     /* the port or queue pair of the victim drops them: enum drop_reason */            \
@@ -72,6 +72,7 @@ struct rogue_attack {
 /* Two connected queue pairs of honest hosts. */
 struct rogue_pair {
     struct rig_end end[2];
+    rdl_cq cq[2][2]; /* of each end: for sends, for receives */
     uint32_t type;
 };
 
@@ -83,6 +84,7 @@ struct rogue_host {
     uint64_t base;
     uint32_t lkey, rkey;
     struct rig_end ud;
+    rdl_cq ud_cq[2];
     rdl_ah ah; /* to the next honest host */
 };
 
@@ -97,7 +99,7 @@ struct rogue_guest {
     rdl_mr mr;
     uint64_t base;
     uint32_t lkey;
-    rdl_cq cq;
+    rdl_cq cq[2], ud_cq[2]; /* for sends, for receives */
     struct rig_end end, ud;
     rdl_ah ah[ROGUE_HONEST]; /* raw 0: the centre forbids it */
 };
@@ -107,7 +109,7 @@ struct rogue_service {
     rdl_mr mr;
     uint64_t base;
     uint32_t rkey;
-    rdl_cq cq;
+    rdl_cq cq[2];
     struct rig_end end;
 };
 
@@ -136,7 +138,7 @@ struct rogue_difference {
     bool is_seen; /* the tree has the path */
 };
 
-/* What a listener counts in one lab. */
+/* The events of a step in one lab. */
 struct rogue_heard {
     const struct rogue_drill *drill;
     struct rogue_done done[ROGUE_DONE];

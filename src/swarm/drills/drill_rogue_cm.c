@@ -20,7 +20,7 @@
 
 #define PORT       7471u
 #define RESOLVE_NS UINT64_C(1000000000)
-#define CM_CLIENT  0u /* g1 */
+#define CM_CLIENT  0u                /* g1 */
 #define MESSAGE_NS UINT64_C(1000000) /* longer than messages take, shorter than their timers */
 
 /* Takes the next event of the ID at @side, which must be of @kind. */
@@ -31,8 +31,7 @@ static bool event(struct drill *d, uint32_t side, uint32_t kind, rdl_cm_id *ret)
     size_t n = 0;
 
     if (!drill_run_for(d, MESSAGE_NS) ||
-        !drill_works(d,
-                     rdl_cm_get_event(d->lab, cm->channel[side], ret ? "peer" : NULL, &e, &n),
+        !drill_works(d, rdl_cm_get_event(d->lab, cm->channel[side], ret ? "peer" : NULL, &e, &n),
                      "events of connections can be taken") ||
         !drill_expect(d, n == 1 && e.kind == kind, "programs connect", "%zu events, %s", n,
                       enum_name(&enum_rdma_cm_event, e.kind)))
@@ -71,12 +70,10 @@ bool rogue_connect_cm(struct drill *d)
     int error = 0;
 
     if (!listen(d, &at) ||
-        !drill_works(d,
-                     rdl_cm_create_channel(d->lab, s->honest[CM_CLIENT].host, "ch",
-                                           &cm->channel[0]),
-                     "a channel can be had") ||
-        !drill_works(d,
-                     rdl_cm_create_id(d->lab, cm->channel[0], PORT_SPACE_TCP, "id", &cm->id[0]),
+        !drill_works(
+            d, rdl_cm_create_channel(d->lab, s->honest[CM_CLIENT].host, "ch", &cm->channel[0]),
+            "a channel can be had") ||
+        !drill_works(d, rdl_cm_create_id(d->lab, cm->channel[0], PORT_SPACE_TCP, "id", &cm->id[0]),
                      "an ID can be had") ||
         !drill_works(d, rdl_cm_resolve_addr(d->lab, cm->id[0], NULL, &at, RESOLVE_NS, &error),
                      "an address can be resolved") ||
@@ -140,7 +137,7 @@ bool rogue_forged_cm(struct drill *d, const struct rogue_attack *a)
 {
     static const char *const sides[2] = {"g1", "h1"};
     /* The kernel takes the message with its queue pair 1. */
-    static const char *const of_kernel[] = {"port.",        "counters.", "irqs", "device.info.",
+    static const char *const of_kernel[] = {"port.", "counters.", "irqs", "device.info.",
                                             "driver."};
     struct rogue_drill *s = rogue_of(d);
     const uint32_t side = drill_below(d, 2);

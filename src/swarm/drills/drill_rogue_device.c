@@ -17,18 +17,18 @@
 #include "rdmalab/pci.h"
 #include "swarm/drills/drill_rogue.h"
 
-#define DOORBELLS     200u
-#define QUEUES        80u /* more than the device has */
-#define PV_OBJECTS    64u
-#define WQE_BYTES     128u /* of a work request that is searched for its SGE */
-#define SGE_BYTES     16u
-#define SGE_KEY_AT    12u
-#define GARBAGE       64u
-#define FIRST_VF      8u /* its number among the functions of the machine [decision 0068] */
-#define RESET_BIT     0x8000u
-#define RDMA_NUMBER   1u /* of the RDMA function of a host [decision 0032] */
-#define FLOOD_BYTES   8192u
-#define WORK          6u
+#define DOORBELLS   200u
+#define QUEUES      80u /* more than the device has */
+#define PV_OBJECTS  64u
+#define WQE_BYTES   128u /* of a work request that is searched for its SGE */
+#define SGE_BYTES   16u
+#define SGE_KEY_AT  12u
+#define GARBAGE     64u
+#define FIRST_VF    8u /* its number among the functions of the machine [decision 0068] */
+#define RESET_BIT   0x8000u
+#define RDMA_NUMBER 1u /* of the RDMA function of a host [decision 0032] */
+#define FLOOD_BYTES 8192u
+#define WORK        6u
 
 static bool pci_put(struct drill *d, enum rdl_pci_space space, uint32_t at, uint32_t width,
                     uint64_t v)
@@ -61,15 +61,13 @@ bool rogue_doorbells(struct drill *d, const struct rogue_attack *a)
 bool rogue_beyond_bars(struct drill *d, const struct rogue_attack *a)
 {
     struct rogue_drill *s = rogue_of(d);
-    const struct rdl_pci_place place = {
-        .number = RDMA_NUMBER,
-        .space = RDL_PCI_BAR0 + drill_below(d, 3),
-        .offset = (1u << 24) * (1 + drill_below(d, 64)),
-        .width = 4};
+    const struct rdl_pci_place place = {.number = RDMA_NUMBER,
+                                        .space = RDL_PCI_BAR0 + drill_below(d, 3),
+                                        .offset = (1u << 24) * (1 + drill_below(d, 64)),
+                                        .width = 4};
     uint64_t v;
-    const enum rdl_status st = drill_one_in(d, 2)
-                                   ? rdl_pci_read(d->lab, s->guest.host, &place, &v)
-                                   : rdl_pci_write(d->lab, s->guest.host, &place, 1);
+    const enum rdl_status st = drill_one_in(d, 2) ? rdl_pci_read(d->lab, s->guest.host, &place, &v)
+                                                  : rdl_pci_write(d->lab, s->guest.host, &place, 1);
 
     return drill_expect(d, (uint32_t)st == a->value, "a BAR ends", "%s", rdl_status_name(st));
 }
@@ -207,10 +205,10 @@ bool rogue_rings_rewritten(struct drill *d, const struct rogue_attack *a)
         for (uint32_t k = 0; k < GARBAGE; k++)
             garbage[k] = (uint8_t)drill_below(d, drill_one_in(d, 2) ? 256 : 4);
         if (!wait_a_little(d) || !some_part(d, &at) ||
-            !drill_works(d,
-                         rdl_ram_write(d->lab, s->guest.host, at, garbage,
-                                       1 + drill_below(d, GARBAGE - 1)),
-                         "RAM can be written") ||
+            !drill_works(
+                d,
+                rdl_ram_write(d->lab, s->guest.host, at, garbage, 1 + drill_below(d, GARBAGE - 1)),
+                "RAM can be written") ||
             !rogue_doorbells(d, a))
             return false;
     }
@@ -227,9 +225,8 @@ bool rogue_reset(struct drill *d, const struct rogue_attack *a)
     if (!begin_work(d) || !wait_a_little(d))
         return false;
     if (drill_one_in(d, 2))
-        return s->guest.device == DEVICE_pvrdma
-                   ? pci_put(d, RDL_PCI_BAR1, PVR_CTL, 4, PV_CTL_RESET)
-                   : pci_put(d, RDL_PCI_BAR0, REG_DEVICE_STATUS, 1, 0);
+        return s->guest.device == DEVICE_pvrdma ? pci_put(d, RDL_PCI_BAR1, PVR_CTL, 4, PV_CTL_RESET)
+                                                : pci_put(d, RDL_PCI_BAR0, REG_DEVICE_STATUS, 1, 0);
     return drill_works(d,
                        rdl_pci_field(d->lab, s->machine, FIRST_VF + s->guest.vf,
                                      PCI_EXPRESS_CONTROL, &place),

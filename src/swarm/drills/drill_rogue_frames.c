@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The drill of a rogue guest: frames that software of the rogue writes itself.
  *
- * Where a check stands alone, all other numbers of the frame are right: address, queue pair, PSN and
- * key.
+ * Where a check stands alone, all other numbers of the frame are right: address, queue pair, PSN
+ * and key.
  */
 #include <string.h>
 
@@ -30,7 +30,7 @@ static const char *const names[ROGUE_HONEST] = {"g1", "g2", "h1"};
 static const uint8_t forged[PAYLOAD_BYTES] = "forged";
 
 /* An end of a pair that the rogue attacks. */
-struct victim {
+struct rogue_victim {
     struct rig_end *end, *peer;
     uint32_t host, peer_host; /* indices of honest hosts */
 };
@@ -45,18 +45,18 @@ static uint32_t index_of(const struct rogue_drill *s, rdl_host host)
 }
 
 /* Draws a victim: an end of RC. */
-static struct victim draw_victim(struct drill *d)
+static struct rogue_victim draw_victim(struct drill *d)
 {
     struct rogue_drill *s = rogue_of(d);
     struct rogue_pair *p = &s->pair[drill_below(d, ROGUE_PAIRS - 1)];
     const uint32_t i = drill_below(d, 2);
 
-    return (struct victim){&p->end[i], &p->end[!i], index_of(s, p->end[i].host),
-                           index_of(s, p->end[!i].host)};
+    return (struct rogue_victim){&p->end[i], &p->end[!i], index_of(s, p->end[i].host),
+                                 index_of(s, p->end[!i].host)};
 }
 
 /* Reads the PSN that the end @e expects. */
-static bool expected_psn(struct drill *d, const struct victim *v, uint32_t *ret)
+static bool expected_psn(struct drill *d, const struct rogue_victim *v, uint32_t *ret)
 {
     char path[64];
     uint64_t n;
@@ -68,10 +68,10 @@ static bool expected_psn(struct drill *d, const struct victim *v, uint32_t *ret)
     return true;
 }
 
-/* Makes the packet of a WRITE to the memory of @v, all of whose numbers are right but the MAC of the
- * source, which is the rogue's own.
+/* Makes the packet of a WRITE to the memory of @v, all of whose numbers are right but the MAC of
+ * the source, which is the rogue's own.
  */
-static bool right_packet(struct drill *d, const struct victim *v, struct packet *p)
+static bool right_packet(struct drill *d, const struct rogue_victim *v, struct packet *p)
 {
     struct rogue_drill *s = rogue_of(d);
     uint8_t unused[16], mac[6];
@@ -94,8 +94,7 @@ static bool right_packet(struct drill *d, const struct victim *v, struct packet 
                        "a host has an address");
 }
 
-static size_t build(struct packet *p, const void *payload, uint32_t vlan,
-                    uint8_t f[FRAME_BYTES])
+static size_t build(struct packet *p, const void *payload, uint32_t vlan, uint8_t f[FRAME_BYTES])
 {
     const size_t n = packet_frame_bytes(p);
 
@@ -153,18 +152,17 @@ static bool was_own_drop(struct drill *d, const struct rogue_attack *a)
     const struct rogue_drill *s = rogue_of(d);
     const struct rogue_heard *h = &s->heard[0];
 
-    return drill_expect(d,
-                        h->n_drops > 0 && h->last_host == s->guest.host.raw &&
-                            h->last_reason == a->value,
-                        "the adapter drops a frame that a function may not send", "%s at host %u",
-                        enum_name(&enum_drop, h->last_reason), h->last_host);
+    return drill_expect(
+        d, h->n_drops > 0 && h->last_host == s->guest.host.raw && h->last_reason == a->value,
+        "the adapter drops a frame that a function may not send", "%s at host %u",
+        enum_name(&enum_drop, h->last_reason), h->last_host);
 }
 
 /* --- Attacks that the adapter stops ----------------------------------------------------------- */
 
 bool rogue_forged_mac(struct drill *d, const struct rogue_attack *a)
 {
-    const struct victim v = draw_victim(d);
+    const struct rogue_victim v = draw_victim(d);
     struct packet p;
     uint8_t unused[16];
 
@@ -188,7 +186,7 @@ static bool set_vlan(struct drill *d, uint32_t vlan)
 
 bool rogue_other_tag(struct drill *d, const struct rogue_attack *a)
 {
-    const struct victim v = draw_victim(d);
+    const struct rogue_victim v = draw_victim(d);
     const uint32_t tag = drill_below(d, 2) ? 6 : 0; /* 0: no tag, as the victim's frames */
     struct packet p;
 
@@ -199,7 +197,8 @@ bool rogue_other_tag(struct drill *d, const struct rogue_attack *a)
 /* --- Attacks that the victim stops ------------------------------------------------------------ */
 
 /* Sends @p, which the victim must drop. */
-static bool send_to(struct drill *d, const struct victim *v, struct packet *p, uint32_t reason)
+static bool send_to(struct drill *d, const struct rogue_victim *v, struct packet *p,
+                    uint32_t reason)
 {
     rogue_arrives(d, v->host, packet_frame_bytes(p), reason);
     return rogue_send(d, p, forged, 0);
@@ -208,7 +207,7 @@ static bool send_to(struct drill *d, const struct victim *v, struct packet *p, u
 bool rogue_own_source(struct drill *d, const struct rogue_attack *a)
 {
     struct rogue_drill *s = rogue_of(d);
-    const struct victim v = draw_victim(d);
+    const struct rogue_victim v = draw_victim(d);
     struct packet p;
     uint8_t mac[6];
 
@@ -220,7 +219,7 @@ bool rogue_own_source(struct drill *d, const struct rogue_attack *a)
 
 bool rogue_no_qp(struct drill *d, const struct rogue_attack *a)
 {
-    const struct victim v = draw_victim(d);
+    const struct rogue_victim v = draw_victim(d);
     struct packet p;
 
     if (!right_packet(d, &v, &p))
@@ -231,7 +230,7 @@ bool rogue_no_qp(struct drill *d, const struct rogue_attack *a)
 
 bool rogue_other_service(struct drill *d, const struct rogue_attack *a)
 {
-    const struct victim v = draw_victim(d);
+    const struct rogue_victim v = draw_victim(d);
     struct packet p;
 
     if (!right_packet(d, &v, &p))
@@ -243,7 +242,7 @@ bool rogue_other_service(struct drill *d, const struct rogue_attack *a)
 bool rogue_wrong_qkey(struct drill *d, const struct rogue_attack *a)
 {
     struct rogue_drill *s = rogue_of(d);
-    const struct victim v = draw_victim(d);
+    const struct rogue_victim v = draw_victim(d);
     struct packet p;
 
     if (!right_packet(d, &v, &p))
@@ -257,7 +256,7 @@ bool rogue_wrong_qkey(struct drill *d, const struct rogue_attack *a)
 
 bool rogue_wrong_pkey(struct drill *d, const struct rogue_attack *a)
 {
-    const struct victim v = draw_victim(d);
+    const struct rogue_victim v = draw_victim(d);
     struct packet p;
 
     if (!right_packet(d, &v, &p))
@@ -268,7 +267,7 @@ bool rogue_wrong_pkey(struct drill *d, const struct rogue_attack *a)
 
 bool rogue_damaged(struct drill *d, const struct rogue_attack *a)
 {
-    const struct victim v = draw_victim(d);
+    const struct rogue_victim v = draw_victim(d);
     uint8_t f[FRAME_BYTES];
     struct packet p;
     size_t n;
@@ -282,7 +281,7 @@ bool rogue_damaged(struct drill *d, const struct rogue_attack *a)
 }
 
 /* Announces the counter @name of the queue pair of @v, and of its device. */
-static void counts(struct drill *d, const struct victim *v, const char *name)
+static void counts(struct drill *d, const struct rogue_victim *v, const char *name)
 {
     rogue_differs(d, 1, "%s.counters.%s", names[v->host], name);
     rogue_differs(d, 1, "%s.%s.counters.%s", names[v->host], v->end->name, name);
@@ -291,7 +290,7 @@ static void counts(struct drill *d, const struct victim *v, const char *name)
 bool rogue_ghost_ack(struct drill *d, const struct rogue_attack *a)
 {
     static const uint8_t syndromes[] = {0x1f, 0x60, 0x62, 0x63, 0x20};
-    const struct victim v = draw_victim(d);
+    const struct rogue_victim v = draw_victim(d);
     struct packet p;
 
     if (!right_packet(d, &v, &p))
@@ -308,10 +307,11 @@ bool rogue_ghost_ack(struct drill *d, const struct rogue_attack *a)
 /* The victim answers with a NAK if the PSN is ahead, and with an ACK if it has seen the PSN.  Its
  * peer has no such request outstanding and drops the answer.
  */
-static void is_answered(struct drill *d, const struct victim *v, bool is_ahead, uint32_t reason)
+static void is_answered(struct drill *d, const struct rogue_victim *v, bool is_ahead,
+                        uint32_t reason)
 {
     const struct packet answer = {.ip.version = 4, .bth.opcode = OP_RC_ACKNOWLEDGE};
-    const struct victim peer = {v->peer, v->end, v->peer_host, v->host};
+    const struct rogue_victim peer = {v->peer, v->end, v->peer_host, v->host};
     const size_t bytes = packet_frame_bytes(&answer);
 
     counts(d, v, "sent_pkts");
@@ -327,7 +327,7 @@ static void is_answered(struct drill *d, const struct victim *v, bool is_ahead, 
 /* This attack is quiet: an answer that meets an outstanding request may do more. */
 bool rogue_wrong_psn(struct drill *d, const struct rogue_attack *a)
 {
-    const struct victim v = draw_victim(d);
+    const struct rogue_victim v = draw_victim(d);
     const bool is_ahead = drill_one_in(d, 2);
     const uint32_t far = 1 + drill_below(d, FAR);
     uint64_t has_told;
@@ -350,12 +350,12 @@ bool rogue_wrong_psn(struct drill *d, const struct rogue_attack *a)
     return rogue_send(d, &p, forged, 0);
 }
 
-/* Nobody is in the VLAN of the tag.  The embedded switch knows no function of that VLAN, so that the
- * frame leaves by the cable, whatever its destination is.
+/* Nobody is in the VLAN of the tag.  The embedded switch knows no function of that VLAN, so that
+ * the frame leaves by the cable, whatever its destination is.
  */
 bool rogue_other_vlan(struct drill *d, const struct rogue_attack *a)
 {
-    const struct victim v = draw_victim(d);
+    const struct rogue_victim v = draw_victim(d);
     struct packet p;
 
     if (!right_packet(d, &v, &p))

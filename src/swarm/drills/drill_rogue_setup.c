@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The drill of a rogue guest: the labs, the honest hosts and their messages, the rogue's objects. */
+/* The drill of a rogue guest: the labs, the honest hosts and their messages, the rogue's objects.
+ */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,7 +9,6 @@
 #include "emu/facts/enum/async_event.h"
 #include "emu/facts/enum/device_type.h"
 #include "emu/facts/enum/mtu.h"
-#include "emu/facts/enum/object.h"
 #include "emu/facts/enum/qp_state.h"
 #include "emu/facts/enum/qp_type.h"
 #include "emu/facts/enum/send_flag.h"
@@ -17,7 +17,6 @@
 #include "emu/facts/psn.h"
 #include "emu/facts/qp_fsm.h"
 #include "rdmalab/events.h"
-#include "rdmalab/inspect.h"
 #include "rdmalab/layer.h"
 #include "swarm/drills/drill_rogue.h"
 
@@ -26,10 +25,11 @@
 #define LATENCY_NS  1000u
 #define ROGUE_GROUP 2u
 #define WORD        8u /* bytes of an atomic */
+#define TIMEOUT     14u
+/* The timer of the rogue runs out soon, so that the labs come to rest. */
+#define ROGUE_TIMEOUT 8u
 
-static const char *const names[ROGUE_HONEST] = {"g1", "g2", "h1"};
-
-/* Which honest hosts the pairs connect. */
+/* The honest hosts that the pairs connect. */
 static const uint32_t pairs[ROGUE_PAIRS][2] = {{0, 1}, {0, 2}, {1, 2}, {0, 2}};
 
 /* Runs @act in both labs. */
@@ -82,22 +82,25 @@ static bool raise(struct drill *d, struct rig_end *e, const struct rig_end *peer
            move(d, e, peer, type, QPS_RTS);
 }
 
-/* Creates the queue pair @name with two completion queues of its own. */
-static bool add_qp(struct drill *d, struct rig_end *e, rdl_pd pd, rdl_host host, uint32_t type,
-                   const char *name)
+/* Creates the queue pair of @e, which has its name, with two completion queues of its own. */
+static bool add_qp(struct drill *d, struct rig_end *e, rdl_cq cq[2], rdl_pd pd, rdl_host host,
+                   uint32_t type)
 {
     struct rdl_qp_config c = {.pd = pd, .type = type, .max_send_wr = 16, .max_recv_wr = 16};
-    char cq[2][RDL_NAME_BYTES];
+    static const char *const ways[2] = {"scq", "rcq"};
+    char name[RDL_NAME_BYTES];
 
-    snprintf(cq[0], sizeof(cq[0]), "%.16s_scq", name);
-    snprintf(cq[1], sizeof(cq[1]), "%.16s_rcq", name);
-    *e = (struct rig_end){.host = host, .timeout = 14};
-    snprintf(e->name, sizeof(e->name), "%s", name);
-    return drill_is_done(d, host, rdl_create_cq(d->lab, host, CQ_ENTRIES, cq[0], &c.send_cq),
-                         "a CQ can be created") &&
-           drill_is_done(d, host, rdl_create_cq(d->lab, host, CQ_ENTRIES, cq[1], &c.recv_cq),
-                         "a CQ can be created") &&
-           rig_add_qp(d, e, &c);
+    for (uint32_t i = 0; i < 2; i++) {
+        snprintf(name, sizeof(name), "%.16s_%s", e->name, ways[i]);
+        if (!drill_is_done(d, host, rdl_create_cq(d->lab, host, CQ_ENTRIES, name, &cq[i]),
+                           "a CQ can be created"))
+            return false;
+    }
+    c.send_cq = cq[0];
+    c.recv_cq = cq[1];
+    e->host = host;
+    e->timeout = TIMEOUT;
+    return rig_add_qp(d, e, &c);
 }
 
 static bool add_region(struct drill *d, rdl_host host, const char *prefix, rdl_pd *pd, rdl_mr *mr,
@@ -150,21 +153,23 @@ static bool add_honest(struct drill *d, uint32_t h)
     host->rkey = info.rkey;
     for (uint32_t i = 0; i < ROGUE_HALF; i++)
         s->room[0][i] = (uint8_t)(i * 7 + (i >> 8) + h);
-    if (!drill_works(d,
-                     rdl_mem_write(d->lab, host->host, host->base, s->room[0], ROGUE_HALF),
+    if (!drill_works(d, rdl_mem_write(d->lab, host->host, host->base, s->room[0], ROGUE_HALF),
                      "memory can be written"))
         return false;
     for (uint32_t p = 0; p < ROGUE_PAIRS; p++) {
         for (uint32_t e = 0; e < 2; e++) {
-            const char name[] = {'p', (char)('0' + p), 0};
+            struct rogue_pair *pair = &s->pair[p];
 
-            s->pair[p].type = p == ROGUE_PAIRS - 1 && s->has_uc ? QPT_UC : QPT_RC;
-            if (pairs[p][e] == h && !add_qp(d, &s->pair[p].end[e], host->pd, host->host,
-                                            s->pair[p].type, name))
+            if (pairs[p][e] != h)
+                continue;
+            pair->type = p == ROGUE_PAIRS - 1 && s->has_uc ? QPT_UC : QPT_RC;
+            pair->end[e] = (struct rig_end){.name = {'p', (char)('0' + p)}};
+            if (!add_qp(d, &pair->end[e], pair->cq[e], host->pd, host->host, pair->type))
                 return false;
         }
     }
-    return add_qp(d, &host->ud, host->pd, host->host, QPT_UD, "ud") &&
+    host->ud = (struct rig_end){.name = "ud"};
+    return add_qp(d, &host->ud, host->ud_cq, host->pd, host->host, QPT_UD) &&
            raise(d, &host->ud, &host->ud, QPT_UD);
 }
 
@@ -202,8 +207,7 @@ static bool add_handles(struct drill *d)
     for (uint32_t h = 0; h < ROGUE_HONEST; h++) {
         struct rogue_host *from = &s->honest[h];
 
-        if (!add_handle(d, from->pd, from->host, s->honest[(h + 1) % ROGUE_HONEST].host,
-                        &from->ah))
+        if (!add_handle(d, from->pd, from->host, s->honest[(h + 1) % ROGUE_HONEST].host, &from->ah))
             return false;
     }
     return true;
@@ -226,25 +230,17 @@ static bool build(struct drill *d)
         !add_region(d, outside, "rogue_", &s->service.pd, &s->service.mr, &s->service.base, &info))
         return false;
     s->service.rkey = info.rkey;
-    return add_qp(d, &s->service.end, s->service.pd, outside, QPT_RC, "rogue_qp") &&
+    s->service.end = (struct rig_end){.name = "rogue_qp"};
+    return add_qp(d, &s->service.end, s->service.cq, s->service.pd, outside, QPT_RC) &&
            rogue_connect_cm(d);
 }
 
 bool rogue_set_up(struct drill *d)
 {
-    rogue_of(d)->has_uc = drill_device(d, 0) == DEVICE_virtio && drill_device(d, 2) == DEVICE_virtio;
+    rogue_of(d)->has_uc =
+        drill_device(d, 0) == DEVICE_virtio && drill_device(d, 2) == DEVICE_virtio;
     return rogue_open(d) && in_both(d, build) && rogue_add_guest(d) && rogue_settle(d) &&
            rogue_compare(d, true);
-}
-
-/* Takes the completions of the queue with the path @path. */
-static bool poll(struct drill *d, const char *path, struct rdl_wc *ret, size_t *ret_n)
-{
-    uint64_t raw;
-
-    return drill_works(d, rdl_find(d->lab, path, OBJ_CQ, &raw), "a CQ has a name") &&
-           drill_works(d, rdl_poll_cq(d->lab, (rdl_cq){raw}, CQ_ENTRIES, ret, ret_n),
-                       "a CQ can be polled");
 }
 
 /* --- The rogue -------------------------------------------------------------------------------- */
@@ -264,17 +260,15 @@ static bool take_events(struct drill *d)
 
     while (n > 0) {
         e = (struct rdl_async_event){0};
-        if (!drill_works(d,
-                         rdl_get_async_event(d->lab, rogue_of(d)->honest[ROGUE_OUTSIDE].host, &e,
-                                             &n),
-                         "events can be taken") ||
-            (n > 0 && !drill_works(d, rdl_ack_async_event(d->lab, &e),
-                                   "an event can be acknowledged")) ||
-            !drill_expect(d,
-                          n == 0 || e.type == ASE_PORT_ACTIVE ||
-                              e.raw == rogue_of(d)->service.end.qp.raw,
-                          "a host outside has events of its service alone", "%s",
-                          enum_name(&enum_async_event, e.type)))
+        if (!drill_works(
+                d, rdl_get_async_event(d->lab, rogue_of(d)->honest[ROGUE_OUTSIDE].host, &e, &n),
+                "events can be taken") ||
+            (n > 0 &&
+             !drill_works(d, rdl_ack_async_event(d->lab, &e), "an event can be acknowledged")) ||
+            !drill_expect(
+                d, n == 0 || e.type == ASE_PORT_ACTIVE || e.raw == rogue_of(d)->service.end.qp.raw,
+                "a host outside has events of its service alone", "%s",
+                enum_name(&enum_async_event, e.type)))
             return false;
     }
     return true;
@@ -318,8 +312,10 @@ static bool add_guest(struct drill *d)
     if (!drill_number(d, path, &vf))
         return false;
     g->vf = (uint32_t)vf;
-    if (!add_qp(d, &g->end, g->pd, g->host, QPT_RC, "qp") ||
-        !add_qp(d, &g->ud, g->pd, g->host, QPT_UD, "ud") || !raise(d, &g->ud, &g->ud, QPT_UD))
+    g->end = (struct rig_end){.name = "qp"};
+    g->ud = (struct rig_end){.name = "ud"};
+    if (!add_qp(d, &g->end, g->cq, g->pd, g->host, QPT_RC) ||
+        !add_qp(d, &g->ud, g->ud_cq, g->pd, g->host, QPT_UD) || !raise(d, &g->ud, &g->ud, QPT_UD))
         return false;
     for (uint32_t h = 0; h < ROGUE_HONEST; h++) {
         g->ah[h].raw = 0;
@@ -327,10 +323,7 @@ static bool add_guest(struct drill *d)
             !add_handle(d, g->pd, g->host, s->honest[h].host, &g->ah[h]))
             return false;
     }
-    g->end.timeout = 8;
-    snprintf(path, sizeof(path), "%s.qp_scq", g->name);
-    if (!drill_works(d, rdl_find(d->lab, path, OBJ_CQ, &g->cq.raw), "a CQ has a name"))
-        return false;
+    g->end.timeout = ROGUE_TIMEOUT;
     return reconnect(d);
 }
 
@@ -339,8 +332,7 @@ bool rogue_add_guest(struct drill *d)
     struct rogue_drill *s = rogue_of(d);
 
     s->guest = (struct rogue_guest){.has_vrnic = drill_one_in(d, 2),
-                                    .device =
-                                        drill_one_in(d, 2) ? DEVICE_pvrdma : DEVICE_virtio};
+                                    .device = drill_one_in(d, 2) ? DEVICE_pvrdma : DEVICE_virtio};
     if (!s->guest.has_vrnic)
         s->guest.vf = VFS - ++s->n_functions; /* the pool takes the first ones */
     snprintf(s->guest.name, sizeof(s->guest.name), "rogue%u", ++s->n_guests);
@@ -359,18 +351,16 @@ bool rogue_completes(struct drill *d)
 {
     struct rogue_drill *s = rogue_of(d);
     struct rdl_wc wc[CQ_ENTRIES];
-    char path[64];
     size_t n;
 
     if (s->guest.is_broken) {
         s->n_wants = 0;
         return true;
     }
-    snprintf(path, sizeof(path), "%s.ud_scq", s->guest.name);
-    if (!poll(d, path, wc, &n))
-        return false;
-    snprintf(path, sizeof(path), "%s.qp_scq", s->guest.name);
-    if (!poll(d, path, wc, &n) ||
+    if (!drill_works(d, rdl_poll_cq(d->lab, s->guest.ud_cq[0], CQ_ENTRIES, wc, &n),
+                     "a CQ can be polled") ||
+        !drill_works(d, rdl_poll_cq(d->lab, s->guest.cq[0], CQ_ENTRIES, wc, &n),
+                     "a CQ can be polled") ||
         !drill_expect(d, n == s->n_wants, "each request of the rogue completes once",
                       "%zu completions for %u requests", n, s->n_wants))
         return false;
@@ -479,21 +469,17 @@ bool rogue_post_messages(struct drill *d)
     return in_both(d, post_all);
 }
 
-static bool poll_both(struct drill *d, const char *host, const char *qp, const char *cq)
+/* Polls all of @cq in both labs, and compares what they have. */
+static bool poll_both(struct drill *d, const struct rig_end *e, rdl_cq cq)
 {
     struct rdl_wc wc[ROGUE_LABS][CQ_ENTRIES];
     size_t n[ROGUE_LABS] = {0};
-    char path[64];
 
-    snprintf(path, sizeof(path), "%s.%s_%s", host, qp, cq);
     for (uint32_t i = 0; i < ROGUE_LABS; i++) {
-        rogue_switch(d, i);
-        if (!poll(d, path, wc[i], &n[i]))
-            break;
+        if (!drill_works(d, rdl_poll_cq(rogue_of(d)->lab[i], cq, CQ_ENTRIES, wc[i], &n[i]),
+                         "a CQ can be polled"))
+            return false;
     }
-    rogue_switch(d, 0);
-    if (d->wrong)
-        return false;
     for (size_t i = 0; i < n[0] && i < n[1]; i++) {
         const struct rdl_wc *a = &wc[0][i], *b = &wc[1][i];
 
@@ -502,25 +488,29 @@ static bool poll_both(struct drill *d, const char *host, const char *qp, const c
                               a->opcode == b->opcode && a->byte_len == b->byte_len &&
                               a->src_qp == b->src_qp && a->wc_flags == b->wc_flags,
                           "honest programs poll what they poll without the rogue",
-                          "%s: wr_id %" PRIu64 " and %" PRIu64, path, a->wr_id, b->wr_id))
+                          "%s: wr_id %" PRIu64 " and %" PRIu64, e->name, a->wr_id, b->wr_id))
             return false;
     }
     return drill_expect(d, n[0] == n[1], "honest programs poll what they poll without the rogue",
-                        "%s: %zu completions and %zu", path, n[0], n[1]);
+                        "%s: %zu completions and %zu", e->name, n[0], n[1]);
 }
 
 bool rogue_poll(struct drill *d)
 {
-    for (uint32_t h = 0; h < ROGUE_HONEST; h++) {
-        for (uint32_t p = 0; p < ROGUE_PAIRS; p++) {
-            const char name[] = {'p', (char)('0' + p), 0};
+    struct rogue_drill *s = rogue_of(d);
 
-            if ((pairs[p][0] == h || pairs[p][1] == h) &&
-                (!poll_both(d, names[h], name, "scq") || !poll_both(d, names[h], name, "rcq")))
+    for (uint32_t i = 0; i < 2; i++) {
+        for (uint32_t p = 0; p < ROGUE_PAIRS; p++) {
+            struct rogue_pair *pair = &s->pair[p];
+
+            if (!poll_both(d, &pair->end[0], pair->cq[0][i]) ||
+                !poll_both(d, &pair->end[1], pair->cq[1][i]))
                 return false;
         }
-        if (!poll_both(d, names[h], "ud", "scq") || !poll_both(d, names[h], "ud", "rcq"))
-            return false;
+        for (uint32_t h = 0; h < ROGUE_HONEST; h++) {
+            if (!poll_both(d, &s->honest[h].ud, s->honest[h].ud_cq[i]))
+                return false;
+        }
     }
     return true;
 }

@@ -163,9 +163,9 @@ void rogue_differs(struct drill *d, uint64_t by, const char *format, ...)
 
 /* --- Completions ------------------------------------------------------------------------------ */
 
-/* Each honest frame waits for at most two frames of the rogue at a port: one that has begun, and one
- * whose turn it is.  A frame that is written by hand has no turn and takes its time once.  All this
- * can change the order in which honest frames take their turns: one may wait for all others.
+/* Each honest frame waits for at most two frames of the rogue at a port: one that has begun, and
+ * one whose turn it is.  A frame that is written by hand has no turn and takes its time once.  All
+ * this can change the order in which honest frames take their turns: one may wait for all others.
  */
 uint64_t rogue_bound_ns(const struct rogue_drill *s)
 {
@@ -203,8 +203,7 @@ static bool compare_done(struct drill *d)
         const struct rogue_done *want = &h[1].done[i], *have = find_done(&h[0], want);
         uint64_t late;
 
-        if (!drill_expect(d,
-                          have && have->status == want->status && want->status == WCS_SUCCESS,
+        if (!drill_expect(d, have && have->status == want->status && want->status == WCS_SUCCESS,
                           "honest programs have the completions that they have without the rogue",
                           "wr_id %" PRIu64 " of host %u: %s", want->wr_id, want->host + 1,
                           have ? enum_name(&enum_wc_status, have->status) : "none"))
@@ -245,28 +244,28 @@ static bool compare_memory(struct drill *d)
 
 /* --- The tree --------------------------------------------------------------------------------- */
 
-struct leaf {
+struct twin_leaf {
     char path[RDL_PATH_BYTES];
     struct rdl_value v;
 };
 
-struct leaves {
+struct twin_leaves {
     struct rdl_lab *lab;
     const char *host;
     bool with_rare, is_whole;
-    struct leaf *leaf;
+    struct twin_leaf *leaf;
     size_t n, room;
 };
 
 /* Adds a leaf.  Not those of the service that the rogue may use, of the queue pair of the kernel's
- * connection manager, which takes anybody's messages, of PVRDMA's rings, which tell of both, and the
- * mark that a queue pair has asked for a missing request, which it forgets with the next one.  The
- * asynchronous events of h1 are checked in rogue_reconnect().
+ * connection manager, which takes anybody's messages, of PVRDMA's rings, which tell of both, and
+ * the mark that a queue pair has asked for a missing request, which it forgets with the next one.
+ * The asynchronous events of h1 are checked in rogue_reconnect().
  */
 static void add_leaf(void *ctx, const char *key, const struct rdl_value *v)
 {
     static const char *const left_out[] = {".rogue", ".cm_", ".dsr.", ".nak_outstanding"};
-    struct leaves *l = ctx;
+    struct twin_leaves *l = ctx;
     bool is_left_out = false;
 
     for (uint32_t i = 0; i < ARRAY_LEN(left_out); i++)
@@ -281,7 +280,7 @@ static void add_leaf(void *ctx, const char *key, const struct rdl_value *v)
     l->leaf[l->n++].v = *v;
 }
 
-static const struct leaf *find_leaf(const struct leaves *l, const char *path, size_t near)
+static const struct twin_leaf *find_leaf(const struct twin_leaves *l, const char *path, size_t near)
 {
     if (near < l->n && strcmp(l->leaf[near].path, path) == 0)
         return &l->leaf[near];
@@ -310,9 +309,9 @@ static struct rogue_difference *announced(struct rogue_drill *s, const char *pat
  */
 static bool depends_on_time(const char *path)
 {
-    static const char *const leaves[] = {"sent_frames",  "sent_bytes", "rcvd_frames", "rcvd_bytes",
-                                         "taken_frames", "sent_pkts",  "rcvd_pkts",
-                                         "irqs",         "interrupts"};
+    static const char *const leaves[] = {"sent_frames", "sent_bytes",   "rcvd_frames",
+                                         "rcvd_bytes",  "taken_frames", "sent_pkts",
+                                         "rcvd_pkts",   "irqs",         "interrupts"};
     const char *last = strrchr(path, '.');
 
     for (uint32_t i = 0; last && i < ARRAY_LEN(leaves); i++) {
@@ -363,7 +362,8 @@ static bool compare_number(struct drill *d, const char *path, uint64_t n, uint64
 /* Compares the leaves of a path.  One of them may be NULL: its number is 0 then, as that of a
  * counter that the tree leaves out.
  */
-static bool compare_leaf(struct drill *d, const struct leaf *have, const struct leaf *twin)
+static bool compare_leaf(struct drill *d, const struct twin_leaf *have,
+                         const struct twin_leaf *twin)
 {
     const struct rdl_value *v = have ? &have->v : &twin->v;
     const char *path = have ? have->path : twin->path;
@@ -400,11 +400,11 @@ static bool compare_equal_ones(struct drill *d)
     return true;
 }
 
-static bool compare_leaves(struct drill *d, const struct leaves l[ROGUE_LABS])
+static bool compare_leaves(struct drill *d, const struct twin_leaves l[ROGUE_LABS])
 {
     for (uint32_t i = 0; i < ROGUE_LABS; i++) {
         for (size_t k = 0; k < l[i].n; k++) {
-            const struct leaf *other = find_leaf(&l[!i], l[i].leaf[k].path, k);
+            const struct twin_leaf *other = find_leaf(&l[!i], l[i].leaf[k].path, k);
 
             if (i == 1 && other)
                 continue;
@@ -420,7 +420,7 @@ static bool compare_leaves(struct drill *d, const struct leaves l[ROGUE_LABS])
 static void add_child(void *ctx, const char *key, const struct rdl_value *v)
 {
     static const char *const rare[] = {"net", "pci", "ctrl", "ip"};
-    struct leaves *l = ctx;
+    struct twin_leaves *l = ctx;
     char path[RDL_PATH_BYTES];
     size_t at;
 
@@ -439,12 +439,12 @@ static void add_child(void *ctx, const char *key, const struct rdl_value *v)
 static bool compare_tree(struct drill *d, const char *host, bool all)
 {
     struct rogue_drill *s = rogue_of(d);
-    struct leaves l[ROGUE_LABS];
+    struct twin_leaves l[ROGUE_LABS];
     size_t at;
     bool right = true;
 
     for (uint32_t i = 0; i < ROGUE_LABS; i++)
-        l[i] = (struct leaves){
+        l[i] = (struct twin_leaves){
             .lab = s->lab[i], .host = host, .with_rare = all, .is_whole = true};
     for (uint32_t i = 0; i < ROGUE_LABS && right; i++)
         right = drill_works(d, rdl_inspect_list(s->lab[i], host, add_child, &l[i], &at),

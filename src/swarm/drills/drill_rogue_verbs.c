@@ -1,17 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* The drill of a rogue guest: what its programs ask of the verbs. */
-#include <stdio.h>
 #include <string.h>
 
 #include "emu/base/assert.h"
 #include "emu/facts/enum/drop.h"
-#include "emu/facts/enum/object.h"
 #include "emu/facts/enum/qp_type.h"
 #include "emu/facts/enum/send_flag.h"
 #include "emu/facts/enum/wc_status.h"
 #include "emu/facts/enum/wr_opcode.h"
 #include "rdmalab/events.h"
-#include "rdmalab/inspect.h"
 #include "rdmalab/layer.h"
 #include "swarm/drills/drill_rogue.h"
 
@@ -80,8 +77,7 @@ bool rogue_other_group(struct drill *d, const struct rogue_attack *a)
 
     if (!s->guest.has_vrnic)
         return true;
-    if (!drill_works(d,
-                     rdl_peer_address(d->lab, s->guest.host, s->honest[1].host, 0, at.dgid, mac),
+    if (!drill_works(d, rdl_peer_address(d->lab, s->guest.host, s->honest[1].host, 0, at.dgid, mac),
                      "a host has an address"))
         return false;
     st = rdl_create_ah(d->lab, s->guest.pd, &at, NULL, &ah);
@@ -91,37 +87,37 @@ bool rogue_other_group(struct drill *d, const struct rogue_attack *a)
 
 /* --- Objects ---------------------------------------------------------------------------------- */
 
-/* Creates objects of @kind until one is refused.  Sets *@ret_n to their number. */
-static enum rdl_status take_all(struct drill *d, uint32_t kind, uint64_t *ret, uint32_t *ret_n)
+/* Creates regions or queue pairs until one is refused.  Sets *@ret_n to their number. */
+static enum rdl_status take_all(struct drill *d, bool regions, uint64_t *ret, uint32_t *ret_n)
 {
     struct rogue_guest *g = &rogue_of(d)->guest;
     enum rdl_status st = RDL_OK;
 
     for (*ret_n = 0; *ret_n < OBJECTS_MAX; (*ret_n)++) {
         const struct rdl_qp_config c = {
-            .pd = g->pd, .type = QPT_RC, .send_cq = g->cq, .recv_cq = g->cq};
+            .pd = g->pd, .type = QPT_RC, .send_cq = g->cq[0], .recv_cq = g->cq[1]};
         rdl_mr mr = {0};
         rdl_qp qp = {0};
 
-        st = kind == OBJ_MR ? rdl_reg_mr(d->lab, g->pd, g->base, 4096, rig_rights, NULL, &mr)
-                            : rdl_create_qp(d->lab, &c, NULL, &qp);
+        st = regions ? rdl_reg_mr(d->lab, g->pd, g->base, 4096, rig_rights, NULL, &mr)
+                     : rdl_create_qp(d->lab, &c, NULL, &qp);
         if (st == RDL_OK)
             st = drill_answer(d, g->host);
         if (st != RDL_OK)
             break;
-        ret[*ret_n] = kind == OBJ_MR ? mr.raw : qp.raw;
+        ret[*ret_n] = regions ? mr.raw : qp.raw;
     }
     return st;
 }
 
-static bool give_back(struct drill *d, uint32_t kind, const uint64_t *raw, uint32_t n)
+static bool give_back(struct drill *d, bool regions, const uint64_t *raw, uint32_t n)
 {
     const rdl_host host = rogue_of(d)->guest.host;
 
     for (uint32_t i = 0; i < n; i++) {
         if (!drill_is_done(d, host,
-                           kind == OBJ_MR ? rdl_dereg_mr(d->lab, (rdl_mr){raw[i]})
-                                          : rdl_destroy_qp(d->lab, (rdl_qp){raw[i]}),
+                           regions ? rdl_dereg_mr(d->lab, (rdl_mr){raw[i]})
+                                   : rdl_destroy_qp(d->lab, (rdl_qp){raw[i]}),
                            "an object can be destroyed"))
             return false;
     }
@@ -155,14 +151,14 @@ static bool others_get_theirs(struct drill *d, uint32_t h)
 
 bool rogue_used_up(struct drill *d, const struct rogue_attack *a)
 {
-    const uint32_t kind = drill_one_in(d, 2) ? OBJ_MR : OBJ_QP;
+    const bool regions = drill_one_in(d, 2);
     uint64_t raw[OBJECTS_MAX];
     uint32_t n;
-    const enum rdl_status st = take_all(d, kind, raw, &n);
+    const enum rdl_status st = take_all(d, regions, raw, &n);
 
     return drill_expect(d, (uint32_t)st == a->value, "a device has limits", "%s after %u objects",
                         rdl_status_name(st), n) &&
-           others_get_theirs(d, drill_below(d, ROGUE_HONEST)) && give_back(d, kind, raw, n);
+           others_get_theirs(d, drill_below(d, ROGUE_HONEST)) && give_back(d, regions, raw, n);
 }
 
 /* --- Load ------------------------------------------------------------------------------------- */
