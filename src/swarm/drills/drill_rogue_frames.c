@@ -249,7 +249,7 @@ bool rogue_wrong_qkey(struct drill *d, const struct rogue_attack *a)
         return false;
     p.bth.opcode = OP_UD_SEND_ONLY;
     p.bth.dest_qpn = s->honest[v.host].ud.qpn;
-    p.deth.qkey = RIG_QKEY ^ (1 + drill_below(d, 0xffff));
+    p.deth.qkey = RIG_QKEY ^ (1u << drill_below(d, 32));
     p.deth.src_qpn = s->guest.ud.qpn;
     return send_to(d, &v, &p, a->value);
 }

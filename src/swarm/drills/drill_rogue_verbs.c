@@ -175,7 +175,7 @@ bool rogue_guessed_datagrams(struct drill *d, const struct rogue_attack *a)
                                        .sge = &sge,
                                        .n_sge = 1,
                                        .ud = {s->guest.ah[victim], s->honest[victim].ud.qpn,
-                                              RIG_QKEY + 1 + drill_below(d, 0xffff)}};
+                                              RIG_QKEY ^ (1u << drill_below(d, 31))}};
 
         rogue_arrives(d, victim, 66 + bytes, a->value);
         if (!drill_works(d, rdl_post_send(d->lab, s->guest.ud.qp, &wr, false),
