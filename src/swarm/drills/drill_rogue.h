@@ -144,7 +144,7 @@ struct rogue_heard {
     struct rogue_done done[ROGUE_DONE];
     uint32_t n_done;
     uint32_t frames;      /* that honest hosts have sent */
-    uint64_t cable_ns;    /* time of these frames on the cable */
+    uint64_t longest_ns;  /* time of the longest of them on the cable */
     uint32_t last_reason; /* of the last drop, with its host */
     uint32_t last_host, n_drops;
 };

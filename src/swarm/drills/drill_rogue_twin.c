@@ -70,7 +70,8 @@ static void hear(void *ctx, const struct ev *e)
         hear_done(h, e);
     } else if (e->kind == EV_tx) {
         h->frames += is_honest(h->drill, e->u.tx.host);
-        h->cable_ns += is_honest(h->drill, e->u.tx.host) ? cable_ns(e->u.tx.wire_bytes) : 0;
+        if (is_honest(h->drill, e->u.tx.host) && cable_ns(e->u.tx.wire_bytes) > h->longest_ns)
+            h->longest_ns = cable_ns(e->u.tx.wire_bytes);
     } else {
         h->last_reason = e->u.drop.reason;
         h->last_host = e->u.drop.host + 1;
@@ -165,14 +166,14 @@ void rogue_differs(struct drill *d, uint64_t by, const char *format, ...)
 
 /* Each honest frame waits for at most two frames of the rogue at a port: one that has begun, and
  * one whose turn it is.  A frame that is written by hand has no turn and takes its time once.  All
- * this can change the order in which honest frames take their turns: one may wait for all others.
+ * this can change the order of turns: each message may let every other one get ahead by a frame.
  */
 uint64_t rogue_bound_ns(const struct rogue_drill *s)
 {
     const struct rogue_heard *twin = &s->heard[1];
     const uint64_t turn = s->most_bytes > 0 ? cable_ns(s->most_bytes) + LOCAL_NS : 0;
 
-    return s->line_ns + 2 * turn * twin->frames + twin->cable_ns;
+    return s->line_ns + 2 * turn * twin->frames + s->n_messages * twin->longest_ns;
 }
 
 /* Returns the completion of lab 0 that is @want, or NULL. */
