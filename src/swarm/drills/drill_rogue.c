@@ -73,7 +73,9 @@ static void take(struct drill *d)
 {
     const struct rogue_attack *a = choose(d);
 
-    drill_say(d, "# %s", a->name);
+    d->script = rogue_of(d)->script;
+    drill_say(d, "# step %u: %s", d->step, a->name);
+    d->script = NULL;
     if (rogue_draw_messages(d) && attack(d, a) && rogue_settle(d) && rogue_completes(d) &&
         repair(d) && rogue_settle(d))
         (void)rogue_compare(d, false);

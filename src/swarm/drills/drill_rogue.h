@@ -153,8 +153,9 @@ struct rogue_drill {
     struct rdl_lab *lab[ROGUE_LABS];
     struct rdl_listener *listener[ROGUE_LABS];
     struct rogue_heard heard[ROGUE_LABS];
-    bool in_twin; /* d->lab is the twin */
+    FILE *script; /* drill.script */
     rdl_host machine;
+    uint64_t guarantee_bps; /* of the function of g1; 0: none */
     struct rogue_host honest[ROGUE_HONEST];
     struct rogue_pair pair[ROGUE_PAIRS];
     struct rogue_guest guest;
@@ -164,7 +165,6 @@ struct rogue_drill {
     uint64_t wr_id;
     uint32_t n_messages;
     struct rogue_message message[ROGUE_MESSAGES];
-    uint64_t posted_ns;
     /* Of the present step. */
     bool is_quiet; /* the attack is over before honest messages are posted */
     uint32_t n_differs;
@@ -175,12 +175,11 @@ struct rogue_drill {
     uint64_t line_ns;    /* time on the cable of frames that leave without a turn */
     uint32_t most_bytes; /* of a frame that takes its turn */
     uint8_t room[ROGUE_LABS][ROGUE_ROOM];
-    uint32_t worst_percent; /* largest delay so far, of the bound */
-    bool has_flooded;       /* network cards of honest hosts have got frames of the rogue */
-    bool has_sent_cm;       /* their connection managers have got messages of the rogue */
-    bool has_uc;            /* the last pair is UC */
-    bool has_failed;        /* the connection of the rogue will be in ERR */
-    uint32_t n_wants;       /* completions of the rogue that this step must have, in their order */
+    bool has_flooded; /* network cards of honest hosts have got frames of the rogue */
+    bool has_sent_cm; /* their connection managers have got messages of the rogue */
+    bool has_uc;      /* the last pair is UC */
+    bool has_failed;  /* the connection of the rogue will be in ERR */
+    uint32_t n_wants; /* completions of the rogue that this step must have, in their order */
     uint32_t wants[ROGUE_WANTS]; /* enum wc_status */
 };
 

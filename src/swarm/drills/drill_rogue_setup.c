@@ -18,6 +18,7 @@
 #include "emu/facts/qp_fsm.h"
 #include "rdmalab/events.h"
 #include "rdmalab/layer.h"
+#include "rdmalab/machine.h"
 #include "swarm/drills/drill_rogue.h"
 
 #define VFS         (ROGUE_GUESTS + ROGUE_HONEST)
@@ -235,12 +236,27 @@ static bool build(struct drill *d)
            rogue_connect_cm(d);
 }
 
+/* Sets a guarantee for g1, in both labs. */
+static bool set_guarantee(struct drill *d)
+{
+    struct rogue_drill *s = rogue_of(d);
+    struct rdl_vf_settings to;
+
+    if (!drill_works(d, rdl_vf_get(d->lab, s->machine, 0, &to), "a function is there"))
+        return false;
+    to.min_tx_bps = s->guarantee_bps;
+    return drill_works(d, rdl_vf_set(d->lab, s->machine, 0, &to), "a function can be set");
+}
+
 bool rogue_set_up(struct drill *d)
 {
+    const uint64_t gbps = 1 + drill_below(d, 9);
+
+    rogue_of(d)->guarantee_bps = drill_one_in(d, 2) ? gbps * 1000000000u : 0;
     rogue_of(d)->has_uc =
         drill_device(d, 0) == DEVICE_virtio && drill_device(d, 2) == DEVICE_virtio;
-    return rogue_open(d) && in_both(d, build) && rogue_add_guest(d) && rogue_settle(d) &&
-           rogue_compare(d, true);
+    return rogue_open(d) && in_both(d, build) && in_both(d, set_guarantee) && rogue_add_guest(d) &&
+           rogue_settle(d) && rogue_compare(d, true);
 }
 
 /* --- The rogue -------------------------------------------------------------------------------- */

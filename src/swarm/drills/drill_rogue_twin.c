@@ -25,10 +25,7 @@ static const char *const names[ROGUE_HONEST] = {"g1", "g2", "h1"};
 
 void rogue_switch(struct drill *d, uint32_t i)
 {
-    struct rogue_drill *s = rogue_of(d);
-
-    s->in_twin = i == 1;
-    d->lab = s->lab[i];
+    d->lab = rogue_of(d)->lab[i];
 }
 
 static bool is_honest(const struct rogue_drill *s, uint32_t host)
@@ -86,6 +83,12 @@ bool rogue_open(struct drill *d)
     struct ev_set heard = ev_set_none;
 
     s->lab[0] = d->lab;
+    /* The script gets the names of the attacks alone: most of them have no command, and functions
+     * of the rig would write the lines of both labs.
+     */
+    s->script = d->script;
+    d->script = NULL;
+    d->n_unsaid++;
     if (!drill_works(d, rdl_lab_new(&config, &s->lab[1]), "a lab can be made"))
         return false;
     ev_set_add(&heard, EV_cqe);
@@ -105,6 +108,8 @@ void rogue_close(struct drill *d)
 {
     struct rogue_drill *s = rogue_of(d);
 
+    if (!s->lab[0])
+        return; /* rogue_open() was not called */
     rogue_switch(d, 0);
     for (uint32_t i = 0; i < ROGUE_LABS; i++) {
         if (s->lab[i])
@@ -214,8 +219,6 @@ static bool compare_done(struct drill *d)
                           "wr_id %" PRIu64 " is %" PRIu64 " ns late, and not %" PRIu64, want->wr_id,
                           late, bound))
             return false;
-        if (late > 0 && late * 100 / bound > s->worst_percent)
-            s->worst_percent = (uint32_t)(late * 100 / bound);
     }
     return true;
 }
