@@ -37,17 +37,6 @@ static void set_up(struct drill *d)
     (void)rogue_set_up(d);
 }
 
-/* Takes an attack before the honest hosts have work, or while they have. */
-static bool attack(struct drill *d, const struct rogue_attack *a)
-{
-    struct rogue_drill *s = rogue_of(d);
-
-    s->is_quiet = drill_one_in(d, 2);
-    if (s->is_quiet)
-        return a->act(d, a) && rogue_settle(d) && rogue_post_messages(d);
-    return rogue_post_messages(d) && rogue_run_for(d, drill_below(d, BUSY_NS)) && a->act(d, a);
-}
-
 /* Gives the rogue a connection again, or its place to another guest. */
 static bool repair(struct drill *d)
 {
@@ -69,16 +58,30 @@ static const struct rogue_attack *choose(struct drill *d)
     return breaks && rogue_of(d)->n_guests == ROGUE_GUESTS ? &rogue_attacks[0] : a;
 }
 
+/* Lets the labs come to rest after an attack, and compares them. */
+static bool judge(struct drill *d)
+{
+    return rogue_settle(d) && rogue_completes(d) && repair(d) && rogue_settle(d) &&
+           rogue_compare(d, false);
+}
+
+/* The attack hits before the honest hosts have work, or while they have. */
 static void take(struct drill *d)
 {
+    struct rogue_drill *s = rogue_of(d);
     const struct rogue_attack *a = choose(d);
 
-    d->script = rogue_of(d)->script;
+    d->script = s->script;
     drill_say(d, "# step %u: %s", d->step, a->name);
     d->script = NULL;
-    if (rogue_draw_messages(d) && attack(d, a) && rogue_settle(d) && rogue_completes(d) &&
-        repair(d) && rogue_settle(d))
-        (void)rogue_compare(d, false);
+    s->is_quiet = drill_one_in(d, 2);
+    if (!rogue_draw_messages(d) || (s->is_quiet && !(a->act(d, a) && judge(d))) ||
+        !rogue_post_messages(d))
+        return;
+    if (!s->is_quiet && !(rogue_run_for(d, drill_below(d, BUSY_NS)) && a->act(d, a)))
+        return;
+    s->is_quiet = false;
+    (void)judge(d);
 }
 
 static void finish(struct drill *d)
