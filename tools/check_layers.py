@@ -160,18 +160,19 @@ ROWS_MAX = 100
 ROWS_MAX_OF = {
     "emu/trace/events/": 175,      # fields of events: their emitters, and the readers of all events
     "emu/trace/kinds.def": 175,
-    "emu/trace/ftypes.def": 195,
+    "emu/trace/ftypes.def": 198,
     # a new enumeration: its name is declared wherever names are printed
-    "emu/facts/enums.def": 575,
+    "emu/facts/enums.def": 585,
     # leaves of the inspect tree: the lab says them, and the command layer reads them
     "emu/facts/leaves.def": 225,
     "emu/facts/leaf.h": 225,
-    "emu/facts/virtio_rdma/config.def": 225,  # leaves, too
+    "emu/facts/virtio_rdma/config.def": 230,  # leaves, too
     "emu/facts/virtio/feature.h": 105,
     # kinds of objects, which most commands name
     "emu/facts/enum/object.h": 110,
+    "emu/facts/enum/qp_type.h": 105,  # types of queue pairs: drills, too
     # members of structs that others hold by value
-    "emu/facts/counters.def": 280,
+    "emu/facts/counters.def": 290,
     "emu/facts/pvrdma/counters.def": 235,
 }
 

@@ -160,9 +160,9 @@ bool rogue_forged_cm(struct drill *d, const struct rogue_attack *a)
     forge(d, &info, mad);
     for (uint32_t i = 0; i < ARRAY_LEN(of_kernel); i++)
         rogue_differs(d, ROGUE_ANY, "%s.%s", sides[side], of_kernel[i]);
-    return drill_works(d, rdl_wire_address(d->lab, victim, 0, p.ip.dst, p.eth.dst),
+    return drill_works(d, rdl_wire_address(d->lab, victim, 0, 0, p.ip.dst, p.eth.dst),
                        "a host has an address") &&
-           drill_works(d, rdl_wire_address(d->lab, s->guest.host, 0, p.ip.src, p.eth.src),
+           drill_works(d, rdl_wire_address(d->lab, s->guest.host, 0, 0, p.ip.src, p.eth.src),
                        "a host has an address") &&
            rogue_send(d, &p, mad, 0);
 }

@@ -86,11 +86,11 @@ static bool right_packet(struct drill *d, const struct rogue_victim *v, struct p
     p->reth.rkey = s->honest[v->host].rkey;
     p->reth.dma_bytes = PAYLOAD_BYTES;
     return expected_psn(d, v, &p->bth.psn.v) &&
-           drill_works(d, rdl_wire_address(d->lab, v->end->host, 0, p->ip.dst, p->eth.dst),
+           drill_works(d, rdl_wire_address(d->lab, v->end->host, 0, 0, p->ip.dst, p->eth.dst),
                        "a host has an address") &&
-           drill_works(d, rdl_wire_address(d->lab, v->peer->host, 0, p->ip.src, mac),
+           drill_works(d, rdl_wire_address(d->lab, v->peer->host, 0, 0, p->ip.src, mac),
                        "a host has an address") &&
-           drill_works(d, rdl_wire_address(d->lab, s->guest.host, 0, unused, p->eth.src),
+           drill_works(d, rdl_wire_address(d->lab, s->guest.host, 0, 0, unused, p->eth.src),
                        "a host has an address");
 }
 
@@ -167,7 +167,7 @@ bool rogue_forged_mac(struct drill *d, const struct rogue_attack *a)
     uint8_t unused[16];
 
     return right_packet(d, &v, &p) &&
-           drill_works(d, rdl_wire_address(d->lab, v.peer->host, 0, unused, p.eth.src),
+           drill_works(d, rdl_wire_address(d->lab, v.peer->host, 0, 0, unused, p.eth.src),
                        "a host has an address") &&
            rogue_send(d, &p, forged, 0) && was_own_drop(d, a);
 }
@@ -212,7 +212,7 @@ bool rogue_own_source(struct drill *d, const struct rogue_attack *a)
     uint8_t mac[6];
 
     return right_packet(d, &v, &p) &&
-           drill_works(d, rdl_wire_address(d->lab, s->guest.host, 0, p.ip.src, mac),
+           drill_works(d, rdl_wire_address(d->lab, s->guest.host, 0, 0, p.ip.src, mac),
                        "a host has an address") &&
            send_to(d, &v, &p, a->value);
 }

@@ -71,7 +71,7 @@ static bool move(struct drill *d, struct rig_end *e, const struct rig_end *peer,
     uint8_t mac[6];
 
     if (type != QPT_UD &&
-        !drill_works(d, rdl_peer_address(d->lab, e->host, peer->host, 0, a.ah.dgid, mac),
+        !drill_works(d, rdl_peer_address(d->lab, e->host, peer->host, 0, 0, a.ah.dgid, mac),
                      "a host has an address"))
         return false;
     return rig_modify(d, e, &a, state, qp_fsm_needs(type, state));
@@ -195,7 +195,7 @@ static bool add_handle(struct drill *d, rdl_pd pd, rdl_host from, rdl_host to, r
     struct rdl_ah_attr a = {.hop_limit = 64, .port = 1};
     uint8_t mac[6];
 
-    return drill_works(d, rdl_peer_address(d->lab, from, to, 0, a.dgid, mac),
+    return drill_works(d, rdl_peer_address(d->lab, from, to, 0, 0, a.dgid, mac),
                        "a host has an address") &&
            drill_is_done(d, from, rdl_create_ah(d->lab, pd, &a, NULL, ret),
                          "an address handle can be created");

@@ -79,8 +79,8 @@ bool rogue_other_group(struct drill *d, const struct rogue_attack *a)
         return true;
     /* Its virtual address, or the one on the wire, which a program can guess. */
     st = drill_one_in(d, 2)
-             ? rdl_peer_address(d->lab, s->guest.host, s->honest[1].host, 0, at.dgid, mac)
-             : rdl_wire_address(d->lab, s->honest[1].host, 0, at.dgid, mac);
+             ? rdl_peer_address(d->lab, s->guest.host, s->honest[1].host, 0, 0, at.dgid, mac)
+             : rdl_wire_address(d->lab, s->honest[1].host, 0, 0, at.dgid, mac);
     if (!drill_works(d, st, "a host has an address"))
         return false;
     st = rdl_create_ah(d->lab, s->guest.pd, &at, NULL, &ah);
