@@ -37,12 +37,8 @@ static int run_shortcut(bool json)
 static const struct {
     const char *word;
     int (*run)(bool json);
-} kinds[] = {{"time", bench_time},
-             {"device", run_device},
-             {"connect", run_connect},
-             {"shortcut", run_shortcut},
-             {"control", bench_control},
-             {"programs", bench_programs}};
+} kinds[] = {{"time", bench_time},       {"device", run_device},     {"connect", run_connect},
+             {"shortcut", run_shortcut}, {"control", bench_control}, {"programs", bench_programs}};
 
 int bench_main(int argc, char **argv)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The options --device, --extensions and --guests: which RDMA device hosts have that name none, which
- * extensions of virtio-rdma it offers, and whether hosts are guests of a machine.
+/* The options --device, --extensions and --guests: which RDMA device hosts have that name none,
+ * which extensions of virtio-rdma it offers, and whether hosts are guests of a machine.
  */
 #ifndef CLI_APP_DEVICE_OPTION_H
 #define CLI_APP_DEVICE_OPTION_H

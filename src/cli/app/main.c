@@ -352,7 +352,8 @@ static const struct mode modes[] = {
      "      --format report tells each student's failed checks",
      "0 all points, 1 points are missing, 2 usage, or DIR cannot be read, 99 a bug of rdmalab",
      MODE_FILES " lab"},
-    {"bench", bench_main, "bench [time|device|connect|control|shortcut|programs] [--format text|json]",
+    {"bench", bench_main,
+     "bench [time|device|connect|control|shortcut|programs] [--format text|json]",
      "how fast the emulator is here; time: what going back in a session takes; device: what many "
      "queue pairs of one device cost; connect: connections by rdma_cm; "
      "control: what each object and connection costs a host and a guest, counted; "

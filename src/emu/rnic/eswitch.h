@@ -104,8 +104,8 @@ struct eswitch {
     uint64_t arrived;                 /* frames that came from the line or from a port */
     uint64_t passed, copies;          /* frames passed to ports; passed to a further port */
     uint64_t drops[DROPS_MAX];        /* frames that no port took, by reason */
-    uint64_t lost; /* messages that went whole and no port took, in @drops, too */
-    struct cm_mux *mux;               /* of ESWITCH_PF; NULL: there is none */
+    uint64_t lost;      /* messages that went whole and no port took, in @drops, too */
+    struct cm_mux *mux; /* of ESWITCH_PF; NULL: there is none */
     /* Passes @f to the host of @p, which calls eth_port_deliver(). */
     void (*pass)(void *world, struct eth_port *p, const struct frame *f);
     void *world;

@@ -44,14 +44,14 @@ struct packet {
     struct reth reth;
     struct atomic_eth atomic;
     struct aeth aeth;
-    uint64_t atomic_ack;     /* original value of the atomic's memory */
-    uint8_t imm_data[4];     /* in network order, as in the verbs */
-    uint32_t ieth_rkey;      /* key to invalidate */
-    const uint8_t *payload;  /* points into the frame */
+    uint64_t atomic_ack;       /* original value of the atomic's memory */
+    uint8_t imm_data[4];       /* in network order, as in the verbs */
+    uint32_t ieth_rkey;        /* key to invalidate */
+    const uint8_t *payload;    /* points into the frame */
     const struct whole *whole; /* the message that it is, in place of @payload; see xport/whole.h */
-    uint32_t payload_bytes;  /* without the pad */
-    bool icrc_of_rxe;        /* FLUSH: packet_icrc_of_rxe() */
-    struct compared refused; /* the values that a failed check of packet_parse() compared */
+    uint32_t payload_bytes;    /* without the pad */
+    bool icrc_of_rxe;          /* FLUSH: packet_icrc_of_rxe() */
+    struct compared refused;   /* the values that a failed check of packet_parse() compared */
 };
 
 /* Returns the number of pad bytes (0..3) that make the length of a payload a multiple of 4. */
