@@ -47,7 +47,7 @@ def ends_alone(graph):
 
 def is_of_guest(row):
     """Is @row the link of a guest with its machine?"""
-    return row["kind"] == "link" and (row["what"].startswith("vf ") or row["what"] == "no function")
+    return row["kind"] == "link" and (row["what"].startswith("vf ") or row["what"] in ("no function", "shared port"))
 
 
 def judge_map(graph, rows):

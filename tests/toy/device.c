@@ -89,10 +89,16 @@ static struct ring *receives_of(const struct toy *t, const struct qp *qp)
     return qp->srq ? &t->srq[qp->srq->srqn] : &t->wq[TOY_RQ(qp->qpn)];
 }
 
+/* Returns true if @r has a request that the device has not fetched. */
+static bool has_request(const struct toy *t, const struct ring *r)
+{
+    return is_running(t) && r->gpa != 0 && counters(t, r).put != r->taken;
+}
+
 /* Reads the next request of @r that the device has not fetched.  Returns false if there is none. */
 static bool take(const struct toy *t, struct ring *r, void *out)
 {
-    if (!is_running(t) || r->gpa == 0 || counters(t, r).put == r->taken)
+    if (!has_request(t, r))
         return false;
     (void)ram_read(t->nic.ram, entry(r, r->taken), out, r->bytes);
     r->taken++;
@@ -101,6 +107,13 @@ static bool take(const struct toy *t, struct ring *r, void *out)
 }
 
 /* --- Calls of the RNIC ------------------------------------------------------------------------ */
+
+static bool sends_wait(const void *ctx, const struct qp *qp)
+{
+    const struct toy *t = ctx;
+
+    return has_request(t, &t->wq[TOY_SQ(qp->qpn)]);
+}
 
 static enum fetch fetch_send(void *ctx, struct qp *qp, struct send_wqe *out)
 {
@@ -214,6 +227,7 @@ static const struct rnic_ops rnic_ops = {
     .fetch_send = fetch_send,
     .fetch_recv = fetch_recv,
     .receives = receives,
+    .sends_wait = sends_wait,
     .event = event,
     .release = release,
     .complete = complete,
