@@ -387,7 +387,7 @@ CASES = [  # arguments, standard input, exit status, what the output must match
     (["run", "scenarios/01-first-send.json", "--memory", "0"], "", 2, r"^rdmalab: --memory 0: it must be at least 1$"),
     (["test", "scenarios", "--list", "--junit", "j.xml"], "", 2, r"^rdmalab: --list and --junit: give one of them$"),
     (["doctor", "x"], "", 2, r"^rdmalab: doctor takes nothing, and x was given$"),
-    (["bench", "space"], "", 2, r"usage: rdmalab bench \[time\|device\|connect\|control\|programs\]"),
+    (["bench", "space"], "", 2, r"usage: rdmalab bench \[time\|device\|connect\|control\|shortcut\|programs\]"),
     # futures
     (["-c", "source pair.lab; post_recv h2.qp sge=mr; checkpoint here", "-c", "post_send h1.qp sge=mr[0:64] signaled", "-c", "run", "-c", "goto here",
       "-c", "drop next from=h1 as f1", "-c", "post_send h1.qp sge=mr[0:64] signaled", "-c", "run", "-c", "futures", "-c", "diff main was1",

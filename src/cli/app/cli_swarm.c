@@ -94,7 +94,7 @@ enum run_bit { RUN_WORLDS = 1, RUN_DRILL = 2, RUN_MATRIX = 4, RUN_OUTSIDE = 8 };
 /* The words of the command line; NULL or false: not given. */
 struct swarm_asked {
     const char *seed, *seeds, *cell, *one_in, *jobs, *minutes;
-    char drills[128]; /* the words of --drill: "a|b" */
+    char drills[256]; /* the words of --drill: "a|b" */
     bool events, no_shrink, outside;
 };
 
