@@ -65,17 +65,27 @@ static void tell_interface(struct host *h, bool up)
         vnet_link_changed(h->net, up);
 }
 
+/* Says in the directories that the host of @r has @gids at @mac. */
+static void list_addresses(struct vrnic *r, const uint8_t (*gids)[GID_BYTES],
+                           const uint8_t mac[MAC_BYTES])
+{
+    struct lab_state *w = r->world;
+    const struct host *h = r->host;
+
+    for (uint32_t i = 0; i < GUEST_GIDS; i++) {
+        directory_add(&w->addresses, gids[i], mac, h->index);
+        if (h->guest.config.directory)
+            directory_add(&w->directory, gids[i], mac, h->index);
+    }
+}
+
 /* Hosts outside the layer know the addresses on the wire, as they know those of other hosts. */
 static void introduce(struct vrnic *r, const struct vrnic_function *f)
 {
     struct lab_state *w = r->world;
     const struct host *h = r->host;
 
-    for (uint32_t i = 0; i < GUEST_GIDS; i++) {
-        directory_add(&w->addresses, f->wire[i], f->port->mac, h->index);
-        if (h->guest.config.directory)
-            directory_add(&w->directory, f->wire[i], f->port->mac, h->index);
-    }
+    list_addresses(r, (const uint8_t(*)[GID_BYTES])f->wire, f->port->mac);
     for (uint32_t k = 0; w->directory.asked && h->guest.config.directory && k < w->n_hosts; k++) {
         for (uint32_t i = 0; i < GUEST_GIDS; i++)
             guest_neighbour_told(&w->hosts[k]->guest.net, f->wire[i]);
@@ -145,7 +155,6 @@ static void function_mac(const struct host *m, uint32_t vf, uint8_t ret[MAC_BYTE
 /* Gives the host of @r, which has no function, the MAC @mac. */
 static void set_host_mac(struct vrnic *r, const uint8_t mac[MAC_BYTES])
 {
-    struct lab_state *w = r->world;
     struct host *h = r->host;
 
     if (memcmp(h->port.mac, mac, MAC_BYTES) == 0)
@@ -153,11 +162,7 @@ static void set_host_mac(struct vrnic *r, const uint8_t mac[MAC_BYTES])
     memcpy(h->port.mac, mac, MAC_BYTES);
     memcpy(h->rnic->xport.mac, mac, MAC_BYTES);
     memcpy(h->guest.net.config.mac, mac, MAC_BYTES);
-    for (uint32_t i = 0; i < GUEST_GIDS; i++) {
-        directory_add(&w->addresses, h->guest.config.gid[i], mac, h->index);
-        if (h->guest.config.directory)
-            directory_add(&w->directory, h->guest.config.gid[i], mac, h->index);
-    }
+    list_addresses(r, (const uint8_t(*)[GID_BYTES])h->guest.config.gid, mac);
 }
 
 /* Chooses the MAC of @r at @vf, which has no guest: its own, unless others still have that. */

@@ -49,6 +49,12 @@ static const struct mux_rule *rule_of(uint32_t message)
     return NULL;
 }
 
+/* Returns true if a message of @r is for the guest with the GID that it names. */
+static bool names_gid(const struct mux_rule *r)
+{
+    return r->names == NAMES_GID || r->names == NAMES_SERVICE;
+}
+
 /* Returns the destination address of rdma_cm in the request @body; false: it has none. */
 static bool service_address(const struct cm_sidr_req *body, uint8_t ret[GID_BYTES])
 {
@@ -331,7 +337,7 @@ static uint32_t by_names(struct cm_mux *m, const struct mux_rule *r, const struc
     struct mux_id *id;
 
     *ret_way = MUX_BY_GID;
-    if (r->names == NAMES_GID || r->names == NAMES_SERVICE)
+    if (names_gid(r))
         return msg->has_gid ? owner_of(m, msg->gid) : NO_GUEST;
     *ret_way = is_qemu(m) && msg->remote_id == 0 ? MUX_BY_CHANCE : MUX_BY_ID;
     if (*ret_way == MUX_BY_CHANCE)
@@ -344,10 +350,8 @@ static uint32_t by_names(struct cm_mux *m, const struct mux_rule *r, const struc
 
 static enum drop_reason refuse(struct cm_mux *m, const struct mux_rule *r)
 {
-    const bool by_gid = r->names == NAMES_GID || r->names == NAMES_SERVICE;
-
-    *(by_gid ? &m->counts.no_gid : &m->counts.no_id) += 1;
-    return by_gid ? DROP_MUX_GID : DROP_MUX_ID;
+    *(names_gid(r) ? &m->counts.no_gid : &m->counts.no_id) += 1;
+    return names_gid(r) ? DROP_MUX_GID : DROP_MUX_ID;
 }
 
 enum drop_reason cm_mux_route(struct cm_mux *m, const struct mux_message *msg, uint64_t now_ns,

@@ -9,6 +9,7 @@
 #include "emu/facts/enum/vf_state.h"
 #include "emu/rnic/cm_mux.h"
 #include "emu/rnic/eth_port.h"
+#include "emu/rnic/turns.h"
 #include "emu/trace/emit.h"
 #include "emu/trace/events/frames.h"
 #include "emu/wire/eth.h"
@@ -16,7 +17,6 @@
 #include "emu/wire/vlan.h"
 #include "emu/xport/whole.h"
 
-#define NOBODY        UINT32_MAX
 #define MAC_BROADCAST UINT64_C(0xffffffffffff)
 
 static uint64_t now(const struct eswitch *s)
@@ -39,31 +39,6 @@ bool eswitch_init(struct eswitch *s, struct arena *a, struct net *net, uint32_t 
     for (uint32_t i = 1; s->ports && i < n_ports; i++)
         s->ports[i].set.spoofchk = true;
     return s->ports && s->queue;
-}
-
-static uint32_t *place(struct eswitch *s, uint32_t i)
-{
-    const uint32_t at = s->first + i;
-
-    return &s->queue[at < s->n_ports ? at : at - s->n_ports];
-}
-
-static void put_last(struct eswitch *s, uint32_t number)
-{
-    s->len++;
-    *place(s, s->len - 1) = number;
-}
-
-/* Removes place @i of the queue.  The others keep their order. */
-static uint32_t take(struct eswitch *s, uint32_t i)
-{
-    const uint32_t number = *place(s, i);
-
-    for (; i > 0; i--)
-        *place(s, i) = *place(s, i - 1);
-    s->first = s->first + 1 == s->n_ports ? 0 : s->first + 1;
-    s->len--;
-    return number;
 }
 
 /* --- MAC addresses of ports ------------------------------------------------------------------- */
@@ -109,8 +84,8 @@ static void unlist_port(struct eswitch *s, uint32_t number)
     *at = s->ports[number].next_in_list;
 }
 
-/* Returns the port that takes frames to @mac in VLAN @vid, or NOBODY.  Of two with one MAC it is
- * the first.  @ret_other_vlan is true if @mac is that of a port in another VLAN.
+/* Returns the port that takes frames to @mac in VLAN @vid, or TURNS_NOBODY.  Of two with one MAC it
+ * is the first.  @ret_other_vlan is true if @mac is that of a port in another VLAN.
  */
 static uint32_t port_at(const struct eswitch *s, const uint8_t mac[MAC_BYTES], uint32_t vid,
                         bool *ret_other_vlan)
@@ -123,7 +98,7 @@ static uint32_t port_at(const struct eswitch *s, const uint8_t mac[MAC_BYTES], u
             return i - 1;
         *ret_other_vlan = true;
     }
-    return NOBODY;
+    return TURNS_NOBODY;
 }
 
 /* As port_at(), for @f. */
@@ -171,17 +146,6 @@ void eswitch_join(struct eswitch *s, uint32_t number, struct eth_port *p)
         list_port(s, number);
 }
 
-/* Removes port @number from the queue. */
-static void stop_waiting(struct eswitch *s, uint32_t number)
-{
-    for (uint32_t i = 0; s->ports[number].is_waiting && i < s->len; i++) {
-        if (*place(s, i) == number) {
-            (void)take(s, i);
-            break;
-        }
-    }
-}
-
 /* The tenant after @p, in turn. */
 static struct eth_port *after(const struct vport *v, const struct eth_port *p)
 {
@@ -212,7 +176,7 @@ void eswitch_leave(struct eth_port *p)
     p->vid = p->own_vid;
     p->pcp = p->own_pcp;
     if (!v->port) {
-        stop_waiting(s, p->vport);
+        turns_leave(s, p->vport);
         *v = (struct vport){.set = v->set, .counts = v->counts};
     }
     set_vlan(v);
@@ -245,106 +209,6 @@ bool eswitch_is_up(const struct eswitch *s, uint32_t number)
         return false;
     default:
         return net_is_up(s->net, s->link_end);
-    }
-}
-
-/* --- Turns of ports --------------------------------------------------------------------------- */
-
-static uint64_t free_at(const struct eswitch *s)
-{
-    const uint64_t line = s->link_end == NET_NO_LINK ? 0 : net_port_free_at(s->net, s->link_end);
-
-    return line > s->local_free_at_ns ? line : s->local_free_at_ns;
-}
-
-/* Returns true if a tenant of @v has a frame. */
-static bool has_frame(const struct vport *v)
-{
-    for (struct eth_port *p = v->port; p; p = p->next_tenant) {
-        if (eth_port_has_frame(p))
-            return true;
-    }
-    return false;
-}
-
-/* Returns true if @v has a frame and its maximum lets it send. */
-static bool may_send(const struct eswitch *s, const struct vport *v)
-{
-    return v->next_ns <= now(s) && has_frame(v);
-}
-
-/* Returns true if @v has not got its guarantee yet. */
-static bool goes_first(const struct eswitch *s, const struct vport *v)
-{
-    return v->set.min_tx_bps > 0 && v->paid_ns <= now(s) && may_send(s, v);
-}
-
-static bool is_any_first(struct eswitch *s)
-{
-    for (uint32_t i = 0; s->n_guaranteed > 0 && i < s->len; i++) {
-        if (goes_first(s, &s->ports[*place(s, i)]))
-            return true;
-    }
-    return false;
-}
-
-/* Returns the port that sends next, and moves it to the end of the queue: others keep their places,
- * also those that wait for their maximum.  Removes ports before it that have no frame.  Returns
- * NOBODY if none may send now.
- */
-static uint32_t choose(struct eswitch *s)
-{
-    const bool first = is_any_first(s);
-    uint32_t i = 0;
-
-    while (i < s->len) {
-        const uint32_t number = *place(s, i);
-        struct vport *v = &s->ports[number];
-
-        if (!has_frame(v)) {
-            v->is_waiting = false;
-            (void)take(s, i);
-        } else if (first ? goes_first(s, v) : may_send(s, v)) {
-            put_last(s, take(s, i));
-            return number;
-        } else {
-            i++;
-        }
-    }
-    return NOBODY;
-}
-
-/* The time from which on a port may send, or UINT64_MAX if none has a frame. */
-static uint64_t next_turn(struct eswitch *s)
-{
-    uint64_t at = UINT64_MAX;
-
-    for (uint32_t i = 0; i < s->len; i++) {
-        const struct vport *v = &s->ports[*place(s, i)];
-
-        if (v->next_ns < at && has_frame(v))
-            at = v->next_ns;
-        if (at <= now(s))
-            break;
-    }
-    return at;
-}
-
-/* Duration of @bytes and the gap at @bps, in ns, rounded up. */
-static uint64_t duration(uint32_t bytes, uint64_t bps)
-{
-    return ((uint64_t)(bytes + NET_GAP_BYTES) * 8 * 1000000000u + bps - 1) / bps;
-}
-
-/* Counts a frame of @v.  More than the guarantee, on a line that was free, is no debt. */
-static void charge(const struct eswitch *s, struct vport *v, uint32_t bytes)
-{
-    if (v->set.max_tx_bps)
-        v->next_ns = now(s) + duration(bytes, v->set.max_tx_bps);
-    if (v->set.min_tx_bps) {
-        const uint64_t from = v->paid_ns < now(s) ? v->paid_ns : now(s);
-
-        v->paid_ns = from + duration(bytes, v->set.min_tx_bps);
     }
 }
 
@@ -412,7 +276,7 @@ static struct eth_port *tenant_owning(const struct eswitch *s, const uint8_t mac
 {
     bool other_vlan;
     const uint32_t at = port_at(s, mac, vid, &other_vlan);
-    struct eth_port *p = at == NOBODY ? NULL : s->ports[at].port;
+    struct eth_port *p = at == TURNS_NOBODY ? NULL : s->ports[at].port;
 
     while (p && !eth_port_has_gid(p, gid))
         p = p->next_tenant;
@@ -495,40 +359,11 @@ void eswitch_send(struct eth_port *p, struct frame *f)
         p->tx_drops[reason]++;
         v->counts.tx_dropped++;
         net_refuse(s->net, f, p->host, reason);
-    } else if (!(f->bytes[0] & MAC_GROUP_BIT) && port_of(s, f, &other_vlan) != NOBODY) {
+    } else if (!(f->bytes[0] & MAC_GROUP_BIT) && port_of(s, f, &other_vlan) != TURNS_NOBODY) {
         send_local(s, v, f);
     } else {
         send_out(p, f);
     }
-}
-
-/* No port has a frame: all are idle from now on. */
-static void forget_waiting(struct eswitch *s)
-{
-    while (s->len > 0)
-        s->ports[take(s, 0)].is_waiting = false;
-}
-
-/* Schedules SIM_EGRESS for the time of the next turn, unless it is scheduled early enough. */
-static void wait_for_turn(struct eswitch *s)
-{
-    const uint64_t turn = next_turn(s), line = free_at(s);
-    uint64_t at = turn > line ? turn : line;
-
-    if (turn == UINT64_MAX) {
-        forget_waiting(s);
-        return;
-    }
-    if (at < now(s))
-        at = now(s);
-    if (s->egress_due) {
-        if (s->egress_ns <= at)
-            return;
-        (void)sim_cancel(s->net->sim, s->egress);
-    }
-    s->egress_due = true;
-    s->egress_ns = at;
-    s->egress = sim_schedule(s->net->sim, at, SIM_EGRESS, s->host, 0);
 }
 
 /* Takes a frame of @v from the tenant whose turn it is, or from the next one that has one, which
@@ -556,28 +391,21 @@ static void serve(struct eswitch *s)
 
     if (s->egress_due && s->egress_ns <= now(s))
         return;
-    number = free_at(s) <= now(s) ? choose(s) : NOBODY;
-    f = number == NOBODY ? NULL : take_frame(&s->ports[number], &from);
+    number = turns_free_at(s) <= now(s) ? turns_choose(s) : TURNS_NOBODY;
+    f = number == TURNS_NOBODY ? NULL : take_frame(&s->ports[number], &from);
     if (f && f->cargo) {
-        charge(s, &s->ports[number], whole_of(f)->wire_bytes);
+        turns_charge(s, &s->ports[number], whole_of(f)->wire_bytes);
         carry(s, &s->ports[number], f);
     } else if (f) {
-        charge(s, &s->ports[number], f->len);
+        turns_charge(s, &s->ports[number], f->len);
         eswitch_send(from, f);
     }
-    wait_for_turn(s);
+    turns_schedule(s);
 }
 
 void eswitch_pump(struct eswitch *s, uint32_t number)
 {
-    struct vport *v = &s->ports[number];
-
-    if (!v->is_waiting) {
-        v->is_waiting = true;
-        if (v->paid_ns < now(s))
-            v->paid_ns = now(s); /* a guarantee that was not used is lost */
-        put_last(s, number);
-    }
+    turns_join(s, number);
     serve(s);
 }
 
@@ -649,12 +477,12 @@ static struct eth_port *tenant_of(const struct vport *v, const struct frame *f)
     return v->port;
 }
 
-/* The tenant of @v whose host is @host. */
+/* The tenant of @v whose host is @host, or NULL. */
 static struct eth_port *tenant_with(const struct vport *v, uint32_t host)
 {
     struct eth_port *p = v->port;
 
-    while (p->host != host)
+    while (p && p->host != host)
         p = p->next_tenant;
     return p;
 }
@@ -691,16 +519,6 @@ static void deliver_whole(struct eswitch *s, const struct frame *f)
     drop(s, f, to ? DROP_NO_ROUTE : DROP_NOT_FOR_US);
 }
 
-/* Returns true if a tenant of port @number has sent @f. */
-static bool is_from_port(const struct eswitch *s, uint32_t number, const struct frame *f)
-{
-    const struct eth_port *p = s->ports[number].port;
-
-    while (p && p->host != f->note.host)
-        p = p->next_tenant;
-    return p != NULL;
-}
-
 void eswitch_deliver(struct eswitch *s, const struct frame *f)
 {
     bool other_vlan;
@@ -720,9 +538,9 @@ void eswitch_deliver(struct eswitch *s, const struct frame *f)
         return;
     }
     to = port_of(s, f, &other_vlan);
-    if (to == NOBODY)
+    if (to == TURNS_NOBODY)
         drop(s, f, other_vlan ? DROP_OTHER_VLAN : DROP_NOT_FOR_US);
-    else if (!eswitch_is_up(s, to) && !is_from_port(s, to, f))
+    else if (!eswitch_is_up(s, to) && !tenant_with(&s->ports[to], f->note.host))
         drop(s, f, DROP_NO_ROUTE);
     else
         deliver_to_port(s, to, f);
@@ -749,14 +567,13 @@ const char *eswitch_invariant(const struct eswitch *s, uint32_t number)
 {
     const struct vport *v = &s->ports[number];
     uint64_t rcvd = v->left;
-    const char *broken;
+    const char *broken = s->mux ? cm_mux_invariant(s->mux) : NULL;
 
-    if (s->mux && cm_mux_invariant(s->mux))
-        return cm_mux_invariant(s->mux);
-    broken = tenants_invariant(s, number, &rcvd);
+    if (!broken)
+        broken = tenants_invariant(s, number, &rcvd);
     if (broken)
         return broken;
-    if (has_frame(v) && !v->is_waiting)
+    if (turns_has_frame(v) && !v->is_waiting)
         return "a port of an embedded switch that has a frame waits for its turn";
     if (rcvd != v->passed)
         return "frames that an embedded switch passes to ports are received there";

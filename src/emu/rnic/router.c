@@ -222,6 +222,34 @@ static struct router_end *add_end(struct router *r, uint64_t at_ns)
     return e;
 }
 
+/* Adds the end of request @desc of @wq of @qp, with its completion unless @wc is NULL. */
+static void add_request_end(struct router *r, uint64_t at_ns, struct qp *qp, enum wq wq,
+                            uint32_t desc, const struct completion *wc)
+{
+    struct router_end *e = add_end(r, at_ns);
+
+    if (!e)
+        return;
+    e->qp = qp;
+    e->wq = wq;
+    e->desc = desc;
+    e->has_wc = wc != NULL;
+    if (wc)
+        e->wc = *wc;
+}
+
+/* Takes the first end out of the list.  Its memory is used again by the next add_end(). */
+static struct router_end *take_end(struct router *r)
+{
+    struct router_end *e = r->first;
+
+    r->first = e->next;
+    r->n_ends--;
+    e->next = r->unused;
+    r->unused = e;
+    return e;
+}
+
 /* Returns when something that is no work for the router arrives: behind all before it. */
 static uint64_t behind(const struct router *r)
 {
@@ -234,18 +262,12 @@ static bool complete(void *ctx, struct qp *qp, enum wq wq, uint32_t desc,
     struct rnic *n = ctx;
     struct router *r = n->router;
     const struct cq *cq = wq == WQ_SEND ? qp->send_cq : qp->recv_cq;
-    struct router_end *e;
     ev_id before, id;
 
     if (!wc && (r->n_ends == 0 || wq == WQ_RECV || qp->state == QPS_RESET))
         return rnic_complete(n, qp, wq, desc, NULL);
     if (!wc) {
-        e = add_end(r, behind(r));
-        if (e) {
-            e->qp = qp;
-            e->wq = wq;
-            e->desc = desc;
-        }
+        add_request_end(r, behind(r), qp, wq, desc, NULL);
         return true;
     }
     r->count.completions++;
@@ -254,15 +276,8 @@ static bool complete(void *ctx, struct qp *qp, enum wq wq, uint32_t desc,
              .qpn = wc->qpn, .wr_id = wc->wr_id, .status = (uint32_t)wc->status,
              .bytes = ROUTER_COMPLETION_BYTES, .copies = ROUTER_COPIES, .peer = r->process->host);
     before = trace_because(n->trace, id);
-    e = add_end(r, work(r));
+    add_request_end(r, work(r), qp, wq, desc, wc);
     trace_because(n->trace, before);
-    if (e) {
-        e->qp = qp;
-        e->wq = wq;
-        e->desc = desc;
-        e->has_wc = true;
-        e->wc = *wc;
-    }
     return true;
 }
 
@@ -280,23 +295,19 @@ static void event(void *ctx, uint32_t type, uint32_t qpn)
     }
 }
 
-/* Takes the first end out of the list and carries it out. */
+/* Takes the first end out of the list and carries it out, which may add others. */
 static void deliver(struct router *r)
 {
+    const struct router_end e = *take_end(r);
     struct rnic *n = r->nic;
-    struct router_end *e = r->first;
-    const ev_id before = trace_because(n->trace, e->cause);
+    const ev_id before = trace_because(n->trace, e.cause);
 
-    r->first = e->next;
-    r->n_ends--;
-    if (e->qp) {
-        RDL_ASSERT(hca_qp(&n->hca, e->qp->qpn) == e->qp);
-        (void)rnic_complete(n, e->qp, e->wq, e->desc, e->has_wc ? &e->wc : NULL);
+    if (e.qp) {
+        RDL_ASSERT(hca_qp(&n->hca, e.qp->qpn) == e.qp);
+        (void)rnic_complete(n, e.qp, e.wq, e.desc, e.has_wc ? &e.wc : NULL);
     } else {
-        rnic_event(n, (enum async_event)e->event, e->qpn);
+        rnic_event(n, (enum async_event)e.event, e.qpn);
     }
-    e->next = r->unused;
-    r->unused = e;
     trace_because(n->trace, before);
 }
 
@@ -304,14 +315,8 @@ static void deliver(struct router *r)
 
 void router_reset(struct router *r)
 {
-    while (r->n_ends > 0) {
-        struct router_end *e = r->first;
-
-        r->first = e->next;
-        r->n_ends--;
-        e->next = r->unused;
-        r->unused = e;
-    }
+    while (r->n_ends > 0)
+        (void)take_end(r);
     r->n_turns = 0;
     memset(r->sends, SEND_IDLE, r->nic->config->max_qp + 1);
 }

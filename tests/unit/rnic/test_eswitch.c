@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The embedded switch between functions that have frames: whose turn it is, and when. */
-#include "emu/rnic/eswitch.h"
+#include "rnic/switch_rig.h"
 
 #include "emu/facts/enum/drop.h"
 #include "emu/facts/enum/vf_state.h"
 #include "emu/facts/roce.h"
 #include "emu/rnic/eth_port.h"
-#include "net/wires.h"
 
 #define PORTS    4u   /* port 0 is that of the machine */
 #define FRAME_NS 100u /* of a frame with its gap, on the line of 8 Gbit/s */
@@ -27,9 +26,7 @@ struct user {
 };
 
 struct bench {
-    struct fixture *wires;
-    struct progress progress;
-    struct eswitch sw;
+    struct switch_rig rig; /* first: pass() gets it */
     struct eth_port port[PORTS];
     struct user user[PORTS];
     uint32_t sent[PORTS];
@@ -59,8 +56,8 @@ static struct frame *take_frame(void *ctx)
     u->to_send--;
     b->sent[u->number]++;
     if (b->n_taken < TAKEN)
-        b->at_ns[b->n_taken++] = b->wires->trace.now_ns;
-    f = frame(b->wires, u->to, mac_of(u->number), 0);
+        b->at_ns[b->n_taken++] = b->rig.wires->trace.now_ns;
+    f = frame(b->rig.wires, u->to, mac_of(u->number), 0);
     f->note.host = u->number;
     if (u->to == ALL)
         memset(f->bytes, 0xff, MAC_BYTES);
@@ -75,20 +72,6 @@ static void ignore(void *ctx, const struct frame *f)
 
 static const struct eth_user_ops network_device = {has_frame, take_frame, NULL, NULL, ignore};
 
-static void egress(void *ctx, struct sim_item item)
-{
-    (void)item;
-    eswitch_egress(&((struct bench *)ctx)->sw);
-}
-
-static void arrive_at_bench(void *ctx, struct sim_item item)
-{
-    net_arrive(&((struct bench *)ctx)->wires->net, item);
-}
-
-static sim_handler *const bench_handlers[SIM_KIND_COUNT] = {
-    [SIM_ARRIVE] = arrive_at_bench, [SIM_EGRESS] = egress};
-
 static void pass(void *world, struct eth_port *p, const struct frame *f)
 {
     struct bench *b = world;
@@ -100,21 +83,16 @@ static void pass(void *world, struct eth_port *p, const struct frame *f)
 static int set_up_bench(void **state)
 {
     struct bench *b = test_calloc(1, sizeof(*b));
-    void *wires;
 
-    (void)set_up(&wires);
-    b->wires = wires;
-    assert_true(sim_init(&b->wires->sim, b->wires->arena, &b->wires->trace, bench_handlers, b));
-    assert_true(eswitch_init(&b->sw, b->wires->arena, &b->wires->net, 0, PORTS, pass, b));
-    b->sw.link_end = join(b->wires, NET_HOST, 1, 0, 0);
+    switch_rig_init(&b->rig, PORTS, pass);
     for (uint32_t i = 0; i < PORTS; i++) {
         const uint8_t mac[MAC_BYTES] = {[5] = mac_of(i)};
 
-        eth_port_init(&b->port[i], &b->wires->net, &b->progress, i, mac, ETHERNET_MTU_MIN);
+        eth_port_init(&b->port[i], &b->rig.wires->net, &b->rig.progress, i, mac, ETHERNET_MTU_MIN);
         b->user[i] = (struct user){.bench = b, .number = i, .to = AWAY};
         (void)eth_port_use(&b->port[i], &network_device, &b->user[i]);
         if (i != PORTS - 1)
-            eswitch_join(&b->sw, i, &b->port[i]);
+            eswitch_join(&b->rig.sw, i, &b->port[i]);
     }
     *state = b;
     return 0;
@@ -123,27 +101,22 @@ static int set_up_bench(void **state)
 static int tear_down_bench(void **state)
 {
     struct bench *b = *state;
-    void *wires = b->wires;
 
-    for (uint32_t i = 0; i < PORTS; i++) {
-        if (b->sw.ports[i].port)
-            assert_null(eswitch_invariant(&b->sw, i));
-    }
-    (void)tear_down(&wires);
+    switch_rig_done(&b->rig);
     test_free(b);
     return 0;
 }
 
 static void join_last(struct bench *b)
 {
-    eswitch_join(&b->sw, PORTS - 1, &b->port[PORTS - 1]);
+    eswitch_join(&b->rig.sw, PORTS - 1, &b->port[PORTS - 1]);
 }
 
 static void set_rates(struct bench *b, uint32_t number, uint64_t min, uint64_t max)
 {
     const struct rdl_vf_settings to = {.min_tx_bps = min, .max_tx_bps = max};
 
-    eswitch_set(&b->sw, number, &to);
+    eswitch_set(&b->rig.sw, number, &to);
 }
 
 /* Gives @number so many frames to send. */
@@ -158,8 +131,8 @@ static void give(struct bench *b, uint32_t number, uint32_t frames)
 static void run_until(struct bench *b, uint64_t ns)
 {
     memset(b->sent, 0, sizeof(b->sent));
-    while (sim_next_ns(&b->wires->sim) < ns)
-        sim_dispatch(&b->wires->sim);
+    while (sim_next_ns(&b->rig.wires->sim) < ns)
+        sim_dispatch(&b->rig.wires->sim);
 }
 
 /* Lets nobody have frames any more, and all that are on their way arrive. */
@@ -167,7 +140,7 @@ static void finish(struct bench *b)
 {
     for (uint32_t i = 0; i < PORTS; i++)
         b->user[i].to_send = 0;
-    run(b->wires);
+    run(b->rig.wires);
 }
 
 static void without_rates_functions_take_turns(void **state)
@@ -220,7 +193,7 @@ static void a_silent_function_saves_no_guarantee(void **state)
 
     set_rates(b, 1, 4 * GBIT, 0);
     give(b, 1, 1);
-    run(b->wires);
+    run(b->rig.wires);
     give(b, 2, ENDLESS);
     run_until(b, 100000);
     give(b, 1, ENDLESS);
@@ -275,7 +248,7 @@ static void a_maximum_counts_the_gap(void **state)
 
     set_rates(b, 1, 0, 800 * MBIT);
     give(b, 1, 3);
-    run(b->wires);
+    run(b->rig.wires);
     assert_int_equal(b->n_taken, 3);
     assert_int_equal(b->at_ns[1] - b->at_ns[0], 10 * FRAME_NS);
     assert_int_equal(b->at_ns[2] - b->at_ns[1], 10 * FRAME_NS);
@@ -302,12 +275,12 @@ static void frames_between_functions_follow_each_other_in_100_ns(void **state)
 
     b->user[1].to = mac_of(2);
     give(b, 1, 3);
-    run(b->wires);
+    run(b->rig.wires);
     assert_int_equal(b->n_taken, 3);
     assert_int_equal(b->at_ns[1] - b->at_ns[0], NET_LOOPBACK_NS);
     assert_int_equal(b->at_ns[2] - b->at_ns[1], NET_LOOPBACK_NS);
-    assert_int_equal(b->sw.ports[1].counts.local_frames, 3);
-    assert_int_equal(b->sw.sent_frames, 0);
+    assert_int_equal(b->rig.sw.ports[1].counts.local_frames, 3);
+    assert_int_equal(b->rig.sw.sent_frames, 0);
 }
 
 /* A guarantee counts from the time at which it is set. */
@@ -327,12 +300,12 @@ static void a_new_guarantee_counts_from_now_on(void **state)
 /* Sends a frame to all from port @from.  Returns the number of copies that stay in the machine. */
 static uint32_t copies_of_broadcast(struct bench *b, uint32_t from)
 {
-    const uint32_t before = b->wires->got[0];
+    const uint32_t before = b->rig.wires->got[0];
 
     b->user[from].to = ALL;
     give(b, from, 1);
-    run(b->wires);
-    return b->wires->got[0] - before;
+    run(b->rig.wires);
+    return b->rig.wires->got[0] - before;
 }
 
 static void a_broadcast_stays_if_somebody_takes_it(void **state)
@@ -344,16 +317,16 @@ static void a_broadcast_stays_if_somebody_takes_it(void **state)
     eswitch_leave(&b->port[2]);
     assert_int_equal(copies_of_broadcast(b, 0), 1); /* for the guest */
     assert_int_equal(copies_of_broadcast(b, 1), 1); /* for the machine */
-    eswitch_set(&b->sw, 1, &in_5);
+    eswitch_set(&b->rig.sw, 1, &in_5);
     assert_int_equal(copies_of_broadcast(b, 0), 0); /* the guest is in another VLAN */
-    eswitch_set(&b->sw, 1, &is_down);
+    eswitch_set(&b->rig.sw, 1, &is_down);
     assert_int_equal(copies_of_broadcast(b, 0), 0);
-    eswitch_set(&b->sw, 1, &plain);
+    eswitch_set(&b->rig.sw, 1, &plain);
     assert_int_equal(copies_of_broadcast(b, 0), 1);
     eswitch_leave(&b->port[1]);
     assert_int_equal(copies_of_broadcast(b, 0), 0);
-    assert_int_equal(net_drops_sum(b->sw.drops), 0);
-    assert_int_equal(b->wires->got[1], 7); /* all left by the cable */
+    assert_int_equal(net_drops_sum(b->rig.sw.drops), 0);
+    assert_int_equal(b->rig.wires->got[1], 7); /* all left by the cable */
 }
 
 static void bytes_are_counted_with_the_tag(void **state)
@@ -363,9 +336,9 @@ static void bytes_are_counted_with_the_tag(void **state)
     b->port[PORTS - 1].vid = 9;
     join_last(b);
     give(b, PORTS - 1, 1);
-    run(b->wires);
+    run(b->rig.wires);
     assert_int_equal(b->port[PORTS - 1].sent_bytes, 76 + VLAN_TAG_BYTES);
-    assert_int_equal(b->sw.sent_bytes, 76 + VLAN_TAG_BYTES);
+    assert_int_equal(b->rig.sw.sent_bytes, 76 + VLAN_TAG_BYTES);
 }
 
 static void the_vlan_of_a_guest_comes_back(void **state)
@@ -378,39 +351,39 @@ static void the_vlan_of_a_guest_comes_back(void **state)
     p->pcp = 2;
     join_last(b);
     assert_true(p->vid == 9 && p->pcp == 2);
-    eswitch_set(&b->sw, PORTS - 1, &in_5);
+    eswitch_set(&b->rig.sw, PORTS - 1, &in_5);
     assert_true(p->vid == 5 && p->pcp == 3);
-    eswitch_set(&b->sw, PORTS - 1, &in_none);
+    eswitch_set(&b->rig.sw, PORTS - 1, &in_none);
     assert_true(p->vid == 9 && p->pcp == 2);
 }
 
 static void a_frame_to_a_guest_that_is_gone_finds_nobody(void **state)
 {
     struct bench *b = *state;
-    struct frame *f = frame(b->wires, mac_of(PORTS - 1), AWAY, 0);
+    struct frame *f = frame(b->rig.wires, mac_of(PORTS - 1), AWAY, 0);
 
     join_last(b);
     eswitch_leave(&b->port[PORTS - 1]);
-    eswitch_deliver(&b->sw, f);
-    assert_int_equal(b->sw.drops[DROP_NOT_FOR_US], 1);
+    eswitch_deliver(&b->rig.sw, f);
+    assert_int_equal(b->rig.sw.drops[DROP_NOT_FOR_US], 1);
     assert_int_equal(b->passed, 0);
-    frame_unref(b->wires->arena, f);
+    frame_unref(b->rig.wires->arena, f);
 }
 
 static void a_drop_says_whether_a_function_is_there(void **state)
 {
     const struct rdl_vf_settings off = {.state = VF_disable};
     struct bench *b = *state;
-    struct frame *f = frame(b->wires, mac_of(1), AWAY, 0);
+    struct frame *f = frame(b->rig.wires, mac_of(1), AWAY, 0);
 
-    eswitch_set(&b->sw, 1, &off);
-    eswitch_deliver(&b->sw, f);
-    assert_int_equal(b->sw.drops[DROP_NO_ROUTE], 1);
-    assert_int_equal(b->wires->last_ev[EV_drop].u.drop.reason, DROP_NO_ROUTE);
+    eswitch_set(&b->rig.sw, 1, &off);
+    eswitch_deliver(&b->rig.sw, f);
+    assert_int_equal(b->rig.sw.drops[DROP_NO_ROUTE], 1);
+    assert_int_equal(b->rig.wires->last_ev[EV_drop].u.drop.reason, DROP_NO_ROUTE);
     f->bytes[5] = AWAY;
-    eswitch_deliver(&b->sw, f);
-    assert_int_equal(b->sw.drops[DROP_NOT_FOR_US], 1);
-    frame_unref(b->wires->arena, f);
+    eswitch_deliver(&b->rig.sw, f);
+    assert_int_equal(b->rig.sw.drops[DROP_NOT_FOR_US], 1);
+    frame_unref(b->rig.wires->arena, f);
 }
 
 /* A function whose link is up without the cable: what is for the line is dropped, and not sent. */
@@ -419,15 +392,15 @@ static void without_a_cable_nothing_is_sent_to_it(void **state)
     const struct rdl_vf_settings up = {.state = VF_enable};
     struct bench *b = *state;
 
-    b->sw.link_end = NET_NO_LINK;
-    eswitch_set(&b->sw, 1, &up);
+    b->rig.sw.link_end = NET_NO_LINK;
+    eswitch_set(&b->rig.sw, 1, &up);
     give(b, 1, 2);
-    run(b->wires);
+    run(b->rig.wires);
     assert_int_equal(b->port[1].sent_frames, 2);
     assert_int_equal(b->port[1].tx_drops[DROP_NO_ROUTE], 2);
-    assert_int_equal(b->sw.ports[1].counts.tx_dropped, 2);
-    assert_int_equal(b->sw.sent_frames, 0);
-    assert_int_equal(b->sw.sent_bytes, 0);
+    assert_int_equal(b->rig.sw.ports[1].counts.tx_dropped, 2);
+    assert_int_equal(b->rig.sw.sent_frames, 0);
+    assert_int_equal(b->rig.sw.sent_bytes, 0);
 }
 
 #undef T

@@ -2,14 +2,13 @@
 /* Ports of an embedded switch that several hosts share: who gets a frame, who sends next, who may
  * send.  A model of the rules follows random joins, departures and frames.
  */
-#include "emu/rnic/eswitch.h"
+#include "rnic/switch_rig.h"
 
 #include "emu/base/prng.h"
 #include "emu/facts/enum/drop.h"
 #include "emu/facts/enum/vf_state.h"
 #include "emu/facts/roce.h"
 #include "emu/rnic/eth_port.h"
-#include "net/wires.h"
 #include "wire/frames.h"
 #include "wire/neighbours.h"
 
@@ -27,9 +26,7 @@ struct user {
 };
 
 struct bench {
-    struct fixture *wires;
-    struct progress progress;
-    struct eswitch sw;
+    struct switch_rig rig; /* first: pass() gets it */
     struct eth_port port[HOSTS_N];
     struct user user[HOSTS_N];
     uint8_t addr[HOSTS_N][2][GID_BYTES]; /* 10.0.0.k and fe80::k */
@@ -45,7 +42,7 @@ static bool has_frame(const void *ctx)
 
 static struct frame *new_frame(struct bench *b, const uint8_t *bytes, size_t n, uint32_t from)
 {
-    struct frame *f = frame_new(b->wires->arena, (uint32_t)n + VLAN_TAG_BYTES);
+    struct frame *f = frame_new(b->rig.wires->arena, (uint32_t)n + VLAN_TAG_BYTES);
 
     assert_non_null(f);
     memcpy(f->bytes, bytes, n);
@@ -90,20 +87,6 @@ static void count(void *ctx, const struct frame *f)
 
 static const struct eth_user_ops network_device = {has_frame, take_frame, NULL, NULL, count};
 
-static void egress(void *ctx, struct sim_item item)
-{
-    (void)item;
-    eswitch_egress(&((struct bench *)ctx)->sw);
-}
-
-static void arrive_at_bench(void *ctx, struct sim_item item)
-{
-    net_arrive(&((struct bench *)ctx)->wires->net, item);
-}
-
-static sim_handler *const bench_handlers[SIM_KIND_COUNT] = {
-    [SIM_ARRIVE] = arrive_at_bench, [SIM_EGRESS] = egress};
-
 static void pass(void *world, struct eth_port *p, const struct frame *f)
 {
     (void)world;
@@ -114,7 +97,8 @@ static void host_init(struct bench *b, uint32_t host, uint32_t number)
 {
     const uint8_t mac[MAC_BYTES] = {[5] = (uint8_t)(0x10 + number)};
 
-    eth_port_init(&b->port[host], &b->wires->net, &b->progress, host, mac, ETHERNET_MTU_MIN);
+    eth_port_init(&b->port[host], &b->rig.wires->net, &b->rig.progress, host, mac,
+                  ETHERNET_MTU_MIN);
     b->user[host] = (struct user){.bench = b, .host = host};
     (void)eth_port_use(&b->port[host], &network_device, &b->user[host]);
     gid_from_ipv4(b->addr[host][0], (uint8_t[]){10, 0, 0, (uint8_t)(host + 1)});
@@ -129,19 +113,14 @@ static void host_init(struct bench *b, uint32_t host, uint32_t number)
 static void join_at(struct bench *b, uint32_t host, uint32_t number)
 {
     host_init(b, host, number);
-    eswitch_join(&b->sw, number, &b->port[host]);
+    eswitch_join(&b->rig.sw, number, &b->port[host]);
 }
 
 static int set_up_bench(void **state)
 {
     struct bench *b = test_calloc(1, sizeof(*b));
-    void *wires;
 
-    (void)set_up(&wires);
-    b->wires = wires;
-    assert_true(sim_init(&b->wires->sim, b->wires->arena, &b->wires->trace, bench_handlers, b));
-    assert_true(eswitch_init(&b->sw, b->wires->arena, &b->wires->net, 0, PORTS, pass, b));
-    b->sw.link_end = join(b->wires, NET_HOST, 1, 0, 0);
+    switch_rig_init(&b->rig, PORTS, pass);
     join_at(b, 0, ESWITCH_PF);
     *state = b;
     return 0;
@@ -150,19 +129,17 @@ static int set_up_bench(void **state)
 static void check_switch(const struct bench *b)
 {
     for (uint32_t i = 0; i < PORTS; i++) {
-        if (b->sw.ports[i].port)
-            assert_null(eswitch_invariant(&b->sw, i));
+        if (b->rig.sw.ports[i].port)
+            assert_null(eswitch_invariant(&b->rig.sw, i));
     }
 }
 
 static int tear_down_bench(void **state)
 {
     struct bench *b = *state;
-    void *wires = b->wires;
 
-    run(b->wires);
-    check_switch(b);
-    (void)tear_down(&wires);
+    run(b->rig.wires);
+    switch_rig_done(&b->rig);
     test_free(b);
     return 0;
 }
@@ -179,8 +156,8 @@ static void deliver(struct bench *b, const uint8_t *bytes, size_t n, uint32_t fr
 {
     struct frame *f = new_frame(b, bytes, n, from);
 
-    eswitch_deliver(&b->sw, f);
-    frame_unref(b->wires->arena, f);
+    eswitch_deliver(&b->rig.sw, f);
+    frame_unref(b->rig.wires->arena, f);
 }
 
 /* --- Kinds of frames -------------------------------------------------------------------------- */
@@ -261,7 +238,7 @@ static void tenants_take_turns_within_the_turn_of_their_port(void **state)
     give(b, 1, 2);
     for (uint32_t i = 4; i >= 2; i--)
         give(b, i, i == 4 ? 5 : 2);
-    run(b->wires);
+    run(b->rig.wires);
     assert_int_equal(b->n_taken, ARRAY_LEN(expected));
     assert_memory_equal(b->order, expected, sizeof(expected));
 }
@@ -284,13 +261,13 @@ static void a_tenant_sends_from_its_own_addresses_alone(void **state)
             assert_int_equal(b->port[1].tx_drops[DROP_FOREIGN_SOURCE] - dropped, src != 1);
         }
     }
-    eswitch_set(&b->sw, 1, &off);
+    eswitch_set(&b->rig.sw, 1, &off);
     eswitch_send(&b->port[1], new_frame(b, bytes, sizeof(solicit), 1));
     assert_int_equal(b->port[1].tx_drops[DROP_FOREIGN_SOURCE], KINDS);
-    eswitch_set(&b->sw, 1, &on);
+    eswitch_set(&b->rig.sw, 1, &on);
     eswitch_send(&b->port[1], new_frame(b, bytes, sizeof(solicit), 1));
     assert_int_equal(b->port[1].tx_drops[DROP_FOREIGN_SOURCE], KINDS + 1);
-    assert_int_equal(b->sw.ports[1].counts.tx_dropped, KINDS + 1);
+    assert_int_equal(b->rig.sw.ports[1].counts.tx_dropped, KINDS + 1);
     eswitch_leave(&b->port[2]); /* alone it is asked for its MAC only */
     eswitch_send(&b->port[1], new_frame(b, bytes, sizeof(solicit), 1));
     assert_int_equal(b->port[1].tx_drops[DROP_FOREIGN_SOURCE], KINDS + 1);
@@ -328,12 +305,12 @@ static void tenants_have_the_vlan_of_the_first(void **state)
 
     host_init(b, 1, 1);
     b->port[1].vid = 9;
-    eswitch_join(&b->sw, 1, &b->port[1]);
+    eswitch_join(&b->rig.sw, 1, &b->port[1]);
     join_at(b, 2, 1);
     assert_int_equal(b->port[2].vid, 9);
-    eswitch_set(&b->sw, 1, &in_5);
+    eswitch_set(&b->rig.sw, 1, &in_5);
     assert_true(b->port[1].vid == 5 && b->port[2].vid == 5 && b->port[2].pcp == 3);
-    eswitch_set(&b->sw, 1, &in_none);
+    eswitch_set(&b->rig.sw, 1, &in_none);
     assert_true(b->port[1].vid == 9 && b->port[2].vid == 9);
     eswitch_leave(&b->port[1]);
     assert_true(b->port[1].vid == 9 && b->port[2].vid == 0);
@@ -415,7 +392,7 @@ static void step_send(struct bench *b, struct model *m)
 {
     const uint32_t from = draw(m, HOSTS_N);
     const uint32_t src = draw(m, HOSTS_N);
-    const uint32_t number = m->at[from], left = b->wires->got[1];
+    const uint32_t number = m->at[from], left = b->rig.wires->got[1];
     bool is_alone = true, may;
     uint8_t bytes[128];
     size_t n;
@@ -428,8 +405,8 @@ static void step_send(struct bench *b, struct model *m)
     n = make(b, draw(m, KINDS), src, 0, bytes);
     set_macs(bytes, AWAY, (uint8_t)(0x10 + number));
     eswitch_send(&b->port[from], new_frame(b, bytes, n, from));
-    run(b->wires);
-    assert_int_equal(b->wires->got[1] - left, may);
+    run(b->rig.wires);
+    assert_int_equal(b->rig.wires->got[1] - left, may);
 }
 
 static void step_set(struct bench *b, struct model *m)
@@ -440,14 +417,14 @@ static void step_set(struct bench *b, struct model *m)
 
     if (number == ESWITCH_PF)
         return;
-    eswitch_set(&b->sw, number, &to);
+    eswitch_set(&b->rig.sw, number, &to);
     m->is_down[number] = to.state == VF_disable;
 }
 
 /* Gives two hosts frames: all leave, except those of ports that are down. */
 static void step_turns(struct bench *b, struct model *m)
 {
-    const uint32_t left = b->wires->got[1];
+    const uint32_t left = b->rig.wires->got[1];
     uint32_t n = 0;
 
     for (uint32_t i = 0; i < 2; i++) {
@@ -458,8 +435,8 @@ static void step_turns(struct bench *b, struct model *m)
         n += m->is_down[m->at[host]] ? 0 : 3;
         give(b, host, 3);
     }
-    run(b->wires);
-    assert_int_equal(b->wires->got[1] - left, n);
+    run(b->rig.wires);
+    assert_int_equal(b->rig.wires->got[1] - left, n);
 }
 
 static void the_switch_does_what_the_model_says(void **state)
