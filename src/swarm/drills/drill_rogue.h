@@ -46,6 +46,7 @@ struct packet;
 #define ROGUE_GUESTS   6u /* most guests that are rogues, one after the other */
 #define ROGUE_BPS      UINT64_C(10000000000)
 #define ROGUE_MTU      1024u
+#define ROGUE_FRAME    (ROGUE_MTU + 74u) /* bytes: Ethernet, IPv4, UDP, BTH, RETH, ICRC, too */
 
 /* The ends of attacks that the model knows. */
 #define ROGUE_STOPS(X)                                                                             \
@@ -188,6 +189,7 @@ static inline struct rogue_drill *rogue_of(struct drill *d)
     return d->own;
 }
 
+extern const char *const rogue_names[ROGUE_HONEST]; /* of the honest hosts */
 extern const struct rogue_attack rogue_attacks[];
 extern const uint32_t rogue_attacks_n;
 

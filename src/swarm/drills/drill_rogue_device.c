@@ -154,7 +154,7 @@ static bool begin_work(struct drill *d)
     const struct rdl_sge sge = {
         .addr = s->guest.base, .length = FLOOD_BYTES, .lkey = s->guest.lkey};
 
-    s->most_bytes = 1098;
+    s->most_bytes = ROGUE_FRAME;
     rogue_uses_service(d);
     for (uint32_t i = 0; i < WORK; i++) {
         const struct rdl_send_wr wr = {.opcode = WR_RDMA_WRITE,

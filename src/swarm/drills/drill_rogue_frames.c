@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The drill of a rogue guest: frames that software of the rogue writes itself.
  *
- * Where a check stands alone, all other numbers of the frame are right: address, queue pair, PSN
+ * A frame that one check alone can stop has the right numbers otherwise: address, queue pair, PSN
  * and key.
  */
 #include <string.h>

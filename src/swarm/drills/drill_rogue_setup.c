@@ -125,9 +125,13 @@ static bool add_hosts(struct drill *d)
 {
     const struct rdl_host_config config[] = {
         {.name = "m1", .vfs = VFS},
-        {.name = "g1", .on = "m1", .vf = 0, .device = drill_device(d, 0)},
-        {.name = "g2", .on = "m1", .vrnic = true, .group = 1, .device = drill_device(d, 1)},
-        {.name = "h1", .device = drill_device(d, 2)}};
+        {.name = rogue_names[0], .on = "m1", .vf = 0, .device = drill_device(d, 0)},
+        {.name = rogue_names[1],
+         .on = "m1",
+         .vrnic = true,
+         .group = 1,
+         .device = drill_device(d, 1)},
+        {.name = rogue_names[ROGUE_OUTSIDE], .device = drill_device(d, 2)}};
     const struct rdl_link_config link = {
         .a = "m1", .b = "h1", .latency_ns = LATENCY_NS, .rate_bps = ROGUE_BPS};
     struct rogue_drill *s = rogue_of(d);

@@ -12,8 +12,7 @@
 #include "rdmalab/layer.h"
 #include "swarm/drills/drill_rogue.h"
 
-#define FRAME_BYTES 1098u /* Ethernet, IPv4, UDP, BTH, RETH, 1024 bytes, ICRC */
-#define FLOOD       12u   /* messages at once */
+#define FLOOD       12u /* messages at once */
 #define FLOOD_BYTES 8192u
 #define DATAGRAMS   8u
 #define OBJECTS_MAX 64u
@@ -195,7 +194,7 @@ static bool load(struct drill *d, uint32_t opcode)
     const struct rdl_sge sge = {
         .addr = s->guest.base, .length = FLOOD_BYTES, .lkey = s->guest.lkey};
 
-    s->most_bytes = FRAME_BYTES;
+    s->most_bytes = ROGUE_FRAME;
     for (uint32_t i = 0; i < FLOOD; i++) {
         struct rdl_send_wr wr = {
             .opcode = opcode, .remote_addr = s->service.base, .rkey = s->service.rkey};
@@ -222,7 +221,6 @@ bool rogue_reads(struct drill *d, const struct rogue_attack *a)
 bool rogue_flooded_group(struct drill *d, const struct rogue_attack *a)
 {
     static const uint8_t group[16] = {[10] = 0xff, [11] = 0xff, [12] = 239, [15] = 9};
-    static const char *const hosts[ROGUE_HONEST] = {"g1", "g2", "h1"};
     struct rogue_drill *s = rogue_of(d);
     struct rdl_ah_attr at = {.hop_limit = 64, .port = 1};
     const struct rdl_sge sge = {.addr = s->guest.base, .length = 512, .lkey = s->guest.lkey};
@@ -230,11 +228,11 @@ bool rogue_flooded_group(struct drill *d, const struct rogue_attack *a)
 
     (void)a;
     memcpy(at.dgid, group, sizeof(group));
-    s->most_bytes = FRAME_BYTES;
+    s->most_bytes = ROGUE_FRAME;
     s->has_flooded = true;
     for (uint32_t h = 0; h < ROGUE_HONEST; h++) {
-        rogue_differs(d, ROGUE_ANY, "%s.port.", hosts[h]);
-        rogue_differs(d, ROGUE_ANY, "%s.irqs", hosts[h]);
+        rogue_differs(d, ROGUE_ANY, "%s.port.", rogue_names[h]);
+        rogue_differs(d, ROGUE_ANY, "%s.irqs", rogue_names[h]);
     }
     if (!drill_is_done(d, s->guest.host, rdl_create_ah(d->lab, s->guest.pd, &at, NULL, &ah),
                        "an address handle can be created"))

@@ -4,8 +4,8 @@
  * both: results of calls, completions, asynchronous events, memory, and all that the tree says of
  * the guests and does not count frames or times.
  *
- * What a program may not rely on is not compared: the bytes of a buffer whose message failed, and
- * the order in which completions of different queue pairs come.
+ * Two things are not compared, because no program may rely on them: the bytes of a buffer whose
+ * message failed, and the order in which completions of different queue pairs come.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -28,90 +28,14 @@
 #include "rdmalab/machine.h"
 #include "rdmalab/srq.h"
 #include "rdmalab/trace.h"
+#include "swarm/drills/drill_shortcut.h"
 #include "swarm/drills/kinds.h"
-#include "swarm/drills/rig.h"
 
-#define STEPS        24u
-#define LANES        2u /* the labs: without the shortcut, and with it */
-#define SIDES        2u
-#define PAIRS        2u /* of queue pairs: RC, UC */
-#define ROOM         (256u << 10)
-#define DEPTH        32u
-#define BATCH_MAX    6u
-#define PIECES       3u
-#define INLINE       128u
-#define SHARED_AT    (ROOM - SHARED_BYTES) /* buffer of all shared receives */
-#define SHARED_BYTES 20480u
-#define READ_BYTES   256u  /* at most, of ends with different MTUs: one response */
-#define VALUES       4096u /* of the tree below one guest */
-#define CQ_ENTRIES   256u
-#define DISTANT      (ROOM + 4096u) /* from the start of the memory of a guest: behind its end */
-
-/* Ways in which a request can be wrong. */
-enum twin_wrong {
-    WRONG_NONE,
-    WRONG_LKEY, /* no such key */
-    WRONG_RKEY,
-    WRONG_RIGHT,   /* the region of the peer allows no remote access */
-    WRONG_RANGE,   /* behind the region of the peer */
-    WRONG_LOCAL,   /* behind the own region */
-    WRONG_RECEIVE, /* the receive is too small */
-    WRONG_NO_RECEIVE,
-    WRONG_ALIGNMENT, /* of an atomic */
-    WRONG_KINDS
-};
-
-/* A lab, and the objects of its two guests. */
-struct twin_lab {
-    struct drill *d; /* whose lab it is */
-    rdl_host host[SIDES];
-    rdl_pd pd[SIDES];
-    rdl_cq cq[SIDES][PAIRS][2]; /* of sends, and of receives */
-    rdl_srq srq[SIDES];         /* of the queue pair of the first pair, if the drill has one */
-    struct rig_end end[SIDES][PAIRS];
-    uint64_t base[SIDES];
-    struct rdl_mr_info open[SIDES], closed[SIDES]; /* for the peer, and not */
-    bool torn;                                     /* a message of this step has failed */
-    size_t n_values;
-    struct twin_value *values;
-};
-
-/* A value of the tree. */
-struct twin_value {
-    char path[RDL_PATH_BYTES];
-    struct rdl_value is;
-};
-
-/* A piece of the memory of a guest. */
-struct twin_piece {
-    unsigned side;
-    uint32_t at, bytes;
-};
-
-/* A request, in terms of both labs. */
-struct twin_request {
-    uint32_t opcode, flags, bytes;
-    enum twin_wrong wrong;
-    struct twin_piece from[PIECES]; /* memory of its own side */
-    uint32_t n_from;
-    struct twin_piece to; /* memory of the peer, or the receive */
-    uint64_t compare_add, swap;
-    bool same_word; /* of CMP_AND_SWP: the compare value is that of the memory */
-};
-
-struct twins {
-    struct drill other; /* for the lab without the shortcut */
-    struct twin_lab lane[LANES];
-    uint32_t used[SIDES];   /* bytes of memory that this step has taken */
-    bool has_srq, is_sound; /* as in struct twin_config */
-    bool is_virtio;
-    bool any_rxe; /* a side is like rxe */
-    uint32_t pair, n_wr;
-    /* Memory that may differ: of messages that failed. */
-    struct twin_piece torn[2 * (BATCH_MAX * (PIECES + 1) + 1)];
-    uint32_t n_torn;
-    bool failed; /* a request of this step has failed */
-};
+#define STEPS      24u
+#define INLINE     128u
+#define READ_BYTES 256u /* at most, of ends with different MTUs: one response */
+#define CQ_ENTRIES 256u
+#define DISTANT    (ROOM + 4096u) /* from the start of the memory of a guest: behind its end */
 
 /* The service of @pair: RC, and of the second UC if both devices have it. */
 static uint32_t type_of(uint32_t pair, bool is_virtio)
@@ -305,9 +229,7 @@ static void set_up(struct drill *d)
         !drill_works(d, rdl_record(t->other.lab, 64, 4096), "events can be recorded"))
         return;
     for (unsigned i = 0; i < LANES; i++) {
-        t->lane[i].values = malloc(VALUES * sizeof(*t->lane[i].values));
-        if (!drill_expect(d, t->lane[i].values != NULL, "there is memory", "none") ||
-            !build(&t->lane[i], &w, i == 1))
+        if (!build(&t->lane[i], &w, i == 1))
             break;
     }
     if (t->other.wrong)
@@ -546,194 +468,6 @@ static bool post(struct drill *d, unsigned side, const struct twin_request *q, u
     return true;
 }
 
-/* --- Comparing -------------------------------------------------------------------------------- */
-
-static bool same_completion(struct drill *d, const struct rdl_wc *a, const struct rdl_wc *b)
-{
-    return drill_expect(
-        d,
-        a->wr_id == b->wr_id && a->status == b->status && a->byte_len == b->byte_len &&
-            a->qp_num == b->qp_num && a->wc_flags == b->wc_flags && a->sl == b->sl &&
-            (a->status != WCS_SUCCESS || a->opcode == b->opcode) &&
-            a->vendor_err == b->vendor_err && memcmp(a->imm, b->imm, sizeof(a->imm)) == 0,
-        "a program sees the same completions with the shortcut and without",
-        "wr_id %" PRIu64 " %s, %u bytes, by the shortcut wr_id %" PRIu64 " %s, %u bytes", a->wr_id,
-        enum_name(&enum_wc_status, a->status), a->byte_len, b->wr_id,
-        enum_name(&enum_wc_status, b->status), b->byte_len);
-}
-
-/* Polls queue @q, of sends or of receives, of @side in both labs. */
-static bool same_queue(struct drill *d, unsigned side, unsigned q)
-{
-    struct twins *t = d->own;
-    struct rdl_wc wc[LANES][2 * DEPTH];
-    size_t n[LANES];
-
-    for (unsigned k = 0; k < LANES; k++) {
-        if (!drill_works(d,
-                         rdl_poll_cq(t->lane[k].d->lab, t->lane[k].cq[side][t->pair][q],
-                                     ARRAY_LEN(wc[k]), wc[k], &n[k]),
-                         "a queue can be polled"))
-            return false;
-    }
-    if (!drill_expect(d, n[0] == n[1], "there are as many completions in both labs",
-                      "%zu, by the shortcut %zu", n[0], n[1]))
-        return false;
-    for (size_t i = 0; i < n[0]; i++) {
-        t->failed |= wc[0][i].status != WCS_SUCCESS;
-        if (!same_completion(d, &wc[0][i], &wc[1][i]))
-            return false;
-    }
-    return true;
-}
-
-static bool same_completions(struct drill *d)
-{
-    return same_queue(d, 0, 0) && same_queue(d, 0, 1) && same_queue(d, 1, 0) && same_queue(d, 1, 1);
-}
-
-static bool same_events(struct drill *d, unsigned side)
-{
-    struct twins *t = d->own;
-    struct rdl_async_event e[LANES];
-    size_t n[LANES];
-
-    do {
-        for (unsigned k = 0; k < LANES; k++) {
-            struct rdl_lab *lab = t->lane[k].d->lab;
-
-            if (!drill_works(d, rdl_get_async_event(lab, t->lane[k].host[side], &e[k], &n[k]),
-                             "events can be taken") ||
-                (n[k] > 0 &&
-                 !drill_works(d, rdl_ack_async_event(lab, &e[k]), "an event can be acknowledged")))
-                return false;
-        }
-        if (!drill_expect(d, n[0] == n[1] && (n[0] == 0 || e[0].type == e[1].type),
-                          "a program gets the same asynchronous events in both labs",
-                          "%zu of type %u, by the shortcut %zu of type %u", n[0],
-                          n[0] ? e[0].type : 0, n[1], n[1] ? e[1].type : 0))
-            return false;
-    } while (n[0] > 0);
-    return true;
-}
-
-/* Makes the torn memory of the second lab like that of the first. */
-static bool mend(struct drill *d)
-{
-    struct twins *t = d->own;
-    const struct twin_lab *a = &t->lane[0], *b = &t->lane[1];
-    uint8_t *bytes = malloc(ROOM);
-    bool ok = bytes != NULL;
-
-    for (uint32_t i = 0; i < t->n_torn && ok; i++) {
-        const struct twin_piece *p = &t->torn[i];
-
-        ok = drill_works(d,
-                         rdl_mem_read(a->d->lab, a->host[p->side], a->base[p->side] + p->at, bytes,
-                                      p->bytes),
-                         "memory can be read") &&
-             drill_works(d,
-                         rdl_mem_write(b->d->lab, b->host[p->side], b->base[p->side] + p->at, bytes,
-                                       p->bytes),
-                         "memory can be written");
-    }
-    free(bytes);
-    return ok;
-}
-
-static bool same_memory(struct drill *d, unsigned side)
-{
-    struct twins *t = d->own;
-    uint8_t *bytes = malloc((size_t)LANES * ROOM);
-    bool ok = bytes != NULL;
-    uint32_t at = 0;
-
-    for (unsigned k = 0; k < LANES && ok; k++)
-        ok = drill_works(d,
-                         rdl_mem_read(t->lane[k].d->lab, t->lane[k].host[side],
-                                      t->lane[k].base[side], bytes + (size_t)k * ROOM, ROOM),
-                         "memory can be read");
-    while (ok && at < ROOM && bytes[at] == bytes[ROOM + at])
-        at++;
-    ok = ok && drill_expect(d, at == ROOM, "memory is the same in both labs",
-                            "byte %u of h%u is 0x%02x, by the shortcut 0x%02x", at, side + 1,
-                            bytes[at % ROOM], bytes[(ROOM + at) % (2 * ROOM)]);
-    free(bytes);
-    return ok;
-}
-
-/* --- The tree --------------------------------------------------------------------------------- */
-
-/* Values that the shortcut changes, by a part of their path. */
-static const char *const differs[] = {
-    ".port.sent_",  ".port.rcvd_",      ".port.taken_frames",
-    ".port.copied", ".port.drops",      /* of frames that come when it is too late */
-    ".sent_pkts",                       /* one acknowledge can stand for several */
-    ".rcvd_pkts",   ".out_of_sequence", /* counts what comes behind a refused packet */
-};
-
-/* Values that are the same unless a message has failed, of which frames may have brought a part. */
-static const char *const differs_torn[] = {"_psn"};
-
-static bool is_among(const char *path, const char *const *parts, size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        if (strstr(path, parts[i]))
-            return true;
-    }
-    return false;
-}
-
-static bool is_compared(const char *path, const struct rdl_value *v, bool torn)
-{
-    if (v->type == RDL_TIME || v->type == RDL_NODE)
-        return false;
-    return !is_among(path, differs, ARRAY_LEN(differs)) &&
-           !(torn && is_among(path, differs_torn, ARRAY_LEN(differs_torn)));
-}
-
-static void keep_value(void *ctx, const char *path, const struct rdl_value *v)
-{
-    struct twin_lab *l = ctx;
-
-    if (!is_compared(path, v, l->torn) || l->n_values == VALUES)
-        return;
-    snprintf(l->values[l->n_values].path, RDL_PATH_BYTES, "%s", path);
-    l->values[l->n_values++].is = *v;
-}
-
-static bool same_tree(struct drill *d, unsigned side)
-{
-    static const char *const names[SIDES] = {"h1", "h2"};
-    struct twins *t = d->own;
-    size_t at;
-
-    for (unsigned k = 0; k < LANES; k++) {
-        t->lane[k].n_values = 0;
-        t->lane[k].torn = t->n_torn > 0;
-        if (!drill_works(
-                d, rdl_inspect_below(t->lane[k].d->lab, names[side], keep_value, &t->lane[k], &at),
-                "a guest can be looked at"))
-            return false;
-    }
-    if (!drill_expect(d, t->lane[0].n_values == t->lane[1].n_values,
-                      "the tree has the same values in both labs", "%zu, by the shortcut %zu",
-                      t->lane[0].n_values, t->lane[1].n_values))
-        return false;
-    for (size_t i = 0; i < t->lane[0].n_values; i++) {
-        const struct twin_value *a = &t->lane[0].values[i], *b = &t->lane[1].values[i];
-
-        if (!drill_expect(d,
-                          strcmp(a->path, b->path) == 0 && a->is.number == b->is.number &&
-                              strcmp(a->is.text, b->is.text) == 0,
-                          "the tree says the same of a guest in both labs",
-                          "%s is %" PRIu64 " %s, by the shortcut %" PRIu64 " %s", a->path,
-                          a->is.number, a->is.text, b->is.number, b->is.text))
-            return false;
-    }
-    return true;
-}
-
 /* --- Steps ------------------------------------------------------------------------------------ */
 
 /* Resets the queue pairs of the step in both labs and connects them again, after a failure. */
@@ -788,7 +522,7 @@ static void take(struct drill *d)
             return;
         }
     }
-    if (!same_completions(d) || !same_events(d, 0) || !same_events(d, 1))
+    if (!twins_same_completions(d) || !twins_same_events(d, 0) || !twins_same_events(d, 1))
         return;
     for (unsigned side = 0; side < SIDES && (is_wrong || t->failed); side++) {
         for (uint32_t i = 0; i < n[side]; i++) {
@@ -799,11 +533,11 @@ static void take(struct drill *d)
         if (is_shared(t))
             tear(t, &(struct twin_piece){!side, SHARED_AT, SHARED_BYTES});
     }
-    if (!mend(d) || !same_memory(d, 0) || !same_memory(d, 1) || !same_tree(d, 0) ||
-        !same_tree(d, 1))
+    if (!twins_mend(d) || !twins_same_memory(d, 0) || !twins_same_memory(d, 1) ||
+        !twins_same_tree(d, 0) || !twins_same_tree(d, 1))
         return;
     if ((is_wrong || t->failed) && revive(d))
-        (void)same_completions(d);
+        (void)twins_same_completions(d);
 }
 
 const struct drill_kind drill_of_shortcut = {.name = "shortcut",
