@@ -34,8 +34,12 @@ static void write_address(struct rows *r, const struct rdl_lab *lab, const char 
         rows_none(r);
 }
 
-static void write_guest(struct rows *r, const struct rdl_lab *lab, const char *guest,
-                        const char *vrnic)
+/* Writes a row for a function of the virtual RNIC @vrnic of @guest.  @function: the node that has
+ * its addresses on the wire, in the list @wire, and its number, the leaf @vf.
+ */
+static void write_function(struct rows *r, const struct rdl_lab *lab, const char *guest,
+                           const char *vrnic, const char *function, enum child_id wire,
+                           enum leaf_id vf)
 {
     const uint32_t group = (uint32_t)tree_number(lab, vrnic, LEAF_vrnic_group);
 
@@ -43,29 +47,28 @@ static void write_guest(struct rows *r, const struct rdl_lab *lab, const char *g
     rows_number(r, group);
     write_reach(r, lab, group);
     write_address(r, lab, vrnic, CHILD_vrnic_vgid);
-    write_address(r, lab, vrnic, CHILD_vrnic_wire);
+    write_address(r, lab, function, wire);
     rows_leaf(r, lab, vrnic, LEAF_vrnic_machine, QUANTITY_NUMBER);
-    rows_leaf(r, lab, vrnic, LEAF_vrnic_vf, QUANTITY_NUMBER);
+    rows_leaf(r, lab, function, vf, QUANTITY_NUMBER);
+}
+
+static void write_first(struct rows *r, const struct rdl_lab *lab, const char *guest,
+                        const char *vrnic)
+{
+    write_function(r, lab, guest, vrnic, vrnic, CHILD_vrnic_wire, LEAF_vrnic_vf);
 }
 
 /* Writes a row for each further function that the virtual RNIC @vrnic of @guest has. */
 static void write_further(struct rows *r, const struct rdl_lab *lab, const char *guest,
                           const char *vrnic)
 {
-    const uint32_t group = (uint32_t)tree_number(lab, vrnic, LEAF_vrnic_group);
     char f[TREE_PATH_BYTES];
     struct rdl_value vf;
 
     for (uint64_t i = 1; tree_element(lab, vrnic, CHILD_vrnic_functions, i, f); i++) {
-        if (!tree_leaf(lab, f, LEAF_vrnic_function_vf, &vf))
-            continue;
-        rows_text(r, guest);
-        rows_number(r, group);
-        write_reach(r, lab, group);
-        write_address(r, lab, vrnic, CHILD_vrnic_vgid);
-        write_address(r, lab, f, CHILD_vrnic_function_wire);
-        rows_leaf(r, lab, vrnic, LEAF_vrnic_machine, QUANTITY_NUMBER);
-        rows_leaf(r, lab, f, LEAF_vrnic_function_vf, QUANTITY_NUMBER);
+        if (tree_leaf(lab, f, LEAF_vrnic_function_vf, &vf))
+            write_function(r, lab, guest, vrnic, f, CHILD_vrnic_function_wire,
+                           LEAF_vrnic_function_vf);
     }
 }
 
@@ -83,7 +86,7 @@ void show_centre(FILE *out, const struct rdl_lab *lab, enum show_form form)
 
         if (tree_value_is(&nodes.v[i].value, NODE_host) &&
             tree_child(lab, nodes.v[i].key, CHILD_host_vrnic, vrnic)) {
-            write_guest(&r, lab, nodes.v[i].key, vrnic);
+            write_first(&r, lab, nodes.v[i].key, vrnic);
             write_further(&r, lab, nodes.v[i].key, vrnic);
         }
     }

@@ -151,6 +151,20 @@ static uint32_t find_areas(const char *svg, struct area *ret, uint32_t max)
 /* Machines with few and many guests, and with virtual RNICs: in the picture no box and no label of
  * an arrow is over another one.
  */
+/* Returns the SVG of @g.  Free it. */
+static char *svg_of(const struct graph *g)
+{
+    char *svg = NULL;
+    size_t size = 0;
+    FILE *f = open_memstream(&svg, &size);
+    const struct viz_sink sink = {put, f};
+
+    assert_non_null(f);
+    assert_int_equal(graph_svg(g, &sink), RDL_OK);
+    fclose(f);
+    return svg;
+}
+
 static void nothing_in_a_map_of_machines_is_over_another(void **state)
 {
     static const struct {
@@ -172,15 +186,11 @@ static void nothing_in_a_map_of_machines_is_over_another(void **state)
         struct lab l;
         struct graph g;
         struct map m;
-        char *svg = NULL;
-        size_t size = 0;
-        FILE *f = open_memstream(&svg, &size);
-        const struct viz_sink sink = {put, f};
+        char *svg;
         uint32_t n;
 
         open_map(&l, &m, &g, rows[i].lines);
-        assert_int_equal(graph_svg(&g, &sink), RDL_OK);
-        fclose(f);
+        svg = svg_of(&g);
         n = find_areas(svg, areas, ARRAY_LEN(areas));
         assert_int_equal(n, rows[i].n);
         for (uint32_t a = 0; a < n; a++) {
@@ -213,16 +223,12 @@ static void a_function_is_drawn_beside_its_guest(void **state)
     struct lab l;
     struct graph g;
     struct map m;
-    char *svg = NULL;
-    size_t size = 0;
-    FILE *f = open_memstream(&svg, &size);
-    const struct viz_sink sink = {put, f};
+    char *svg;
 
     (void)state;
     open_map(&l, &m, &g,
              "machine m1 vfs=4; guest g1 g2 on m1; repeat 5 { alloc_pd g1 }; alloc_pd g2 as pd");
-    assert_int_equal(graph_svg(&g, &sink), RDL_OK);
-    fclose(f);
+    svg = svg_of(&g);
     assert_int_equal(top_of(svg, "m1.vfs[1]"), top_of(svg, "g2"));
     assert_true(top_of(svg, "m1.vfs[0]") < top_of(svg, "g2"));
     free(svg);

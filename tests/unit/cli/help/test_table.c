@@ -176,7 +176,7 @@ static void help_names_the_keys_of_json(void **state)
     }
 }
 
-/* What every host has is described once, by "help host". */
+/* Their help leaves to "help host" the operands that every host has. */
 static void help_of_machines_and_guests_tells_what_is_special(void **state)
 {
     static const enum cmd_id ids[] = {CMD_machine, CMD_guest};
