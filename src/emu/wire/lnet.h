@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT */
+/* Messages of o2iblnd, the driver with which LNet, the network of Lustre, uses RDMA: bytes <->
+ * structs.  [Lustre, o2iblnd-idl.h and lnet-idl.h]
+ *
+ * A message is the content of a SEND, of at most LNET_MSG_BYTES_MAX bytes; CONNREQ, CONNACK and the
+ * reject are the private data of REQ, REP and REJ.  The sender uses its own byte order, which the
+ * receiver finds out by the magic number.  The LNet header inside is little-endian always.
+ */
+#ifndef EMU_WIRE_LNET_H
+#define EMU_WIRE_LNET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "emu/base/cursor.h"
+#include "emu/facts/enum/lnet_msg.h"
+
+#define LNET_MAGIC       0x0be91b91u /* of o2iblnd */
+#define LNET_PROTO_MAGIC 0x45726963u /* of a later generation of peers; they ask for the version   \
+                                      */
+#define LNET_VERSION_1      0x11u
+#define LNET_VERSION_2      0x12u
+#define LNET_MSG_BYTES_MAX  4096u
+#define LNET_HEAD_BYTES     48u  /* before the body */
+#define LNET_HDR_BYTES      72u  /* the LNet header */
+#define LNET_CONN_BYTES     56u  /* CONNREQ and CONNACK */
+#define LNET_REJECT_BYTES   24u  /* of today */
+#define LNET_REJECT_BYTES_1 7u   /* of 2007 */
+#define LNET_PAYLOAD_AT     120u /* of IMMEDIATE */
+#define LNET_PAYLOAD_MAX    (LNET_MSG_BYTES_MAX - LNET_PAYLOAD_AT)
+#define LNET_FRAGS_MAX      256u                /* of a descriptor */
+#define LNET_MTU            (UINT32_C(1) << 20) /* largest payload of an LNet message */
+#define LNET_PID_LUSTRE     12345u
+#define LNET_SERVICE        987u /* port of rdma_cm, in port space TCP */
+
+/* A network ID (NID) of IPv4 address @ip (host byte order) in net @number of o2ib. */
+#define LNET_NET_O2IB 5u
+static inline uint64_t lnet_nid(uint32_t number, uint32_t ip)
+{
+    return (uint64_t)LNET_NET_O2IB << 48 | (uint64_t)number << 32 | ip;
+}
+
+/* Where the data of a message is, or is to be written: fragments with one key. */
+struct lnet_frag {
+    uint32_t nob; /* bytes */
+    uint64_t addr;
+};
+
+struct lnet_rd {
+    uint32_t key;
+    uint32_t n;
+    struct lnet_frag frags[LNET_FRAGS_MAX];
+};
+
+/* Parameters of a connection. */
+struct lnet_connparams {
+    uint16_t queue_depth, max_frags;
+    uint32_t max_msg_size;
+};
+
+/* What an ACK is about; opaque to the node that returns it. */
+struct lnet_handle {
+    uint64_t interface, object;
+};
+
+/* The LNet header. */
+struct lnet_hdr {
+    uint64_t dest_nid, src_nid;
+    uint32_t dest_pid, src_pid;
+    uint32_t type; /* enum lnet_op */
+    uint32_t payload_bytes;
+    union {
+        struct {
+            struct lnet_handle dst;
+            uint64_t match_bits;
+            uint32_t mlength; /* bytes that were taken */
+        } ack;
+        struct {
+            struct lnet_handle ack; /* interface ~0: no ACK is wanted */
+            uint64_t match_bits, hdr_data;
+            uint32_t portal, offset;
+        } put;
+        struct {
+            struct lnet_handle return_to;
+            uint64_t match_bits;
+            uint32_t portal, src_offset, sink_bytes;
+        } get;
+        struct {
+            struct lnet_handle dst;
+        } reply;
+    } u;
+};
+
+struct lnet_msg {
+    bool big_endian; /* byte order of the sender */
+    uint16_t version;
+    enum lnet_msg_type type;
+    uint8_t credits; /* returned */
+    uint32_t nob;    /* bytes of the whole message */
+    uint32_t cksum;  /* 0: none */
+    uint64_t src_nid, src_stamp, dst_nid, dst_stamp;
+    union {
+        struct lnet_connparams conn; /* CONNREQ, CONNACK */
+        struct lnet_hdr hdr;         /* IMMEDIATE */
+        struct {
+            struct lnet_hdr hdr;
+            uint64_t cookie;
+        } put_req;
+        struct {
+            uint64_t src_cookie, dst_cookie;
+            struct lnet_rd rd;
+        } put_ack;
+        struct {
+            struct lnet_hdr hdr;
+            uint64_t cookie;
+            struct lnet_rd rd;
+        } get_req;
+        struct {
+            uint64_t cookie;
+            int32_t status; /* negative: an errno; else bytes */
+        } done;             /* PUT_NAK, PUT_DONE, GET_DONE */
+    } u;
+};
+
+/* The private data of a reject. */
+struct lnet_reject {
+    bool big_endian;
+    uint32_t magic; /* LNET_MAGIC, or LNET_PROTO_MAGIC */
+    uint16_t version;
+    uint8_t why;     /* enum lnet_why */
+    bool has_params; /* the fields below are there: not in a reject of 2007 */
+    uint64_t stamp;  /* incarnation of the node that rejects */
+    struct lnet_connparams conn;
+};
+
+/* Why bytes are no message. */
+enum lnet_bad {
+    LNET_GOOD,
+    LNET_SHORT,       /* fewer bytes than its head, its type or its descriptor needs */
+    LNET_BAD_MAGIC,   /* another protocol */
+    LNET_BAD_VERSION, /* neither 0x11 nor 0x12; magic, version and byte order are parsed */
+    LNET_BAD_LENGTH,  /* nob exceeds the bytes that came */
+    LNET_BAD_TYPE,
+    LNET_BAD_CKSUM,
+    LNET_BAD_FRAGS /* no fragment, or more than LNET_FRAGS_MAX */
+};
+
+/* Parses a message in the @n bytes at @bytes.  Checks the checksum if there is one.  *@ret is
+ * filled in as far as it could be parsed.  The payload of IMMEDIATE is at LNET_PAYLOAD_AT.
+ */
+enum lnet_bad lnet_parse(const uint8_t *bytes, size_t n, struct lnet_msg *ret);
+
+/* Returns the bytes of @m without a payload: 0 for an unknown type. */
+uint32_t lnet_body_bytes(const struct lnet_msg *m);
+
+/* Writes @m, with m->nob as it is and no checksum, to @ret; returns the bytes without a payload.
+ * The descriptor of @m must fit into a message.
+ */
+size_t lnet_build(const struct lnet_msg *m, uint8_t ret[LNET_MSG_BYTES_MAX]);
+
+/* Puts the checksum of the @n bytes at @bytes, with payload, into the message there. */
+void lnet_put_cksum(uint8_t *bytes, size_t n, bool big_endian);
+
+/* Parses and builds the private data of a reject.  Parsing fails if fewer than LNET_REJECT_BYTES_1
+ * bytes are there or the magic number is another.  Bytes behind LNET_REJECT_BYTES are ignored.
+ * Building returns the length: that of 2007 if !has_params.
+ */
+bool lnet_reject_parse(const uint8_t *bytes, size_t n, struct lnet_reject *ret);
+size_t lnet_reject_build(const struct lnet_reject *r, uint8_t ret[LNET_REJECT_BYTES]);
+
+/* Writes @nid as "10.0.0.1@o2ib", or "10.0.0.1@o2ib3" for net 3; a NID of another kind of net as
+ * "0x...".  Returns @ret.  Parsing takes the first two forms.
+ */
+#define LNET_NID_TEXT_MAX 32u
+char *lnet_nid_text(uint64_t nid, char ret[LNET_NID_TEXT_MAX]);
+bool lnet_nid_parse(const char *text, uint64_t *ret);
+
+#endif
