@@ -159,6 +159,9 @@ uint32_t lnet_body_bytes(const struct lnet_msg *m);
  */
 size_t lnet_build(const struct lnet_msg *m, uint8_t ret[LNET_MSG_BYTES_MAX]);
 
+/* Writes the head of @m alone, with m->cksum. */
+void lnet_build_head(const struct lnet_msg *m, uint8_t ret[LNET_HEAD_BYTES]);
+
 /* Puts the checksum of the @n bytes at @bytes, with payload, into the message there. */
 void lnet_put_cksum(uint8_t *bytes, size_t n, bool big_endian);
 

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: MIT */
+/* The end of a connection: messages fail, the queue pair is drained, the objects are destroyed.
+ * [Lustre, kiblnd_close_conn_locked, kiblnd_finalise_conn, kiblnd_destroy_conn]
+ */
+#include <errno.h>
+
+#include "emu/base/assert.h"
+#include "lnet/lnd_internal.h"
+
+/* Fails the messages of @l, which have not been posted. */
+static void fail_all(struct lnd_tx_list *l, int error)
+{
+    while (l->first)
+        lnd_tx_fail(l->first, error);
+}
+
+/* Messages that were posted end when their completions are there: the adapter may still use their
+ * memory.
+ */
+static void stop_waiting(struct lnd_conn *c, int error)
+{
+    struct lnd_tx *next;
+
+    for (struct lnd_tx *tx = c->active.first; tx; tx = next) {
+        next = tx->next;
+        lnd_tx_fail(tx, error);
+    }
+}
+
+static void fail_unmapped(struct lnd_conn *c, int error)
+{
+    struct lnd_tx *next;
+
+    for (struct lnd_tx *tx = c->lnd->unmapped.first; tx; tx = next) {
+        next = tx->next;
+        if (tx->conn == c)
+            lnd_tx_fail(tx, error);
+    }
+}
+
+/* The request of a passive side that never accepted is rejected. */
+static void reject_for_want(struct lnd_conn *c)
+{
+    const struct lnet_connparams mine = {(uint16_t)c->queue_depth, (uint16_t)c->max_frags,
+                                         LNET_MSG_BYTES_MAX};
+
+    if (c->is_passive && !c->was_offered && c->link.id)
+        lnd_send_reject(c->lnd, &c->link, c->peer->nid, 2, &mine, c->version);
+}
+
+void lnd_close(struct lnd_conn *c, int error)
+{
+    struct lnd *lnd = c->lnd;
+    const int why = error ? error : -ECONNRESET;
+    const bool was_up = c->state == LND_CONN_ESTABLISHED;
+
+    if (c->state >= LND_CONN_CLOSING)
+        return;
+    lnd->counts.closes++;
+    c->error = error;
+    if (!was_up)
+        reject_for_want(c);
+    lnd_tell_state(c, LND_CONN_CLOSING, error);
+    if (c->peer->conn == c) {
+        c->peer->conn = NULL;
+        c->peer->error = error;
+    }
+    fail_all(&c->no_credit, why);
+    fail_all(&c->noops, why);
+    fail_all(&c->ready, why);
+    fail_all(&c->wants_reserve, why);
+    fail_unmapped(c, why);
+    stop_waiting(c, why);
+    if (c->counts)
+        lnd_peer_failed(c, why, c->connects_again);
+    if (!c->job.is_queued && lnd->is_under_way != &c->job)
+        lnd_job(lnd, &c->job, LND_JOB_END, c);
+}
+
+static bool is_drained(const struct lnd_conn *c)
+{
+    return c->n_posted_rx == 0 && c->n_sends == 0;
+}
+
+void lnd_drained(struct lnd_conn *c)
+{
+    if (c->step == LND_STEP_DRAIN && is_drained(c) && !c->job.is_queued &&
+        c->lnd->is_under_way != &c->job)
+        lnd_job(c->lnd, &c->job, LND_JOB_END, c);
+}
+
+static void free_conn(struct lnd_conn *c)
+{
+    struct lnd *lnd = c->lnd;
+    struct lnd_conn **at = &lnd->conns;
+
+    while (*at != c)
+        at = &(*at)->next;
+    *at = c->next;
+    for (uint32_t i = 0; i < c->n_rx && c->rxs; i++)
+        lnd_release(lnd, c->rxs[i].rd, sizeof(*c->rxs[i].rd));
+    lnd_release(lnd, c->rxs, c->n_rx * sizeof(*c->rxs));
+    lnd_release(lnd, c, sizeof(*c));
+}
+
+static int unmap_receives(struct lnd_conn *c)
+{
+    const struct lnd *lnd = c->lnd;
+    const int st = c->rx_mr.handle ? lnd->ops->dereg_mr(lnd->ctx, &c->rx_mr) : 0;
+
+    if (st == LND_LATER)
+        return st;
+    if (c->rx_pages)
+        lnd->ops->pages_free(lnd->ctx, c->rx_pages, (uint64_t)c->n_rx * LNET_MSG_BYTES_MAX);
+    c->rx_pages = 0;
+    return 0;
+}
+
+/* Carries out the step of @c.  Returns LND_LATER if it must be called again. */
+static int end_step(struct lnd_conn *c)
+{
+    const struct lnd *lnd = c->lnd;
+    struct lnd_link *l = &c->link;
+
+    switch (c->step) {
+    case LND_STEP_DISCONNECT:
+        return l->qp ? lnd->ops->disconnect(lnd->ctx, l) : 0;
+    case LND_STEP_NO_QP:
+        return l->qp ? lnd->ops->destroy_qp(lnd->ctx, l) : 0;
+    case LND_STEP_NO_CQ:
+        return l->cq ? lnd->ops->destroy_cq(lnd->ctx, l) : 0;
+    case LND_STEP_UNMAP:
+        return unmap_receives(c);
+    default:
+        return l->id ? lnd->ops->destroy_id(lnd->ctx, l) : 0;
+    }
+}
+
+int lnd_end(struct lnd_conn *c)
+{
+    if (c->step < LND_STEP_DISCONNECT) {
+        c->step = LND_STEP_DISCONNECT;
+        c->link.step = 0;
+    }
+    for (;;) {
+        if (c->step == LND_STEP_DRAIN) {
+            if (!is_drained(c))
+                return 0; /* lnd_drained() queues the job again */
+            lnd_tell_state(c, LND_CONN_DISCONNECTED, c->error);
+        } else if (end_step(c) == LND_LATER) {
+            return LND_LATER;
+        }
+        if (c->step == LND_STEP_NO_ID)
+            break;
+        c->step++;
+        c->link.step = 0;
+    }
+    free_conn(c);
+    return 0;
+}

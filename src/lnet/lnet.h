@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+/* LNet, the network of Lustre, for one node: portals, match entries, memory descriptors, events.
+ *
+ *	program: lnet_attach()   lnet_put() lnet_get()     events
+ *	             |                |                       ^
+ *	         portals, match bits  |  lnd_send()           |  lnet_arrived(), lnet_finalize()
+ *	             +----------------+---- lnd.h ------------+
+ *
+ * A node has one network, o2ib, and no routes.  [Lustre, lnet/lib-move.c, lib-ptl.c: the rules]
+ */
+#ifndef LNET_LNET_H
+#define LNET_LNET_H
+
+#include "lnet/lnd.h"
+
+#define LNET_PORTALS     64u
+#define LNET_IOV_MAX     256u
+#define LNET_NID_ANY     UINT64_MAX
+#define LNET_HANDLE_NONE UINT64_MAX
+
+/* Options of a memory descriptor. */
+enum lnet_md_option {
+    LNET_MD_PUT = 1,      /* PUTs may write to it */
+    LNET_MD_GET = 2,      /* GETs may read it */
+    LNET_MD_TRUNCATE = 4, /* longer messages are cut; otherwise they do not match */
+    LNET_MD_MANAGE_REMOTE =
+        8,              /* the initiator chooses the offset; otherwise one follows the other */
+    LNET_MD_NO_ACK = 16 /* PUTs are not acknowledged */
+};
+
+#define ENUM_LNET_EVENT(X)                                                                         \
+    X(LNET_EVENT, GET, 0, "a peer has read from the memory")                                       \
+    X(LNET_EVENT, PUT, 1, "a peer has written to the memory")                                      \
+    X(LNET_EVENT, REPLY, 2, "the data of a GET is there")                                          \
+    X(LNET_EVENT, ACK, 3, "the peer has taken the data of a PUT")                                  \
+    X(LNET_EVENT, SEND, 4, "a message was sent; the memory may change")                            \
+    X(LNET_EVENT, UNLINK, 5, "the memory descriptor is gone")
+
+struct lnet_event {
+    uint32_t kind; /* ENUM_LNET_EVENT */
+    uint64_t md;   /* handle of the memory descriptor */
+    uint64_t user; /* lnet_md.user */
+    uint64_t initiator;
+    uint64_t match_bits, hdr_data;
+    uint32_t portal;
+    uint32_t offset, mlength; /* in the descriptor: bytes that were moved */
+    uint32_t rlength;         /* bytes that were asked for */
+    int status;               /* 0 or a negative errno */
+    bool unlinked;            /* the descriptor is gone with this event */
+};
+
+struct lnet_md {
+    struct lnet_frag frags[LNET_IOV_MAX];
+    uint32_t n;
+    uint32_t options;   /* set of enum lnet_md_option */
+    uint32_t threshold; /* operations until it is unlinked; 0: any number */
+    uint64_t user;
+};
+
+struct lnet_match {
+    uint32_t portal;
+    uint64_t nid; /* LNET_NID_ANY: of any peer */
+    uint64_t bits, ignore;
+};
+
+/* Called with each event.  It may call the functions below, but not lnet_free(). */
+typedef void lnet_listener(void *ctx, const struct lnet_event *e);
+
+/* Creates a node.  Errors as lnd_new(). */
+struct lnet_node *lnet_new(const struct lnd_ops *ops, void *ctx, const struct lnd_config *config,
+                           lnet_listener *listener, void *listener_ctx);
+void lnet_free(struct lnet_node *n);
+struct lnd *lnet_lnd(const struct lnet_node *n);
+
+/* Attaches memory to a portal.  *@ret is its handle.  0, -EINVAL or -ENOMEM. */
+int lnet_attach(struct lnet_node *n, const struct lnet_match *match, const struct lnet_md *md,
+                uint64_t *ret);
+/* Memory that is not attached: for lnet_put() and lnet_get(). */
+int lnet_bind(struct lnet_node *n, const struct lnet_md *md, uint64_t *ret);
+/* Removes memory.  -ENOENT: there is none; -EBUSY: messages use it; it goes with the last one. */
+int lnet_unlink(struct lnet_node *n, uint64_t md);
+
+/* A PUT or a GET of the memory @md, whole.  0, -ENOENT, -EINVAL, -ENOMEM, -EMSGSIZE (more than
+ * LNET_MTU).  Events follow: SEND, then ACK if it is wanted; REPLY.
+ */
+struct lnet_call {
+    uint64_t md, nid;
+    uint32_t portal;
+    uint64_t bits, hdr_data;
+    uint32_t offset;
+    bool wants_ack;
+};
+int lnet_put(struct lnet_node *n, const struct lnet_call *c);
+int lnet_get(struct lnet_node *n, const struct lnet_call *c);
+
+struct lnet_counts {
+    uint64_t sent[4], received[4]; /* ACK, PUT, GET, REPLY */
+    uint64_t dropped, drop_bytes;
+    uint64_t errors;
+};
+const struct lnet_counts *lnet_counts(const struct lnet_node *n);
+
+/* What a peer's queue of LNet looks like: `lnetctl peer show -v`. */
+struct lnet_peer_info {
+    uint64_t nid;
+    int32_t max_tx_credits, tx_credits, min_tx_credits; /* negative: so many messages wait */
+    uint32_t tx_queued;
+};
+bool lnet_peer_at(const struct lnet_node *n, uint32_t i, struct lnet_peer_info *ret);
+
+/* ---- from the driver ---- */
+
+/* The LNet message @hdr has come from @from.  0, or a negative errno if it breaks a rule: then the
+ * connection closes.  lnd_recv() was called, or is called later.
+ */
+int lnet_arrived(struct lnet_node *n, const struct lnet_hdr *hdr, uint64_t from, struct lnd_rx *rx);
+
+/* @t is over; @bytes were moved.  @is_reply: data of a GET has come without a REPLY. */
+void lnet_finalize(struct lnet_node *n, struct lnet_transfer *t, int status, uint32_t bytes);
+
+#endif

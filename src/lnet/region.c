@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: MIT */
+/* Memory regions: one that grows, one for each message, or the region of all memory.
+ *
+ * The growing region is what "O2iblnd to userland" plans in 2.3.3.  A message whose fragments are
+ * inside uses it and counts as a user.  Otherwise a region that covers both is registered; it takes
+ * the place of the old one, which is freed with its last user.  So a descriptor that a peer has got
+ * stays valid until its DONE.
+ *
+ * Two deviations.  Memory between the two may not be mapped, so that the union cannot be
+ * registered: then there is a further region, for the new memory alone.  And there may be several
+ * such regions (LND_ARENAS_MAX); one grows that becomes smallest.
+ */
+#include <errno.h>
+
+#include "emu/base/assert.h"
+#include "lnet/lnd_internal.h"
+
+static bool covers(const struct lnd_region *r, uint64_t addr, uint64_t bytes)
+{
+    return addr >= r->addr && addr + bytes <= r->addr + r->bytes;
+}
+
+/* Finds a region for later messages that covers the range, registered or under way. */
+static struct lnd_region *region_over(const struct lnd *lnd, uint64_t addr, uint64_t bytes)
+{
+    struct lnd_region *r = lnd->regions;
+
+    while (r && !(r->is_kept && covers(r, addr, bytes)))
+        r = r->next;
+    return r;
+}
+
+/* The range with all fragments of @tx. */
+static void span_of(const struct lnd_tx *tx, uint64_t *ret_addr, uint64_t *ret_bytes)
+{
+    frags_span(&(struct frag_list){tx->frags, tx->n_frags}, ret_addr, ret_bytes);
+}
+
+/* Enlarges the range so that it covers @r. */
+static void unite(const struct lnd_region *r, uint64_t *addr, uint64_t *bytes)
+{
+    const uint64_t low = *addr < r->addr ? *addr : r->addr;
+    const uint64_t a = *addr + *bytes, b = r->addr + r->bytes;
+
+    *addr = low;
+    *bytes = (a > b ? a : b) - low;
+}
+
+/* Finds the region that becomes smallest if it grows over the range; NULL: none is registered. */
+static struct lnd_region *region_to_grow(const struct lnd *lnd, uint64_t addr, uint64_t bytes)
+{
+    struct lnd_region *best = NULL;
+    uint64_t best_bytes = UINT64_MAX;
+
+    for (struct lnd_region *r = lnd->regions; r; r = r->next) {
+        uint64_t low = addr, all = bytes;
+
+        unite(r, &low, &all);
+        if (r->is_kept && r->is_ready && all < best_bytes) {
+            best = r;
+            best_bytes = all;
+        }
+    }
+    return best;
+}
+
+static struct lnd_region *region_new(struct lnd *lnd, uint64_t addr, uint64_t bytes)
+{
+    struct lnd_region *r = lnd_alloc(lnd, sizeof(*r)), **last = &lnd->regions;
+
+    if (!r)
+        return NULL;
+    r->lnd = lnd;
+    r->addr = addr;
+    r->bytes = bytes;
+    while (*last)
+        last = &(*last)->next;
+    *last = r;
+    lnd_job(lnd, &r->job, LND_JOB_REG, r);
+    return r;
+}
+
+static void region_free(struct lnd_region *r)
+{
+    struct lnd_region **at = &r->lnd->regions;
+
+    while (*at != r)
+        at = &(*at)->next;
+    *at = r->next;
+    lnd_release(r->lnd, r, sizeof(*r));
+}
+
+/* Frees @r if it has no user and is not kept. */
+static void region_idle(struct lnd_region *r)
+{
+    if (r->users == 0 && !r->is_kept && r->is_ready && !r->job.is_queued)
+        lnd_job(r->lnd, &r->job, LND_JOB_DEREG, r);
+}
+
+static void unkeep(struct lnd_region *r)
+{
+    if (!r->is_kept)
+        return;
+    r->is_kept = false;
+    r->lnd->n_kept--;
+    region_idle(r);
+}
+
+/* Too many regions are kept: gives up the first one that has no user. */
+static void limit_kept(struct lnd *lnd)
+{
+    for (struct lnd_region *r = lnd->regions; r && lnd->n_kept > LND_ARENAS_MAX; r = r->next) {
+        if (r->is_kept && r->is_ready && r->users == 0)
+            unkeep(r);
+    }
+}
+
+static void use(struct lnd_tx *tx, struct lnd_region *r)
+{
+    tx->region = r;
+    tx->lkey = r->mr.lkey;
+    tx->rkey = r->mr.rkey;
+    r->users++;
+}
+
+/* Translates the fragments of @tx to addresses of the region of all memory. */
+static int map_dma(struct lnd_tx *tx)
+{
+    const struct lnd *lnd = tx->lnd;
+
+    for (uint32_t i = 0; i < tx->n_frags; i++) {
+        const uint64_t at = lnd->ops->dma_addr(lnd->ctx, tx->frags[i].addr);
+
+        if (at == 0)
+            return -EFAULT;
+        tx->frags[i].addr = at;
+    }
+    tx->lkey = lnd->dma.lkey;
+    tx->rkey = lnd->dma.rkey;
+    return 0;
+}
+
+/* Begins to register a region for @tx, whose fragments span the range.  Returns NULL without
+ * memory.
+ */
+static struct lnd_region *region_for(struct lnd_tx *tx, uint64_t addr, uint64_t bytes)
+{
+    struct lnd *lnd = tx->lnd;
+    struct lnd_region *r, *old = NULL;
+
+    if (lnd->config.map == LND_MAP_GROWING)
+        old = region_to_grow(lnd, addr, bytes);
+    if (old)
+        unite(old, &addr, &bytes);
+    r = region_new(lnd, addr, bytes);
+    if (!r)
+        return NULL;
+    r->only = tx;
+    if (lnd->config.map == LND_MAP_GROWING) {
+        r->is_kept = true;
+        lnd->n_kept++;
+        r->replaces = old;
+    }
+    return r;
+}
+
+int lnd_map(struct lnd_tx *tx)
+{
+    struct lnd *lnd = tx->lnd;
+    struct lnd_region *r = NULL;
+    uint64_t addr, bytes;
+
+    if (lnd->config.map == LND_MAP_DMA)
+        return map_dma(tx);
+    span_of(tx, &addr, &bytes);
+    if (lnd->config.map == LND_MAP_GROWING)
+        r = region_over(lnd, addr, bytes);
+    if (r && r->is_ready) {
+        use(tx, r);
+        return 0;
+    }
+    if (!r && !region_for(tx, addr, bytes))
+        return -ENOMEM;
+    lnd_list_add(&lnd->unmapped, tx);
+    return LND_LATER;
+}
+
+void lnd_unmap(struct lnd_tx *tx)
+{
+    struct lnd_region *r = tx->region;
+
+    if (!r)
+        return;
+    tx->region = NULL;
+    r->users--;
+    region_idle(r);
+}
+
+/* Messages that have waited for @r go on with it. */
+static void serve(struct lnd *lnd, struct lnd_region *r)
+{
+    struct lnd_tx *next;
+
+    for (struct lnd_tx *tx = lnd->unmapped.first; tx; tx = next) {
+        uint64_t addr, bytes;
+
+        next = tx->next;
+        span_of(tx, &addr, &bytes);
+        if (lnd->config.map == LND_MAP_DEMAND ? r->only != tx : !covers(r, addr, bytes))
+            continue;
+        lnd_list_remove(tx);
+        use(tx, r);
+        lnd_tx_mapped(tx, 0);
+    }
+}
+
+static void registered(struct lnd_region *r)
+{
+    struct lnd *lnd = r->lnd;
+    struct lnd_counts *n = &lnd->counts;
+
+    r->is_ready = true;
+    n->regions++;
+    n->regions_now++;
+    n->pinned_bytes += r->bytes;
+    if (n->pinned_bytes > n->pinned_max)
+        n->pinned_max = n->pinned_bytes;
+    lnd_tell(lnd, &(struct lnd_note){.kind = LND_NOTE_REGION,
+                                     .n = 1,
+                                     .key = r->mr.rkey,
+                                     .addr = r->addr,
+                                     .bytes = r->bytes});
+    r->users++; /* while messages begin to use it, one may be over already */
+    serve(lnd, r);
+    r->users--;
+    if (r->replaces)
+        unkeep(r->replaces);
+    r->replaces = NULL;
+    limit_kept(lnd);
+    region_idle(r);
+}
+
+/* @r could not be registered.  If it was the union with an older one, its message gets a region of
+ * its own; otherwise that message fails.  Others that have waited for @r are mapped anew.
+ */
+static void not_registered(struct lnd_region *r, int error)
+{
+    struct lnd *lnd = r->lnd;
+    const struct lnd_tx *only = r->only;
+    const bool again = r->replaces && only;
+    struct lnd_tx *next;
+    uint64_t addr, bytes;
+
+    if (again) {
+        span_of(only, &r->addr, &r->bytes);
+        r->replaces = NULL;
+        lnd_job(lnd, &r->job, LND_JOB_REG, r);
+    } else if (r->is_kept) {
+        r->is_kept = false;
+        lnd->n_kept--;
+    }
+    for (struct lnd_tx *tx = lnd->unmapped.first; tx; tx = next) {
+        int st = error;
+
+        next = tx->next;
+        span_of(tx, &addr, &bytes);
+        if (lnd->config.map == LND_MAP_DEMAND ? tx != only : region_over(lnd, addr, bytes) != NULL)
+            continue;
+        lnd_list_remove(tx);
+        if (tx != only)
+            st = lnd_map(tx);
+        if (st != LND_LATER)
+            lnd_tx_mapped(tx, st);
+    }
+    if (!again)
+        region_free(r);
+}
+
+void lnd_map_forget(const struct lnd_tx *tx)
+{
+    for (struct lnd_region *r = tx->lnd->regions; r; r = r->next) {
+        if (r->only == tx)
+            r->only = NULL;
+    }
+}
+
+int lnd_region_job(struct lnd_region *r, enum lnd_job_kind kind)
+{
+    struct lnd *lnd = r->lnd;
+    int st;
+
+    if (kind == LND_JOB_REG) {
+        st = lnd->ops->reg_mr(lnd->ctx, r->addr, r->bytes, &r->mr);
+        if (st == 0)
+            registered(r);
+        else if (st != LND_LATER)
+            not_registered(r, st);
+        return st;
+    }
+    st = lnd->ops->dereg_mr(lnd->ctx, &r->mr);
+    if (st == LND_LATER)
+        return st;
+    lnd->counts.dereged++;
+    lnd->counts.regions_now--;
+    lnd->counts.pinned_bytes -= r->bytes;
+    lnd_tell(lnd,
+             &(struct lnd_note){
+                 .kind = LND_NOTE_REGION, .key = r->mr.rkey, .addr = r->addr, .bytes = r->bytes});
+    region_free(r);
+    return st;
+}
+
+bool lnd_regions_end(struct lnd *lnd)
+{
+    for (struct lnd_region *r = lnd->regions; r; r = r->next)
+        unkeep(r);
+    return !lnd->regions;
+}
+
+bool lnd_region_at(const struct lnd *lnd, uint32_t i, struct lnd_region_info *ret)
+{
+    const struct lnd_region *r = lnd->regions;
+
+    for (; r && i > 0; i--)
+        r = r->next;
+    if (!r)
+        return false;
+    *ret = (struct lnd_region_info){r->addr, r->bytes, r->mr.rkey, r->users, r->is_kept};
+    return true;
+}
