@@ -222,6 +222,12 @@ static inline uint64_t ld_le64(const uint8_t *b)
     return le64toh(v);
 }
 
+/* Returns the @n bytes (1, 2, 4 or 8) at @b as a little-endian number. */
+static inline uint64_t ld_le(const uint8_t *b, size_t n)
+{
+    return n == 1 ? b[0] : n == 2 ? ld_le16(b) : n == 4 ? ld_le32(b) : ld_le64(b);
+}
+
 static inline void st_le16(uint8_t *b, uint16_t v)
 {
     v = htole16(v);
@@ -238,6 +244,19 @@ static inline void st_le64(uint8_t *b, uint64_t v)
 {
     v = htole64(v);
     memcpy(b, &v, sizeof(v));
+}
+
+/* Stores the low @n bytes (1, 2, 4 or 8) of @v in little-endian order. */
+static inline void st_le(uint8_t *b, size_t n, uint64_t v)
+{
+    if (n == 1)
+        b[0] = (uint8_t)v;
+    else if (n == 2)
+        st_le16(b, (uint16_t)v);
+    else if (n == 4)
+        st_le32(b, (uint32_t)v);
+    else
+        st_le64(b, v);
 }
 
 #endif

@@ -5,6 +5,8 @@
  * A message is the content of a SEND, of at most LNET_MSG_BYTES_MAX bytes; CONNREQ, CONNACK and the
  * reject are the private data of REQ, REP and REJ.  The sender uses its own byte order, which the
  * receiver finds out by the magic number.  The LNet header inside is little-endian always.
+ *
+ * The offsets are rows of facts/lnet_fields.h.  lnet_rows.h reads single fields without a struct.
  */
 #ifndef EMU_WIRE_LNET_H
 #define EMU_WIRE_LNET_H
@@ -13,12 +15,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "emu/base/cursor.h"
+#include "emu/facts/enum/lnet_bad.h"
 #include "emu/facts/enum/lnet_msg.h"
 
-#define LNET_MAGIC       0x0be91b91u /* of o2iblnd */
-#define LNET_PROTO_MAGIC 0x45726963u /* of a later generation of peers; they ask for the version   \
-                                      */
+#define LNET_MAGIC          0x0be91b91u /* of o2iblnd */
+#define LNET_PROTO_MAGIC    0x45726963u /* of later generations, which ask for the version */
 #define LNET_VERSION_1      0x11u
 #define LNET_VERSION_2      0x12u
 #define LNET_MSG_BYTES_MAX  4096u
@@ -41,7 +42,7 @@ static inline uint64_t lnet_nid(uint32_t number, uint32_t ip)
     return (uint64_t)LNET_NET_O2IB << 48 | (uint64_t)number << 32 | ip;
 }
 
-/* Where the data of a message is, or is to be written: fragments with one key. */
+/* A descriptor: the places of the data of a message, as fragments with one key. */
 struct lnet_frag {
     uint32_t nob; /* bytes */
     uint64_t addr;
@@ -59,7 +60,7 @@ struct lnet_connparams {
     uint32_t max_msg_size;
 };
 
-/* What an ACK is about; opaque to the node that returns it. */
+/* The object of an ACK or REPLY; opaque to the node that returns it. */
 struct lnet_handle {
     uint64_t interface, object;
 };
@@ -89,7 +90,33 @@ struct lnet_hdr {
         struct {
             struct lnet_handle dst;
         } reply;
+        struct {
+            uint64_t incarnation;
+            uint32_t type;
+        } hello;
     } u;
+};
+
+/* The bodies of messages. */
+struct lnet_req {
+    struct lnet_hdr hdr;
+    uint64_t cookie;
+};
+
+struct lnet_put_ack {
+    uint64_t src_cookie, dst_cookie;
+    struct lnet_rd rd;
+};
+
+struct lnet_get_req {
+    struct lnet_hdr hdr; /* @hdr and @cookie as in struct lnet_req */
+    uint64_t cookie;
+    struct lnet_rd rd;
+};
+
+struct lnet_done {
+    uint64_t cookie;
+    int32_t status; /* negative: an errno; else bytes */
 };
 
 struct lnet_msg {
@@ -103,23 +130,10 @@ struct lnet_msg {
     union {
         struct lnet_connparams conn; /* CONNREQ, CONNACK */
         struct lnet_hdr hdr;         /* IMMEDIATE */
-        struct {
-            struct lnet_hdr hdr;
-            uint64_t cookie;
-        } put_req;
-        struct {
-            uint64_t src_cookie, dst_cookie;
-            struct lnet_rd rd;
-        } put_ack;
-        struct {
-            struct lnet_hdr hdr;
-            uint64_t cookie;
-            struct lnet_rd rd;
-        } get_req;
-        struct {
-            uint64_t cookie;
-            int32_t status; /* negative: an errno; else bytes */
-        } done;             /* PUT_NAK, PUT_DONE, GET_DONE */
+        struct lnet_req put_req;
+        struct lnet_put_ack put_ack;
+        struct lnet_get_req get_req;
+        struct lnet_done done; /* PUT_NAK, PUT_DONE, GET_DONE */
     } u;
 };
 
@@ -129,25 +143,15 @@ struct lnet_reject {
     uint32_t magic; /* LNET_MAGIC, or LNET_PROTO_MAGIC */
     uint16_t version;
     uint8_t why;     /* enum lnet_why */
-    bool has_params; /* the fields below are there: not in a reject of 2007 */
+    bool has_params; /* the fields below are there: not in a reject of version 1 */
     uint64_t stamp;  /* incarnation of the node that rejects */
     struct lnet_connparams conn;
 };
 
-/* Why bytes are no message. */
-enum lnet_bad {
-    LNET_GOOD,
-    LNET_SHORT,       /* fewer bytes than its head, its type or its descriptor needs */
-    LNET_BAD_MAGIC,   /* another protocol */
-    LNET_BAD_VERSION, /* neither 0x11 nor 0x12; magic, version and byte order are parsed */
-    LNET_BAD_LENGTH,  /* nob exceeds the bytes that came */
-    LNET_BAD_TYPE,
-    LNET_BAD_CKSUM,
-    LNET_BAD_FRAGS /* no fragment, or more than LNET_FRAGS_MAX */
-};
-
 /* Parses a message in the @n bytes at @bytes.  Checks the checksum if there is one.  *@ret is
- * filled in as far as it could be parsed.  The payload of IMMEDIATE is at LNET_PAYLOAD_AT.
+ * filled in as far as it could be parsed: of a wrong version magic, version and byte order, later
+ * the whole head, and the body of a good message; the rest is 0.  The payload of IMMEDIATE is at
+ * LNET_PAYLOAD_AT.
  */
 enum lnet_bad lnet_parse(const uint8_t *bytes, size_t n, struct lnet_msg *ret);
 
@@ -155,18 +159,22 @@ enum lnet_bad lnet_parse(const uint8_t *bytes, size_t n, struct lnet_msg *ret);
 uint32_t lnet_body_bytes(const struct lnet_msg *m);
 
 /* Writes @m, with m->nob as it is and no checksum, to @ret; returns the bytes without a payload.
- * The descriptor of @m must fit into a message.
+ * The type of @m must be known, and its descriptor must fit into a message (asserted).
  */
 size_t lnet_build(const struct lnet_msg *m, uint8_t ret[LNET_MSG_BYTES_MAX]);
 
-/* Writes the head of @m alone, with m->cksum. */
+/* Writes the head of @m alone, with m->cksum 0. */
 void lnet_build_head(const struct lnet_msg *m, uint8_t ret[LNET_HEAD_BYTES]);
+
+/* Returns the checksum of the @n bytes at @bytes, taking those of the field as 0.  Never 0. */
+uint32_t lnet_cksum(const uint8_t *bytes, size_t n);
 
 /* Puts the checksum of the @n bytes at @bytes, with payload, into the message there. */
 void lnet_put_cksum(uint8_t *bytes, size_t n, bool big_endian);
 
 /* Parses and builds the private data of a reject.  Parsing fails if fewer than LNET_REJECT_BYTES_1
- * bytes are there or the magic number is another.  Bytes behind LNET_REJECT_BYTES are ignored.
+ * bytes are there or the magic number is another.  Bytes behind LNET_REJECT_BYTES are ignored.  A
+ * REJ always has 148 bytes of private data, so the version says whether there are parameters.
  * Building returns the length: that of 2007 if !has_params.
  */
 bool lnet_reject_parse(const uint8_t *bytes, size_t n, struct lnet_reject *ret);
