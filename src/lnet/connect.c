@@ -251,6 +251,34 @@ static void established(struct lnd_conn *c, const uint8_t *data, size_t bytes)
         lnd_established(c);
 }
 
+int lnd_establish(struct lnd_conn *c)
+{
+    const struct lnd *lnd = c->lnd;
+    const bool is_open = c->state < LND_CONN_CLOSING;
+    const int st = is_open || c->is_asking ? lnd->ops->establish(lnd->ctx, &c->link) : 0;
+
+    c->is_asking = st == LND_LATER;
+    if (c->is_asking)
+        return st;
+    if (c->state >= LND_CONN_CLOSING)
+        lnd_job(c->lnd, &c->job, LND_JOB_END, c); /* it was closed meanwhile */
+    else if (st)
+        lnd_close(c, st);
+    else
+        established(c, c->answer, c->answer_bytes);
+    return 0;
+}
+
+/* The peer has accepted, and this side has to establish the connection. */
+static void answered(struct lnd_conn *c, const uint8_t *data, size_t bytes)
+{
+    if (c->state != LND_CONN_ACTIVE_CONNECT || c->job.is_queued)
+        return;
+    c->answer_bytes = bytes < sizeof(c->answer) ? bytes : sizeof(c->answer);
+    memcpy(c->answer, data, c->answer_bytes);
+    lnd_job(c->lnd, &c->job, LND_JOB_ESTABLISH, c);
+}
+
 void lnd_cm_event(struct lnd *lnd, struct lnd_link *l, uint32_t event, int status,
                   const uint8_t *data, size_t bytes)
 {
@@ -261,6 +289,9 @@ void lnd_cm_event(struct lnd *lnd, struct lnd_link *l, uint32_t event, int statu
     case RDMA_CM_EVENT_ROUTE_RESOLVED:
         if (c->state == LND_CONN_INIT && !c->job.is_queued)
             lnd_job(lnd, &c->job, LND_JOB_SETUP, c);
+        break;
+    case RDMA_CM_EVENT_CONNECT_RESPONSE:
+        answered(c, data, bytes);
         break;
     case RDMA_CM_EVENT_ESTABLISHED:
         established(c, data, bytes);

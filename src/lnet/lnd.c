@@ -138,7 +138,7 @@ static int start(struct lnd *lnd)
     int r;
 
     if (lnd->step == START_DEV) {
-        r = lnd->ops->create_dev(lnd->ctx, lnd->config.service, lnd->config.map == LND_MAP_DMA,
+        r = lnd->ops->create_dev(lnd->ctx, lnd->config.service, lnd->config.map == LNET_MAP_dma,
                                  &lnd->dma);
         if (r)
             return r;
@@ -174,7 +174,7 @@ static int stop(struct lnd *lnd)
                              (uint64_t)lnd->config.ntx * LNET_MSG_BYTES_MAX);
     lnd->tx_pages = 0;
     if (lnd->step == START_MAP) {
-        r = lnd->ops->destroy_dev(lnd->ctx);
+        r = lnd->ops->destroy_dev(lnd->ctx, &lnd->dma);
         if (r == LND_LATER)
             return r;
         lnd->step = START_DEV;
@@ -204,6 +204,8 @@ static int carry_out(struct lnd *lnd, struct lnd_job *job)
         return stop(lnd);
     case LND_JOB_SETUP:
         return lnd_setup(job->of);
+    case LND_JOB_ESTABLISH:
+        return lnd_establish(job->of);
     case LND_JOB_END:
         return lnd_end(job->of);
     default:

@@ -20,19 +20,15 @@
 #ifndef LNET_LND_H
 #define LNET_LND_H
 
+#include "emu/facts/enum/lnd_stall.h"
+#include "emu/facts/enum/lnd_state.h"
+#include "emu/facts/enum/lnet_map.h"
 #include "emu/wire/lnet.h"
 #include "lnet/lnd_ops.h"
 
 struct lnd;
 struct lnd_rx;
 struct lnet_node;
-
-/* How memory of messages is made known to the adapter. */
-enum lnd_map {
-    LND_MAP_GROWING, /* one region, which grows */
-    LND_MAP_DEMAND,  /* a region for each message */
-    LND_MAP_DMA      /* the region of all memory; fragments are pages, as in a kernel */
-};
 
 /* Tunables; in brackets the names of the module parameters of ko2iblnd. */
 struct lnd_config {
@@ -42,7 +38,7 @@ struct lnd_config {
     bool rules_2007;           /* rejects have reasons 1 to 3 and 7 bytes; nothing is negotiated */
     bool race_by_hash;         /* a race is won by the larger hash, as since LU-17743 */
     bool big_endian, cksum;    /* [cksum] */
-    enum lnd_map map;          /* [map_on_demand] */
+    enum lnet_map map;         /* [map_on_demand] */
     uint32_t frag_bytes;       /* fragments of descriptors have at most so many bytes; 0: any */
     uint32_t max_frags;        /* of a descriptor of a peer, and RDMA WRITEs of a transfer */
     uint32_t peer_credits;     /* [peer_credits] the queue depth, too */
@@ -57,15 +53,6 @@ struct lnd_config {
 /* Returns the tunables of Lustre's module (@of_2007: those of 2007) for a node @nid. */
 struct lnd_config lnd_defaults(uint64_t nid, bool of_2007);
 
-/* The states of a connection.  [o2iblnd.h] */
-#define ENUM_LND_STATE(X)                                                                          \
-    X(LND_CONN, INIT, 0, "its objects are being made")                                             \
-    X(LND_CONN, ACTIVE_CONNECT, 1, "asks for the connection")                                      \
-    X(LND_CONN, PASSIVE_WAIT, 2, "has accepted, and waits for the peer")                           \
-    X(LND_CONN, ESTABLISHED, 3, "carries messages")                                                \
-    X(LND_CONN, CLOSING, 4, "nothing more is sent")                                                \
-    X(LND_CONN, DISCONNECTED, 5, "the queue pair has failed or was disconnected")
-
 /* An observation: for events, counters and models. */
 enum lnd_note_kind {
     LND_NOTE_SENT,     /* @msg was posted, with @n RDMA WRITEs before it */
@@ -75,8 +62,6 @@ enum lnd_note_kind {
     LND_NOTE_REGION,   /* a region was registered (@n 1) or freed (@n 0), of @bytes at @addr */
     LND_NOTE_STALL     /* a message waits, as @state (enum lnd_stall) says */
 };
-
-enum lnd_stall { LND_STALL_CREDITS, LND_STALL_LAST_CREDIT, LND_STALL_RESERVED, LND_STALL_SENDS };
 
 struct lnd_note {
     enum lnd_note_kind kind;

@@ -14,11 +14,8 @@
 #ifndef LNET_LND_INTERNAL_H
 #define LNET_LND_INTERNAL_H
 
-#include "emu/facts/enum_table.h"
 #include "lnet/frags.h"
 #include "lnet/lnd.h"
-
-enum lnd_state { ENUM_LND_STATE(ENUM_MEMBER) };
 
 #define LND_NOOPS_MAX  2u /* NOOPs of version 2 under way, which cost no credit */
 #define LND_ARENAS_MAX 8u /* regions that are kept for later messages */
@@ -32,6 +29,7 @@ enum lnd_wr_kind { LND_WR_TX, LND_WR_RDMA, LND_WR_RX, LND_WR_KIND_BITS = 2 };
 
 /* A control operation, or several in a row.  It waits in lnd.jobs; the first one is under way. */
 enum lnd_job_kind {
+    LND_JOB_ESTABLISH,
     LND_JOB_START,
     LND_JOB_STOP,
     LND_JOB_SETUP,
@@ -150,6 +148,8 @@ struct lnd_conn {
     bool was_offered;     /* connect() or accept() was called, with @offer */
     bool connects_again;  /* it closes, and messages may have a new connection at once */
     uint8_t offer[LNET_CONN_BYTES];
+    uint8_t answer[LNET_CONN_BYTES]; /* the private data of CONNECT_RESPONSE */
+    size_t answer_bytes;
     uint16_t version;
     uint64_t stamp; /* incarnation of the peer; 0: not known */
     uint32_t queue_depth, max_frags;
@@ -282,7 +282,8 @@ uint64_t lnd_peers_due(struct lnd *lnd, uint64_t now_ns);
 
 /* ---- connect.c ---- */
 struct lnd_conn *lnd_conn_new(struct lnd_peer *p, bool is_passive);
-int lnd_setup(struct lnd_conn *c); /* LND_JOB_SETUP */
+int lnd_setup(struct lnd_conn *c);     /* LND_JOB_SETUP */
+int lnd_establish(struct lnd_conn *c); /* LND_JOB_ESTABLISH */
 size_t lnd_conn_message(const struct lnd_conn *c, enum lnet_msg_type type,
                         uint8_t ret[LNET_CONN_BYTES]);
 void lnd_established(struct lnd_conn *c);

@@ -18,6 +18,10 @@
 
 #define LND_LATER 1
 
+/* Parameters of all connections. */
+#define LND_RETRY_COUNT     5u
+#define LND_RNR_RETRY_COUNT 6u
+
 /* A memory region. */
 struct lnd_mr {
     uint64_t handle; /* of the environment; 0: none */
@@ -67,7 +71,7 @@ struct lnd_ops {
      * are those of dma_addr().
      */
     int (*create_dev)(void *ctx, uint16_t service, bool dma, struct lnd_mr *ret_dma);
-    int (*destroy_dev)(void *ctx);
+    int (*destroy_dev)(void *ctx, struct lnd_mr *dma);
     /* Returns the address in the region of all memory of @addr, which holds for its page; 0: it is
      * not mapped.  NULL: there is no such region, and @dma is not set.
      */
@@ -97,6 +101,10 @@ struct lnd_ops {
     /* The ID of a request has got its place @l. */
     void (*adopt)(void *ctx, struct lnd_link *l);
     int (*accept)(void *ctx, struct lnd_link *l, const void *data, uint8_t bytes);
+    /* Behind CONNECT_RESPONSE: moves the queue pair, and tells the peer.  An environment that tells
+     * ESTABLISHED at once has no such event.
+     */
+    int (*establish)(void *ctx, struct lnd_link *l);
     int (*reject)(void *ctx, struct lnd_link *l, const void *data, uint8_t bytes);
     int (*disconnect)(void *ctx, struct lnd_link *l);
     int (*destroy_id)(void *ctx, struct lnd_link *l);

@@ -6,13 +6,10 @@
 #include <string.h>
 
 #include "emu/facts/enum/lnet_op.h"
-#include "emu/facts/enum_table.h"
 #include "lnet/frags.h"
 
 #define MD_LISTS   64u
 #define PEER_LISTS 64u
-
-enum event_kind { ENUM_LNET_EVENT(ENUM_MEMBER) };
 
 /* A memory descriptor, and its match entry if it is attached. */
 struct memory {

@@ -11,6 +11,7 @@
 #ifndef LNET_LNET_H
 #define LNET_LNET_H
 
+#include "emu/facts/enum/lnet_event_kind.h"
 #include "lnet/lnd.h"
 
 #define LNET_PORTALS     64u
@@ -28,16 +29,8 @@ enum lnet_md_option {
     LNET_MD_NO_ACK = 16 /* PUTs are not acknowledged */
 };
 
-#define ENUM_LNET_EVENT(X)                                                                         \
-    X(LNET_EVENT, GET, 0, "a peer has read from the memory")                                       \
-    X(LNET_EVENT, PUT, 1, "a peer has written to the memory")                                      \
-    X(LNET_EVENT, REPLY, 2, "the data of a GET is there")                                          \
-    X(LNET_EVENT, ACK, 3, "the peer has taken the data of a PUT")                                  \
-    X(LNET_EVENT, SEND, 4, "a message was sent; the memory may change")                            \
-    X(LNET_EVENT, UNLINK, 5, "the memory descriptor is gone")
-
 struct lnet_event {
-    uint32_t kind; /* ENUM_LNET_EVENT */
+    uint32_t kind; /* enum lnet_event_kind */
     uint64_t md;   /* handle of the memory descriptor */
     uint64_t user; /* lnet_md.user */
     uint64_t initiator;

@@ -148,7 +148,7 @@ static struct lnd_region *region_for(struct lnd_tx *tx, uint64_t addr, uint64_t 
     struct lnd *lnd = tx->lnd;
     struct lnd_region *r, *old = NULL;
 
-    if (lnd->config.map == LND_MAP_GROWING)
+    if (lnd->config.map == LNET_MAP_growing)
         old = region_to_grow(lnd, addr, bytes);
     if (old)
         unite(old, &addr, &bytes);
@@ -156,7 +156,7 @@ static struct lnd_region *region_for(struct lnd_tx *tx, uint64_t addr, uint64_t 
     if (!r)
         return NULL;
     r->only = tx;
-    if (lnd->config.map == LND_MAP_GROWING) {
+    if (lnd->config.map == LNET_MAP_growing) {
         r->is_kept = true;
         lnd->n_kept++;
         r->replaces = old;
@@ -170,10 +170,10 @@ int lnd_map(struct lnd_tx *tx)
     struct lnd_region *r = NULL;
     uint64_t addr, bytes;
 
-    if (lnd->config.map == LND_MAP_DMA)
+    if (lnd->config.map == LNET_MAP_dma)
         return map_dma(tx);
     span_of(tx, &addr, &bytes);
-    if (lnd->config.map == LND_MAP_GROWING)
+    if (lnd->config.map == LNET_MAP_growing)
         r = region_over(lnd, addr, bytes);
     if (r && r->is_ready) {
         use(tx, r);
@@ -206,7 +206,7 @@ static void serve(struct lnd *lnd, struct lnd_region *r)
 
         next = tx->next;
         span_of(tx, &addr, &bytes);
-        if (lnd->config.map == LND_MAP_DEMAND ? r->only != tx : !covers(r, addr, bytes))
+        if (lnd->config.map == LNET_MAP_demand ? r->only != tx : !covers(r, addr, bytes))
             continue;
         lnd_list_remove(tx);
         use(tx, r);
@@ -264,7 +264,7 @@ static void not_registered(struct lnd_region *r, int error)
 
         next = tx->next;
         span_of(tx, &addr, &bytes);
-        if (lnd->config.map == LND_MAP_DEMAND ? tx != only : region_over(lnd, addr, bytes) != NULL)
+        if (lnd->config.map == LNET_MAP_demand ? tx != only : region_over(lnd, addr, bytes) != NULL)
             continue;
         lnd_list_remove(tx);
         if (tx != only)

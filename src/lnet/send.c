@@ -18,7 +18,7 @@ static int take_frags(struct lnd_tx *tx, const struct lnd_memory *m)
 {
     struct lnd *lnd = tx->lnd;
     const struct frag_list from = {m->frags, m->n};
-    const uint32_t most = lnd->config.map == LND_MAP_DMA ? LND_PAGE_BYTES : lnd->config.frag_bytes;
+    const uint32_t most = lnd->config.map == LNET_MAP_dma ? LND_PAGE_BYTES : lnd->config.frag_bytes;
 
     if (!tx->frags) {
         tx->frags = lnd_alloc(lnd, LNET_FRAGS_MAX * sizeof(*tx->frags));

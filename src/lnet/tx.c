@@ -313,14 +313,6 @@ static bool send_one(struct lnd_conn *c, struct lnd_tx *tx, uint32_t credit)
     lnd_list_add(&c->active, tx);
     tx->n_sending++;
     c->n_sends++;
-    error = post(c, tx);
-    if (error) {
-        tx->n_sending--;
-        c->n_sends--;
-        lnd_tx_fail(tx, error);
-        lnd_close(c, error);
-        return false;
-    }
     c->credits -= credit;
     c->outstanding = 0;
     c->n_noops += tx->type == LNET_MSG_NOOP;
@@ -336,8 +328,16 @@ static bool send_one(struct lnd_conn *c, struct lnd_tx *tx, uint32_t credit)
                                      .n = tx->n_writes,
                                      .credits = c->credits,
                                      .outstanding = c->outstanding,
+                                     .error = tx->done_status < 0 ? tx->done_status : 0,
                                      .reserved = c->reserved});
-    return true;
+    error = post(c, tx);
+    if (error) {
+        tx->n_sending--;
+        c->n_sends--;
+        lnd_tx_fail(tx, error);
+        lnd_close(c, error);
+    }
+    return error == 0;
 }
 
 /* The NOOP that returns credits. */

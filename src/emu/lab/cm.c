@@ -68,13 +68,18 @@ static enum rdl_status usable(const struct host *h)
     return h->guest.cm.is_up ? RDL_OK : RDL_ERR_STATE;
 }
 
+enum rdl_status lab_cm_usable(struct lab_state *w, const struct host *h)
+{
+    const enum rdl_status st = h->guest.cm.is_up ? RDL_OK : start_all(w);
+
+    return st == RDL_OK ? usable(h) : st;
+}
+
 static enum rdl_status create_channel(struct lab_state *w, struct host *h, const char *name,
                                       uint64_t *ret)
 {
-    enum rdl_status st = h->guest.cm.is_up ? RDL_OK : start_all(w);
+    const enum rdl_status st = lab_cm_usable(w, h);
 
-    if (st == RDL_OK)
-        st = usable(h);
     return st == RDL_OK ? rdma_cm_create_channel(&h->guest, name, ret) : st;
 }
 

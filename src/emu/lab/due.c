@@ -108,6 +108,10 @@ static void add_sentence(struct text *t, const struct lab_state *w, const struct
         add_host(t, w, item->target);
         text_add(t, ": a timer of its connection manager runs out");
         break;
+    case SIM_LNET:
+        add_host(t, w, item->target);
+        text_add(t, item->arg ? ": a deadline of LNet" : ": LNet looks at what has happened");
+        break;
     case SIM_ROUTER:
         add_host(t, w, item->target);
         text_add(t, ": the router passes a message on");

@@ -12,6 +12,7 @@
 #include "emu/lab/bus.h"
 #include "emu/lab/lab_state.h"
 #include "emu/lab/layer.h"
+#include "emu/lab/lnet.h"
 #include "emu/rnic/eswitch.h"
 #include "emu/trace/event.h"
 #include "emu/virtio/fault.h"
@@ -137,12 +138,20 @@ static void on_vrnic(void *ctx, struct sim_item item)
     pool_wait_ends(host_of_tick(w, item.target)->vrnic, item.arg != 0);
 }
 
+static void on_lnet(void *ctx, struct sim_item item)
+{
+    struct lab_state *w = ctx;
+
+    w->progress.timers += item.arg != 0;
+    lab_lnet_tick(host_of_tick(w, item.target), item.arg);
+}
+
 sim_handler *const lab_handlers[SIM_KIND_COUNT] = {
     [SIM_DOORBELL] = on_doorbell,   [SIM_IRQ] = on_irq,       [SIM_QP_TIMER] = on_qp_timer,
     [SIM_EGRESS] = on_egress,       [SIM_ARRIVE] = on_arrive, [SIM_LOST] = on_lost,
     [SIM_LATE_DATA] = on_late_data, [SIM_GO_ON] = on_go_on,   [SIM_GUEST_TIMER] = on_guest_timer,
     [SIM_CM_TIMER] = on_cm_timer,   [SIM_IOV] = on_iov,       [SIM_VRNIC] = on_vrnic,
-    [SIM_ROUTER] = on_router,
+    [SIM_ROUTER] = on_router,       [SIM_LNET] = on_lnet,
 };
 
 static void deliver(void *ctx, uint32_t host, struct frame *f)

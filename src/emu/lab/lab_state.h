@@ -46,6 +46,7 @@ struct rdma;
 struct virtio_dev;
 struct vnet;
 
+struct lab_lnet;
 struct vrnic;
 
 /* The functions of a machine that virtual RNICs share.  If virtual RNICs wait, no function is free.
@@ -81,7 +82,8 @@ struct host {
     bool is_external;    /* a virtual machine drives its functions, see lab/vm.c */
     uint64_t n_ticks;    /* number of dispatches for this host; calls of its program do not count */
     struct vrnic *vrnic; /* its virtual RNIC; NULL: it has none */
-    struct vf_pool pool; /* of a machine */
+    struct lab_lnet *lnet;         /* its node of LNet; NULL: there was never one */
+    struct vf_pool pool;           /* of a machine */
     struct router_process *router; /* of a machine: it stands before some guests; NULL: of none */
     bool has_stranger; /* something other than the lab's drivers wrote to RAM or registers */
 };
@@ -341,6 +343,11 @@ static inline struct host *lab_host(const struct lab_state *w, uint32_t raw)
 {
     return raw >= 1 && raw <= w->n_hosts ? w->hosts[raw - 1] : NULL;
 }
+
+/* Starts the connection managers of all hosts, if they are not started.  Returns RDL_OK if that of
+ * @h can be used; otherwise why not.
+ */
+enum rdl_status lab_cm_usable(struct lab_state *w, const struct host *h);
 
 /* Starts the connection manager of @h, if the host can have one and it does not run yet. */
 void lab_cm_start(struct host *h);

@@ -78,8 +78,8 @@ enum {
 };
 
 const struct ev_set ev_set_none = {{0}};
-_Static_assert(EV_SET_WORDS == 2, "ev_set_all has a value for each word");
-const struct ev_set ev_set_all = {{UINT64_MAX, UINT64_MAX}};
+_Static_assert(EV_SET_WORDS == 3, "ev_set_all has a value for each word");
+const struct ev_set ev_set_all = {{UINT64_MAX, UINT64_MAX, UINT64_MAX}};
 
 /* Each case is a scope of its own, with this_event as the struct of its kind, which F() needs. */
 const struct ev_schema *ev_schema(uint32_t kind)

@@ -16,6 +16,7 @@
 #include "emu/trace/events/frames.h"
 #include "emu/trace/events/ip.h"
 #include "emu/trace/events/lab.h"
+#include "emu/trace/events/lnet.h"
 #include "emu/trace/events/pvrdma.h"
 #include "emu/trace/events/qp.h"
 #include "emu/trace/events/registers.h"

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define EV_SET_WORDS 2u
+#define EV_SET_WORDS 3u
 #define EV_KINDS_MAX (64u * EV_SET_WORDS) /* bits of a set, at least EV_COUNT */
 
 struct ev_set {

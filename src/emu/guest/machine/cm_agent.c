@@ -559,6 +559,7 @@ static void has_event(void *ctx, struct cma_channel *ch)
           .number = e->id->number, .event = e->kind, .reason = rejected ? (uint32_t)e->status : 0,
           .error = !rejected && e->status < 0 ? (uint32_t)-e->status : 0,
           .status = unreachable && e->status > 0 ? (uint32_t)e->status : 0);
+    a->config.has_event(a->config.ctx, ch);
 }
 
 void cm_agent_init(struct cm_agent *a, const struct cm_agent_config *config)

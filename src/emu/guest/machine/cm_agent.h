@@ -32,6 +32,9 @@ struct cm_agent_config {
     uint32_t host;
     uint32_t profile; /* enum profile */
     struct prng rng;  /* makes its IDs, PSNs and ports */
+    /* There is an event for @channel: called behind its trace.  The queue must not be read yet. */
+    void (*has_event)(void *ctx, struct cma_channel *channel);
+    void *ctx;
 };
 
 /* A MAD that waits for a place in the send queue, or for the MAC of its destination. */

@@ -34,8 +34,26 @@ static void kernel_event(void *ctx, struct guest_cq *cq, bool armed)
 {
     struct guest *g = ctx;
 
-    RDL_ASSERT(cq == g->cm.cq);
-    cm_agent_event(&g->cm, armed);
+    if (cq == g->cm.cq)
+        cm_agent_event(&g->cm, armed);
+    else
+        g->module->cq_event(g->module->ctx, cq, armed);
+}
+
+static void answered(void *ctx)
+{
+    const struct guest *g = ctx;
+
+    if (g->module)
+        g->module->answered(g->module->ctx);
+}
+
+static void has_cm_event(void *ctx, struct cma_channel *channel)
+{
+    const struct guest *g = ctx;
+
+    if (g->module)
+        g->module->cm_event(g->module->ctx, channel);
 }
 
 /* Connects verbs and IP stack: the verbs ask for a MAC with resolve(), the stack answers later with
@@ -52,6 +70,7 @@ static void init_verbs(struct guest *g, struct arena *a, void *driver)
         .resolve = resolve,
         .member = member,
         .kernel_event = kernel_event,
+        .answered = answered,
         .ctx = g,
         .layer = c->layer,
         .layer_ctx = c->layer_ctx,
@@ -94,6 +113,8 @@ static void init_cm(struct guest *g, struct arena *a)
         .host = c->host,
         .profile = c->profile,
         .rng = c->cm_rng,
+        .has_event = has_cm_event,
+        .ctx = g,
     };
 
     cm_agent_init(&g->cm, &cm);

@@ -40,6 +40,16 @@ struct guest_config {
     struct prng cm_rng; /* for the connection manager: its IDs, PSNs and ports */
 };
 
+/* A part of the kernel that uses verbs and rdma_cm as programs do, and is told what happens.  Only
+ * cq_event() may call the verbs.
+ */
+struct guest_module {
+    void (*cq_event)(void *ctx, struct guest_cq *cq, bool armed); /* verbs_config.kernel_event() */
+    void (*cm_event)(void *ctx, struct cma_channel *channel);     /* an event is queued there */
+    void (*answered)(void *ctx); /* a control request of the host is answered */
+    void *ctx;
+};
+
 /* A loaded driver of one function.  Once the guest has booted, only bound drivers are called. */
 struct guest_driver {
     const struct pci_driver *ops;
@@ -57,6 +67,7 @@ struct guest {
     struct dma_pool dma;
     struct verbs verbs;   /* verbs.driver is the state of the driver config.rdma */
     struct guest_net net; /* driver of virtio-net, and the IP stack */
+    const struct guest_module *module; /* NULL: none is loaded */
     struct cm_agent cm;   /* not started before the first call of a program to it */
     struct guest_driver drivers[PCI_FUNCTIONS_MAX]; /* in the order in which they boot */
     uint32_t n_drivers;

@@ -62,14 +62,17 @@ static void live(struct guest_ah *ah)
 /* The neighbour did not answer: ends the request, and frees the address handle if it was to create
  * one.
  */
-static void give_up(struct verbs_request *r)
+static void give_up(struct verbs *v)
 {
+    struct verbs_request *r = &v->request;
+
     r->n--;
     r->no_route = true;
     if (r->kind == VERBS_CREATE) {
         object_use_parts(r->object, false);
         object_drop(r->object);
     }
+    request_is_over(v);
 }
 
 void verbs_resolved(struct verbs *v, const uint8_t gid[GID_BYTES], const uint8_t *mac)
@@ -81,7 +84,7 @@ void verbs_resolved(struct verbs *v, const uint8_t gid[GID_BYTES], const uint8_t
         return;
     r->resolving = false;
     if (!mac) {
-        give_up(r);
+        give_up(v);
         return;
     }
     if (r->kind == VERBS_CREATE) {

@@ -44,6 +44,13 @@ enum rdl_status request_ready_to_create(const struct verbs *v);
 /* Records that a request of @kind about @object (may be NULL) is under way. */
 void request_begin(struct verbs *v, enum verbs_request_kind kind, struct guest_object *object);
 
+/* A request under way is over: tells the kernel of the guest, which may want to send one. */
+static inline void request_is_over(const struct verbs *v)
+{
+    if (v->config.answered)
+        v->config.answered(v->config.ctx);
+}
+
 /* Records @st, the driver's result of sending the request.  On failure the request is no longer
  * under way.  Returns @st.
  */

@@ -415,6 +415,7 @@ void verbs_function(struct verbs *v, bool there)
     r->no_function = true;
     object_use_parts(r->object, false);
     object_drop(r->object);
+    request_is_over(v);
 }
 
 enum rdl_status object_destroy(struct guest_object *o)

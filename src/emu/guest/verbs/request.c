@@ -92,6 +92,7 @@ static void answered(struct verbs *v, enum verbs_request_kind kind)
     r->n--;
     if (r->n_answered++ == 0)
         r->refused = false;
+    request_is_over(v);
     if (kind != VERBS_BOOT)
         async_listen(v); /* only now: a request that is not sent must change nothing */
 }

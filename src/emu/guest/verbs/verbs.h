@@ -121,6 +121,7 @@ struct guest_cq {
     uint64_t events;            /* number of completion events */
     uint32_t n_unacked_events;  /* number of completion events taken and not acknowledged */
     bool of_kernel;             /* its events are for config.kernel_event() */
+    void *kernel;               /* of_kernel: of the part of the kernel that has it */
 };
 
 struct guest_wq {
@@ -190,6 +191,7 @@ struct guest_cm_object {
     void *part;                      /* struct cma_channel or struct cma_id */
     struct guest_cm_object *channel; /* an ID: where its events come */
     uint64_t qp;            /* an ID: the handle of its queue pair, which may have gone; 0: none */
+    void *kernel;           /* an ID: of the part of the kernel that has it; NULL: of a program */
     struct cm_moment moved; /* an ID: when librdmacm began to move its queue pair */
     struct cm_moment began; /* an ID: when the call began that will be remembered next */
     struct cma_event *taken, *last_taken; /* a channel: events to be acknowledged, the oldest first
@@ -329,6 +331,8 @@ struct verbs_config {
      * verbs_rearm_cq().  !@armed: the device has refused to arm it.  NULL if no CQ is of_kernel.
      */
     void (*kernel_event)(void *ctx, struct guest_cq *cq, bool armed);
+    /* A request has been answered.  May be NULL.  No request must be sent before the tick is over. */
+    void (*answered)(void *ctx);
     void *ctx;                       /* first argument of the callbacks */
     const struct verbs_layer *layer; /* NULL: there is none */
     void *layer_ctx;                 /* first argument of its functions */

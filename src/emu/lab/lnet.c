@@ -1,0 +1,413 @@
+/* SPDX-License-Identifier: MIT */
+/* Nodes of LNet: the public functions, events, and what becomes of a node that stops. */
+#include "emu/lab/lnet.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "emu/facts/enum/lnet_msg.h"
+#include "emu/facts/enum/object.h"
+#include "emu/trace/emit.h"
+#include "emu/trace/events/lnet.h"
+
+static struct ev_addr nid_text(uint64_t nid)
+{
+    char buf[LNET_NID_TEXT_MAX];
+
+    return ev_addr(lnet_nid_text(nid, buf));
+}
+
+static uint32_t qpn_of(const struct lab_lnet *l, const struct lnd_link *link)
+{
+    const struct guest_qp *qp =
+        link ? (const struct guest_qp *)verbs_get(&l->host->guest.verbs, OBJ_QP, link->qp) : NULL;
+
+    return qp ? qp->qpn : 0;
+}
+
+/* Returns the cookie that @m names for its receiver; 0: none. */
+static uint64_t cookie_in(const struct lnet_msg *m)
+{
+    switch (m->type) {
+    case LNET_MSG_PUT_REQ:
+        return m->u.put_req.cookie;
+    case LNET_MSG_GET_REQ:
+        return m->u.get_req.cookie;
+    case LNET_MSG_PUT_ACK:
+        return m->u.put_ack.src_cookie;
+    case LNET_MSG_PUT_NAK:
+    case LNET_MSG_PUT_DONE:
+    case LNET_MSG_GET_DONE:
+        return m->u.done.cookie;
+    default:
+        return 0;
+    }
+}
+
+/* The errno in a message that ends a transfer; 0: none. */
+static uint32_t errno_in(const struct lnet_msg *m)
+{
+    const bool ends =
+        m->type == LNET_MSG_PUT_NAK || m->type == LNET_MSG_PUT_DONE || m->type == LNET_MSG_GET_DONE;
+
+    return ends && m->u.done.status < 0 ? (uint32_t)-m->u.done.status : 0;
+}
+
+static uint32_t positive(int error)
+{
+    return error < 0 ? (uint32_t)-error : (uint32_t)error;
+}
+
+static ev_id note_region(const struct lab_lnet *l, const struct lnd_note *n)
+{
+    TRACE(&l->world->trace, lnet_region, .host = l->host->index, .key = n->key, .addr = n->addr,
+          .bytes = n->bytes, .freed = n->n == 0);
+    return 0;
+}
+
+/* An observation of the driver.  Returns the event that is the cause of what follows; 0: none. */
+static ev_id note(void *ctx, const struct lnd_note *n)
+{
+    struct lab_lnet *l = ctx;
+    struct trace *t = &l->world->trace;
+    const uint32_t host = l->host->index;
+    ev_id id = 0;
+
+    switch (n->kind) {
+    case LND_NOTE_SENT:
+        TRACE_ID(t, id, lnet_sent, .host = host, .message = n->msg->type, .nid = nid_text(n->peer),
+                 .qpn = qpn_of(l, n->link), .credits = n->msg->credits, .cookie = n->cookie,
+                 .writes = n->n, .bytes = (uint32_t)n->bytes, .status = positive(n->error));
+        break;
+    case LND_NOTE_RECEIVED:
+        TRACE_ID(t, id, lnet_received, .host = host, .message = n->msg->type,
+                 .nid = nid_text(n->peer), .qpn = qpn_of(l, n->link), .credits = n->msg->credits,
+                 .cookie = cookie_in(n->msg), .status = errno_in(n->msg));
+        break;
+    case LND_NOTE_STATE:
+        TRACE(t, lnet_state, .host = host, .nid = nid_text(n->peer), .qpn = qpn_of(l, n->link),
+              .state = n->state, .error = positive(n->error));
+        break;
+    case LND_NOTE_REJECTED:
+        TRACE(t, lnet_reject, .host = host, .nid = nid_text(n->peer), .why = n->why,
+              .got = !n->is_mine, .error = positive(n->error));
+        break;
+    case LND_NOTE_REGION:
+        return note_region(l, n);
+    case LND_NOTE_STALL:
+        TRACE(t, lnet_stall, .host = host, .nid = nid_text(n->peer), .qpn = qpn_of(l, n->link),
+              .stall = n->state, .credits = n->credits, .reserved = n->reserved);
+        break;
+    }
+    return id;
+}
+
+static void listen(void *ctx, const struct lnet_event *e)
+{
+    struct lab_lnet *l = ctx;
+
+    TRACE(&l->world->trace, lnet_event, .host = l->host->index, .event = e->kind,
+          .nid = nid_text(e->initiator), .portal = e->portal, .bits = e->match_bits,
+          .mlength = e->mlength, .status = positive(e->status));
+    l->events[l->n_events++ % RDL_LNET_EVENTS_MAX] = (struct rdl_lnet_event){
+        .at_ns = l->world->trace.now_ns,
+        .kind = e->kind,
+        .md = e->md,
+        .user = e->user,
+        .initiator = e->initiator,
+        .bits = e->match_bits,
+        .hdr_data = e->hdr_data,
+        .portal = e->portal,
+        .offset = e->offset,
+        .mlength = e->mlength,
+        .rlength = e->rlength,
+        .status = e->status,
+        .unlinked = e->unlinked,
+    };
+}
+
+/* Tells that the node has come up, or is down; a node that is ending is freed then. */
+static void look(struct lab_lnet *l)
+{
+    const struct lnd *lnd = lnet_lnd(l->guest.node);
+    const bool is_up = lnd_is_up(lnd);
+    const bool is_over = l->is_ending && lnd_is_down(lnd);
+
+    if (is_up != l->told_up || is_over)
+        TRACE(&l->world->trace, lnet_up, .host = l->host->index,
+              .nid = nid_text(lnd_config(lnd)->nid), .stopped = !is_up);
+    l->told_up = is_up;
+    if (is_over)
+        guest_lnet_free(&l->guest);
+}
+
+void lab_lnet_tick(struct host *h, uint64_t arg)
+{
+    if (!lab_lnet_node(h))
+        return;
+    guest_lnet_tick(&h->lnet->guest, arg);
+    look(h->lnet);
+}
+
+struct rdl_lnet_config rdl_lnet_defaults(bool of_2007)
+{
+    const struct lnd_config c = lnd_defaults(0, of_2007);
+
+    return (struct rdl_lnet_config){
+        .service = c.service,
+        .version = c.version,
+        .rules_2007 = c.rules_2007,
+        .max_frags = c.max_frags,
+        .peer_credits = c.peer_credits,
+        .peer_credits_hiw = c.peer_credits_hiw,
+        .credits = c.credits,
+        .ntx = c.ntx,
+        .timeout_ns = c.timeout_ns,
+        .reconnect_min_ns = c.reconnect_min_ns,
+        .reconnect_max_ns = c.reconnect_max_ns,
+    };
+}
+
+static uint64_t nid_of(const struct host *h, uint32_t net)
+{
+    return lnet_nid(net, ld_be32(h->guest.config.gid[0] + 12));
+}
+
+static struct lnd_config config_of(const struct lab_lnet *l, const struct rdl_lnet_config *c)
+{
+    return (struct lnd_config){
+        .nid = nid_of(l->host, c->net),
+        .stamp = c->stamp ? c->stamp : l->n_starts,
+        .service = c->service,
+        .version = c->version,
+        .rules_2007 = c->rules_2007,
+        .race_by_hash = c->race_by_hash,
+        .big_endian = c->big_endian,
+        .cksum = c->cksum,
+        .map = (enum lnet_map)c->map,
+        .frag_bytes = c->frag_bytes,
+        .max_frags = c->max_frags,
+        .peer_credits = c->peer_credits,
+        .peer_credits_hiw = c->peer_credits_hiw,
+        .credits = c->credits,
+        .ntx = c->ntx,
+        .concurrent_sends = c->concurrent_sends,
+        .timeout_ns = c->timeout_ns,
+        .keepalive_ns = c->keepalive_ns,
+        .reconnect_min_ns = c->reconnect_min_ns,
+        .reconnect_max_ns = c->reconnect_max_ns,
+    };
+}
+
+static enum rdl_status start(struct lab_state *w, struct host *h, const struct rdl_lnet_config *c)
+{
+    const struct guest_lnet_config guest = {.guest = &h->guest,
+                                            .arena = w->arena,
+                                            .sim = &w->sim,
+                                            .trace = &w->trace,
+                                            .host = h->index,
+                                            .note = note,
+                                            .listener = listen};
+    struct guest_lnet_config config = guest;
+    struct lnd_config lnd;
+    enum rdl_status st = lab_cm_usable(w, h);
+
+    if (st != RDL_OK)
+        return st;
+    if (c->map > LNET_MAP_dma)
+        return RDL_ERR_INVAL;
+    if (!h->lnet)
+        h->lnet = arena_alloc(w->arena, sizeof(*h->lnet));
+    if (!h->lnet)
+        return RDL_ERR_NOMEM;
+    if (h->lnet->guest.node)
+        return RDL_ERR_EXISTS;
+    h->lnet->world = w;
+    h->lnet->host = h;
+    h->lnet->is_ending = h->lnet->told_up = false;
+    h->lnet->n_starts++;
+    h->lnet->n_events = 0;
+    config.ctx = h->lnet;
+    lnd = config_of(h->lnet, c);
+    st = guest_lnet_start(&h->lnet->guest, &config, &lnd);
+    return st;
+}
+
+enum rdl_status rdl_lnet_start(struct rdl_lab *lab, rdl_host host,
+                               const struct rdl_lnet_config *config)
+{
+    ACT_AT(lab, host, h, start(lab->state, h, config));
+}
+
+static enum rdl_status stop(const struct host *h)
+{
+    if (!lab_lnet_node(h))
+        return RDL_ERR_NOT_FOUND;
+    h->lnet->is_ending = true;
+    guest_lnet_stop(&h->lnet->guest);
+    look(h->lnet);
+    return RDL_OK;
+}
+
+enum rdl_status rdl_lnet_stop(struct rdl_lab *lab, rdl_host host)
+{
+    ACT_AT(lab, host, h, stop(h));
+}
+
+/* Keeps the result of a call of LNet, a negative errno or 0. */
+static enum rdl_status told(int st, int *reterr)
+{
+    *reterr = -st;
+    return st ? RDL_ERR_ERRNO : RDL_OK;
+}
+
+static int take_md(const struct rdl_lnet_md *md, struct lnet_md *ret)
+{
+    if (md->n > RDL_LNET_PIECES_MAX)
+        return -EINVAL;
+    *ret = (struct lnet_md){
+        .n = (uint32_t)md->n, .options = md->options, .threshold = md->threshold, .user = md->user};
+    for (size_t i = 0; i < md->n; i++) {
+        if (md->pieces[i].bytes > UINT32_MAX)
+            return -EINVAL;
+        ret->frags[i] = (struct lnet_frag){(uint32_t)md->pieces[i].bytes, md->pieces[i].addr};
+    }
+    return 0;
+}
+
+/* The options of both are the same bits. */
+_Static_assert((int)RDL_LNET_PUT == LNET_MD_PUT && (int)RDL_LNET_GET == LNET_MD_GET &&
+                   (int)RDL_LNET_TRUNCATE == LNET_MD_TRUNCATE &&
+                   (int)RDL_LNET_MANAGE_REMOTE == LNET_MD_MANAGE_REMOTE &&
+                   (int)RDL_LNET_NO_ACK == LNET_MD_NO_ACK,
+               "options of memory");
+
+/* The NID of the host with handle @raw in the network of the node @n; 0: there is no such host. */
+static uint64_t peer_nid(const struct lab_state *w, const struct lnet_node *n, uint32_t raw)
+{
+    const struct host *h = lab_host(w, raw);
+
+    return h ? nid_of(h, (uint32_t)(lnd_config(lnet_lnd(n))->nid >> 32) & 0xffff) : 0;
+}
+
+static enum rdl_status attach(const struct lab_state *w, const struct host *h,
+                              const struct rdl_lnet_match *match, const struct rdl_lnet_md *md,
+                              uint64_t *ret, int *reterr)
+{
+    struct lnet_node *n = lab_lnet_node(h);
+    struct lnet_match m = {match->portal, LNET_NID_ANY, match->bits, match->ignore};
+    struct lnet_md to;
+    int st;
+
+    if (!n)
+        return RDL_ERR_NOT_FOUND;
+    if (match->from.raw) {
+        m.nid = peer_nid(w, n, match->from.raw);
+        if (m.nid == 0)
+            return RDL_ERR_STALE;
+    }
+    st = take_md(md, &to);
+    return told(st ? st : lnet_attach(n, &m, &to, ret), reterr);
+}
+
+enum rdl_status rdl_lnet_attach(struct rdl_lab *lab, rdl_host host,
+                                const struct rdl_lnet_match *match, const struct rdl_lnet_md *md,
+                                uint64_t *ret, int *reterr)
+{
+    ACT_AT(lab, host, h, attach(lab->state, h, match, md, ret, reterr));
+}
+
+static enum rdl_status bind_md(const struct host *h, const struct rdl_lnet_md *md, uint64_t *ret,
+                               int *reterr)
+{
+    struct lnet_node *n = lab_lnet_node(h);
+    struct lnet_md to;
+    int st;
+
+    if (!n)
+        return RDL_ERR_NOT_FOUND;
+    st = take_md(md, &to);
+    return told(st ? st : lnet_bind(n, &to, ret), reterr);
+}
+
+enum rdl_status rdl_lnet_bind(struct rdl_lab *lab, rdl_host host, const struct rdl_lnet_md *md,
+                              uint64_t *ret, int *reterr)
+{
+    ACT_AT(lab, host, h, bind_md(h, md, ret, reterr));
+}
+
+static enum rdl_status unlink_md(const struct host *h, uint64_t md, int *reterr)
+{
+    struct lnet_node *n = lab_lnet_node(h);
+
+    return n ? told(lnet_unlink(n, md), reterr) : RDL_ERR_NOT_FOUND;
+}
+
+enum rdl_status rdl_lnet_unlink(struct rdl_lab *lab, rdl_host host, uint64_t md, int *reterr)
+{
+    ACT_AT(lab, host, h, unlink_md(h, md, reterr));
+}
+
+static enum rdl_status call(const struct lab_state *w, const struct host *h, bool is_get,
+                            const struct rdl_lnet_call *c, int *reterr)
+{
+    struct lnet_node *n = lab_lnet_node(h);
+    struct lnet_call to = {.md = c->md,
+                           .portal = c->portal,
+                           .bits = c->bits,
+                           .hdr_data = c->hdr_data,
+                           .offset = c->offset,
+                           .wants_ack = c->wants_ack};
+    struct guest_program *caller;
+    enum rdl_status st;
+
+    if (!n)
+        return RDL_ERR_NOT_FOUND;
+    to.nid = peer_nid(w, n, c->peer.raw);
+    if (to.nid == 0)
+        return RDL_ERR_STALE;
+    caller = guest_lnet_begin(&h->lnet->guest);
+    st = told(is_get ? lnet_get(n, &to) : lnet_put(n, &to), reterr);
+    guest_lnet_end(&h->lnet->guest, caller);
+    return st;
+}
+
+enum rdl_status rdl_lnet_put(struct rdl_lab *lab, rdl_host host, const struct rdl_lnet_call *c,
+                             int *reterr)
+{
+    ACT_AT(lab, host, h, call(lab->state, h, false, c, reterr));
+}
+
+enum rdl_status rdl_lnet_get(struct rdl_lab *lab, rdl_host host, const struct rdl_lnet_call *c,
+                             int *reterr)
+{
+    ACT_AT(lab, host, h, call(lab->state, h, true, c, reterr));
+}
+
+uint64_t rdl_lnet_event_count(const struct rdl_lab *lab, rdl_host host)
+{
+    const struct host *h = lab_host(lab->state, host.raw);
+
+    return h && h->lnet ? h->lnet->n_events : 0;
+}
+
+bool rdl_lnet_event_at(const struct rdl_lab *lab, rdl_host host, uint64_t i,
+                       struct rdl_lnet_event *ret)
+{
+    const struct host *h = lab_host(lab->state, host.raw);
+    const struct lab_lnet *l = h ? h->lnet : NULL;
+
+    if (!l || i >= l->n_events || i + RDL_LNET_EVENTS_MAX < l->n_events)
+        return false;
+    *ret = l->events[i % RDL_LNET_EVENTS_MAX];
+    return true;
+}
+
+bool rdl_lnet_is_up(const struct rdl_lab *lab, rdl_host host, int *reterr)
+{
+    const struct host *h = lab_host(lab->state, host.raw);
+    const struct lnet_node *n = h ? lab_lnet_node(h) : NULL;
+
+    *reterr = n ? lnd_error(lnet_lnd(n)) : 0;
+    return n && lnd_is_up(lnet_lnd(n));
+}

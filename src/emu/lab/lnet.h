@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* The node of LNet of a host, as the lab sees it. */
+#ifndef EMU_LAB_LNET_H
+#define EMU_LAB_LNET_H
+
+#include "emu/guest/lnet/guest_lnet.h"
+#include "emu/lab/lab_state.h"
+#include "rdmalab/lnet.h"
+
+struct lab_lnet {
+    struct lab_state *world;
+    struct host *host;
+    struct guest_lnet guest;
+    bool is_ending; /* it is freed when it is down */
+    bool told_up;   /* that it is up */
+    uint32_t n_starts;
+    uint64_t n_events;
+    struct rdl_lnet_event events[RDL_LNET_EVENTS_MAX]; /* event i is at i % RDL_LNET_EVENTS_MAX */
+};
+
+/* Returns the node of @h, or NULL. */
+static inline struct lnet_node *lab_lnet_node(const struct host *h)
+{
+    return h->lnet ? h->lnet->guest.node : NULL;
+}
+
+/* Handler of SIM_LNET. */
+void lab_lnet_tick(struct host *h, uint64_t arg);
+
+#endif
