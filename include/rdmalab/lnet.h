@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* LNet on a host: a node of Lustre's network, whose messages travel by RDMA as those of o2iblnd.
  *
- * A node is software in the kernel of the guest.  It uses the verbs and the connection manager of
+ * A node is software in the guest's kernel.  It uses the verbs and the connection manager of
  * its host in virtual time.  Its objects have names that begin with "lnet_".  Its NID is the IPv4
  * address of the host in the network o2ib: 10.0.0.1@o2ib.
  *

@@ -58,7 +58,7 @@ size_t lnd_conn_message(const struct lnd_conn *c, enum lnet_msg_type type,
     memcpy(ret, lnd->bytes, LNET_CONN_BYTES);
     lnd_tell(lnd, &(struct lnd_note){
                       .kind = LND_NOTE_SENT, .peer = c->peer->nid, .link = &c->link, .msg = m});
-    lnd->counts.sent[8 + (type == LNET_MSG_CONNACK)]++;
+    lnd->counts.sent[lnd_count_index(type)]++;
     return LNET_CONN_BYTES;
 }
 
@@ -204,7 +204,7 @@ static int check_ack(struct lnd_conn *c, const uint8_t *data, size_t bytes)
     if (m->src_nid != c->peer->nid || m->dst_nid != lnd->config.nid ||
         m->dst_stamp != lnd->config.stamp)
         return -ESTALE;
-    lnd->counts.received[9]++;
+    lnd->counts.received[lnd_count_index(LNET_MSG_CONNACK)]++;
     c->stamp = m->src_stamp;
     c->queue_depth = m->u.conn.queue_depth;
     c->max_frags = m->u.conn.max_frags;

@@ -10,7 +10,7 @@
  * GET_REQ with a descriptor, WRITEs, GET_DONE.  RDMA READ is never used.
  *
  * Credits bound the messages of each direction.  For each connection, and each direction, this
- *holds between any two steps:
+ * holds between any two steps:
  *
  *	credits of the sender + credits in messages on their way to it + credits that the receiver
  *	has not returned + messages that cost one, on their way or not yet handled = queue depth
@@ -140,13 +140,18 @@ void lnd_reply(struct lnd *lnd, struct lnd_rx *rx, const struct lnd_memory *m, i
 /* ---- to look at ---- */
 
 struct lnd_counts {
-    uint64_t sent[16], received[16]; /* messages, by the low 4 bits of their type; CONN* are 8, 9 */
+    uint64_t sent[16], received[16]; /* messages, at lnd_count_index() of their type */
     uint64_t writes, write_bytes;
     uint64_t regions, dereged, regions_now, pinned_bytes, pinned_max;
     uint64_t connects, accepts, rejects_sent, rejects_got, races, closes, timeouts, stalls;
     uint64_t bad_messages;
-    uint64_t control; /* control operations */
 };
+
+/* Returns the place of messages of @type (enum lnet_msg_type) in the counts. */
+static inline uint32_t lnd_count_index(uint32_t type)
+{
+    return type < LNET_MSG_NOOP ? 8 + (type & 1) : type & 7;
+}
 const struct lnd_counts *lnd_counts(const struct lnd *lnd);
 const struct lnd_config *lnd_config(const struct lnd *lnd);
 

@@ -12,9 +12,10 @@
 #define PEER_LISTS 64u
 
 /* A memory descriptor, and its match entry if it is attached. */
-struct memory {
-    struct memory *next_of_list;  /* of the same hash of @handle */
-    struct memory *next, *before; /* of the same portal */
+struct lnet_memory {
+    struct lnet_memory *next_of_list; /* of the same hash of @handle */
+    struct lnet_memory *younger, *older;
+    struct lnet_memory *next, *before; /* of the same portal */
     uint64_t handle;
     struct lnet_md md;
     struct lnet_match match;
@@ -29,8 +30,8 @@ struct memory {
 /* A message under way, which the driver has or which waits for credits of LNet. */
 struct lnet_transfer {
     struct lnet_transfer *next; /* in the queue of its peer, or in node.waiting */
-    struct memory *memory;      /* NULL: none */
-    struct peer *peer;          /* its credits; NULL: it has none */
+    struct lnet_memory *memory; /* NULL: none */
+    struct lnet_peer *peer;     /* its credits; NULL: it has none */
     struct lnet_hdr hdr;
     struct lnd_memory part;
     struct lnet_event event; /* when it is over; kind as below */
@@ -40,8 +41,8 @@ struct lnet_transfer {
     bool wants_ack;          /* a PUT that has come */
 };
 
-struct peer {
-    struct peer *next_of_list, *next;
+struct lnet_peer {
+    struct lnet_peer *next_of_list, *next;
     uint64_t nid;
     int32_t credits, min_credits;
     struct lnet_transfer *first, *last;
@@ -49,7 +50,7 @@ struct peer {
 };
 
 struct portal {
-    struct memory *first, *last;
+    struct lnet_memory *first, *last;
 };
 
 struct lnet_node {
@@ -59,8 +60,8 @@ struct lnet_node {
     lnet_listener *listener;
     void *listener_ctx;
     struct portal portals[LNET_PORTALS];
-    struct memory *memories[MD_LISTS];
-    struct peer *peers[PEER_LISTS], *first_peer, *last_peer;
+    struct lnet_memory *memories[MD_LISTS], *oldest, *youngest;
+    struct lnet_peer *peers[PEER_LISTS], *first_peer, *last_peer;
     uint64_t next_handle;
     int32_t credits;                                    /* of the interface */
     struct lnet_transfer *first_waiting, *last_waiting; /* for one of these */
@@ -87,16 +88,16 @@ struct lnet_node *lnet_new(const struct lnd_ops *ops, void *ctx, const struct ln
     return n;
 }
 
-static struct memory *memory_of(const struct lnet_node *n, uint64_t handle)
+static struct lnet_memory *memory_of(const struct lnet_node *n, uint64_t handle)
 {
-    struct memory *m = n->memories[handle % MD_LISTS];
+    struct lnet_memory *m = n->memories[handle % MD_LISTS];
 
     while (m && m->handle != handle)
         m = m->next_of_list;
     return m;
 }
 
-static void detach(struct lnet_node *n, struct memory *m)
+static void detach(struct lnet_node *n, struct lnet_memory *m)
 {
     struct portal *p = &n->portals[m->match.portal];
 
@@ -113,14 +114,22 @@ static void detach(struct lnet_node *n, struct memory *m)
         p->last = m->before;
 }
 
-static void memory_free(struct lnet_node *n, struct memory *m)
+static void memory_free(struct lnet_node *n, struct lnet_memory *m)
 {
-    struct memory **at = &n->memories[m->handle % MD_LISTS];
+    struct lnet_memory **at = &n->memories[m->handle % MD_LISTS];
 
     detach(n, m);
     while (*at != m)
         at = &(*at)->next_of_list;
     *at = m->next_of_list;
+    if (m->older)
+        m->older->younger = m->younger;
+    else
+        n->oldest = m->younger;
+    if (m->younger)
+        m->younger->older = m->older;
+    else
+        n->youngest = m->older;
     n->ops->free(n->ctx, m, sizeof(*m));
 }
 
@@ -133,7 +142,7 @@ void lnet_free(struct lnet_node *n)
             memory_free(n, n->memories[i]);
     }
     while (n->first_peer) {
-        struct peer *p = n->first_peer;
+        struct lnet_peer *p = n->first_peer;
 
         n->first_peer = p->next;
         n->ops->free(n->ctx, p, sizeof(*p));
@@ -152,11 +161,11 @@ const struct lnet_counts *lnet_counts(const struct lnet_node *n)
     return &n->counts;
 }
 
-static int memory_new(struct lnet_node *n, const struct lnet_md *md, struct memory **ret)
+static int memory_new(struct lnet_node *n, const struct lnet_md *md, struct lnet_memory **ret)
 {
     const struct frag_list all = {md->frags, md->n};
     const uint64_t bytes = md->n <= LNET_IOV_MAX ? frags_sum(&all) : 0;
-    struct memory *m;
+    struct lnet_memory *m;
 
     if (md->n > LNET_IOV_MAX || bytes > UINT32_MAX)
         return -EINVAL;
@@ -169,13 +178,19 @@ static int memory_new(struct lnet_node *n, const struct lnet_md *md, struct memo
     m->bytes = bytes;
     m->next_of_list = n->memories[m->handle % MD_LISTS];
     n->memories[m->handle % MD_LISTS] = m;
+    m->older = n->youngest;
+    if (n->youngest)
+        n->youngest->younger = m;
+    else
+        n->oldest = m;
+    n->youngest = m;
     *ret = m;
     return 0;
 }
 
 int lnet_bind(struct lnet_node *n, const struct lnet_md *md, uint64_t *ret)
 {
-    struct memory *m;
+    struct lnet_memory *m;
     const int st = memory_new(n, md, &m);
 
     if (st == 0)
@@ -187,7 +202,7 @@ int lnet_attach(struct lnet_node *n, const struct lnet_match *match, const struc
                 uint64_t *ret)
 {
     struct portal *p = &n->portals[match->portal % LNET_PORTALS];
-    struct memory *m;
+    struct lnet_memory *m;
     int st;
 
     if (match->portal >= LNET_PORTALS || !(md->options & (LNET_MD_PUT | LNET_MD_GET)))
@@ -209,7 +224,7 @@ int lnet_attach(struct lnet_node *n, const struct lnet_match *match, const struc
 
 int lnet_unlink(struct lnet_node *n, uint64_t md)
 {
-    struct memory *m = memory_of(n, md);
+    struct lnet_memory *m = memory_of(n, md);
 
     if (!m)
         return -ENOENT;
@@ -222,6 +237,19 @@ int lnet_unlink(struct lnet_node *n, uint64_t md)
     return 0;
 }
 
+bool lnet_memory_at(const struct lnet_node *n, uint32_t i, struct lnet_memory_info *ret)
+{
+    const struct lnet_memory *m = n->oldest;
+
+    for (; m && i > 0; i--)
+        m = m->younger;
+    if (!m)
+        return false;
+    *ret = (struct lnet_memory_info){m->handle, m->bytes, m->match,  m->is_attached,
+                                     m->md.n,   m->at,    m->n_users};
+    return true;
+}
+
 static void tell(struct lnet_node *n, const struct lnet_event *e)
 {
     if (n->listener)
@@ -229,7 +257,7 @@ static void tell(struct lnet_node *n, const struct lnet_event *e)
 }
 
 /* An operation on @m begins. */
-static void use(struct lnet_node *n, struct memory *m)
+static void use(struct lnet_node *n, struct lnet_memory *m)
 {
     m->n_users++;
     if (m->md.threshold > 0 && --m->n_left == 0) {
@@ -239,7 +267,7 @@ static void use(struct lnet_node *n, struct memory *m)
 }
 
 /* ... and is over, as @e says.  Tells the program. */
-static void end_use(struct lnet_node *n, struct memory *m, struct lnet_event *e)
+static void end_use(struct lnet_node *n, struct lnet_memory *m, struct lnet_event *e)
 {
     m->n_users--;
     e->md = m->handle;
@@ -252,9 +280,9 @@ static void end_use(struct lnet_node *n, struct memory *m, struct lnet_event *e)
 
 /* ---- credits of LNet ---- */
 
-static struct peer *peer_of(struct lnet_node *n, uint64_t nid)
+static struct lnet_peer *peer_of(struct lnet_node *n, uint64_t nid)
 {
-    struct peer **list = &n->peers[nid % PEER_LISTS], *p = *list;
+    struct lnet_peer **list = &n->peers[nid % PEER_LISTS], *p = *list;
 
     while (p && p->nid != nid)
         p = p->next_of_list;
@@ -284,7 +312,7 @@ static void hand_over(struct lnet_node *n, struct lnet_transfer *t)
 /* Sends @t, once the peer has a credit for it, and then the interface. */
 static void submit(struct lnet_node *n, struct lnet_transfer *t)
 {
-    struct peer *p = t->peer;
+    struct lnet_peer *p = t->peer;
 
     if (--p->credits < p->min_credits)
         p->min_credits = p->credits;
@@ -310,7 +338,7 @@ static void submit(struct lnet_node *n, struct lnet_transfer *t)
 }
 
 /* The message to @p is over: its credits let others go. */
-static void return_credits(struct lnet_node *n, struct peer *p)
+static void return_credits(struct lnet_node *n, struct lnet_peer *p)
 {
     struct lnet_transfer *t = n->first_waiting;
 
@@ -339,7 +367,7 @@ static void return_credits(struct lnet_node *n, struct peer *p)
 
 bool lnet_peer_at(const struct lnet_node *n, uint32_t i, struct lnet_peer_info *ret)
 {
-    const struct peer *p = n->first_peer;
+    const struct lnet_peer *p = n->first_peer;
 
     for (; p && i > 0; i--)
         p = p->next;
@@ -377,7 +405,7 @@ static struct lnet_transfer *transfer_new(struct lnet_node *n, uint64_t nid, uin
 static int begin_call(struct lnet_node *n, const struct lnet_call *c, uint32_t op,
                       struct lnet_transfer **ret)
 {
-    struct memory *m = memory_of(n, c->md);
+    struct lnet_memory *m = memory_of(n, c->md);
     struct lnet_transfer *t;
 
     if (!m || m->is_ending)
@@ -487,7 +515,7 @@ static void end_mine(struct lnet_node *n, struct lnet_transfer *t)
 
 void lnet_finalize(struct lnet_node *n, struct lnet_transfer *t, int status, uint32_t bytes)
 {
-    struct peer *p = t->peer;
+    struct lnet_peer *p = t->peer;
 
     t->event.status = status;
     if (status) {
@@ -512,12 +540,12 @@ void lnet_finalize(struct lnet_node *n, struct lnet_transfer *t, int status, uin
 /* ---- messages of peers ---- */
 
 /* A match of a message: the memory, and the place in it. */
-struct found {
-    struct memory *memory;
+struct lnet_found {
+    struct lnet_memory *memory;
     uint32_t offset, mlength;
 };
 
-static bool matches(const struct memory *m, uint64_t nid, uint64_t bits, uint32_t option)
+static bool matches(const struct lnet_memory *m, uint64_t nid, uint64_t bits, uint32_t option)
 {
     return (m->md.options & option) && (m->match.nid == LNET_NID_ANY || m->match.nid == nid) &&
            ((m->match.bits ^ bits) & ~m->match.ignore) == 0;
@@ -525,7 +553,7 @@ static bool matches(const struct memory *m, uint64_t nid, uint64_t bits, uint32_
 
 /* Finds the first memory of the portal that takes the message.  [lnet_try_match_md] */
 static bool find(struct lnet_node *n, const struct lnet_hdr *hdr, uint32_t option,
-                 struct found *ret)
+                 struct lnet_found *ret)
 {
     const bool is_put = option == LNET_MD_PUT;
     const uint32_t portal = is_put ? hdr->u.put.portal : hdr->u.get.portal;
@@ -535,7 +563,7 @@ static bool find(struct lnet_node *n, const struct lnet_hdr *hdr, uint32_t optio
 
     if (portal >= LNET_PORTALS)
         return false;
-    for (struct memory *m = n->portals[portal].first; m; m = m->next) {
+    for (struct lnet_memory *m = n->portals[portal].first; m; m = m->next) {
         const uint32_t offset = m->md.options & LNET_MD_MANAGE_REMOTE ? asked : m->at;
         uint64_t room;
 
@@ -544,7 +572,7 @@ static bool find(struct lnet_node *n, const struct lnet_hdr *hdr, uint32_t optio
         room = offset < m->bytes ? m->bytes - offset : 0;
         if (wanted > room && !(m->md.options & LNET_MD_TRUNCATE))
             continue;
-        *ret = (struct found){m, offset, wanted < room ? wanted : (uint32_t)room};
+        *ret = (struct lnet_found){m, offset, wanted < room ? wanted : (uint32_t)room};
         return true;
     }
     return false;
@@ -552,7 +580,7 @@ static bool find(struct lnet_node *n, const struct lnet_hdr *hdr, uint32_t optio
 
 /* The transfer of a message that has come, for @f. */
 static struct lnet_transfer *arrival(struct lnet_node *n, const struct lnet_hdr *hdr,
-                                     const struct found *f, uint32_t kind)
+                                     const struct lnet_found *f, uint32_t kind)
 {
     struct lnet_transfer *t = n->ops->alloc(n->ctx, sizeof(*t));
 
@@ -580,7 +608,7 @@ static void drop(struct lnet_node *n, const struct lnet_hdr *hdr, struct lnd_rx 
 
 static void put_came(struct lnet_node *n, const struct lnet_hdr *hdr, struct lnd_rx *rx)
 {
-    struct found f;
+    struct lnet_found f;
     struct lnet_transfer *t =
         find(n, hdr, LNET_MD_PUT, &f) ? arrival(n, hdr, &f, LNET_EVENT_PUT) : NULL;
 
@@ -599,7 +627,7 @@ static void put_came(struct lnet_node *n, const struct lnet_hdr *hdr, struct lnd
 
 static void get_came(struct lnet_node *n, const struct lnet_hdr *hdr, struct lnd_rx *rx)
 {
-    struct found f;
+    struct lnet_found f;
     struct lnet_transfer *t =
         find(n, hdr, LNET_MD_GET, &f) ? arrival(n, hdr, &f, LNET_EVENT_GET) : NULL;
 
@@ -632,7 +660,8 @@ static void get_came(struct lnet_node *n, const struct lnet_hdr *hdr, struct lnd
 static void reply_came(struct lnet_node *n, const struct lnet_hdr *hdr, struct lnd_rx *rx)
 {
     const struct lnet_handle *h = &hdr->u.reply.dst;
-    struct memory *m = h->interface == lnd_config(n->lnd)->stamp ? memory_of(n, h->object) : NULL;
+    struct lnet_memory *m =
+        h->interface == lnd_config(n->lnd)->stamp ? memory_of(n, h->object) : NULL;
     struct lnet_transfer *t;
 
     if (!m || m->n_users == 0) {
@@ -659,7 +688,8 @@ static void reply_came(struct lnet_node *n, const struct lnet_hdr *hdr, struct l
 static void ack_came(struct lnet_node *n, const struct lnet_hdr *hdr, struct lnd_rx *rx)
 {
     const struct lnet_handle *h = &hdr->u.ack.dst;
-    struct memory *m = h->interface == lnd_config(n->lnd)->stamp ? memory_of(n, h->object) : NULL;
+    struct lnet_memory *m =
+        h->interface == lnd_config(n->lnd)->stamp ? memory_of(n, h->object) : NULL;
     struct lnet_event e = {.kind = LNET_EVENT_ACK,
                            .initiator = hdr->src_nid,
                            .match_bits = hdr->u.ack.match_bits,

@@ -93,13 +93,22 @@ struct lnet_counts {
 };
 const struct lnet_counts *lnet_counts(const struct lnet_node *n);
 
-/* What a peer's queue of LNet looks like: `lnetctl peer show -v`. */
+/* The queue of LNet for a peer: `lnetctl peer show -v`. */
 struct lnet_peer_info {
     uint64_t nid;
     int32_t max_tx_credits, tx_credits, min_tx_credits; /* negative: so many messages wait */
     uint32_t tx_queued;
 };
 bool lnet_peer_at(const struct lnet_node *n, uint32_t i, struct lnet_peer_info *ret);
+
+/* Memory @i of those that are known, the oldest first. */
+struct lnet_memory_info {
+    uint64_t handle, bytes;
+    struct lnet_match match;
+    bool is_attached;
+    uint32_t pieces, offset, users;
+};
+bool lnet_memory_at(const struct lnet_node *n, uint32_t i, struct lnet_memory_info *ret);
 
 /* ---- from the driver ---- */
 

@@ -219,7 +219,7 @@ void lnd_rx_came(struct lnd_rx *rx)
         broken(rx, st);
         return;
     }
-    lnd->counts.received[lnd->in.type & 15]++;
+    lnd->counts.received[lnd_count_index(lnd->in.type)]++;
     if (!take_credits(c, &lnd->in)) {
         broken(rx, -EPROTO);
         return;

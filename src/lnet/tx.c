@@ -246,7 +246,7 @@ static int post(struct lnd_conn *c, struct lnd_tx *tx)
 
 static void count_sent(struct lnd *lnd, const struct lnd_tx *tx)
 {
-    lnd->counts.sent[tx->type & 15]++;
+    lnd->counts.sent[lnd_count_index(tx->type)]++;
     lnd->counts.writes += tx->n_writes;
     for (uint32_t i = 0; i < tx->n_writes; i++)
         lnd->counts.write_bytes += tx->writes[i].bytes;

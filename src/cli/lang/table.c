@@ -8,6 +8,7 @@
 #include "emu/facts/device.h"
 #include "emu/facts/enum/object.h"
 #include "emu/facts/pvrdma/regs.h"
+#include "emu/wire/lnet.h"
 #include "emu/wire/vlan.h"
 #include "rdmalab/layer.h"
 #include "rdmalab/limits.h"
@@ -47,6 +48,7 @@ const struct cmd_class_info cmd_classes[N_CLASSES] = {
     [CLASS_LAB] = {"lab", "hosts, switches and links"},
     [CLASS_VERBS] = {"verbs", "what a program asks of its RDMA device; names as in libibverbs"},
     [CLASS_CM] = {"cm", "connections; names as in librdmacm"},
+    [CLASS_LNET] = {"lnet", "a storage network on verbs: Lustre's LNet"},
     [CLASS_RUN] = {"run", "let simulated time pass"},
     [CLASS_FAULTS] = {"faults", "what links do to frames"},
     [CLASS_LOOK] = {"look", "look at the lab and at what happened"},
@@ -59,6 +61,7 @@ const struct cmd_class_info cmd_classes[N_CLASSES] = {
     HOSTS_LINES "on h1,h2 { alloc_pd as pd; reg_mr pd len=4k access=lw,rr,rw as mr; "              \
                 "create_cq cqe=16 as cq; create_qp pd type=rc send_cq=cq recv_cq=cq as qp }\n"
 #define CONNECTED_LINES OBJECT_LINES "connect h1.qp h2.qp\n"
+#define LNET_LINES      OBJECT_LINES "lnet_start h1 h2; run\n"
 #define POSTED_LINES                                                                               \
     CONNECTED_LINES "post_recv h2.qp sge=mr[0:1k]; post_send h1.qp sge=mr[0:64] signaled\n"
 
@@ -66,6 +69,7 @@ const char *const examples_before[N_BEFORE] = {
     [BEFORE_NOTHING] = "",           [BEFORE_HOSTS] = HOSTS_LINES,
     [BEFORE_OBJECTS] = OBJECT_LINES, [BEFORE_CONNECTED] = CONNECTED_LINES,
     [BEFORE_POSTED] = POSTED_LINES,  [BEFORE_MACHINES] = MACHINE_LINES,
+    [BEFORE_LNET] = LNET_LINES,
 };
 
 const struct cmd *cmd_find(const char *name, bool abbreviated)

@@ -75,6 +75,7 @@ enum cmd_class {
     CLASS_LAB,
     CLASS_VERBS,
     CLASS_CM,
+    CLASS_LNET,
     CLASS_RUN,
     CLASS_FAULTS,
     CLASS_LOOK,
@@ -119,6 +120,7 @@ enum before {
     BEFORE_OBJECTS,   /* and each with a PD, an MR, a CQ and a queue pair */
     BEFORE_CONNECTED, /* and the queue pairs connected */
     BEFORE_POSTED,    /* and a receive posted at h2, a send at h1 */
+    BEFORE_LNET,      /* as BEFORE_OBJECTS, and each with a node of LNet that is up */
     BEFORE_MACHINES,  /* a machine with four virtual functions, linked to a host */
     N_BEFORE
 };

@@ -109,6 +109,26 @@
     X(VF_ACTION, set, 0, "change what the administrator has set for a function")                   \
     X(VF_ACTION, enable, 1, "enable as many functions, as sriov_numvfs of Linux")
 
+#define ENUM_LNET_RULES(X)                                                                         \
+    X(LNET_RULES, today, 0, "rejects have nine reasons and parameters, and nodes negotiate")       \
+    X(LNET_RULES, 2007, 1, "rejects have three reasons, and nothing is negotiated")
+
+#define ENUM_LNET_PROFILE(X)                                                                       \
+    X(LNET_PROFILE, user, 0, "a program: fragments are as long as its pieces of memory")           \
+    X(LNET_PROFILE, kernel, 1, "a kernel: fragments are pages, and need no registration")
+
+#define ENUM_LNET_RACE(X)                                                                          \
+    X(LNET_RACE, nid, 0, "the request of the larger NID wins")                                     \
+    X(LNET_RACE, hash, 1, "the request of the larger hash wins, as since 2024")
+
+#define ENUM_LNET_ENDIAN(X)                                                                        \
+    X(LNET_ENDIAN, little, 0, "the least significant byte first")                                  \
+    X(LNET_ENDIAN, big, 1, "the most significant byte first")
+
+#define ENUM_LNET_FOR(X)                                                                           \
+    X(LNET_FOR, put, 1, "PUTs may write to it")                                                    \
+    X(LNET_FOR, get, 2, "GETs may read it")
+
 #define ENUM_CENTRE(X)                                                                             \
     X(CENTRE, allow, 0, "guests of the two groups may connect")                                    \
     X(CENTRE, forbid, 1, "they may not, and connections that they have end")
@@ -151,6 +171,10 @@
 enum record_state { ENUM_RECORD(ENUM_MEMBER) };
 enum live_port_kind { ENUM_PORT(ENUM_MEMBER) };
 enum program { ENUM_PROGRAM(ENUM_MEMBER) };
+enum lnet_rules { ENUM_LNET_RULES(ENUM_MEMBER) };
+enum lnet_profile { ENUM_LNET_PROFILE(ENUM_MEMBER) };
+enum lnet_race { ENUM_LNET_RACE(ENUM_MEMBER) };
+enum lnet_endian { ENUM_LNET_ENDIAN(ENUM_MEMBER) };
 enum centre_action { ENUM_CENTRE(ENUM_MEMBER) };
 enum vf_action { ENUM_VF_ACTION(ENUM_MEMBER) };
 enum program_role { ENUM_ROLE(ENUM_MEMBER) };
@@ -186,6 +210,7 @@ extern const struct enum_table words_reason;
 extern const struct enum_table words_grain, words_by, words_export, words_session_action,
     words_setting, words_changes, words_hints, words_events, words_show_form, words_show_layout,
     words_port, words_transport, words_program, words_role, words_icrc, words_record, words_save,
-    words_irq, words_place, words_lost, words_false, words_vf_action, words_centre, words_on_off;
+    words_irq, words_place, words_lost, words_false, words_vf_action, words_centre, words_on_off,
+    words_lnet_rules, words_lnet_profile, words_lnet_race, words_lnet_endian, words_lnet_for;
 
 #endif

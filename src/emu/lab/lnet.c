@@ -90,7 +90,7 @@ static ev_id note(void *ctx, const struct lnd_note *n)
         break;
     case LND_NOTE_REJECTED:
         TRACE(t, lnet_reject, .host = host, .nid = nid_text(n->peer), .why = n->why,
-              .got = !n->is_mine, .error = positive(n->error));
+              .rejects = n->is_mine, .rejected = !n->is_mine, .error = positive(n->error));
         break;
     case LND_NOTE_REGION:
         return note_region(l, n);
@@ -133,10 +133,14 @@ static void look(struct lab_lnet *l)
     const bool is_up = lnd_is_up(lnd);
     const bool is_over = l->is_ending && lnd_is_down(lnd);
 
-    if (is_up != l->told_up || is_over)
+    const bool has_failed = lnd_error(lnd) && !l->told_error;
+
+    if (is_up != l->told_up || is_over || has_failed)
         TRACE(&l->world->trace, lnet_up, .host = l->host->index,
-              .nid = nid_text(lnd_config(lnd)->nid), .stopped = !is_up);
+              .nid = nid_text(lnd_config(lnd)->nid), .up = is_up, .down = !is_up,
+              .error = positive(lnd_error(lnd)));
     l->told_up = is_up;
+    l->told_error = lnd_error(lnd) != 0;
     if (is_over)
         guest_lnet_free(&l->guest);
 }
@@ -224,7 +228,7 @@ static enum rdl_status start(struct lab_state *w, struct host *h, const struct r
         return RDL_ERR_EXISTS;
     h->lnet->world = w;
     h->lnet->host = h;
-    h->lnet->is_ending = h->lnet->told_up = false;
+    h->lnet->is_ending = h->lnet->told_up = h->lnet->told_error = false;
     h->lnet->n_starts++;
     h->lnet->n_events = 0;
     config.ctx = h->lnet;

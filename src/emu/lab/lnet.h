@@ -12,7 +12,7 @@ struct lab_lnet {
     struct host *host;
     struct guest_lnet guest;
     bool is_ending; /* it is freed when it is down */
-    bool told_up;   /* that it is up */
+    bool told_up, told_error;
     uint32_t n_starts;
     uint64_t n_events;
     struct rdl_lnet_event events[RDL_LNET_EVENTS_MAX]; /* event i is at i % RDL_LNET_EVENTS_MAX */

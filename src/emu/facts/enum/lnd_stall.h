@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Why a message of LNet waits at its connection. */
+/* Reasons why a message of LNet waits at its connection. */
 #ifndef EMU_FACTS_ENUM_LND_STALL_H
 #define EMU_FACTS_ENUM_LND_STALL_H
 

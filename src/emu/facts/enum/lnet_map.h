@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How a node of LNet makes memory known to its adapter. */
+/* Ways in which a node of LNet makes memory known to its adapter. */
 #ifndef EMU_FACTS_ENUM_LNET_MAP_H
 #define EMU_FACTS_ENUM_LNET_MAP_H
 

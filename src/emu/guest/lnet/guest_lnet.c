@@ -9,12 +9,12 @@
 #include "emu/facts/enum/access.h"
 #include "emu/facts/enum/object.h"
 #include "emu/facts/enum/port_space.h"
+#include "emu/facts/enum/qp_attr.h"
 #include "emu/facts/enum/qp_state.h"
 #include "emu/facts/enum/qp_type.h"
 #include "emu/facts/enum/rdma_cm_event.h"
 #include "emu/facts/enum/send_flag.h"
 #include "emu/facts/enum/wr_opcode.h"
-#include "emu/facts/enum/qp_attr.h"
 #include "emu/guest/machine/rdma_cm.h"
 
 #define POSTS_MAX 64u /* work requests that are posted by one call of the verbs */
@@ -137,7 +137,7 @@ static int errno_of(enum rdl_status st)
     }
 }
 
-/* Why the last request was refused, as a negative errno. */
+/* Returns a negative errno for the refusal of the last request. */
 static int refusal(const struct guest_lnet *g)
 {
     struct rdl_response rsp = {0};
@@ -414,7 +414,7 @@ static int move_qp(struct guest_lnet *g, struct lnd_link *l, enum qp_state to)
     return sent(g, verbs_modify_qp(qp, &attr, mask, false, &why), l->qp);
 }
 
-/* Moves the queue pair to RTS.  It is in INIT, but without the access that peers have: that is known
+/* Moves the queue pair to RTS.  It is in INIT without the access that peers have, which is known
  * only with the connection.  [librdmacm, ucma_modify_qp_rtr()]
  */
 static int make_ready(struct guest_lnet *g, struct lnd_link *l)

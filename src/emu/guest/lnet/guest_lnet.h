@@ -38,7 +38,7 @@ struct guest_lnet {
     sim_ticket timer;
     bool is_due;      /* SIM_LNET is scheduled for now */
     uint32_t n_names; /* names given so far */
-    ev_id because; /* the event of the message that is about to be posted; 0: none */
+    ev_id because;    /* the event of the message that is about to be posted; 0: none */
 };
 
 /* Starts a node on the guest, whose connection manager runs.  Returns RDL_OK; RDL_ERR_INVAL if

@@ -65,10 +65,10 @@ struct guest {
     bool line_is_off;     /* INTx is masked: it was asserted and no driver claimed it */
     struct space space;
     struct dma_pool dma;
-    struct verbs verbs;   /* verbs.driver is the state of the driver config.rdma */
-    struct guest_net net; /* driver of virtio-net, and the IP stack */
+    struct verbs verbs;                /* verbs.driver is the state of the driver config.rdma */
+    struct guest_net net;              /* driver of virtio-net, and the IP stack */
     const struct guest_module *module; /* NULL: none is loaded */
-    struct cm_agent cm;   /* not started before the first call of a program to it */
+    struct cm_agent cm;                /* not started before the first call of a program to it */
     struct guest_driver drivers[PCI_FUNCTIONS_MAX]; /* in the order in which they boot */
     uint32_t n_drivers;
 };

@@ -331,7 +331,8 @@ struct verbs_config {
      * verbs_rearm_cq().  !@armed: the device has refused to arm it.  NULL if no CQ is of_kernel.
      */
     void (*kernel_event)(void *ctx, struct guest_cq *cq, bool armed);
-    /* A request has been answered.  May be NULL.  No request must be sent before the tick is over. */
+    /* A request has been answered.  May be NULL.  No request must be sent before the tick is over.
+     */
     void (*answered)(void *ctx);
     void *ctx;                       /* first argument of the callbacks */
     const struct verbs_layer *layer; /* NULL: there is none */

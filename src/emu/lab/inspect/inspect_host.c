@@ -6,6 +6,7 @@
 #include "emu/facts/enum/object.h"
 #include "emu/guest/pvrdma/pvrdma.h"
 #include "emu/lab/inspect/inspect_nodes.h"
+#include "emu/lab/lnet.h"
 #include "emu/rnic/eswitch.h"
 #include "emu/rnic/rnic.h"
 #include "emu/wire/addr.h"
@@ -250,6 +251,8 @@ static void visit_host(const struct inode *n, struct visit *v)
     if (host_rdma(h) && host_rdma(h)->n_ceqs > 0)
         inspect_child(v, CHILD_host_ceq, inspect_list_of(n, host_rdma(h)->n_ceqs, ceq_item));
     inspect_child(v, CHILD_host_pci, *n);
+    if (lab_lnet_node(h))
+        inspect_child(v, CHILD_host_lnet, *n);
     if (h->vrnic)
         inspect_child(v, CHILD_host_vrnic, *n);
     if (h->rnic && h->rnic->router)
@@ -366,6 +369,12 @@ static visitor *const visitors[NODE_COUNT] = {
     [NODE_port] = visit_port,
     [NODE_eswitch] = visit_eswitch,
     [NODE_vf] = visit_vf,
+    [NODE_lnet] = visit_lnet,
+    [NODE_lnet_messages] = visit_lnet_messages,
+    [NODE_lnet_peer] = visit_lnet_peer,
+    [NODE_lnet_region] = visit_lnet_region,
+    [NODE_lnet_memory] = visit_lnet_memory,
+    [NODE_lnet_event] = visit_lnet_event,
     [NODE_mux] = visit_mux,
     [NODE_mux_gid] = visit_mux_gid,
     [NODE_mux_id] = visit_mux_id,

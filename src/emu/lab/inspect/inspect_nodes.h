@@ -101,6 +101,16 @@ void visit_vrnic(const struct inode *n, struct visit *v);
 void visit_mux(const struct inode *n, struct visit *v);
 void visit_mux_gid(const struct inode *n, struct visit *v);
 void visit_mux_id(const struct inode *n, struct visit *v);
+
+/* inspect_lnet.c */
+void visit_lnet(const struct inode *n, struct visit *v);
+void visit_lnet_messages(const struct inode *n, struct visit *v);
+void visit_lnet_peer(const struct inode *n, struct visit *v);
+void visit_lnet_region(const struct inode *n, struct visit *v);
+void visit_lnet_memory(const struct inode *n, struct visit *v);
+void visit_lnet_event(const struct inode *n, struct visit *v);
+
+/* inspect_net.c */
 void visit_vrnic_function(const struct inode *n, struct visit *v);
 void visit_router(const struct inode *n, struct visit *v);
 void visit_vf(const struct inode *n, struct visit *v);
