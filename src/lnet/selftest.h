@@ -55,7 +55,8 @@ struct selftest_shape {
 };
 
 struct selftest_server_config {
-    uint32_t slots; /* requests at a time; 0: 64.  Further ones are dropped. */
+    uint32_t slots;      /* requests at a time; 0: 64.  Further ones are dropped. */
+    uint64_t timeout_ns; /* of an RPC; 0: 60 seconds */
     struct selftest_shape shape;
 };
 
@@ -72,7 +73,7 @@ struct selftest_client_config {
     struct selftest_shape shape;
 };
 
-/* What a client knows of one peer, or of all of them; what a server knows of its clients. */
+/* Results of RPCs: of a client with one peer or all peers; of a server with all its clients. */
 struct selftest_result {
     uint64_t started, good, failed;  /* RPCs; started >= good + failed */
     uint64_t bytes;                  /* of bulk data, of good RPCs */
