@@ -20,12 +20,15 @@
 
 enum lnd_state { ENUM_LND_STATE(ENUM_MEMBER) };
 
-#define LND_NOOPS_MAX  2u /* NOOPs of version 2 under way, which cost no credit */
-#define LND_ARENAS_MAX 8u /* regions that are kept for later messages */
-#define LND_RESOLVE_NS UINT64_C(5000000000)
-#define LND_RACES_MAX  20u /* lost races with a peer after which the smaller side may win */
-#define LND_PEER_LISTS 64u
-#define LND_PAGE_BYTES 4096u
+#define LND_DEPTH_1 8u /* queue depth of version 1 */
+/* With less, a NOOP of version 1, which costs a credit, would be the reason of the next NOOP. */
+#define LND_DEPTH_1_MIN 3u
+#define LND_NOOPS_MAX   2u /* NOOPs of version 2 under way, which cost no credit */
+#define LND_ARENAS_MAX  8u /* regions that are kept for later messages */
+#define LND_RESOLVE_NS  UINT64_C(5000000000)
+#define LND_RACES_MAX   20u /* lost races with a peer after which the smaller side may win */
+#define LND_PEER_LISTS  64u
+#define LND_PAGE_BYTES  4096u
 
 /* The sort of a work request: the low bits of its wr_id; the rest is an index. */
 enum lnd_wr_kind { LND_WR_TX, LND_WR_RDMA, LND_WR_RX, LND_WR_KIND_BITS = 2 };
@@ -281,6 +284,10 @@ bool lnd_wins(const struct lnd *lnd, uint64_t a, uint64_t b);
 uint64_t lnd_peers_due(struct lnd *lnd, uint64_t now_ns);
 
 /* ---- connect.c ---- */
+/* Returns the largest queue depth of a connection of @version.  Version 1 negotiates none: there it
+ * is that of all requests.
+ */
+uint32_t lnd_depth(const struct lnd *lnd, uint16_t version);
 struct lnd_conn *lnd_conn_new(struct lnd_peer *p, bool is_passive);
 int lnd_setup(struct lnd_conn *c); /* LND_JOB_SETUP */
 size_t lnd_conn_message(const struct lnd_conn *c, enum lnet_msg_type type,
