@@ -61,10 +61,7 @@ void lnd_close(struct lnd_conn *c, int error)
     if (!was_up)
         reject_for_want(c);
     lnd_tell_state(c, LND_CONN_CLOSING, error);
-    if (c->peer->conn == c) {
-        c->peer->conn = NULL;
-        c->peer->error = error;
-    }
+    lnd_peer_lost(c, error);
     fail_all(&c->no_credit, why);
     fail_all(&c->noops, why);
     fail_all(&c->ready, why);

@@ -231,10 +231,6 @@ void lnd_established(struct lnd_conn *c)
     c->outstanding = 0;
     c->last_send_ns = lnd_now(lnd);
     (void)lnd_peer_close_stale(c->peer, c->version, c->stamp);
-    if (c->peer->conn) {
-        lnd_close(c, -EALREADY); /* one connection is enough */
-        return;
-    }
     lnd_tell_state(c, LND_CONN_ESTABLISHED, 0);
     lnd_peer_established(c);
     lnd_push(c);

@@ -176,7 +176,10 @@ struct lnd_peer {
     uint64_t nid, stamp;
     uint16_t version;
     uint32_t queue_depth, max_frags; /* to ask for */
-    struct lnd_conn *conn;           /* the established one; NULL: none */
+    /* An established connection, which new messages take; NULL: none.  There may be more of them:
+     * both sides have asked for one, and neither knew of the other request in time.
+     */
+    struct lnd_conn *conn;
     uint32_t n_connecting, n_accepting, n_races;
     struct lnd_tx_list waiting;
     uint64_t reconnect_ns, interval_ns; /* reconnect_ns 0: at once */
@@ -276,7 +279,9 @@ void lnd_launch(struct lnd_peer *p, struct lnd_tx *tx);
 /* An attempt to connect is over.  @again: connect anew for the messages that wait. */
 void lnd_peer_failed(struct lnd_conn *c, int error, bool again);
 void lnd_peer_established(struct lnd_conn *c);
-/* Closes the connection of @p if it is of another incarnation or version.  Returns true if so. */
+/* @c was established, and closes.  Another connection of the peer takes its place. */
+void lnd_peer_lost(struct lnd_conn *c, int error);
+/* Closes connections of @p that are of another incarnation or version.  Returns true if any is. */
 bool lnd_peer_close_stale(struct lnd_peer *p, uint16_t version, uint64_t stamp);
 /* Returns true if a race between requests of both is won by that of @a against that of @b. */
 bool lnd_wins(const struct lnd *lnd, uint64_t a, uint64_t b);

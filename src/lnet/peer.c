@@ -132,7 +132,8 @@ void lnd_peer_established(struct lnd_conn *c)
     struct lnd_peer *p = c->peer;
 
     no_attempt(c);
-    p->conn = c;
+    if (!p->conn)
+        p->conn = c;
     p->error = 0;
     p->interval_ns = p->reconnect_ns = 0;
     p->n_races = 0;
@@ -146,14 +147,33 @@ void lnd_peer_established(struct lnd_conn *c)
     }
 }
 
+void lnd_peer_lost(struct lnd_conn *c, int error)
+{
+    struct lnd_peer *p = c->peer;
+    struct lnd_conn *other = p->lnd->conns;
+
+    if (p->conn != c)
+        return;
+    while (other && !(other->peer == p && other->state == LND_CONN_ESTABLISHED))
+        other = other->next;
+    p->conn = other;
+    p->error = error;
+}
+
 bool lnd_peer_close_stale(struct lnd_peer *p, uint16_t version, uint64_t stamp)
 {
-    struct lnd_conn *c = p->conn;
+    struct lnd_conn *next;
+    bool was_any = false;
 
-    if (!c || (c->version == version && c->stamp == stamp))
-        return false;
-    lnd_close(c, -ESTALE);
-    return true;
+    for (struct lnd_conn *c = p->lnd->conns; c; c = next) {
+        next = c->next;
+        if (c->peer != p || c->state != LND_CONN_ESTABLISHED ||
+            (c->version == version && c->stamp == stamp))
+            continue;
+        lnd_close(c, -ESTALE);
+        was_any = true;
+    }
+    return was_any;
 }
 
 uint64_t lnd_peers_due(struct lnd *lnd, uint64_t now_ns)
