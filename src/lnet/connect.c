@@ -191,10 +191,10 @@ int lnd_setup(struct lnd_conn *c)
 
     if (st == LND_LATER)
         return st;
-    if (st < 0 && c->state < LND_CONN_CLOSING)
+    if (st < 0)
         lnd_close(c, st);
-    else if (c->state >= LND_CONN_CLOSING)
-        lnd_job(c->lnd, &c->job, LND_JOB_END, c); /* it was closed meanwhile */
+    if (c->state >= LND_CONN_CLOSING)
+        lnd_job(c->lnd, &c->job, LND_JOB_END, c); /* lnd_close() leaves it to the job under way */
     return 0;
 }
 
