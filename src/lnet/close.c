@@ -27,14 +27,18 @@ static void stop_waiting(struct lnd_conn *c, int error)
     }
 }
 
+/* Fails those that wait for a region.  LNet, which is told, may do anything to the others. */
 static void fail_unmapped(struct lnd_conn *c, int error)
 {
-    struct lnd_tx *next;
+    struct lnd_tx *tx = c->lnd->unmapped.first;
 
-    for (struct lnd_tx *tx = c->lnd->unmapped.first; tx; tx = next) {
-        next = tx->next;
-        if (tx->conn == c)
+    while (tx) {
+        if (tx->conn == c) {
             lnd_tx_fail(tx, error);
+            tx = c->lnd->unmapped.first;
+        } else {
+            tx = tx->next;
+        }
     }
 }
 
