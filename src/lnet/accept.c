@@ -52,7 +52,7 @@ static struct conn_refusal check_params(const struct lnd *lnd, const struct lnet
     const struct lnet_connparams *p = &m->u.conn;
     struct conn_refusal no = {LNET_WHY_FATAL, m->version};
 
-    if (p->queue_depth > lnd->config.peer_credits) {
+    if (p->queue_depth > lnd_depth(lnd, m->version)) {
         if (m->version != LNET_VERSION_1)
             no.why = LNET_WHY_MSG_QUEUE_SIZE;
         return no;
@@ -61,7 +61,8 @@ static struct conn_refusal check_params(const struct lnd *lnd, const struct lnet
         no.why = LNET_WHY_RDMA_FRAGS;
         return no;
     }
-    if (p->queue_depth < 1 || p->max_frags < 1 || p->max_msg_size > LNET_MSG_BYTES_MAX)
+    if (p->queue_depth < (m->version == LNET_VERSION_1 ? LND_DEPTH_1_MIN : 1) || p->max_frags < 1 ||
+        p->max_msg_size > LNET_MSG_BYTES_MAX)
         return no;
     return (struct conn_refusal){0};
 }

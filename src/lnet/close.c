@@ -27,14 +27,18 @@ static void stop_waiting(struct lnd_conn *c, int error)
     }
 }
 
+/* Fails those that wait for a region.  LNet, which is told, may do anything to the others. */
 static void fail_unmapped(struct lnd_conn *c, int error)
 {
-    struct lnd_tx *next;
+    struct lnd_tx *tx = c->lnd->unmapped.first;
 
-    for (struct lnd_tx *tx = c->lnd->unmapped.first; tx; tx = next) {
-        next = tx->next;
-        if (tx->conn == c)
+    while (tx) {
+        if (tx->conn == c) {
             lnd_tx_fail(tx, error);
+            tx = c->lnd->unmapped.first;
+        } else {
+            tx = tx->next;
+        }
     }
 }
 
@@ -61,10 +65,7 @@ void lnd_close(struct lnd_conn *c, int error)
     if (!was_up)
         reject_for_want(c);
     lnd_tell_state(c, LND_CONN_CLOSING, error);
-    if (c->peer->conn == c) {
-        c->peer->conn = NULL;
-        c->peer->error = error;
-    }
+    lnd_peer_lost(c, error);
     fail_all(&c->no_credit, why);
     fail_all(&c->noops, why);
     fail_all(&c->ready, why);

@@ -6,8 +6,18 @@
 #include <string.h>
 
 #include "emu/base/assert.h"
+#include "emu/base/min.h"
 #include "emu/facts/enum/rdma_cm_event.h"
 #include "lnet/lnd_internal.h"
+
+uint32_t lnd_depth(const struct lnd *lnd, uint16_t version)
+{
+    const uint32_t most = lnd->config.peer_credits;
+
+    if (version != LNET_VERSION_1)
+        return most;
+    return most < LND_DEPTH_1_MIN ? LND_DEPTH_1_MIN : min_u32(most, LND_DEPTH_1);
+}
 
 struct lnd_conn *lnd_conn_new(struct lnd_peer *p, bool is_passive)
 {
@@ -22,7 +32,7 @@ struct lnd_conn *lnd_conn_new(struct lnd_peer *p, bool is_passive)
     c->is_passive = is_passive;
     c->counts = true;
     c->version = p->version;
-    c->queue_depth = p->queue_depth;
+    c->queue_depth = p->version == LNET_VERSION_1 ? lnd_depth(lnd, p->version) : p->queue_depth;
     c->max_frags = p->max_frags;
     c->next = lnd->conns;
     lnd->conns = c;
@@ -181,10 +191,10 @@ int lnd_setup(struct lnd_conn *c)
 
     if (st == LND_LATER)
         return st;
-    if (st < 0 && c->state < LND_CONN_CLOSING)
+    if (st < 0)
         lnd_close(c, st);
-    else if (c->state >= LND_CONN_CLOSING)
-        lnd_job(c->lnd, &c->job, LND_JOB_END, c); /* it was closed meanwhile */
+    if (c->state >= LND_CONN_CLOSING)
+        lnd_job(c->lnd, &c->job, LND_JOB_END, c); /* lnd_close() leaves it to the job under way */
     return 0;
 }
 
@@ -221,10 +231,6 @@ void lnd_established(struct lnd_conn *c)
     c->outstanding = 0;
     c->last_send_ns = lnd_now(lnd);
     (void)lnd_peer_close_stale(c->peer, c->version, c->stamp);
-    if (c->peer->conn) {
-        lnd_close(c, -EALREADY); /* one connection is enough */
-        return;
-    }
     lnd_tell_state(c, LND_CONN_ESTABLISHED, 0);
     lnd_peer_established(c);
     lnd_push(c);

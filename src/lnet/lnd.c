@@ -34,7 +34,7 @@ struct lnd_config lnd_defaults(uint64_t nid, bool of_2007)
 static bool complete(struct lnd_config *c)
 {
     if (c->peer_credits < 2 || c->peer_credits > UINT8_MAX || c->ntx < 2 || c->credits < 1 ||
-        c->max_frags < 1 || c->max_frags > LNET_FRAGS_MAX || c->stamp == 0 ||
+        c->max_frags < 1 || c->max_frags > LNET_FRAGS_MAX || c->stamp == 0 || c->timeout_ns == 0 ||
         (c->version != LNET_VERSION_1 && c->version != LNET_VERSION_2))
         return false;
     if (c->peer_credits_hiw == 0 || c->peer_credits_hiw < c->peer_credits / 2)
@@ -222,7 +222,8 @@ static void go_on_stopping(struct lnd *lnd)
         lnd_job(lnd, &lnd->job, LND_JOB_STOP, lnd);
 }
 
-static void run_jobs(struct lnd *lnd)
+/* Carries out jobs.  Returns false if one has to wait. */
+static bool run_jobs(struct lnd *lnd)
 {
     for (go_on_stopping(lnd); lnd->first_job; go_on_stopping(lnd)) {
         struct lnd_job *job = lnd->first_job;
@@ -243,11 +244,12 @@ static void run_jobs(struct lnd *lnd)
                 lnd->last_job = job;
             lnd->first_job = job;
             job->is_queued = true;
-            return;
+            return false;
         }
         if (kind == LND_JOB_START && r)
             lnd->error = -r;
     }
+    return true;
 }
 
 /* Messages whose time is over fail, and their connections with them. */
@@ -296,15 +298,20 @@ static uint64_t earlier(uint64_t a, uint64_t b)
     return a == 0 || (b > 0 && b < a) ? b : a;
 }
 
-/* Does what is due, carries out jobs until one has to wait, and sets the time of the next wake. */
+/* Does what is due, carries out jobs until one has to wait, and sets the time of the next wake.  A
+ * job may fail a connection, and so change what is due next; and that may be another job.
+ */
 static void run(struct lnd *lnd)
 {
     const uint64_t now = lnd_now(lnd);
+    bool goes_on;
     uint64_t next;
 
     end_what_is_late(lnd, now);
-    next = earlier(keep_alive(lnd, now), lnd_peers_due(lnd, now));
-    run_jobs(lnd);
+    do {
+        goes_on = run_jobs(lnd);
+        next = earlier(keep_alive(lnd, now), lnd_peers_due(lnd, now));
+    } while (goes_on && lnd->first_job);
     if (lnd->first_due)
         next = earlier(next, lnd->first_due->deadline_ns);
     if (next != lnd->wake_ns) {

@@ -158,7 +158,7 @@ const struct lnd_config *lnd_config(const struct lnd *lnd);
 struct lnd_peer_info {
     uint64_t nid, stamp;
     uint16_t version;
-    uint32_t state;  /* of its connection (ENUM_LND_STATE); UINT32_MAX: none */
+    uint32_t state;  /* of its connection (enum lnd_state); UINT32_MAX: none */
     uint32_t qp_low; /* low bits of the handle of its queue pair */
     uint32_t queue_depth, max_frags;
     uint32_t credits, outstanding, reserved, sends_posted;

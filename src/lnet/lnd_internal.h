@@ -17,12 +17,15 @@
 #include "lnet/frags.h"
 #include "lnet/lnd.h"
 
-#define LND_NOOPS_MAX  2u /* NOOPs of version 2 under way, which cost no credit */
-#define LND_ARENAS_MAX 8u /* regions that are kept for later messages */
-#define LND_RESOLVE_NS UINT64_C(5000000000)
-#define LND_RACES_MAX  20u /* lost races with a peer after which the smaller side may win */
-#define LND_PEER_LISTS 64u
-#define LND_PAGE_BYTES 4096u
+#define LND_DEPTH_1 8u /* queue depth of version 1 */
+/* With less, a NOOP of version 1, which costs a credit, would be the reason of the next NOOP. */
+#define LND_DEPTH_1_MIN 3u
+#define LND_NOOPS_MAX   2u /* NOOPs of version 2 under way, which cost no credit */
+#define LND_ARENAS_MAX  8u /* regions that are kept for later messages */
+#define LND_RESOLVE_NS  UINT64_C(5000000000)
+#define LND_RACES_MAX   20u /* lost races with a peer after which the smaller side may win */
+#define LND_PEER_LISTS  64u
+#define LND_PAGE_BYTES  4096u
 
 /* The sort of a work request: the low bits of its wr_id; the rest is an index. */
 enum lnd_wr_kind { LND_WR_TX, LND_WR_RDMA, LND_WR_RX, LND_WR_KIND_BITS = 2 };
@@ -173,7 +176,10 @@ struct lnd_peer {
     uint64_t nid, stamp;
     uint16_t version;
     uint32_t queue_depth, max_frags; /* to ask for */
-    struct lnd_conn *conn;           /* the established one; NULL: none */
+    /* An established connection, which new messages take; NULL: none.  There may be more of them:
+     * both sides have asked for one, and neither knew of the other request in time.
+     */
+    struct lnd_conn *conn;
     uint32_t n_connecting, n_accepting, n_races;
     struct lnd_tx_list waiting;
     uint64_t reconnect_ns, interval_ns; /* reconnect_ns 0: at once */
@@ -273,7 +279,9 @@ void lnd_launch(struct lnd_peer *p, struct lnd_tx *tx);
 /* An attempt to connect is over.  @again: connect anew for the messages that wait. */
 void lnd_peer_failed(struct lnd_conn *c, int error, bool again);
 void lnd_peer_established(struct lnd_conn *c);
-/* Closes the connection of @p if it is of another incarnation or version.  Returns true if so. */
+/* @c was established, and closes.  Another connection of the peer takes its place. */
+void lnd_peer_lost(struct lnd_conn *c, int error);
+/* Closes connections of @p that are of another incarnation or version.  Returns true if any is. */
 bool lnd_peer_close_stale(struct lnd_peer *p, uint16_t version, uint64_t stamp);
 /* Returns true if a race between requests of both is won by that of @a against that of @b. */
 bool lnd_wins(const struct lnd *lnd, uint64_t a, uint64_t b);
@@ -281,6 +289,10 @@ bool lnd_wins(const struct lnd *lnd, uint64_t a, uint64_t b);
 uint64_t lnd_peers_due(struct lnd *lnd, uint64_t now_ns);
 
 /* ---- connect.c ---- */
+/* Returns the largest queue depth of a connection of @version.  Version 1 negotiates none: there it
+ * is that of all requests.
+ */
+uint32_t lnd_depth(const struct lnd *lnd, uint16_t version);
 struct lnd_conn *lnd_conn_new(struct lnd_peer *p, bool is_passive);
 int lnd_setup(struct lnd_conn *c);     /* LND_JOB_SETUP */
 int lnd_establish(struct lnd_conn *c); /* LND_JOB_ESTABLISH */

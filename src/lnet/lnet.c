@@ -41,11 +41,15 @@ struct lnet_transfer {
     bool wants_ack;          /* a PUT that has come */
 };
 
+struct transfer_list {
+    struct lnet_transfer *first, *last;
+};
+
 struct lnet_peer {
     struct lnet_peer *next_of_list, *next;
     uint64_t nid;
     int32_t credits, min_credits;
-    struct lnet_transfer *first, *last;
+    struct transfer_list queue;
     uint32_t n_queued;
 };
 
@@ -63,8 +67,10 @@ struct lnet_node {
     struct lnet_memory *memories[MD_LISTS], *oldest, *youngest;
     struct lnet_peer *peers[PEER_LISTS], *first_peer, *last_peer;
     uint64_t next_handle;
-    int32_t credits;                                    /* of the interface */
-    struct lnet_transfer *first_waiting, *last_waiting; /* for one of these */
+    int32_t credits;              /* of the interface */
+    struct transfer_list waiting; /* for one of these */
+    struct transfer_list ready;   /* to be handed over */
+    bool is_handing_over;
     struct lnet_counts counts;
 };
 
@@ -303,10 +309,49 @@ static struct lnet_peer *peer_of(struct lnet_node *n, uint64_t nid)
     return p;
 }
 
-static void hand_over(struct lnet_node *n, struct lnet_transfer *t)
+static void append(struct transfer_list *l, struct lnet_transfer *t)
 {
-    n->counts.sent[t->hdr.type & 3]++;
-    lnd_send(n->lnd, t->peer->nid, &t->hdr, &t->part, t);
+    t->next = NULL;
+    if (l->first)
+        l->last->next = t;
+    else
+        l->first = t;
+    l->last = t;
+}
+
+/* Takes the first one out of @l; NULL: it is empty. */
+static struct lnet_transfer *take_first(struct transfer_list *l)
+{
+    struct lnet_transfer *t = l->first;
+
+    if (t)
+        l->first = t->next;
+    return t;
+}
+
+/* @t has a credit of its peer, and takes one of the interface or waits for it. */
+static void take_interface(struct lnet_node *n, struct lnet_transfer *t)
+{
+    struct transfer_list *to = --n->credits >= 0 ? &n->ready : &n->waiting;
+
+    append(to, t);
+}
+
+/* Hands over the messages that have their credits.  One that fails at once returns its credits
+ * inside, which adds further messages to the list, and does not come here a second time.
+ */
+static void hand_over_ready(struct lnet_node *n)
+{
+    struct lnet_transfer *t;
+
+    if (n->is_handing_over)
+        return;
+    n->is_handing_over = true;
+    while ((t = take_first(&n->ready)) != NULL) {
+        n->counts.sent[t->hdr.type & 3]++;
+        lnd_send(n->lnd, t->peer->nid, &t->hdr, &t->part, t);
+    }
+    n->is_handing_over = false;
 }
 
 /* Sends @t, once the peer has a credit for it, and then the interface. */
@@ -316,53 +361,30 @@ static void submit(struct lnet_node *n, struct lnet_transfer *t)
 
     if (--p->credits < p->min_credits)
         p->min_credits = p->credits;
-    t->next = NULL;
     if (p->credits < 0) {
-        if (p->first)
-            p->last->next = t;
-        else
-            p->first = t;
-        p->last = t;
+        append(&p->queue, t);
         p->n_queued++;
         return;
     }
-    if (--n->credits < 0) {
-        if (n->first_waiting)
-            n->last_waiting->next = t;
-        else
-            n->first_waiting = t;
-        n->last_waiting = t;
-        return;
-    }
-    hand_over(n, t);
+    take_interface(n, t);
+    hand_over_ready(n);
 }
 
 /* The message to @p is over: its credits let others go. */
 static void return_credits(struct lnet_node *n, struct lnet_peer *p)
 {
-    struct lnet_transfer *t = n->first_waiting;
+    struct lnet_transfer *t = take_first(&n->waiting);
 
     n->credits++;
-    if (t) {
-        n->first_waiting = t->next;
-        hand_over(n, t);
-    }
+    if (t)
+        append(&n->ready, t);
     p->credits++;
-    t = p->first;
-    if (!t)
-        return;
-    p->first = t->next;
-    p->n_queued--;
-    t->next = NULL;
-    if (--n->credits >= 0) {
-        hand_over(n, t);
-        return;
+    t = take_first(&p->queue);
+    if (t) {
+        p->n_queued--;
+        take_interface(n, t);
     }
-    if (n->first_waiting)
-        n->last_waiting->next = t;
-    else
-        n->first_waiting = t;
-    n->last_waiting = t;
+    hand_over_ready(n);
 }
 
 bool lnet_peer_at(const struct lnet_node *n, uint32_t i, struct lnet_peer_info *ret)

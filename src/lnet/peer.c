@@ -45,22 +45,37 @@ struct lnd_peer *lnd_peer_of(struct lnd *lnd, uint64_t nid)
     return p;
 }
 
+/* No connection can be had now: the next attempt is later, and the messages that wait fail, but not
+ * those that LNet sends when it is told of that.
+ */
+static void give_up(struct lnd_peer *p, int error)
+{
+    const struct lnd_config *g = &p->lnd->config;
+
+    p->interval_ns = p->interval_ns == 0 ? g->reconnect_min_ns : 2 * p->interval_ns;
+    if (p->interval_ns > g->reconnect_max_ns)
+        p->interval_ns = g->reconnect_max_ns;
+    p->reconnect_ns = lnd_now(p->lnd) + p->interval_ns;
+    p->error = error;
+    for (uint32_t n = p->waiting.n; n > 0 && p->waiting.first; n--)
+        lnd_tx_fail(p->waiting.first, error);
+}
+
 void lnd_peer_connect(struct lnd_peer *p)
 {
     struct lnd *lnd = p->lnd;
     struct lnd_conn *c = lnd_conn_new(p, false);
-    int st = -ENOMEM;
+    int st;
 
     lnd->counts.connects++;
-    if (c)
-        st = lnd->ops->resolve(lnd->ctx, &c->link, (uint32_t)p->nid, lnd->config.service,
-                               LND_RESOLVE_NS);
-    if (st == 0)
+    if (!c) {
+        give_up(p, -ENOMEM);
         return;
-    if (c)
+    }
+    st = lnd->ops->resolve(lnd->ctx, &c->link, (uint32_t)p->nid, lnd->config.service,
+                           LND_RESOLVE_NS);
+    if (st)
         lnd_close(c, st);
-    while (!c && p->waiting.first)
-        lnd_tx_fail(p->waiting.first, st);
 }
 
 void lnd_launch(struct lnd_peer *p, struct lnd_tx *tx)
@@ -68,6 +83,10 @@ void lnd_launch(struct lnd_peer *p, struct lnd_tx *tx)
     if (p->conn) {
         lnd_queue(p->conn, tx);
         lnd_push(p->conn);
+        return;
+    }
+    if (p->lnd->is_stopping) { /* its region was registered too late */
+        lnd_tx_fail(tx, -ESHUTDOWN);
         return;
     }
     lnd_due_begin(tx);
@@ -119,12 +138,7 @@ void lnd_peer_failed(struct lnd_conn *c, int error, bool again)
         lnd_peer_connect(p);
         return;
     }
-    p->interval_ns = p->interval_ns == 0 ? lnd->config.reconnect_min_ns : 2 * p->interval_ns;
-    if (p->interval_ns > lnd->config.reconnect_max_ns)
-        p->interval_ns = lnd->config.reconnect_max_ns;
-    p->reconnect_ns = lnd_now(lnd) + p->interval_ns;
-    while (p->waiting.first)
-        lnd_tx_fail(p->waiting.first, error);
+    give_up(p, error);
 }
 
 void lnd_peer_established(struct lnd_conn *c)
@@ -132,7 +146,8 @@ void lnd_peer_established(struct lnd_conn *c)
     struct lnd_peer *p = c->peer;
 
     no_attempt(c);
-    p->conn = c;
+    if (!p->conn)
+        p->conn = c;
     p->error = 0;
     p->interval_ns = p->reconnect_ns = 0;
     p->n_races = 0;
@@ -146,14 +161,33 @@ void lnd_peer_established(struct lnd_conn *c)
     }
 }
 
+void lnd_peer_lost(struct lnd_conn *c, int error)
+{
+    struct lnd_peer *p = c->peer;
+    struct lnd_conn *other = p->lnd->conns;
+
+    if (p->conn != c)
+        return;
+    while (other && !(other->peer == p && other->state == LND_CONN_ESTABLISHED))
+        other = other->next;
+    p->conn = other;
+    p->error = error;
+}
+
 bool lnd_peer_close_stale(struct lnd_peer *p, uint16_t version, uint64_t stamp)
 {
-    struct lnd_conn *c = p->conn;
+    struct lnd_conn *next;
+    bool was_any = false;
 
-    if (!c || (c->version == version && c->stamp == stamp))
-        return false;
-    lnd_close(c, -ESTALE);
-    return true;
+    for (struct lnd_conn *c = p->lnd->conns; c; c = next) {
+        next = c->next;
+        if (c->peer != p || c->state != LND_CONN_ESTABLISHED ||
+            (c->version == version && c->stamp == stamp))
+            continue;
+        lnd_close(c, -ESTALE);
+        was_any = true;
+    }
+    return was_any;
 }
 
 uint64_t lnd_peers_due(struct lnd *lnd, uint64_t now_ns)

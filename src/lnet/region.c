@@ -196,9 +196,12 @@ void lnd_unmap(struct lnd_tx *tx)
     region_idle(r);
 }
 
-/* Messages that have waited for @r go on with it. */
+/* Messages that have waited for @r go on with it.  One of them may close a connection, and so end
+ * others, which is why they are collected first.
+ */
 static void serve(struct lnd *lnd, struct lnd_region *r)
 {
+    struct lnd_tx_list served = {0};
     struct lnd_tx *next;
 
     for (struct lnd_tx *tx = lnd->unmapped.first; tx; tx = next) {
@@ -210,6 +213,13 @@ static void serve(struct lnd *lnd, struct lnd_region *r)
             continue;
         lnd_list_remove(tx);
         use(tx, r);
+        lnd_list_add(&served, tx);
+    }
+    r->only = NULL;
+    while (served.first) {
+        struct lnd_tx *tx = served.first;
+
+        lnd_list_remove(tx);
         lnd_tx_mapped(tx, 0);
     }
 }
@@ -248,6 +258,7 @@ static void not_registered(struct lnd_region *r, int error)
     struct lnd *lnd = r->lnd;
     const struct lnd_tx *only = r->only;
     const bool again = r->replaces && only;
+    struct lnd_tx_list others = {0};
     struct lnd_tx *next;
     uint64_t addr, bytes;
 
@@ -260,12 +271,17 @@ static void not_registered(struct lnd_region *r, int error)
         lnd->n_kept--;
     }
     for (struct lnd_tx *tx = lnd->unmapped.first; tx; tx = next) {
-        int st = error;
-
         next = tx->next;
         span_of(tx, &addr, &bytes);
         if (lnd->config.map == LNET_MAP_demand ? tx != only : region_over(lnd, addr, bytes) != NULL)
             continue;
+        lnd_list_remove(tx);
+        lnd_list_add(&others, tx);
+    }
+    while (others.first) {
+        struct lnd_tx *tx = others.first;
+        int st = error;
+
         lnd_list_remove(tx);
         if (tx != only)
             st = lnd_map(tx);

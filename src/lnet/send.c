@@ -146,6 +146,10 @@ void lnd_tx_mapped(struct lnd_tx *tx, int status)
 {
     int st;
 
+    if (tx->conn && tx->conn->state >= LND_CONN_CLOSING) {
+        lnd_tx_fail(tx, status ? status : -ECONNABORTED);
+        return;
+    }
     switch (tx->type) {
     case LNET_MSG_PUT_REQ:
     case LNET_MSG_GET_REQ:

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "emu/base/assert.h"
+#include "emu/base/min.h"
 #include "emu/facts/enum/wc_status.h"
 #include "lnet/lnd_internal.h"
 #include "lnet/lnet.h"
@@ -178,12 +179,26 @@ void lnd_queue(struct lnd_conn *c, struct lnd_tx *tx)
     }
 }
 
+/* Returns how many credits may be outstanding before a NOOP returns them: the tunable's share of
+ * the queue depth, which may be smaller than that of the tunables.  [kiblnd, CREDITS_HIGHWATER]
+ */
+static uint32_t high_water(const struct lnd_conn *c)
+{
+    const struct lnd_config *g = &c->lnd->config;
+    const uint32_t most = c->queue_depth > 1 ? c->queue_depth - 1 : 1;
+    const uint32_t share = c->queue_depth * g->peer_credits_hiw / g->peer_credits;
+
+    if (!makes_noops_free(c))
+        return most;
+    return share < 1 ? 1 : min_u32(share, most);
+}
+
 /* Returns true if credits, or a sign of life, must be sent by a message of their own. */
 static bool wants_noop(const struct lnd_conn *c)
 {
     if (c->state != LND_CONN_ESTABLISHED)
         return false;
-    if (c->outstanding < c->lnd->config.peer_credits_hiw && !c->wants_keepalive)
+    if (c->outstanding < high_water(c) && !c->wants_keepalive)
         return false;
     if (makes_noops_free(c))
         return !c->no_credit.first && (!c->ready.first || c->credits == 0);
