@@ -115,6 +115,17 @@ static void limit_kept(struct lnd *lnd)
     }
 }
 
+/* Gives up the regions inside of @r: the one that it grows out of, and others that have grown out
+ * of that one while @r was being registered.
+ */
+static void replace_covered(const struct lnd_region *r)
+{
+    for (struct lnd_region *o = r->lnd->regions; o; o = o->next) {
+        if (o != r && o->is_ready && covers(r, o->addr, o->bytes))
+            unkeep(o);
+    }
+}
+
 static void use(struct lnd_tx *tx, struct lnd_region *r)
 {
     tx->region = r;
@@ -243,8 +254,8 @@ static void registered(struct lnd_region *r)
     r->users++; /* while messages begin to use it, one may be over already */
     serve(lnd, r);
     r->users--;
-    if (r->replaces)
-        unkeep(r->replaces);
+    if (r->is_kept)
+        replace_covered(r);
     r->replaces = NULL;
     limit_kept(lnd);
     region_idle(r);
