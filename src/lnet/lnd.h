@@ -108,6 +108,11 @@ void lnd_cm_request(struct lnd *lnd, uint64_t id, uint32_t ip, const uint8_t *da
 void lnd_completion(struct lnd *lnd, struct lnd_link *l, uint64_t wr_id, uint32_t status,
                     uint32_t bytes);
 
+/* Memory of the program is about to be freed: later messages do not use a region over it, also if
+ * other memory gets its addresses.
+ */
+void lnd_forget(struct lnd *lnd, uint64_t addr, uint64_t bytes);
+
 /* ---- from LNet ---- */
 
 /* A piece of memory that is to be sent or filled in: @bytes from @offset on in the fragments. */

@@ -27,6 +27,7 @@
 #include "emu/facts/enum/lnet_bad.h"
 #include "emu/facts/enum/lnet_event_kind.h"
 #include "emu/facts/enum/lnet_map.h"
+#include "emu/facts/enum/lnet_test_op.h"
 #include "emu/facts/enum/lnet_msg.h"
 #include "emu/facts/enum/lnet_op.h"
 #include "emu/facts/enum/lnet_why.h"

@@ -51,11 +51,37 @@ static uint64_t pages(void *ctx, uint64_t bytes)
     return verbs_mem_alloc(verbs_of(ctx), bytes, &addr) == RDL_OK ? addr : 0;
 }
 
+/* Frees the pages that no region covers any more. */
+static void free_doomed(struct guest_lnet *g)
+{
+    struct guest_lnet_pages **at = &g->doomed;
+
+    while (*at) {
+        struct guest_lnet_pages *p = *at;
+
+        if (verbs_mem_free(verbs_of(g), p->addr) == RDL_OK) {
+            *at = p->next;
+            arena_release(g->config.arena, p, sizeof(*p));
+        } else {
+            at = &p->next;
+        }
+    }
+}
+
+/* A region of the driver may cover the pages: then they wait until it is gone. */
 static void pages_free(void *ctx, uint64_t addr, uint64_t bytes)
 {
-    (void)bytes;
-    if (verbs_mem_free(verbs_of(ctx), addr) != RDL_OK)
-        RDL_ASSERT(!"pages of LNet are its own");
+    struct guest_lnet *g = ctx;
+    struct guest_lnet_pages *p = arena_alloc(g->config.arena, sizeof(*p));
+
+    if (g->node)
+        lnd_forget(lnet_lnd(g->node), addr, bytes);
+    if (!p)
+        return; /* the lab stops at the end of this tick */
+    p->addr = addr;
+    p->next = g->doomed;
+    g->doomed = p;
+    free_doomed(g);
 }
 
 static bool read_memory(void *ctx, uint64_t addr, void *ret, size_t n)
@@ -253,7 +279,11 @@ static int reg_mr(void *ctx, uint64_t addr, uint64_t bytes, struct lnd_mr *ret)
 
 static int dereg_mr(void *ctx, struct lnd_mr *mr)
 {
-    return destroy(ctx, OBJ_MR, &mr->handle, ask_dereg_mr);
+    const int st = destroy(ctx, OBJ_MR, &mr->handle, ask_dereg_mr);
+
+    if (st != LND_LATER)
+        free_doomed(ctx);
+    return st;
 }
 
 /* The channel and the ID that listens, which need no request. */
@@ -765,7 +795,7 @@ static void note(void *ctx, const struct lnd_note *n)
         (void)trace_because(g->config.trace, id);
 }
 
-static const struct lnd_ops ops = {
+const struct lnd_ops guest_lnet_ops = {
     .alloc = alloc,
     .free = release,
     .pages = pages,
@@ -806,7 +836,7 @@ enum rdl_status guest_lnet_start(struct guest_lnet *g, const struct guest_lnet_c
         return RDL_ERR_EXISTS;
     *g = (struct guest_lnet){
         .config = *config, .n_names = g->n_names, .module = {cq_event, cm_event, answered, g}};
-    g->node = lnet_new(&ops, g, lnd, config->listener, config->ctx);
+    g->node = lnet_new(&guest_lnet_ops, g, lnd, config->listener, config->ctx);
     if (!g->node)
         return arena_is_short(config->arena) ? RDL_ERR_NOMEM : RDL_ERR_INVAL;
     config->guest->module = &g->module;

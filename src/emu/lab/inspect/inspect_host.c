@@ -371,6 +371,7 @@ static visitor *const visitors[NODE_COUNT] = {
     [NODE_vf] = visit_vf,
     [NODE_lnet] = visit_lnet,
     [NODE_lnet_messages] = visit_lnet_messages,
+    [NODE_lnet_test] = visit_lnet_test,
     [NODE_lnet_peer] = visit_lnet_peer,
     [NODE_lnet_region] = visit_lnet_region,
     [NODE_lnet_memory] = visit_lnet_memory,

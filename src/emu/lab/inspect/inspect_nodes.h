@@ -105,6 +105,7 @@ void visit_mux_id(const struct inode *n, struct visit *v);
 /* inspect_lnet.c */
 void visit_lnet(const struct inode *n, struct visit *v);
 void visit_lnet_messages(const struct inode *n, struct visit *v);
+void visit_lnet_test(const struct inode *n, struct visit *v);
 void visit_lnet_peer(const struct inode *n, struct visit *v);
 void visit_lnet_region(const struct inode *n, struct visit *v);
 void visit_lnet_memory(const struct inode *n, struct visit *v);
