@@ -55,7 +55,7 @@ struct lnd_config lnd_defaults(uint64_t nid, bool of_2007);
 
 /* An observation: for events, counters and models. */
 enum lnd_note_kind {
-    LND_NOTE_SENT,     /* @msg was posted, with @n RDMA WRITEs before it */
+    LND_NOTE_SENT,     /* @msg was posted, with @n RDMA WRITEs before it; @key is in it */
     LND_NOTE_RECEIVED, /* @msg has come */
     LND_NOTE_STATE,    /* the state of a connection is @state now; @error: why it closes, or 0 */
     LND_NOTE_REJECTED, /* a request was rejected; @why; @is_mine: by this node */

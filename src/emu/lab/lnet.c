@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "emu/facts/enum/lnet_msg.h"
+#include "emu/facts/enum/lnet_op.h"
 #include "emu/facts/enum/object.h"
 #include "emu/trace/emit.h"
 #include "emu/trace/events/lnet.h"
@@ -44,6 +45,31 @@ static uint64_t cookie_in(const struct lnet_msg *m)
     }
 }
 
+/* Returns the match bits of the PUT, GET or ACK in @m; 0: it has none. */
+static uint64_t bits_in(const struct lnet_msg *m)
+{
+    const struct lnet_hdr *h;
+
+    if (m->type == LNET_MSG_PUT_REQ)
+        h = &m->u.put_req.hdr;
+    else if (m->type == LNET_MSG_GET_REQ)
+        h = &m->u.get_req.hdr;
+    else if (m->type == LNET_MSG_IMMEDIATE)
+        h = &m->u.hdr;
+    else
+        return 0;
+    switch (h->type) {
+    case LNET_OP_PUT:
+        return h->u.put.match_bits;
+    case LNET_OP_GET:
+        return h->u.get.match_bits;
+    case LNET_OP_ACK:
+        return h->u.ack.match_bits;
+    default:
+        return 0;
+    }
+}
+
 /* The errno in a message that ends a transfer; 0: none. */
 static uint32_t errno_in(const struct lnet_msg *m)
 {
@@ -77,16 +103,18 @@ static ev_id note(void *ctx, const struct lnd_note *n)
     case LND_NOTE_SENT:
         TRACE_ID(t, id, lnet_sent, .host = host, .message = n->msg->type, .nid = nid_text(n->peer),
                  .qpn = qpn_of(l, n->link), .credits = n->msg->credits, .cookie = n->cookie,
-                 .writes = n->n, .bytes = (uint32_t)n->bytes, .status = positive(n->error));
+                 .writes = n->n, .bytes = (uint32_t)n->bytes, .status = positive(n->error),
+                 .key = n->key);
         break;
     case LND_NOTE_RECEIVED:
         TRACE_ID(t, id, lnet_received, .host = host, .message = n->msg->type,
                  .nid = nid_text(n->peer), .qpn = qpn_of(l, n->link), .credits = n->msg->credits,
-                 .cookie = cookie_in(n->msg), .status = errno_in(n->msg));
+                 .cookie = cookie_in(n->msg), .status = errno_in(n->msg), .bits = bits_in(n->msg));
         break;
     case LND_NOTE_STATE:
         TRACE(t, lnet_state, .host = host, .nid = nid_text(n->peer), .qpn = qpn_of(l, n->link),
-              .state = n->state, .error = positive(n->error));
+              .state = n->state, .credits = n->state == LND_CONN_ESTABLISHED ? n->credits : 0,
+              .error = positive(n->error));
         break;
     case LND_NOTE_REJECTED:
         TRACE(t, lnet_reject, .host = host, .nid = nid_text(n->peer), .why = n->why,
