@@ -21,6 +21,17 @@ struct lnd_peer *lnd_peer_find(const struct lnd *lnd, uint64_t nid)
     return p;
 }
 
+/* Forgets what earlier attempts to connect have taught: the next one asks as the first one did. */
+static void forget(struct lnd_peer *p)
+{
+    const struct lnd_config *g = &p->lnd->config;
+
+    p->stamp = 0;
+    p->version = g->version;
+    p->queue_depth = g->peer_credits;
+    p->max_frags = g->max_frags;
+}
+
 struct lnd_peer *lnd_peer_of(struct lnd *lnd, uint64_t nid)
 {
     struct lnd_peer *p = lnd_peer_find(lnd, nid), **list = list_of(lnd, nid);
@@ -32,9 +43,7 @@ struct lnd_peer *lnd_peer_of(struct lnd *lnd, uint64_t nid)
         return NULL;
     p->lnd = lnd;
     p->nid = nid;
-    p->version = lnd->config.version;
-    p->queue_depth = lnd->config.peer_credits;
-    p->max_frags = lnd->config.max_frags;
+    forget(p);
     p->next = *list;
     *list = p;
     if (lnd->first_peer)
@@ -46,7 +55,8 @@ struct lnd_peer *lnd_peer_of(struct lnd *lnd, uint64_t nid)
 }
 
 /* No connection can be had now: the next attempt is later, and the messages that wait fail, but not
- * those that LNet sends when it is told of that.
+ * those that LNet sends when it is told of that.  The peer may be another one by then: an old
+ * one rejects the incarnation of its predecessor without naming its own.  [Lustre removes the peer]
  */
 static void give_up(struct lnd_peer *p, int error)
 {
@@ -57,6 +67,7 @@ static void give_up(struct lnd_peer *p, int error)
         p->interval_ns = g->reconnect_max_ns;
     p->reconnect_ns = lnd_now(p->lnd) + p->interval_ns;
     p->error = error;
+    forget(p);
     for (uint32_t n = p->waiting.n; n > 0 && p->waiting.first; n--)
         lnd_tx_fail(p->waiting.first, error);
 }

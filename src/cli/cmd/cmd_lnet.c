@@ -257,9 +257,7 @@ static bool transfer(struct session *s, const struct step *st, const char *peer,
     struct rdl_lnet_md md = {.pieces = pieces, .threshold = 1};
     struct rdl_lnet_call c = {.portal = number(st, "portal", 0),
                               .bits = step_number(st, "bits"),
-                              .offset = number(st, "offset", 0),
-                              .hdr_data = step_number_or(st, "hdr_data", 0),
-                              .wants_ack = step_has(st, "ack")};
+                              .offset = number(st, "offset", 0)};
     const struct scope in = session_scope(s);
     struct home home;
     enum rdl_status status;
@@ -268,6 +266,10 @@ static bool transfer(struct session *s, const struct step *st, const char *peer,
     if (!verb_home(s, st, &home) || !resolve_host(&in, st, peer, &c.peer, &s->diag) ||
         !read_pieces(s, st, &home, pieces, &md.n))
         return false;
+    if (call == rdl_lnet_put) { /* lnet_get has no such parameters */
+        c.hdr_data = step_number_or(st, "hdr_data", 0);
+        c.wants_ack = step_has(st, "ack");
+    }
     status = rdl_lnet_bind(s->lab, home.host, &md, &c.md, &error);
     if (status == RDL_OK) {
         status = call(s->lab, home.host, &c, &error);
