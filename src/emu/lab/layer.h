@@ -104,7 +104,11 @@ struct vrnic *pool_next(struct lab_state *w, struct host *m, uint32_t *ret_vf);
 struct vrnic *pool_next_partner(struct host *m, uint32_t *ret_vf);
 void pool_wait_ends(struct vrnic *r, bool has_function);
 
-/* layer_centre.c: as in struct verbs_layer. */
+/* layer_centre.c.  centre_permits() answers the device of @host, which asks for each connection to
+ * @gid.  The kernel of @host has asked before; if it has not, or a rule was taken back meanwhile,
+ * false is returned, counted and told in an event.  The others are those of struct verbs_layer.
+ */
+bool centre_permits(struct lab_state *w, uint32_t host, const uint8_t gid[GID_BYTES]);
 enum rdl_status centre_find(void *ctx, const uint8_t gid[GID_BYTES], uint32_t qpn,
                             uint8_t ret_mac[MAC_BYTES]);
 void centre_wire(const void *ctx, uint8_t gid[GID_BYTES], uint32_t qpn);
