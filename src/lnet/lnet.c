@@ -455,7 +455,7 @@ static int begin_call(struct lnet_node *n, const struct lnet_call *c, uint32_t o
 }
 
 /* @m is in use until an answer is there. */
-static void expect_answer(struct memory *m)
+static void expect_answer(struct lnet_memory *m)
 {
     m->n_users++;
     m->n_answers++;

@@ -181,7 +181,7 @@ void lnet_build_head(const struct lnet_msg *m, uint8_t ret[LNET_HEAD_BYTES])
 {
     build_part(LNET_PART_HEAD, m, ret, m->big_endian);
     put_magic(ret, LNET_MAGIC, m->big_endian);
-    memset(ret + CKSUM_AT, 0, sizeof(uint32_t));
+    memset(ret + LNET_CKSUM_AT, 0, sizeof(uint32_t));
 }
 
 uint32_t lnet_cksum(const uint8_t *bytes, size_t n)

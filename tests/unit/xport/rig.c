@@ -155,6 +155,14 @@ static uint32_t peer_of(void *ctx, const uint8_t dgid[GID_BYTES])
     return memcmp(dgid, other(h)->hca.gids[0].raw, GID_BYTES) == 0 ? 1 - h->number : EV_HOST_NONE;
 }
 
+static bool may_connect(void *ctx, const uint8_t dgid[GID_BYTES])
+{
+    const struct rig_host *h = ctx;
+
+    (void)dgid;
+    return !h->is_alone;
+}
+
 static void event(void *ctx, enum async_event type, uint32_t qpn)
 {
     struct rig_host *h = ctx;
@@ -178,6 +186,7 @@ static const struct xport_ops ops = {.fetch_send = fetch_send,
                                      .complete = complete,
                                      .ready = ready,
                                      .peer_of = peer_of,
+                                     .may_connect = may_connect,
                                      .receives = receives,
                                      .event = event};
 
