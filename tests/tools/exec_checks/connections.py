@@ -95,6 +95,15 @@ def check_connected_addresses(rdmalab, tally):
     tally.expect(done.returncode == 0 and counts and int(counts[1]) > 40 and int(counts[2]) == 0, "tests/program/addresses.py", text_of(done))
 
 
+def check_connected_virtual_rnic(rdmalab, tally):
+    """rping between a guest with a virtual RNIC and a host outside: the client on h1 knows the address on the wire."""
+    rdmalab.file("outside.lab").write_text("machine m1 vfs=2\nhost h1\nlink m1 h1\nguest g1 on m1 vrnic\n")
+    for server, client, address in (("g1", "h1", "10.200.1.1"), ("h1", "g1", "h1")):
+        done = rdmalab.run("exec", "--lab", "outside.lab", server, "--", "rping", "-s", "-C", "10", "-v", "-V", ":",
+                           client, "--", "rping", "-c", "-a", address, "-C", "10", "-v", "-V")
+        tally.expect(done.returncode == 0 and done.stdout.count("server ping data: rdma-ping-9") == 1, f"rping, server on {server}", text_of(done))
+
+
 # Clients on h2, the event that they print, and the words of the lab behind it.
 CONNECTIONS_THAT_FAIL = (
     ("ucmatose -s 10.0.0.1", "RDMA_CM_EVENT_REJECTED, error: 8", "REJECTED: nobody listened at port 7471 of h1 (10.0.0.1)"),
