@@ -60,9 +60,19 @@ static uint64_t ib_now(void *ctx)
     return now_ns(ctx);
 }
 
+/* The timer waits for the answer to a message.  If that was not sent, this is the reason of what
+ * follows.
+ */
 static uint64_t ib_start_timer(void *ctx, uint32_t local_id, uint64_t at_ns)
 {
-    return start_timer(ctx, TIMER_IB, local_id, at_ns);
+    struct cm_agent *a = ctx;
+    struct trace *t = a->config.trace;
+    const ev_id old = trace_because(t, a->lost_by ? a->lost_by : t->cause);
+    const uint64_t timer = start_timer(a, TIMER_IB, local_id, at_ns);
+
+    trace_because(t, old);
+    a->lost_by = 0;
+    return timer;
 }
 
 static uint64_t cma_start_timer(void *ctx, uint32_t number, uint64_t ns)
@@ -196,10 +206,12 @@ static bool post_mad(struct cm_agent *a, uint32_t buffer, const struct cm_agent_
     memcpy(ah.dgid, m->path.dgid, GID_BYTES);
     memcpy(ah.dmac, mac, MAC_BYTES);
     st = find_on_wire(a->config.verbs, &ah);
-    if (st == RDL_ERR_NOT_FOUND)
+    if (st == RDL_ERR_NOT_FOUND) {
         cm_wire_out(a->config.verbs, bytes);
-    else if (st != RDL_OK)
+    } else if (st != RDL_OK) {
+        a->lost_by = trace_last(a->config.trace);
         return false;
+    }
     return verbs_takes_sends(a->gsi) && ram_write(a->config.ram, gpa, bytes, MAD_BYTES) &&
            post_because(a, &wr, &ah, m) == RDL_OK;
 }
@@ -270,6 +282,7 @@ static void ib_send(void *ctx, const struct ib_cm_path *path, const uint8_t mad[
 
     memcpy(new.mad, mad, MAD_BYTES);
     flush_for_buffers(a);
+    a->lost_by = 0;
     if (send_or_drop(a, &new))
         return;
     m = arena_alloc(a->config.arena, sizeof(*m));
