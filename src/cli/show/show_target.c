@@ -97,6 +97,8 @@ static bool is_refusal(const struct target *t, const struct ev *e)
            (e->kind == EV_ctrl_execute && e->u.ctrl_execute.host == t->host &&
             e->u.ctrl_execute.rsp != RSP_OK) ||
            (e->kind == EV_command && e->u.command.host == t->host && e->u.command.error != 0) ||
+           (e->kind == EV_centre_lookup && e->u.centre_lookup.host == t->host &&
+            e->u.centre_lookup.forbidden) ||
            (e->kind == EV_ring_broken && e->u.ring_broken.host == t->host);
 }
 
@@ -128,10 +130,17 @@ static bool is_of_cm_id(const struct target *t, const struct ev *e)
            e->u.cm_event.number == t->number;
 }
 
+/* Returns true for the end of a queue pair whose connection a rule has forbidden. */
+static bool is_cut(const struct target *t, const struct ev *e)
+{
+    const struct ev *cause = past_find(t->index->past, e->cause);
+
+    return cause && cause->kind == EV_centre_rule;
+}
+
 /* Returns true for errors that a program sees. */
 static bool is_failure(const struct target *t, const struct ev *e)
 {
-    (void)t;
     switch (e->kind) {
     case EV_cqe:
         return e->u.cqe.status != WCS_SUCCESS && e->u.cqe.status != WCS_WR_FLUSH_ERR;
@@ -139,6 +148,10 @@ static bool is_failure(const struct target *t, const struct ev *e)
         return e->u.ctrl_execute.rsp != RSP_OK;
     case EV_command:
         return e->u.command.error != 0;
+    case EV_centre_lookup:
+        return e->u.centre_lookup.forbidden;
+    case EV_async_event:
+        return is_cut(t, e);
     case EV_vq_broken:
     case EV_ring_broken:
     case EV_cq_overflow:

@@ -153,7 +153,7 @@ static void function_mac(const struct host *m, uint32_t vf, uint8_t ret[MAC_BYTE
     memcpy(ret, (uint8_t[]){6, 0, (uint8_t)(k >> 8), (uint8_t)k, 0, (uint8_t)(vf + 1)}, MAC_BYTES);
 }
 
-/* Gives the host of @r, which has no function, the MAC @mac. */
+/* Gives the host of @r, which has no function, the MAC @mac.  Between functions it has its own. */
 static void set_host_mac(struct vrnic *r, const uint8_t mac[MAC_BYTES])
 {
     struct host *h = r->host;
@@ -166,13 +166,24 @@ static void set_host_mac(struct vrnic *r, const uint8_t mac[MAC_BYTES])
     list_addresses(r, (const uint8_t(*)[GID_BYTES])h->guest.config.gid, mac);
 }
 
-/* Chooses the MAC of @r at @vf, which has no guest: its own, unless others still have that. */
+/* Returns the MAC that the administrator has set for @vf of @m, if guests must use it; or NULL. */
+static const uint8_t *required_mac(const struct host *m, uint32_t vf)
+{
+    const struct rdl_vf_settings *set = &m->port.sw->ports[eswitch_port_of_vf(vf)].set;
+
+    return ld_be(set->mac, MAC_BYTES) != 0 && !set->trust ? set->mac : NULL;
+}
+
+/* Chooses the MAC of @r at @vf, which has no guest: that which the administrator requires; or its
+ * own, unless others still have that.
+ */
 static void choose_mac(struct vrnic *r, uint32_t vf)
 {
+    const uint8_t *required = required_mac(r->machine, vf);
     uint8_t mac[MAC_BYTES];
 
-    memcpy(mac, r->own_mac, MAC_BYTES);
-    if (mac_is_in_use(r))
+    memcpy(mac, required ? required : r->own_mac, MAC_BYTES);
+    if (!required && mac_is_in_use(r))
         function_mac(r->machine, vf, mac);
     set_host_mac(r, mac);
 }
@@ -274,6 +285,7 @@ static void unmap(struct vrnic *r)
     h->guest.net.config.wire_gid = NULL;
     set_gids(r, h->guest.config.gid);
     give_back(r, f);
+    set_host_mac(r, r->own_mac);
     serve(r->world, r->machine);
     trace_because(t, before);
 }
@@ -319,14 +331,14 @@ static void gone(void *ctx, uint32_t n)
 
 /* --- Several functions ------------------------------------------------------------------------ */
 
-/* Sets the MAC of a further function: that which its administrator has set, or its own. */
+/* Sets the MAC of a further function: that which the administrator requires, or its own. */
 static void set_mac(struct vrnic *r, struct vrnic_function *f, uint32_t vf)
 {
-    const struct rdl_vf_settings *set = &r->machine->port.sw->ports[eswitch_port_of_vf(vf)].set;
+    const uint8_t *required = required_mac(r->machine, vf);
 
     function_mac(r->machine, vf, f->port->mac);
-    if (ld_be(set->mac, MAC_BYTES) != 0 && !set->trust)
-        memcpy(f->port->mac, set->mac, MAC_BYTES);
+    if (required)
+        memcpy(f->port->mac, required, MAC_BYTES);
 }
 
 /* Gives a function to @f, a further one.  Returns false if there is none. */

@@ -117,11 +117,13 @@ enum rdl_status rdl_centre_rule(struct rdl_lab *lab, uint32_t a, uint32_t b, boo
 {
     struct lab_state *w = lab->state;
     struct centre *centre = &w->centre;
+    ev_id id, before;
 
     if (a < 1 || a > RDL_GROUPS_MAX || b < 1 || b > RDL_GROUPS_MAX || a == b)
         return RDL_ERR_INVAL;
     lab_act(w);
-    TRACE(&w->trace, centre_rule, .group = a, .other = b, .forbidden = !allow);
+    TRACE_ID(&w->trace, id, centre_rule, .group = a, .other = b, .forbidden = !allow);
+    before = trace_because(&w->trace, id);
     if (allow) {
         centre->allowed[a] |= UINT64_C(1) << (b - 1);
         centre->allowed[b] |= UINT64_C(1) << (a - 1);
@@ -133,6 +135,7 @@ enum rdl_status rdl_centre_rule(struct rdl_lab *lab, uint32_t a, uint32_t b, boo
         if (w->hosts[i]->vrnic && vrnic_is_mapped(w->hosts[i]->vrnic))
             cut(w->hosts[i]->vrnic);
     }
+    trace_because(&w->trace, before);
     lab_done(w);
     return RDL_OK;
 }
