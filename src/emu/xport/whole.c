@@ -2,6 +2,8 @@
 #include "emu/xport/whole.h"
 
 #include "emu/base/assert.h"
+#include "emu/facts/enum/op_header.h"
+#include "emu/facts/opcode.h"
 #include "emu/facts/roce.h"
 #include "emu/trace/emit.h"
 #include "emu/trace/events/qp.h"
@@ -10,15 +12,21 @@
 #include "emu/wire/udp.h"
 #include "emu/xport/xport_qp.h"
 
-/* The length of the frames that the packet in xqp->out would take, cut into @n_pkts. */
+/* The length of the frames that the packet in xqp->out would take, cut into @n_pkts.  Of several
+ * READ responses the first and the last have an AETH.
+ */
 static uint32_t wire_bytes_of(const struct xport_qp *xqp, uint32_t n_pkts)
 {
     const struct packet *p = &xqp->out;
     const uint32_t headers =
         ETH_BYTES + xqp->path.ip_bytes + UDP_BYTES + (uint32_t)BTH_BYTES + ICRC_BYTES;
 
-    return n_pkts * headers + (uint32_t)op_headers_bytes(op_info(p->bth.opcode)->headers) +
-           p->payload_bytes + packet_pad_bytes(p->payload_bytes);
+    const struct op_info *op = op_info(p->bth.opcode);
+    const uint32_t more =
+        op->kind == OPK_READ_RESPONSE && n_pkts > 1 ? (uint32_t)op_headers_bytes(H_AETH) : 0;
+
+    return n_pkts * headers + (uint32_t)op_headers_bytes(op->headers) + more + p->payload_bytes +
+           packet_pad_bytes(p->payload_bytes);
 }
 
 /* Allocates the message of xqp->out with room for @n_runs runs and @own_bytes bytes of payload.

@@ -174,10 +174,10 @@ void visit_vf(const struct inode *n, struct visit *v)
     inspect_leaf(v, LEAF_vf_enabled, n->index < machine_enabled_vfs(n->host));
     for (const struct eth_port *q = p->port; q; q = q->next_tenant) {
         text_addf(&names, "%s%s", names.len ? ", " : "", n->state->hosts[q->host]->name);
-        sum.rcvd_bytes += q->rcvd_bytes;
-        sum.rcvd_frames += q->rcvd_frames;
-        sum.sent_bytes += q->sent_bytes;
-        sum.sent_frames += q->sent_frames;
+        sum.rcvd_bytes += q->rcvd_bytes + q->whole_rcvd_bytes;
+        sum.rcvd_frames += q->rcvd_frames + q->whole_rcvd_frames;
+        sum.sent_bytes += q->sent_bytes + q->whole_sent_bytes;
+        sum.sent_frames += q->sent_frames + q->whole_sent_frames;
     }
     inspect_text(v, LEAF_vf_guest, guests);
     inspect_text(v, LEAF_vf_mac, buf);
@@ -195,7 +195,7 @@ void visit_vf(const struct inode *n, struct visit *v)
     inspect_leaf(v, LEAF_vf_rx_broadcast, p->counts.rcvd_broadcast);
     inspect_leaf(v, LEAF_vf_tx_bytes, sum.sent_bytes);
     inspect_leaf(v, LEAF_vf_tx_packets, sum.sent_frames);
-    inspect_leaf(v, LEAF_vf_tx_local, p->counts.local_frames);
+    inspect_leaf(v, LEAF_vf_tx_local, p->counts.local_frames + p->counts.whole_frames);
     inspect_leaf(v, LEAF_vf_tx_dropped, p->counts.tx_dropped);
 }
 
