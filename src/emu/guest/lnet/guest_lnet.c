@@ -781,6 +781,13 @@ void guest_lnet_tick(struct guest_lnet *g, uint64_t arg)
     guest_lnet_end(g, caller);
 }
 
+/* Returns true if what follows in the same call happens because of @n. */
+static bool makes_cause(const struct lnd_note *n)
+{
+    return n->kind == LND_NOTE_RECEIVED || n->kind == LND_NOTE_REJECTED ||
+           (n->kind == LND_NOTE_STATE && n->state == LND_CONN_CLOSING);
+}
+
 /* A message that is sent is the cause of its work requests, one that has come of all that follows
  * in the same call.
  */
@@ -791,7 +798,7 @@ static void note(void *ctx, const struct lnd_note *n)
 
     if (n->kind == LND_NOTE_SENT && n->msg->type >= LNET_MSG_NOOP)
         g->because = id;
-    else if (n->kind == LND_NOTE_RECEIVED && id)
+    else if (id && makes_cause(n))
         (void)trace_because(g->config.trace, id);
 }
 
