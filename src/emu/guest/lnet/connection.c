@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Calls of rdma_cm for a node of LNet, with the moves of queue pairs that librdmacm makes. */
+#include <errno.h>
+#include <string.h>
+
 #include "emu/facts/enum/object.h"
 #include "emu/facts/enum/port_space.h"
 #include "emu/guest/lnet/internal.h"
-#include <errno.h>
-#include <string.h>
 
 static void put_ip(uint32_t ip, uint16_t port, struct rdl_cm_addr *ret)
 {

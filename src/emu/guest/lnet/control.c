@@ -2,6 +2,10 @@
 /* Requests of a node of LNet to its device.  Each is sent once, and asked about until it is
  * answered.
  */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
 #include "emu/base/assert.h"
 #include "emu/facts/enum/access.h"
 #include "emu/facts/enum/object.h"
@@ -9,9 +13,6 @@
 #include "emu/facts/enum/qp_attr.h"
 #include "emu/facts/enum/qp_type.h"
 #include "emu/guest/lnet/internal.h"
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
 
 int gl_errno_of(enum rdl_status st)
 {

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #include "emu/guest/lnet/guest_lnet.h"
 
+#include <errno.h>
+#include <string.h>
+
 #include "emu/base/assert.h"
 #include "emu/facts/enum/object.h"
 #include "emu/facts/enum/rdma_cm_event.h"
 #include "emu/facts/enum/send_flag.h"
 #include "emu/facts/enum/wr_opcode.h"
 #include "emu/guest/lnet/internal.h"
-#include <errno.h>
-#include <string.h>
 
 #define POSTS_MAX 64u /* work requests that are posted by one call of the verbs */
 
