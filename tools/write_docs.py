@@ -5,8 +5,8 @@
 usage: write_docs.py [PAGE...] [--check]
        write_docs.py [PAGE...] --self-test
 
-PAGE is behaviours (book/conformance.md, src/cli/explain/shown.def), rfc (book/rfc.md), pvrdma (book/pvrdma.md), calls (book/calls.md)
-or security (the table of book/security.md);
+PAGE is behaviours (book/conformance.md, src/cli/explain/shown.def), rfc (book/rfc.md), pvrdma (book/pvrdma.md), calls (book/calls.md),
+security (the table of book/security.md) or dissector (data/o2iblnd.lua);
 without one, all.
 --check writes nothing and says what is not current, and what is wrong with the rows.  --self-test also
 tests pages/checks.py, the page docs/checks.md, which tools/green.py writes.
@@ -18,7 +18,7 @@ import sys
 from pages.page import Wrong, check, put
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-PAGES = ("behaviours", "rfc", "pvrdma", "calls", "security")
+PAGES = ("behaviours", "rfc", "pvrdma", "calls", "security", "dissector")
 TESTED = (*PAGES, "checks")
 
 

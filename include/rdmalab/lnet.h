@@ -135,6 +135,45 @@ uint64_t rdl_lnet_event_count(const struct rdl_lab *lab, rdl_host host);
 bool rdl_lnet_event_at(const struct rdl_lab *lab, rdl_host host, uint64_t i,
                        struct rdl_lnet_event *ret);
 
+/* A test of the network, as Lustre's lnet_selftest has it: RPCs with bulk data, of which every byte
+ *is verified.  Each peer must serve: rdl_lnet_serve(), once for each start of its node.
+ *
+ *	PING   a request and a reply
+ *	READ   the server puts @size bytes; WRITE: it gets them
+ *
+ * Return: RDL_OK, RDL_ERR_NOT_FOUND (no node), RDL_ERR_STALE, RDL_ERR_ERRNO: EBUSY if a test runs,
+ *or the node serves already
+ */
+struct rdl_lnet_test {
+    const rdl_host *peers;
+    size_t n_peers;       /* RDL_LNET_PEERS_MAX at most */
+    uint32_t op;          /* enum lnet_test_op */
+    uint32_t size;        /* bytes of bulk data, 1 MiB at most */
+    uint32_t concurrency; /* RPCs at a time with each peer */
+    uint64_t count;       /* RPCs with each peer */
+    uint64_t seed;
+    /* The bulk data begins @offset bytes behind the beginning of a page, and is cut into fragments
+     * of
+     * @frag_bytes with @gap bytes between them; frag_bytes 0: one fragment.
+     */
+    uint32_t offset, frag_bytes, gap;
+};
+#define RDL_LNET_PEERS_MAX 64u
+RDL_MUST_CHECK enum rdl_status rdl_lnet_serve(struct rdl_lab *lab, rdl_host host, uint32_t offset,
+                                              uint32_t frag_bytes, uint32_t gap, int *reterr);
+RDL_MUST_CHECK enum rdl_status rdl_lnet_test(struct rdl_lab *lab, rdl_host host,
+                                             const struct rdl_lnet_test *test, int *reterr);
+
+/* Results of the last test of @host, or of its service.  Returns false if there is none. */
+struct rdl_lnet_result {
+    bool is_done;
+    uint64_t started, good, failed, bytes, corrupt;
+    int error;                   /* errno of the first that failed, or 0 */
+    uint64_t begun_ns, ended_ns; /* of the first RPC, and the end of the last one */
+};
+bool rdl_lnet_result(const struct rdl_lab *lab, rdl_host host, bool of_service,
+                     struct rdl_lnet_result *ret);
+
 /* Returns true if the node of @host is up; *@reterr is the errno why it is not, or 0. */
 bool rdl_lnet_is_up(const struct rdl_lab *lab, rdl_host host, int *reterr);
 

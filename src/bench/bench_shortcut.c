@@ -78,12 +78,22 @@ static enum rdl_status measure(struct results *r, double (*now_s)(void))
     return st;
 }
 
+/* The rate of memcpy() is 100. */
+static double percent_of_memcpy(const struct results *r, size_t op)
+{
+    return 100 * r->memcpy_s / message_s(&r->copied[op]);
+}
+
 static void print_json(const struct results *r)
 {
     printf("{\"memcpy_1m_ns\":%.0f", r->memcpy_s * 1e9);
-    for (size_t i = 0; i < ARRAY_LEN(ops); i++)
-        printf(",\"%s\":{\"frames_ns\":%.0f,\"shortcut_ns\":%.0f}", ops[i].key,
+    for (size_t i = 0; i < ARRAY_LEN(ops); i++) {
+        printf(",\"%s\":{\"frames_ns\":%.0f,\"shortcut_ns\":%.0f", ops[i].key,
                message_s(&r->frames[i]) * 1e9, message_s(&r->copied[i]) * 1e9);
+        if (ops[i].op.bytes == LARGE_BYTES)
+            printf(",\"percent_of_memcpy\":%.0f", percent_of_memcpy(r, i));
+        putchar('}');
+    }
     printf("}\n");
 }
 
@@ -97,7 +107,7 @@ static void print_text(const struct results *r)
                copied * 1e9);
         if (ops[i].op.bytes == LARGE_BYTES)
             printf("   %5.2f GB/s, %.0f %% of memcpy", LARGE_BYTES / copied / 1e9,
-                   100 * r->memcpy_s / copied);
+                   percent_of_memcpy(r, i));
         putchar('\n');
     }
     printf("%-20s %14s %11.0f ns   %5.2f GB/s\n", "memcpy, 1 MiB", "", r->memcpy_s * 1e9,

@@ -55,7 +55,7 @@ struct lnd_config lnd_defaults(uint64_t nid, bool of_2007);
 
 /* An observation: for events, counters and models. */
 enum lnd_note_kind {
-    LND_NOTE_SENT,     /* @msg was posted, with @n RDMA WRITEs before it */
+    LND_NOTE_SENT,     /* @msg was posted, with @n RDMA WRITEs before it; @key is in it */
     LND_NOTE_RECEIVED, /* @msg has come */
     LND_NOTE_STATE,    /* the state of a connection is @state now; @error: why it closes, or 0 */
     LND_NOTE_REJECTED, /* a request was rejected; @why; @is_mine: by this node */
@@ -107,6 +107,11 @@ void lnd_cm_request(struct lnd *lnd, uint64_t id, uint32_t ip, const uint8_t *da
 /* A completion of @l: its wr_id, status (enum wc_status) and, of a receive, its bytes. */
 void lnd_completion(struct lnd *lnd, struct lnd_link *l, uint64_t wr_id, uint32_t status,
                     uint32_t bytes);
+
+/* Memory of the program is about to be freed: later messages do not use a region over it, also if
+ * other memory gets its addresses.
+ */
+void lnd_forget(struct lnd *lnd, uint64_t addr, uint64_t bytes);
 
 /* ---- from LNet ---- */
 

@@ -20,10 +20,11 @@ struct lnet_memory {
     struct lnet_md md;
     struct lnet_match match;
     bool is_attached;
-    uint32_t n_users; /* transfers */
-    uint32_t n_left;  /* operations until it is unlinked; 0: any number */
-    bool is_ending;   /* it goes with its last user */
-    uint32_t at;      /* offset of the next message, unless the initiator chooses it */
+    uint32_t n_users;   /* transfers, and answers that are expected */
+    uint32_t n_answers; /* ACKs and REPLYs that are expected, among n_users */
+    uint32_t n_left;    /* operations until it is unlinked; 0: any number */
+    bool is_ending;     /* it goes with its last user */
+    uint32_t at;        /* offset of the next message, unless the initiator chooses it */
     uint64_t bytes;
 };
 
@@ -234,6 +235,8 @@ int lnet_unlink(struct lnet_node *n, uint64_t md)
 
     if (!m)
         return -ENOENT;
+    m->n_users -= m->n_answers; /* an answer may never come; later it finds no memory */
+    m->n_answers = 0;
     if (m->n_users > 0) {
         detach(n, m);
         m->is_ending = true;
@@ -451,6 +454,13 @@ static int begin_call(struct lnet_node *n, const struct lnet_call *c, uint32_t o
     return 0;
 }
 
+/* @m is in use until an answer is there. */
+static void expect_answer(struct lnet_memory *m)
+{
+    m->n_users++;
+    m->n_answers++;
+}
+
 int lnet_put(struct lnet_node *n, const struct lnet_call *c)
 {
     struct lnet_transfer *t;
@@ -467,7 +477,7 @@ int lnet_put(struct lnet_node *n, const struct lnet_call *c)
     t->hdr.u.put.portal = c->portal;
     t->hdr.u.put.offset = c->offset;
     if (c->wants_ack)
-        t->memory->n_users++; /* until the ACK is there */
+        expect_answer(t->memory); /* the ACK */
     submit(n, t);
     return 0;
 }
@@ -487,7 +497,7 @@ int lnet_get(struct lnet_node *n, const struct lnet_call *c)
     t->hdr.u.get.sink_bytes = t->part.bytes;
     t->has_reply = t->part.bytes > LNET_PAYLOAD_MAX;
     if (!t->has_reply)
-        t->memory->n_users++; /* until the REPLY is there */
+        expect_answer(t->memory); /* the REPLY */
     submit(n, t);
     return 0;
 }
@@ -512,6 +522,9 @@ static void give_up_second(struct lnet_node *n, const struct lnet_transfer *t, u
 {
     struct lnet_event e = t->event;
 
+    if (t->memory->n_answers == 0) /* lnet_unlink() has given it up */
+        return;
+    t->memory->n_answers--;
     e.kind = kind;
     e.mlength = 0;
     end_use(n, t->memory, &e);
@@ -686,7 +699,7 @@ static void reply_came(struct lnet_node *n, const struct lnet_hdr *hdr, struct l
         h->interface == lnd_config(n->lnd)->stamp ? memory_of(n, h->object) : NULL;
     struct lnet_transfer *t;
 
-    if (!m || m->n_users == 0) {
+    if (!m || m->n_answers == 0) {
         drop(n, hdr, rx);
         return;
     }
@@ -695,6 +708,7 @@ static void reply_came(struct lnet_node *n, const struct lnet_hdr *hdr, struct l
         drop(n, hdr, rx);
         return;
     }
+    m->n_answers--;
     t->memory = m;
     t->hdr = *hdr;
     t->part = (struct lnd_memory){m->md.frags, m->md.n, 0,
@@ -717,10 +731,11 @@ static void ack_came(struct lnet_node *n, const struct lnet_hdr *hdr, struct lnd
                            .match_bits = hdr->u.ack.match_bits,
                            .mlength = hdr->u.ack.mlength};
 
-    if (!m || m->n_users == 0) {
+    if (!m || m->n_answers == 0) {
         drop(n, hdr, rx);
         return;
     }
+    m->n_answers--;
     lnd_recv(n->lnd, rx, &(struct lnd_memory){0}, NULL);
     end_use(n, m, &e);
 }

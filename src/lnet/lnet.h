@@ -70,7 +70,9 @@ int lnet_attach(struct lnet_node *n, const struct lnet_match *match, const struc
                 uint64_t *ret);
 /* Memory that is not attached: for lnet_put() and lnet_get(). */
 int lnet_bind(struct lnet_node *n, const struct lnet_md *md, uint64_t *ret);
-/* Removes memory.  -ENOENT: there is none; -EBUSY: messages use it; it goes with the last one. */
+/* Removes memory.  -ENOENT: there is none; -EBUSY: messages use it; it goes with the last one.
+ * Answers that have not begun to come (ACK, REPLY) are not waited for, as they may never come.
+ */
 int lnet_unlink(struct lnet_node *n, uint64_t md);
 
 /* A PUT or a GET of the memory @md, whole.  0, -ENOENT, -EINVAL, -ENOMEM, -EMSGSIZE (more than

@@ -337,6 +337,16 @@ int lnd_region_job(struct lnd_region *r, enum lnd_job_kind kind)
     return st;
 }
 
+void lnd_forget(struct lnd *lnd, uint64_t addr, uint64_t bytes)
+{
+    lnd_enter(lnd);
+    for (struct lnd_region *r = lnd->regions; r; r = r->next) {
+        if (addr < r->addr + r->bytes && r->addr < addr + bytes)
+            unkeep(r);
+    }
+    lnd_leave(lnd);
+}
+
 bool lnd_regions_end(struct lnd *lnd)
 {
     for (struct lnd_region *r = lnd->regions; r; r = r->next)

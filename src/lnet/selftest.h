@@ -31,20 +31,13 @@
 #ifndef LNET_SELFTEST_H
 #define LNET_SELFTEST_H
 
-#include "emu/facts/enum_table.h"
+#include "emu/facts/enum/lnet_test_op.h"
 #include "lnet/lnet.h"
 
 #define SELFTEST_REQUEST_PORTAL 50u
 #define SELFTEST_BULK_PORTAL    52u /* of replies, too */
 #define SELFTEST_PEERS_MAX      64u
 #define SELFTEST_SLOTS_MAX      256u /* RPCs under way: of a client, or of a server */
-
-#define ENUM_SELFTEST_OP(X)                                                                        \
-    X(SELFTEST, PING, 0, "a request and a reply")                                                  \
-    X(SELFTEST, READ, 1, "the server puts bulk data")                                              \
-    X(SELFTEST, WRITE, 2, "the server gets bulk data")
-
-enum selftest_op { ENUM_SELFTEST_OP(ENUM_MEMBER) };
 
 /* The form of memory for bulk data.  The data begins @offset bytes behind the beginning of a page,
  * and is cut into fragments of @frag_bytes bytes (0: one fragment) with @gap bytes between them.

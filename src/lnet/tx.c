@@ -306,6 +306,12 @@ static bool names_own_cookie(const struct lnd_tx *tx)
     return tx->type == LNET_MSG_PUT_REQ || tx->type == LNET_MSG_GET_REQ;
 }
 
+/* Returns true if @tx has a descriptor, in which the peer may write. */
+static bool gives_memory(const struct lnd_tx *tx)
+{
+    return tx->type == LNET_MSG_PUT_ACK || tx->type == LNET_MSG_GET_REQ;
+}
+
 /* Posts @tx.  Returns false if it stays in its queue, or the connection closes. */
 static bool send_one(struct lnd_conn *c, struct lnd_tx *tx, uint32_t credit)
 {
@@ -341,6 +347,7 @@ static bool send_one(struct lnd_conn *c, struct lnd_tx *tx, uint32_t credit)
                                      .cookie = names_own_cookie(tx) ? tx->cookie : tx->peer_cookie,
                                      .bytes = tx->bytes,
                                      .n = tx->n_writes,
+                                     .key = gives_memory(tx) ? tx->rkey : 0,
                                      .credits = c->credits,
                                      .outstanding = c->outstanding,
                                      .error = tx->done_status < 0 ? tx->done_status : 0,

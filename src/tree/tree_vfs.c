@@ -16,13 +16,18 @@ static bool is_of_machine(const struct rdl_lab *lab, const char *path)
            strcmp(vfs, path) == 0;
 }
 
-/* Prints ", NAME NMbps" for a rate that is set. */
-static void print_rate(FILE *out, const struct rdl_lab *lab, const char *vf, enum leaf_id id)
+/* Prints the rates that are set.  The kernel reports the maximum twice: its first attribute for a
+ * rate, which had no minimum, is still there.
+ */
+static void print_rates(FILE *out, const struct rdl_lab *lab, const char *vf)
 {
-    const uint64_t rate = tree_number(lab, vf, id);
+    const uint64_t max = tree_number(lab, vf, LEAF_vf_max_tx_rate) / RDL_VF_RATE_UNIT;
+    const uint64_t min = tree_number(lab, vf, LEAF_vf_min_tx_rate) / RDL_VF_RATE_UNIT;
 
-    if (rate > 0)
-        fprintf(out, ", %s %" PRIu64 "Mbps", leaf_rows[id].key, rate / RDL_VF_RATE_UNIT);
+    if (max > 0)
+        fprintf(out, ", tx rate %" PRIu64 " (Mbps), max_tx_rate %" PRIu64 "Mbps", max, max);
+    if (min > 0)
+        fprintf(out, ", min_tx_rate %" PRIu64 "Mbps", min);
 }
 
 static const char *on_off(const struct rdl_lab *lab, const char *vf, enum leaf_id id)
@@ -30,7 +35,8 @@ static const char *on_off(const struct rdl_lab *lab, const char *vf, enum leaf_i
     return tree_number(lab, vf, id) ? "on" : "off";
 }
 
-/* Prints a function in the words and the order of iproute2, and behind it the guest that uses it.
+/* Prints a function as iproute2 does, and behind it the guest that uses it.  There is no
+ * query_rss: a driver without that setting, as mlx5, does not report it.
  */
 static void print_vf(FILE *out, const struct rdl_lab *lab, size_t number, const char *vf)
 {
@@ -39,37 +45,45 @@ static void print_vf(FILE *out, const struct rdl_lab *lab, size_t number, const 
     (void)tree_leaf(lab, vf, LEAF_vf_mac, &mac);
     (void)tree_leaf(lab, vf, LEAF_vf_state, &state);
     (void)tree_leaf(lab, vf, LEAF_vf_guest, &guest);
-    fprintf(out, "vf %-3zu link/ether %s brd ff:ff:ff:ff:ff:ff", number,
+    fprintf(out, "    vf %zu     link/ether %s brd ff:ff:ff:ff:ff:ff", number,
             mac.text[0] ? mac.text : "00:00:00:00:00:00");
     if (tree_number(lab, vf, LEAF_vf_vlan))
         fprintf(out, ", vlan %" PRIu64, tree_number(lab, vf, LEAF_vf_vlan));
     if (tree_number(lab, vf, LEAF_vf_qos))
         fprintf(out, ", qos %" PRIu64, tree_number(lab, vf, LEAF_vf_qos));
-    print_rate(out, lab, vf, LEAF_vf_max_tx_rate);
-    print_rate(out, lab, vf, LEAF_vf_min_tx_rate);
+    print_rates(out, lab, vf);
     fprintf(out, ", spoof checking %s, link-state %s, trust %s", on_off(lab, vf, LEAF_vf_spoofchk),
             state.text, on_off(lab, vf, LEAF_vf_trust));
-    fprintf(out, "  %s%s\n",
-            guest.text[0]                           ? guest.text
-            : tree_number(lab, vf, LEAF_vf_enabled) ? "no guest"
-                                                    : "not enabled",
+    fprintf(out, "  %s%s\n", guest.text[0] ? guest.text : "no guest",
             guest.text[0] && !tree_number(lab, vf, LEAF_vf_up) ? " (link down)" : "");
+}
+
+/* Names the functions from @first up to @n, which are not enabled.  iproute2 does not have them. */
+static void print_rest(FILE *out, size_t first, size_t n)
+{
+    if (first + 1 == n)
+        fprintf(out, "(vf %zu is not enabled)\n", first);
+    else if (first < n)
+        fprintf(out, "(vf %zu to %zu are not enabled)\n", first, n - 1);
 }
 
 bool tree_vfs(FILE *out, const struct rdl_lab *lab, const char *path)
 {
     struct tree_list vfs;
-    size_t at;
+    size_t at, i;
 
     if (!is_of_machine(lab, path) || tree_children(lab, path, &vfs, &at) != RDL_OK)
         return false;
-    for (size_t i = 0; i < vfs.n; i++) {
+    for (i = 0; i < vfs.n; i++) {
         char vf[TREE_PATH_BYTES];
         struct text t = text_on(vf, sizeof(vf));
 
         tree_join(&t, path, vfs.v[i].key);
+        if (!tree_number(lab, vf, LEAF_vf_enabled))
+            break;
         print_vf(out, lab, i, vf);
     }
+    print_rest(out, i, vfs.n);
     tree_done(&vfs);
     return true;
 }

@@ -59,10 +59,17 @@ def die(message):
     sys.exit(2)
 
 
-def tshark(path, fields):
-    """One dictionary of @fields per frame; a field that occurs twice has its values separated by commas."""
+def tshark(path, fields, lnet=False, script=None):
+    """One dictionary of @fields per frame; a field that occurs twice has its values separated by commas.
+
+    @lnet: with tshark's dissector of messages of o2iblnd; @script: with this one in Lua.
+    """
     # It guesses what a payload is: one that begins with 81 00 is no VLAN tag.
     command = ["tshark", "-n", "-r", path, "--disable-protocol", "rpcordma", "--disable-heuristic", "eth_over_ib", "-T", "fields"]
+    if not lnet:  # it takes a message of several packets for malformed, and so what is no Lustre in one
+        command += ["--disable-heuristic", "lnet_ib", "--disable-heuristic", "lnet_ib_cm_private"]
+    if script:
+        command += ["-X", f"lua_script:{script}"]
     for field in fields:
         command += ["-e", field]
     try:

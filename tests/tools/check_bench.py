@@ -34,6 +34,16 @@ def check_connect(program):
            f"a connection takes more: {rows}")
 
 
+def check_lnet(program):
+    """bench lnet --format json has its figures, none of them 0; a growing region is registered once, and a region for each message twice."""
+    figures = json.loads(program.run("bench", "lnet", "--format", "json", timeout=5 * TIMEOUT_S).stdout)
+    ensure(set(figures) == {"4k", "1m"}, f"figures: {figures}")
+    for rows in figures.values():
+        ensure(set(rows) == {"write", "put_growing", "put_demand", "put_kernel"}, f"rows: {rows}")
+        ensure(all(row["cpu_ns"] > 0 and row["lab_ns"] > 0 for row in rows.values()), f"rows: {rows}")
+        ensure([rows[w]["regions"] for w in ("put_growing", "put_demand", "put_kernel")] == [0, 2, 0], f"rows: {rows}")
+
+
 def check_programs(program):
     """bench programs --format json has its figures: those of the lab, and those of TCP."""
     figures = json.loads(program.run("bench", "programs", "--format", "json", timeout=10 * TIMEOUT_S).stdout)

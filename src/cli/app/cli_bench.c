@@ -10,6 +10,7 @@
 #include "bench/bench_connect.h"
 #include "bench/bench_control.h"
 #include "bench/bench_device.h"
+#include "bench/bench_lnet.h"
 #include "bench/bench_shortcut.h"
 #include "cli/app/bench_programs.h"
 #include "cli/app/bench_time.h"
@@ -33,12 +34,18 @@ static int run_shortcut(bool json)
     return bench_shortcut(json, bench_now_s);
 }
 
+static int run_lnet(bool json)
+{
+    return bench_lnet(json, bench_now_s);
+}
+
 /* The measurements, by the word behind `bench`. */
 static const struct {
     const char *word;
     int (*run)(bool json);
-} kinds[] = {{"time", bench_time},       {"device", run_device},     {"connect", run_connect},
-             {"shortcut", run_shortcut}, {"control", bench_control}, {"programs", bench_programs}};
+} kinds[] = {{"time", bench_time},        {"device", run_device}, {"connect", run_connect},
+             {"shortcut", run_shortcut},  {"lnet", run_lnet},     {"control", bench_control},
+             {"programs", bench_programs}};
 
 int bench_main(int argc, char **argv)
 {

@@ -353,14 +353,15 @@ static const struct mode modes[] = {
      "0 all points, 1 points are missing, 2 usage, or DIR cannot be read, 99 a bug of rdmalab",
      MODE_FILES " lab"},
     {"bench", bench_main,
-     "bench [time|device|connect|control|shortcut|programs] [--format text|json]",
+     "bench [time|device|connect|control|shortcut|lnet|programs] [--format text|json]",
      "how fast the emulator is here; time: what going back in a session takes; device: what many "
      "queue pairs of one device cost; connect: connections by rdma_cm; "
      "control: what each object and connection costs a host and a guest, counted; "
      "shortcut: messages between guests of a machine, beside memcpy; "
+     "lnet: PUTs of LNet, beside RDMA WRITEs; "
      "programs: perftest on hosts of a lab, beside TCP",
      "0 measured, 1 the lab could not be made or a program is missing, 2 usage",
-     "time device connect control shortcut programs"},
+     "time device connect control shortcut lnet programs"},
     {"swarm", swarm_main,
      "swarm [--outside] [--seed S | --seeds A..B] [-j N] [--minutes M] [--pairs] [--devices] "
      "[--extensions] [--machines] [--no-shrink] "

@@ -26,7 +26,7 @@ static const struct {
     {EINVAL, "EINVAL", "the portal, the peer or the memory cannot be used so",
      "a node does not send to itself, and memory that is attached has for=put or for=get"},
     {ENOENT, "ENOENT", "there is no such memory", "\"show HOST.lnet.memory\" lists what there is"},
-    {EBUSY, "EBUSY", "messages use the memory; it goes with the last one", "run"},
+    {EBUSY, "EBUSY", "it is still in use", "run"},
     {EMSGSIZE, "EMSGSIZE", "a message of LNet has at most 1 MiB", "send several"},
     {ENOMEM, "ENOMEM", "memory is short", "give the host more ram="},
 };
@@ -78,6 +78,16 @@ static void read_config(const struct step *st, struct rdl_lnet_config *c)
     c->keepalive_ns = step_number_or(st, "keepalive", 0);
 }
 
+/* Finds host @i of parameter @param of @st. */
+static bool nth_host(struct session *s, const struct step *st, const char *param, size_t i,
+                     rdl_host *ret)
+{
+    const struct arg *hosts = step_arg(st, param);
+
+    return rdl_find_host(s->lab, hosts->v[i].text, ret) == RDL_OK ||
+           session_fail(s, hosts->v[i].at, "no host is called %s", hosts->v[i].text);
+}
+
 static bool start_one(struct session *s, const struct step *st, size_t i,
                       const struct rdl_lnet_config *c)
 {
@@ -85,8 +95,8 @@ static bool start_one(struct session *s, const struct step *st, size_t i,
     rdl_host host;
     enum rdl_status status;
 
-    if (rdl_find_host(s->lab, hosts->v[i].text, &host) != RDL_OK)
-        return session_fail(s, hosts->v[i].at, "no host is called %s", hosts->v[i].text);
+    if (!nth_host(s, st, "host", i, &host))
+        return false;
     status = rdl_lnet_start(s->lab, host, c);
     if (status == RDL_OK)
         return true;
@@ -110,19 +120,65 @@ bool run_lnet_start(struct session *s, const struct step *st)
 
 bool run_lnet_stop(struct session *s, const struct step *st)
 {
-    const struct arg *hosts = step_arg(st, "host");
-
-    for (size_t i = 0; i < hosts->n; i++) {
+    for (size_t i = 0; i < step_arg(st, "host")->n; i++) {
         rdl_host host;
         enum rdl_status status;
 
-        if (rdl_find_host(s->lab, hosts->v[i].text, &host) != RDL_OK)
-            return session_fail(s, hosts->v[i].at, "no host is called %s", hosts->v[i].text);
+        if (!nth_host(s, st, "host", i, &host))
+            return false;
         status = rdl_lnet_stop(s->lab, host);
         if (status != RDL_OK)
             return called(s, st, status, 0);
     }
     return true;
+}
+
+bool run_lnet_serve(struct session *s, const struct step *st)
+{
+    for (size_t i = 0; i < step_arg(st, "host")->n; i++) {
+        rdl_host host;
+        enum rdl_status status;
+        int error = 0;
+
+        if (!nth_host(s, st, "host", i, &host))
+            return false;
+        status = rdl_lnet_serve(s->lab, host, number(st, "offset", 0), number(st, "frag", 0),
+                                number(st, "gap", 0), &error);
+        if (status != RDL_OK)
+            return called(s, st, status, error);
+    }
+    return true;
+}
+
+bool run_lnet_test(struct session *s, const struct step *st)
+{
+    rdl_host peers[RDL_LNET_PEERS_MAX];
+    const struct arg *to = step_arg(st, "to");
+    const struct rdl_lnet_test test = {.peers = peers,
+                                       .n_peers = to->n,
+                                       .op = (uint32_t)step_number(st, "op"),
+                                       .size = (uint32_t)step_number(st, "size"),
+                                       .concurrency = (uint32_t)step_number(st, "concurrency"),
+                                       .count = step_number(st, "count"),
+                                       .seed = step_number(st, "seed"),
+                                       .offset = number(st, "offset", 0),
+                                       .frag_bytes = number(st, "frag", 0),
+                                       .gap = number(st, "gap", 0)};
+    struct home home;
+    enum rdl_status status;
+    int error = 0;
+
+    if (!verb_home(s, st, &home))
+        return false;
+    if (to->n > RDL_LNET_PEERS_MAX)
+        return session_fail(s, to->v[RDL_LNET_PEERS_MAX].at, "more than %u peers",
+                            RDL_LNET_PEERS_MAX);
+    for (size_t i = 0; i < to->n; i++) {
+        if (!nth_host(s, st, "to", i, &peers[i]))
+            return false;
+    }
+    status = rdl_lnet_test(s->lab, home.host, &test, &error);
+    return called(s, st, status, error);
 }
 
 /* Reads the memory in parameter sge of @st, which is of @home. */
@@ -154,11 +210,6 @@ static bool read_pieces(struct session *s, const struct step *st, const struct h
     return true;
 }
 
-static bool home_of(struct session *s, const struct step *st, struct home *ret)
-{
-    return verb_home(s, st, ret);
-}
-
 bool run_lnet_attach(struct session *s, const struct step *st)
 {
     struct rdl_lnet_piece pieces[RDL_LNET_PIECES_MAX];
@@ -172,7 +223,7 @@ bool run_lnet_attach(struct session *s, const struct step *st)
     uint64_t handle;
     int error = 0;
 
-    if (!home_of(s, st, &home) || !read_pieces(s, st, &home, pieces, &md.n))
+    if (!verb_home(s, st, &home) || !read_pieces(s, st, &home, pieces, &md.n))
         return false;
     if (step_has(st, "from") && !resolve_host(&in, st, "from", &match.from, &s->diag))
         return false;
@@ -191,7 +242,7 @@ bool run_lnet_unlink(struct session *s, const struct step *st)
     enum rdl_status status;
     int error = 0;
 
-    if (!home_of(s, st, &home))
+    if (!verb_home(s, st, &home))
         return false;
     status = rdl_lnet_unlink(s->lab, home.host, step_number(st, "memory"), &error);
     return called(s, st, status, error);
@@ -212,7 +263,7 @@ static bool transfer(struct session *s, const struct step *st, const char *peer,
     enum rdl_status status;
     int error = 0, ignored;
 
-    if (!home_of(s, st, &home) || !resolve_host(&in, st, peer, &c.peer, &s->diag) ||
+    if (!verb_home(s, st, &home) || !resolve_host(&in, st, peer, &c.peer, &s->diag) ||
         !read_pieces(s, st, &home, pieces, &md.n))
         return false;
     if (call == rdl_lnet_put) { /* lnet_get has no such parameters */

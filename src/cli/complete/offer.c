@@ -260,7 +260,7 @@ static void offer_keys(struct complete_request *c)
     size_t at;
 
     if (leaf_path_leads(c->parent, &places, &at) && !places.list &&
-        (places.nodes & (places.nodes - 1)) == 0)
+        (node_set_is_empty(&places.nodes) || node_set_only(&places.nodes) != NODE_none))
         leaf_each_key(&places, offer_key, c);
 }
 

@@ -193,7 +193,7 @@ static bool offer_words_of(struct complete_request *c, const char *path)
     for (unsigned kind = 1; kind < NODE_COUNT; kind++) {
         const enum leaf_id leaf = leaf_find((enum node_kind)kind, dot + 1, strlen(dot + 1));
 
-        if ((places.nodes >> kind & 1) && leaf != LEAF_none && leaf_rows[leaf].words) {
+        if (node_set_has(&places.nodes, kind) && leaf != LEAF_none && leaf_rows[leaf].words) {
             offer_names(c, leaf_rows[leaf].words);
             return true;
         }

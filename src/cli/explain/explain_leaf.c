@@ -61,13 +61,13 @@ static void print_leaf(struct answer_page *out, const struct leaf_row *leaf)
     page_see(out, see);
 }
 
-static uint64_t nodes_called(const char *word)
+static struct node_set nodes_called(const char *word)
 {
-    uint64_t nodes = 0;
+    struct node_set nodes = {0};
 
     for (unsigned i = NODE_none + 1; i < NODE_COUNT; i++) {
         if (is_called((enum node_kind)i, word))
-            nodes |= (uint64_t)1 << i;
+            node_set_add(&nodes, i);
     }
     return nodes;
 }
@@ -75,7 +75,7 @@ static uint64_t nodes_called(const char *word)
 /* The kinds of nodes that the first @n bytes of @path can name if its last component is the name of
  * an object: "h1.conn", "f1".
  */
-static uint64_t nodes_of_name(const char *path, size_t n)
+static struct node_set nodes_of_name(const char *path, size_t n)
 {
     char before[SHOW_LINE_BYTES];
     struct text t = text_on(before, sizeof(before));
@@ -83,7 +83,7 @@ static uint64_t nodes_of_name(const char *path, size_t n)
     size_t at;
 
     text_addn(&t, path, n);
-    return leaf_path_leads(before, &places, &at) ? places.nodes : 0;
+    return leaf_path_leads(before, &places, &at) ? places.nodes : (struct node_set){0};
 }
 
 bool explain_leaf(struct answer_page *out, const char *word)
@@ -92,20 +92,20 @@ bool explain_leaf(struct answer_page *out, const char *word)
     struct text key = text_on(key_text, sizeof(key_text));
     struct text node = text_on(node_text, sizeof(node_text));
     const char *from = word_before(word, word + strlen(word), &key);
-    uint64_t nodes = UINT64_MAX;
+    struct node_set nodes = {0};
     unsigned n = 0;
 
     if (from > word) {
         (void)word_before(word, from - 1, &node);
         nodes = nodes_called(node_text);
-        if (!nodes)
+        if (node_set_is_empty(&nodes))
             nodes = nodes_of_name(word, (size_t)(from - 1 - word));
     }
     for (unsigned i = LEAF_none + 1; i < LEAF_COUNT; i++) {
         const struct leaf_row *leaf = &leaf_rows[i];
 
         if (leaf->flags & LEAF_KEYED || !explain_same(leaf->key, key_text) ||
-            !(nodes & (uint64_t)1 << leaf->node))
+            (from > word && !node_set_has(&nodes, leaf->node)))
             continue;
         print_leaf(out, leaf);
         n++;
@@ -125,10 +125,11 @@ static void print_key(void *ctx, enum node_kind node, const char *key, const cha
 
 static void print_node(struct answer_page *out, enum node_kind kind)
 {
-    const struct leaf_places here = {.nodes = (uint64_t)1 << kind};
+    struct leaf_places here = {0};
     char see[SHOW_LINE_BYTES];
     struct text t = text_on(see, sizeof(see));
 
+    node_set_add(&here.nodes, kind);
     page_fields(out, "%s fields", node_rows[kind].title);
     page_line(out, "%s   node of the inspect tree", node_rows[kind].title);
     page_wrap(out, 2, node_rows[kind].text);

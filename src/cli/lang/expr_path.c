@@ -79,22 +79,13 @@ static void offer(void *ctx, enum node_kind node, const char *key, const char *t
         n->node = node;
 }
 
-/* Returns the title of the only kind of node in @places. */
-static const char *node_title(const struct leaf_places *places)
-{
-    unsigned node = 0;
-
-    while (!(places->nodes >> node & 1))
-        node++;
-    return node_rows[node].title;
-}
-
 /* Suggests a similar path.  It uses only the rows, since the type of an object cannot be known from
  * its name.
  */
 static bool suggest(const char *path, size_t off, const struct leaf_places *places, struct diag *d)
 {
-    const bool one_kind = (places->nodes & (places->nodes - 1)) == 0;
+    const enum node_kind only = node_set_only(&places->nodes);
+    const char *one = only == NODE_none ? NULL : node_rows[only].title;
     const char *point = off > 0 && path[off - 1] == ']' && path[off] != '[' ? "." : "";
     char word[SUGGEST_WORD_BYTES], all[KEYS_BYTES], longer[KEYS_BYTES];
     struct near_path near = {.best = "",
@@ -107,19 +98,18 @@ static bool suggest(const char *path, size_t off, const struct leaf_places *plac
     text_addn(&t, path + off, leaf_path_word(path + off));
     near.s = suggestion_for(word);
     leaf_each_key(places, offer, &near);
-    if (near.s.best && one_kind)
+    if (near.s.best && one)
         return diag_remedy(d, "did you mean \"%.*s%s%s\"?", (int)off, path, point, near.best);
     if (near.s.best)
         return diag_remedy(d, "did you mean \"%.*s%s%s\"? %s %s has it", (int)off, path, point,
                            near.best, text_article(node_rows[near.node].title),
                            node_rows[near.node].title);
-    if (near.longer.len > 0 && one_kind)
-        return diag_remedy(d, "did you mean %s? %s %s has: %s%s", longer,
-                           text_article(node_title(places)), node_title(places), all,
+    if (near.longer.len > 0 && one)
+        return diag_remedy(d, "did you mean %s? %s %s has: %s%s", longer, text_article(one), one,
+                           all, near.all.cut ? ", ..." : "");
+    if (one && near.all.len > 0)
+        return diag_remedy(d, "%s %s has: %s%s", text_article(one), one, all,
                            near.all.cut ? ", ..." : "");
-    if (one_kind && near.all.len > 0)
-        return diag_remedy(d, "%s %s has: %s%s", text_article(node_title(places)),
-                           node_title(places), all, near.all.cut ? ", ..." : "");
     off -= off > 0 && path[off - 1] == '.';
     return diag_remedy(d,
                        "nothing that can be called \"%.*s\" has a \"%s\"; \"show %.*s json\" "

@@ -279,14 +279,14 @@ static bool path_is_known(struct judge *j, const struct expr *e, struct span fro
 
 /* The leaves to which a path may lead: their nodes, their key, and their types. */
 struct leaves {
-    uint64_t nodes; /* set of 1 << enum node_kind */
+    struct node_set nodes;
     const char *key;
     bool found, has_words, has_texts;
 };
 
 static bool is_of(const struct leaves *l, const struct leaf_row *row)
 {
-    return row->key && (l->nodes >> row->node & 1) && strcmp(row->key, l->key) == 0;
+    return row->key && node_set_has(&l->nodes, row->node) && strcmp(row->key, l->key) == 0;
 }
 
 static bool is_numeric(enum leaf_type type)

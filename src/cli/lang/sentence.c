@@ -14,6 +14,7 @@
 #include "emu/base/quantity.h"
 #include "emu/base/text.h"
 #include "emu/facts/enum/cm_message.h"
+#include "emu/facts/enum/lnet_msg.h"
 #include "emu/facts/enum_table.h"
 #include "emu/wire/field.h"
 
@@ -38,7 +39,7 @@ const struct sentence_word sentence_words[] = {
     {"SEND", "a packet of a SEND"},
     {"atomic", "the request of an atomic, or: atomic response"},
 #define MESSAGE(prefix, name, value, text) {#name, text},
-    ENUM_CM_MESSAGE(MESSAGE)
+    ENUM_CM_MESSAGE(MESSAGE) ENUM_LNET_MSG(MESSAGE)
 #undef MESSAGE
         {"request", "a packet that asks for something"},
     {"answer", "an ACK, a NAK or a response"},
@@ -115,6 +116,13 @@ static const struct {
     {"nack", "NAK"},      {"nacks", "NAK"},      {"send", "send"},       {"sends", "send"},
     {"write", "write"},   {"writes", "write"},   {"request", "request"}, {"requests", "request"},
     {"answer", "answer"}, {"answers", "answer"}, {"response", "answer"}, {"responses", "answer"},
+};
+
+/* The condition for each message of o2iblnd. */
+static const char *const lnet_conditions[] = {
+#define CONDITION(prefix, name, value, text) "lnet_type == " #name,
+    ENUM_LNET_MSG(CONDITION)
+#undef CONDITION
 };
 
 static const char *const ordinals[] = {"",      "first",   "second", "third", "fourth", "fifth",
@@ -342,6 +350,11 @@ static enum sentence_take take_what(struct sentence *s, struct pool *p, struct s
 
         if (is_some(text, message))
             return took(spend_ordinal(s, p, st, "nth", d) && give(p, st, "cm", message, at, d));
+    }
+    for (size_t i = 0; i < enum_lnet_msg.n_rows; i++) {
+        if (is_some(text, enum_lnet_msg.rows[i].name))
+            return took(spend_ordinal(s, p, st, "nth", d) &&
+                        give(p, st, "where", lnet_conditions[i], at, d));
     }
     if (strchr(text, '_') && enum_by_name(&enum_opcode, text))
         return took(spend_ordinal(s, p, st, "nth", d) && give(p, st, "opcode", text, at, d));

@@ -220,7 +220,7 @@ static bool read_frame_field(const struct question *q, const char *name, struct 
     const bool may_be = q->in->sent && q->in->sent->kind == EV_tx;
     const struct enum_row *row = may_be ? value_word(&enum_wire_field, name) : NULL;
     const enum wire_field_id id = row ? (enum wire_field_id)row->value : WF_NONE;
-    struct field_place at = {0, 0, 0};
+    struct field_place at = {.bytes = 0};
     uint64_t number = 0;
 
     if (id == WF_NONE)

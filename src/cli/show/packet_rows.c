@@ -7,6 +7,9 @@
 #include "emu/facts/enum/cm_message.h"
 #include "emu/facts/roce.h"
 #include "emu/wire/icrc.h"
+#include "emu/wire/lnet.h"
+#include "emu/wire/lnet_gist.h"
+#include "emu/wire/lnet_rows.h"
 #include "emu/wire/mad.h"
 #include "emu/wire/packet.h"
 #include "emu/wire/vlan.h"
@@ -127,6 +130,68 @@ static void walk_layout(struct packet_walk *w, const struct mad_layout *l, size_
     w->pos = n < l->n_fields ? begin + l->fields[n].at : begin + l->bytes;
 }
 
+/* Appends a verdict on the checksum @sum of the message, if its bytes are all here. */
+static void add_cksum_verdict(struct text *t, const struct lnet_found *f, uint64_t sum)
+{
+    const struct lnet_gist g = lnet_gist_of(f);
+
+    if (sum == 0)
+        text_add(t, ", none");
+    else if (g.nob >= LNET_HEAD_BYTES && g.nob <= f->n)
+        lnet_cksum(f->bytes, g.nob) == sum
+            ? text_add(t, ", correct")
+            : text_addf(t, ", WRONG: these bytes have 0x%08x", lnet_cksum(f->bytes, g.nob));
+}
+
+/* Emits the fields of part @part of a message of o2iblnd, at the position; @item is that of the
+ * rows.
+ */
+static void walk_lnet_part(struct packet_walk *w, const struct lnet_found *f, enum lnet_part part,
+                           uint32_t item)
+{
+    const struct lnet_layout *l = &lnet_layouts[part];
+    const bool big_endian = lnet_is_big_endian(f->bytes);
+
+    for (size_t i = 0; i < l->n_fields; i++) {
+        const struct lnet_field *field = &l->fields[i];
+        struct packet_row row = {.header = l->title,
+                                 .name = field->title,
+                                 .item = item,
+                                 .offset = w->pos + field->at,
+                                 .bytes = field->bytes};
+        struct text t = text_on(row.value, sizeof(row.value));
+        const uint64_t v =
+            field->name ? lnet_field_get(l, field, w->frame + w->pos, big_endian) : 0;
+
+        if (field->name)
+            lnet_field_add(&t, field, v);
+        else
+            text_addf(&t, "%s, %u bytes", field->title, field->bytes);
+        if (part == LNET_PART_HEAD && field->at == LNET_CKSUM_AT)
+            add_cksum_verdict(&t, f, v);
+        w->each(w->ctx, &row);
+    }
+    w->pos += l->bytes;
+}
+
+/* Emits the parts of the message @f, which begins at the position, as far as they are there. */
+static void walk_lnet(struct packet_walk *w, const struct lnet_found *f)
+{
+    const size_t begin = w->pos;
+
+    if (f->is_reject) {
+        if (f->n >= lnet_layouts[LNET_PART_REJECT].bytes)
+            walk_lnet_part(w, f, LNET_PART_REJECT, 0);
+        return;
+    }
+    for (struct lnet_walk m = lnet_walk(f->bytes, f->n); lnet_next(&m);) {
+        if (w->pos < begin + m.at)
+            emit(w, lnet_layouts[LNET_PART_HDR].title, "unknown operation", begin + m.at - w->pos,
+                 "unknown operation");
+        walk_lnet_part(w, f, m.part, m.part == LNET_PART_FRAG ? m.index + 1 : 0);
+    }
+}
+
 /* Returns true if the private data of @m begins with the addresses of rdma_cm. */
 static bool has_addresses(const struct mad *m)
 {
@@ -134,32 +199,58 @@ static bool has_addresses(const struct mad *m)
            (m->head.attr_id == CM_SIDR_REQ && rdma_cm_has_header(m->u.sidr_req.service_id));
 }
 
+/* Emits the @n bytes of private data that are not taken apart, with their number. */
+static void emit_private(struct packet_walk *w, const struct mad_layout *body, size_t n)
+{
+    const struct mad_field *f = &body->fields[body->n_fields - 1];
+    char value[48];
+    struct text t = text_on(value, sizeof(value));
+
+    text_addf(&t, "%s, %zu bytes", f->title, n);
+    emit(w, body->title, f->title, n, value);
+}
+
 /* Emits the payload if it is a message of the connection manager, of which private data is the last
  * field.  Returns false if it is none.
  */
 static bool walk_mad(struct packet_walk *w, size_t bytes)
 {
+    const size_t end = w->pos + bytes;
     const struct mad_layout *body;
+    struct lnet_found lnet;
     struct mad m;
 
     if (bytes != MAD_BYTES || !mad_parse(&m, w->frame + w->pos))
         return false;
     body = mad_body(m.head.attr_id);
+    if (!lnet_in_mad(w->frame + w->pos, bytes, &lnet))
+        lnet.n = 0;
     walk_layout(w, &mad_layouts[MAD_PART_HEADER], mad_layouts[MAD_PART_HEADER].n_fields);
-    if (has_addresses(&m)) {
-        const struct mad_field *private_data = &body->fields[body->n_fields - 1];
-        const uint32_t left = private_data->bytes - RDMA_CM_BYTES;
-        char value[48];
-        struct text t = text_on(value, sizeof(value));
-
-        text_addf(&t, "%s, %u bytes", private_data->title, left);
-        walk_layout(w, body, body->n_fields - 1);
+    walk_layout(w, body, body->n_fields - 1);
+    if (has_addresses(&m))
         walk_layout(w, &mad_layouts[MAD_PART_RDMA_CM], mad_layouts[MAD_PART_RDMA_CM].n_fields);
-        emit(w, body->title, private_data->title, left, value);
-    } else {
-        walk_layout(w, body, body->n_fields);
-    }
+    if (lnet.n > 0)
+        walk_lnet(w, &lnet);
+    if (w->pos < end)
+        emit_private(w, body, end - w->pos);
     return true;
+}
+
+/* Emits the beginning of the payload if it is a message of o2iblnd.  Returns the bytes that are
+ * left: its payload.
+ */
+static size_t walk_send(struct packet_walk *w, size_t bytes, uint8_t opcode)
+{
+    const size_t begin = w->pos;
+    const struct packet p = {.op = op_info(opcode),
+                             .bth = {.opcode = opcode},
+                             .payload = w->frame + begin,
+                             .payload_bytes = (uint32_t)bytes};
+    struct lnet_found lnet;
+
+    if (lnet_in_packet(&p, &lnet) && !lnet.is_reject)
+        walk_lnet(w, &lnet);
+    return bytes - (w->pos - begin);
 }
 
 static void walk_icrc(struct packet_walk *w, size_t ip)
@@ -187,10 +278,15 @@ static void walk_icrc(struct packet_walk *w, size_t ip)
     emit(w, "ICRC", "invariant CRC", ICRC_BYTES, value);
 }
 
-/* Emits the payload, pad, ICRC and Ethernet padding.  The IP packet ends at @end. */
-static void walk_body(struct packet_walk *w, size_t ip, size_t end, size_t pad, uint32_t dest_qpn)
+static uint32_t dest_qpn_of(const uint8_t *bth)
 {
-    size_t body;
+    return (uint32_t)ld_be(bth + 5, 3);
+}
+
+/* Emits the payload, pad, ICRC and Ethernet padding.  The IP packet ends at @end. */
+static void walk_body(struct packet_walk *w, size_t ip, size_t end, const uint8_t *bth)
+{
+    size_t pad = bth_peek_pad(bth), body;
 
     if (end < w->pos + ICRC_BYTES) {
         emit_rest(w, "ICRC", "the frame ends before its ICRC does");
@@ -199,8 +295,10 @@ static void walk_body(struct packet_walk *w, size_t ip, size_t end, size_t pad, 
     body = end - ICRC_BYTES - w->pos;
     if (pad > body)
         pad = 0; /* the pad count is wrong; packet_parse() reports it */
-    if (dest_qpn == QPN_GSI && walk_mad(w, body - pad))
+    if (dest_qpn_of(bth) == QPN_GSI && walk_mad(w, body - pad))
         body = pad;
+    else
+        body = pad + walk_send(w, body - pad, bth[0]);
     if (body > pad) {
         char value[32];
         struct text t = text_on(value, sizeof(value));
@@ -214,9 +312,11 @@ static void walk_body(struct packet_walk *w, size_t ip, size_t end, size_t pad, 
     emit_rest(w, "Ethernet", "padding");
 }
 
-static uint32_t dest_qpn_of(const uint8_t *bth)
+void packet_row_add_name(struct text *t, const struct packet_row *row)
 {
-    return (uint32_t)ld_be(bth + 5, 3);
+    text_add(t, row->name);
+    if (row->item)
+        text_addf(t, " [%u]", row->item - 1);
 }
 
 void packet_rows(const uint8_t *frame, size_t len,
@@ -230,5 +330,5 @@ void packet_rows(const uint8_t *frame, size_t len,
     bth = w.pos;
     if (!walk_header(&w, &header_bth) || !walk_extensions(&w, op_info(frame[bth])->headers))
         return;
-    walk_body(&w, ip, end, bth_peek_pad(frame + bth), dest_qpn_of(frame + bth));
+    walk_body(&w, ip, end, frame + bth);
 }

@@ -34,12 +34,9 @@ static void write_address(struct rows *r, const struct rdl_lab *lab, const char 
         rows_none(r);
 }
 
-/* Writes a row for a function of the virtual RNIC @vrnic of @guest.  @function: the node that has
- * its addresses on the wire, in the list @wire, and its number, the leaf @vf.
- */
-static void write_function(struct rows *r, const struct rdl_lab *lab, const char *guest,
-                           const char *vrnic, const char *function, enum child_id wire,
-                           enum leaf_id vf)
+/* Writes the columns of a row that say which guest it is about. */
+static void write_guest(struct rows *r, const struct rdl_lab *lab, const char *guest,
+                        const char *vrnic)
 {
     const uint32_t group = (uint32_t)tree_number(lab, vrnic, LEAF_vrnic_group);
 
@@ -47,15 +44,15 @@ static void write_function(struct rows *r, const struct rdl_lab *lab, const char
     rows_number(r, group);
     write_reach(r, lab, group);
     write_address(r, lab, vrnic, CHILD_vrnic_vgid);
-    write_address(r, lab, function, wire);
-    rows_leaf(r, lab, vrnic, LEAF_vrnic_machine, QUANTITY_NUMBER);
-    rows_leaf(r, lab, function, vf, QUANTITY_NUMBER);
 }
 
 static void write_first(struct rows *r, const struct rdl_lab *lab, const char *guest,
                         const char *vrnic)
 {
-    write_function(r, lab, guest, vrnic, vrnic, CHILD_vrnic_wire, LEAF_vrnic_vf);
+    write_guest(r, lab, guest, vrnic);
+    write_address(r, lab, vrnic, CHILD_vrnic_wire);
+    rows_leaf(r, lab, vrnic, LEAF_vrnic_machine, QUANTITY_NUMBER);
+    rows_leaf(r, lab, vrnic, LEAF_vrnic_vf, QUANTITY_NUMBER);
 }
 
 /* Writes a row for each further function that the virtual RNIC @vrnic of @guest has. */
@@ -66,9 +63,12 @@ static void write_further(struct rows *r, const struct rdl_lab *lab, const char 
     struct rdl_value vf;
 
     for (uint64_t i = 1; tree_element(lab, vrnic, CHILD_vrnic_functions, i, f); i++) {
-        if (tree_leaf(lab, f, LEAF_vrnic_function_vf, &vf))
-            write_function(r, lab, guest, vrnic, f, CHILD_vrnic_function_wire,
-                           LEAF_vrnic_function_vf);
+        if (!tree_leaf(lab, f, LEAF_vrnic_function_vf, &vf))
+            continue;
+        write_guest(r, lab, guest, vrnic);
+        rows_leaf(r, lab, f, LEAF_vrnic_function_wire, QUANTITY_NUMBER);
+        rows_leaf(r, lab, vrnic, LEAF_vrnic_machine, QUANTITY_NUMBER);
+        rows_leaf(r, lab, f, LEAF_vrnic_function_vf, QUANTITY_NUMBER);
     }
 }
 

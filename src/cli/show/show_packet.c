@@ -23,6 +23,7 @@
 #define PAYLOAD_PER_LINE  16u  /* bytes of payload per line */
 #define PAYLOAD_SHOWN_MAX 256u /* bytes; more are only counted */
 #define COLUMN_OF_FIELD   14u  /* of a field of an event */
+#define NAME_BYTES        64u  /* of a field, with its number in a list */
 
 /* The previous packet of the flow, field by field. */
 struct packet_before {
@@ -54,7 +55,8 @@ static const struct packet_row *before_of(const struct packet_before *b,
                                           const struct packet_row *row)
 {
     for (size_t i = 0; i < b->n; i++) {
-        if (strcmp(b->rows[i].header, row->header) == 0 && strcmp(b->rows[i].name, row->name) == 0)
+        if (strcmp(b->rows[i].header, row->header) == 0 &&
+            strcmp(b->rows[i].name, row->name) == 0 && b->rows[i].item == row->item)
             return &b->rows[i];
     }
     return NULL;
@@ -171,7 +173,7 @@ static void print_row(void *ctx, const struct packet_row *row)
             add_hex(&t, at + i, n);
         text_pad_to(&t, COLUMN_NAME);
         if (i == 0) {
-            text_add(&t, row->name);
+            packet_row_add_name(&t, row);
             text_pad_to(&t, COLUMN_VALUE);
             text_add(&t, row->value);
             if (was[0])
@@ -198,11 +200,12 @@ static void show_frame(FILE *out, const uint8_t *frame, size_t len,
 static void print_row_json(void *ctx, const struct packet_row *row)
 {
     struct printer *pr = ctx;
-    char was[96];
-    struct text w = text_on(was, sizeof(was));
+    char was[96], name[NAME_BYTES];
+    struct text w = text_on(was, sizeof(was)), n = text_on(name, sizeof(name));
 
+    packet_row_add_name(&n, row);
     fprintf(pr->out, "%s{\"header\":\"%s\",\"name\":", pr->first ? "" : ",", row->header);
-    print_json_string(pr->out, row->name);
+    print_json_string(pr->out, name);
     fprintf(pr->out, ",\"offset\":%zu,\"bytes\":%zu,\"hex\":\"", row->offset, row->bytes);
     for (size_t i = 0; i < row->bytes; i++)
         fprintf(pr->out, "%02x", pr->frame[row->offset + i]);
@@ -232,12 +235,14 @@ static void show_frame_json(FILE *out, const uint8_t *frame, size_t len,
 static void print_flat_row(void *ctx, const struct packet_row *row)
 {
     struct printer *pr = ctx;
-    char was[96], hex[2 * PAYLOAD_SHOWN_MAX + 4];
+    char was[96], hex[2 * PAYLOAD_SHOWN_MAX + 4], name[NAME_BYTES];
     struct text w = text_on(was, sizeof(was)), h = text_on(hex, sizeof(hex));
+    struct text t = text_on(name, sizeof(name));
     const size_t n = row->bytes < PAYLOAD_SHOWN_MAX ? row->bytes : PAYLOAD_SHOWN_MAX;
 
     rows_text(pr->rows, row->header);
-    rows_text(pr->rows, row->name);
+    packet_row_add_name(&t, row);
+    rows_text(pr->rows, name);
     rows_number(pr->rows, row->offset);
     rows_number(pr->rows, row->bytes);
     for (size_t i = 0; i < n; i++)

@@ -67,6 +67,35 @@ const struct ev *why_flushed_by(const struct past_index *x, const struct ev *cqe
     return past_error_state(x, cqe->u.cqe.host, cqe->u.cqe.qpn, cqe->id);
 }
 
+const struct ev *why_forbidden_by(const struct past *p, const struct ev *e)
+{
+    const struct ev_centre_lookup *l = &e->u.centre_lookup;
+    size_t i = past_lower_bound(p, e->id);
+
+    while (l->forbidden && i > 0) {
+        const struct ev *rule = past_at(p, --i);
+        const struct ev_centre_rule *r = &rule->u.centre_rule;
+
+        if (rule->kind == EV_centre_rule && ((r->group == l->group && r->other == l->other) ||
+                                             (r->group == l->other && r->other == l->group)))
+            return rule;
+    }
+    return NULL;
+}
+
+const struct ev *why_asked_first(const struct past *p, const struct ev *e, unsigned *ret_n)
+{
+    const struct ev *before = past_find(p, e->cause);
+
+    *ret_n = 0;
+    while (before && before->kind == EV_centre_lookup && before->id < e->id) {
+        e = before;
+        ++*ret_n;
+        before = past_find(p, e->cause);
+    }
+    return e;
+}
+
 /* --- All causes of an event ------------------------------------------------------------------- */
 
 /* The causes of an event that were found so far. */
@@ -155,6 +184,17 @@ static void add_waiting(struct cause_search *f)
         add_cause(f);
 }
 
+/* Adds the rule that forbids it, or what asked first. */
+static void add_question(struct cause_search *f)
+{
+    const struct past *p = f->x->past;
+    unsigned n;
+
+    add(f, why_forbidden_by(p, f->of), WHY_CAUSED);
+    if (f->n == 0)
+        add(f, past_find(p, why_asked_first(p, f->of, &n)->cause), WHY_CAUSED);
+}
+
 size_t why_causes(const struct past_index *x, const struct ev *e,
                   struct why_cause ret[WHY_CAUSES_MAX])
 {
@@ -181,6 +221,9 @@ size_t why_causes(const struct past_index *x, const struct ev *e,
         break;
     case EV_qp_state:
         add(&f, why_stopped_by(x, e), WHY_CAUSED);
+        break;
+    case EV_centre_lookup:
+        add_question(&f);
         break;
     default:
         break;

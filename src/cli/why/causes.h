@@ -50,4 +50,15 @@ const struct ev *why_stopped_by(const struct past_index *x, const struct ev *sta
  */
 const struct ev *why_flushed_by(const struct past_index *x, const struct ev *cqe);
 
+/* Returns the centre_rule event that forbids what the centre_lookup event @e asks for.  Returns
+ * NULL if it is allowed, or if there never was a rule.
+ */
+const struct ev *why_forbidden_by(const struct past *p, const struct ev *e);
+
+/* A message that is forbidden is repeated, and asks the centre again.  Returns the first of the
+ * centre_lookup events that led to @e, which is one, in this way.  Sets *@ret_n to the number of
+ * those before @e.
+ */
+const struct ev *why_asked_first(const struct past *p, const struct ev *e, unsigned *ret_n);
+
 #endif

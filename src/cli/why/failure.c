@@ -283,6 +283,17 @@ static void print_drop(FILE *out, const struct past_index *x, const struct ev *d
     show_wrap_behind(out, "  more: ", 8, more);
 }
 
+/* Prints what the control centre lacks: "  no rule allows it: centre allow 1 2". */
+static void print_forbidden(FILE *out, const struct ev_centre_lookup *l)
+{
+    char buf[SHOW_LINE_BYTES];
+    struct text t = text_on(buf, sizeof(buf));
+
+    text_addf(&t, "no rule allows groups %u and %u to connect: centre allow %u %u", l->group,
+              l->other, l->group, l->other);
+    show_wrap(out, DETAIL_INDENT, buf);
+}
+
 void show_failure(FILE *out, const struct past_index *x, const struct ev *e)
 {
     switch (e->kind) {
@@ -309,6 +320,10 @@ void show_failure(FILE *out, const struct past_index *x, const struct ev *e)
     case EV_region:
         if (e->u.region.refusal != REF_NONE)
             print_word(out, &enum_refusal, e->u.region.refusal);
+        break;
+    case EV_centre_lookup:
+        if (e->u.centre_lookup.forbidden)
+            print_forbidden(out, &e->u.centre_lookup);
         break;
     case EV_ctrl_response:
         if (e->u.ctrl_response.rsp != RSP_OK)

@@ -96,14 +96,19 @@ static void add_qp(const struct why_walk *w, struct text *t, uint32_t host, uint
     ev_names_object(w->p->names, t, host, OBJ_QP, qpn);
 }
 
-static void say_plain(const struct why_walk *w, const struct ev *e)
+static void say_noted(const struct why_walk *w, const struct ev *e, const char *note)
 {
     char buf[EV_TEXT_BYTES];
     struct text t = text_on(buf, sizeof(buf));
 
     text_addf(&t, "%s: ", ev_schema(e->kind)->name);
     ev_add_text(&t, e, w->p->names);
-    say(w, e, buf, "");
+    say(w, e, buf, note);
+}
+
+static void say_plain(const struct why_walk *w, const struct ev *e)
+{
+    say_noted(w, e, "");
 }
 
 static const struct ev *print_plain(struct why_walk *w, const struct ev *e)
@@ -581,13 +586,35 @@ static const struct ev *print_completion(struct why_walk *w, const struct ev *e)
     return fetch ? fetch : cause_of(w, e);
 }
 
+/* Prints a question to the control centre, the questions before it for the same message, and the
+ * rule that forbids it.  Returns the rule, or what asked first.
+ */
+static const struct ev *print_lookup(struct why_walk *w, const struct ev *e)
+{
+    const struct ev *rule = why_forbidden_by(w->p, e), *first;
+    char note[SHOW_LINE_BYTES] = "";
+    struct text n = text_on(note, sizeof(note));
+    unsigned before;
+
+    first = why_asked_first(w->p, e, &before);
+    if (before)
+        text_addf(&n, "asked %u times since #%llu.%u", before + 1,
+                  (unsigned long long)ev_tick(first->id), ev_row(first->id));
+    say_noted(w, e, note);
+    if (e != w->asked)
+        show_failure(w->out, w->index, e);
+    return rule ? rule : cause_of(w, first);
+}
+
 typedef const struct ev *print_fn(struct why_walk *w, const struct ev *e);
 
 /* Kinds of events that need more than one plain line. */
 static print_fn *const printers[EV_COUNT] = {
-    [EV_fetch] = print_fetch, [EV_timeout] = print_timeout, [EV_tx] = print_tx,
-    [EV_rx] = print_rx,       [EV_drop] = print_frame,      [EV_lost] = print_frame,
-    [EV_fault] = print_frame, [EV_qp_state] = print_state,  [EV_cqe] = print_completion,
+    [EV_fetch] = print_fetch,    [EV_timeout] = print_timeout,
+    [EV_tx] = print_tx,          [EV_rx] = print_rx,
+    [EV_drop] = print_frame,     [EV_lost] = print_frame,
+    [EV_fault] = print_frame,    [EV_qp_state] = print_state,
+    [EV_cqe] = print_completion, [EV_centre_lookup] = print_lookup,
 };
 
 /* Returns NULL if events of this kind are skipped. */
@@ -613,6 +640,12 @@ static const struct ev *first_cause(const struct why_walk *w, const struct ev *e
 
         if (state || fetch)
             return state ? state : fetch;
+    }
+    if (e->kind == EV_centre_lookup) {
+        const struct ev *rule = why_forbidden_by(w->p, e);
+        unsigned before;
+
+        return rule ? rule : cause_of(w, why_asked_first(w->p, e, &before));
     }
     return e->kind == EV_qp_state ? cause_of_state(w, e) : cause_of(w, e);
 }

@@ -29,6 +29,7 @@
 #include "emu/facts/enum/lnet_map.h"
 #include "emu/facts/enum/lnet_msg.h"
 #include "emu/facts/enum/lnet_op.h"
+#include "emu/facts/enum/lnet_test_op.h"
 #include "emu/facts/enum/lnet_why.h"
 #include "emu/facts/enum/mtu.h"
 #include "emu/facts/enum/mux.h"

@@ -7,8 +7,6 @@
 
 #define INDEX_DIGITS_MAX 18u /* digits of an index; any such number fits 64 bits */
 
-_Static_assert(NODE_COUNT <= 64 && CHILD_COUNT <= 128, "struct leaf_places has a bit for each");
-
 const struct leaf_type_row leaf_types[TYPE_COUNT] = {
 #define T(name, type, text) {type, text},
     LEAF_TYPES(T)
@@ -207,6 +205,29 @@ const char *leaf_path_behind(const char *path, size_t n)
     return path[0] == '[' || path[0] == '\0' ? path : NULL;
 }
 
+bool node_set_is_empty(const struct node_set *s)
+{
+    uint64_t any = 0;
+
+    for (size_t i = 0; i < NODE_SET_WORDS; i++)
+        any |= s->w[i];
+    return any == 0;
+}
+
+enum node_kind node_set_only(const struct node_set *s)
+{
+    enum node_kind only = NODE_none;
+
+    for (unsigned kind = NODE_none + 1; kind < NODE_COUNT; kind++) {
+        if (!node_set_has(s, kind))
+            continue;
+        if (only != NODE_none)
+            return NODE_none;
+        only = (enum node_kind)kind;
+    }
+    return only;
+}
+
 static uint64_t bit(unsigned i)
 {
     return (uint64_t)1 << i;
@@ -218,7 +239,7 @@ static void enter(const struct child_row *child, unsigned id, struct leaf_places
     if (child->is_list)
         to->lists[id / 64] |= bit(id % 64);
     else
-        to->nodes |= bit(child->below);
+        node_set_add(&to->nodes, child->below);
     to->list |= child->is_list;
 }
 
@@ -232,7 +253,7 @@ static struct leaf_places follow(const struct leaf_places *from, const char *key
     for (unsigned kind = 0; kind < NODE_COUNT; kind++) {
         bool is_leaf, fixed;
 
-        if (!(from->nodes & bit(kind)))
+        if (!node_set_has(&from->nodes, kind))
             continue;
         is_leaf = leaf_find(kind, key, n) != LEAF_none;
         fixed = is_leaf || child_find(kind, key, n) != CHILD_none;
@@ -250,7 +271,7 @@ static struct leaf_places follow(const struct leaf_places *from, const char *key
 /* Returns where an index in brackets leads. */
 static struct leaf_places follow_element(const struct leaf_places *from)
 {
-    struct leaf_places to = {.memory = (from->nodes & bit(NODE_mr)) != 0};
+    struct leaf_places to = {.memory = node_set_has(&from->nodes, NODE_mr)};
 
     for (unsigned i = CHILD_none + 1; i < CHILD_COUNT; i++) {
         if (!(from->lists[i / 64] & bit(i % 64)))
@@ -258,7 +279,7 @@ static struct leaf_places follow_element(const struct leaf_places *from)
         if (child_rows[i].element != LEAF_none)
             to.leaf = true;
         else
-            to.nodes |= bit(child_rows[i].below);
+            node_set_add(&to.nodes, child_rows[i].below);
     }
     return to;
 }
@@ -266,9 +287,11 @@ static struct leaf_places follow_element(const struct leaf_places *from)
 bool leaf_path_leads(const char *path, struct leaf_places *ret, size_t *reterr_at)
 {
     /* A path starts at the lab, or at the host that a command is for. */
-    struct leaf_places at = {.nodes = bit(NODE_lab) | bit(NODE_host)};
+    struct leaf_places at = {0};
     const char *word = path;
 
+    node_set_add(&at.nodes, NODE_lab);
+    node_set_add(&at.nodes, NODE_host);
     while (word && *word) {
         const size_t n = leaf_path_word(word);
         struct leaf_places next;
@@ -277,7 +300,7 @@ bool leaf_path_leads(const char *path, struct leaf_places *ret, size_t *reterr_a
         *reterr_at = (size_t)(word - path);
         next = word[0] == '[' ? follow_element(&at) : follow(&at, word, n);
         next.memory = next.memory && (n == 0 || word[n] == '\0'); /* a slice ends a path */
-        if (!next.nodes && !next.list && !next.leaf && !next.memory)
+        if (node_set_is_empty(&next.nodes) && !next.list && !next.leaf && !next.memory)
             return false;
         at = next;
         if (n == 0 || at.memory)
@@ -311,11 +334,11 @@ static void each_key_of(const struct leaf_row *leaf, leaf_each *each, void *ctx)
 void leaf_each_key(const struct leaf_places *at, leaf_each *each, void *ctx)
 {
     for (unsigned i = LEAF_none + 1; i < LEAF_COUNT; i++) {
-        if (at->nodes & bit(leaf_rows[i].node))
+        if (node_set_has(&at->nodes, leaf_rows[i].node))
             each_key_of(&leaf_rows[i], each, ctx);
     }
     for (unsigned i = CHILD_none + 1; i < CHILD_COUNT; i++) {
-        if (child_rows[i].key && (at->nodes & bit(child_rows[i].node)))
+        if (child_rows[i].key && node_set_has(&at->nodes, child_rows[i].node))
             each(ctx, child_rows[i].node, child_rows[i].key, child_rows[i].text);
     }
 }

@@ -161,14 +161,36 @@ size_t leaf_path_word(const char *path);
  */
 const char *leaf_path_behind(const char *path, size_t n);
 
+/* A set of kinds of nodes. */
+#define NODE_SET_WORDS (NODE_COUNT / 64u + 1)
+
+struct node_set {
+    uint64_t w[NODE_SET_WORDS];
+};
+
+static inline bool node_set_has(const struct node_set *s, enum node_kind kind)
+{
+    return (s->w[kind / 64u] >> kind % 64u & 1) != 0;
+}
+
+static inline void node_set_add(struct node_set *s, enum node_kind kind)
+{
+    s->w[kind / 64u] |= (uint64_t)1 << kind % 64u;
+}
+
+/* Returns the only element of @s; NODE_none if there is none, or more than one. */
+enum node_kind node_set_only(const struct node_set *s);
+bool node_set_is_empty(const struct node_set *s);
+
+#define CHILD_SET_WORDS (CHILD_COUNT / 64u + 1)
+
 /* The possible destinations of a path in a lab whose objects are not known. */
 struct leaf_places {
-    uint64_t nodes; /* set of 1 << enum node_kind */
-    /* Sets of 1 << enum child_id; [1]: those from 64 on. */
-    uint64_t lists[2];
-    bool list;   /* a list is possible: one of @lists is not empty */
-    bool leaf;   /* a leaf is possible */
-    bool memory; /* a slice of a memory region is possible: "h1.mr[0:64]" */
+    struct node_set nodes;
+    uint64_t lists[CHILD_SET_WORDS]; /* set of enum child_id, 64 in each word */
+    bool list;                       /* a list is possible: one of @lists is not empty */
+    bool leaf;                       /* a leaf is possible */
+    bool memory;                     /* a slice of a memory region is possible: "h1.mr[0:64]" */
 };
 
 /* Computes the destinations *@ret to which @path can lead from a lab or from a host.  Returns false

@@ -42,23 +42,23 @@
     F(payload_bytes, payload_bytes, 28, 4, DEC, "bytes of the payload")
 
 #define LNET_ACK_FIELDS(F, N, R)                                                                   \
-    F(dst_interface, u.ack.dst.interface, 0, 8, HEX, "destination handle, interface")              \
-    F(dst_object, u.ack.dst.object, 8, 8, HEX, "destination handle, object")                       \
+    F(dst_interface, u.ack.dst.interface, 0, 8, HEX, "interface")                                  \
+    F(dst_object, u.ack.dst.object, 8, 8, HEX, "object")                                           \
     F(match_bits, u.ack.match_bits, 16, 8, HEX, "match bits")                                      \
     F(mlength, u.ack.mlength, 24, 4, DEC, "bytes taken")                                           \
     R(28, 12)
 
 #define LNET_PUT_FIELDS(F, N, R)                                                                   \
-    F(ack_interface, u.put.ack.interface, 0, 8, HEX, "handle for the ACK, interface")              \
-    F(ack_object, u.put.ack.object, 8, 8, HEX, "handle for the ACK, object")                       \
+    F(ack_interface, u.put.ack.interface, 0, 8, HEX, "ACK interface")                              \
+    F(ack_object, u.put.ack.object, 8, 8, HEX, "ACK object")                                       \
     F(match_bits, u.put.match_bits, 16, 8, HEX, "match bits")                                      \
     F(hdr_data, u.put.hdr_data, 24, 8, HEX, "header data")                                         \
     F(portal, u.put.portal, 32, 4, DEC, "portal")                                                  \
     F(offset, u.put.offset, 36, 4, DEC, "offset")
 
 #define LNET_GET_FIELDS(F, N, R)                                                                   \
-    F(return_interface, u.get.return_to.interface, 0, 8, HEX, "handle for the REPLY, interface")   \
-    F(return_object, u.get.return_to.object, 8, 8, HEX, "handle for the REPLY, object")            \
+    F(return_interface, u.get.return_to.interface, 0, 8, HEX, "return interface")                  \
+    F(return_object, u.get.return_to.object, 8, 8, HEX, "return object")                           \
     F(match_bits, u.get.match_bits, 16, 8, HEX, "match bits")                                      \
     F(portal, u.get.portal, 24, 4, DEC, "portal")                                                  \
     F(src_offset, u.get.src_offset, 28, 4, DEC, "source offset")                                   \
@@ -66,8 +66,8 @@
     R(36, 4)
 
 #define LNET_REPLY_FIELDS(F, N, R)                                                                 \
-    F(dst_interface, u.reply.dst.interface, 0, 8, HEX, "destination handle, interface")            \
-    F(dst_object, u.reply.dst.object, 8, 8, HEX, "destination handle, object")                     \
+    F(dst_interface, u.reply.dst.interface, 0, 8, HEX, "interface")                                \
+    F(dst_object, u.reply.dst.object, 8, 8, HEX, "object")                                         \
     R(16, 24)
 
 #define LNET_HELLO_FIELDS(F, N, R)                                                                 \

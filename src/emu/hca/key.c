@@ -32,6 +32,7 @@ static void forget_found(struct key_pages *p)
 {
     RDL_ASSERT(p->n > 0);
     memset(p->found, 0, p->n * sizeof(*p->found));
+    p->near = p->near_end = 0;
 }
 
 void key_pages_set(struct key_pages *p, const struct page_list *list)
@@ -131,24 +132,60 @@ bool key_is_lent(const struct hca *h, uint32_t key)
     return key_region(h, key, &addr)->pages.lent;
 }
 
-uint64_t key_gpa(const struct hca *h, uint32_t key, uint64_t addr, uint64_t bytes,
-                 uint64_t *ret_run)
+uint32_t key_piece(const struct mkey *mr, uint64_t addr, uint64_t bytes, uint64_t *gpa,
+                   struct key_piece *ret)
 {
-    const struct mkey *mr = key_region(h, key, &addr);
     const struct key_pages *p = &mr->pages;
-    uint64_t offset, in_page, left;
+    uint64_t offset, first, n;
 
-    *ret_run = bytes;
-    if (mr->kind == KEY_DMA_MR)
-        return addr;
-    if (p->lent)
-        return key_lent_gpa(mr, addr);
+    if (mr->kind == KEY_DMA_MR) { /* all of RAM is one page */
+        *ret = (struct key_piece){.bits = 63, .bytes = bytes};
+        *gpa = addr;
+        return 1;
+    }
     offset = addr - mr->addr + p->offset;
-    in_page = offset & (((uint64_t)1 << p->bits) - 1);
-    left = ((uint64_t)1 << p->bits) - in_page;
-    if (left < bytes)
-        *ret_run = left;
-    return p->gpa[offset >> p->bits] + in_page;
+    first = offset >> p->bits;
+    n = ((offset + bytes - 1) >> p->bits) - first + 1;
+    *ret = (struct key_piece){p->bits, offset - (first << p->bits), bytes};
+    memcpy(gpa, p->gpa + first, n * sizeof(*gpa));
+    return (uint32_t)n;
+}
+
+/* Extends the pages that are known to follow each other from page @first on, up to page @end, which
+ * is the most that there can be.
+ */
+static void extend_near(const struct hca *h, struct mkey *mr, uint64_t first, uint64_t end)
+{
+    struct key_pages *p = &mr->pages;
+
+    if (first < p->near || first >= p->near_end) {
+        p->near = (uint32_t)first;
+        p->near_end = (uint32_t)first + 1;
+    }
+    while (p->near_end < end) {
+        const uint8_t *before = p->found[p->near_end - 1];
+        const uint8_t *next =
+            p->found[p->near_end] ? p->found[p->near_end] : key_find_page(h, mr, p->near_end);
+
+        if (next != before + RAM_PAGE_BYTES)
+            return;
+        p->near_end++;
+    }
+}
+
+struct key_place key_stretch(const struct hca *h, struct mkey *mr, uint64_t addr, size_t bytes)
+{
+    struct key_place at = key_place(h, mr, addr, bytes);
+    uint64_t offset, last, left;
+
+    if (!at.bytes || at.run == bytes)
+        return at;
+    offset = addr - mr->addr + mr->pages.offset;
+    last = (offset + bytes - 1) >> RAM_PAGE_BITS;
+    extend_near(h, mr, offset >> RAM_PAGE_BITS, last + 1);
+    left = ((uint64_t)mr->pages.near_end << RAM_PAGE_BITS) - offset;
+    at.run = left < bytes ? (size_t)left : bytes;
+    return at;
 }
 
 void key_copy_out(const struct hca *h, uint32_t key, uint64_t addr, void *out, size_t bytes)

@@ -56,6 +56,10 @@ struct key_pages {
     uint64_t *gpa;   /* guest-physical address of each page */
     /* Host address of each page of RAM_PAGE_BYTES; NULL: not looked up, never written, or larger */
     uint8_t **found;
+    /* Pages @near to @near_end - 1 have been looked up, and each follows the one before it in the
+     * memory of this process.
+     */
+    uint32_t near, near_end;
     uint32_t room;      /* capacity of the lists, in pages */
     uint64_t forgotten; /* ram.forgotten at lookup; if it has changed, @found is invalid */
     bool lent; /* all pages are lent by one program, in order: they can be copied at once */
@@ -224,12 +228,22 @@ static inline struct key_place key_place(const struct hca *h, struct mkey *mr, u
                               ram_run(in_page, bytes)};
 }
 
-/* Returns the guest-physical address of @addr of the valid @key.  *@ret_run is the number of bytes
- * that follow each other there, at most @bytes, which must not be 0.  key_check() must have allowed
- * the access.
+/* As key_place(), but the run is as long as pages follow each other in the memory of this process.
  */
-uint64_t key_gpa(const struct hca *h, uint32_t key, uint64_t addr, uint64_t bytes,
-                 uint64_t *ret_run);
+struct key_place key_stretch(const struct hca *h, struct mkey *mr, uint64_t addr, size_t bytes);
+
+/* A piece of guest-physical memory: @bytes from @offset on in a list of pages. */
+struct key_piece {
+    uint32_t bits; /* a page is 1 << @bits bytes */
+    uint64_t offset, bytes;
+};
+
+/* Copies the addresses of the pages that have @bytes at @addr of the region @mr to @gpa, which has
+ * room for @bytes / RAM_PAGE_BYTES + 2.  Returns their number, and their use in *@ret.  key_check()
+ * must have allowed the access.
+ */
+uint32_t key_piece(const struct mkey *mr, uint64_t addr, uint64_t bytes, uint64_t *gpa,
+                   struct key_piece *ret);
 
 /* Returns a pointer to guest memory at @addr, for reading through the valid @key.  *@ret_run is the
  * number of bytes in the first page, at most @bytes, which must not be 0.  The pointer is valid

@@ -265,6 +265,11 @@ static uint32_t peer_of(void *ctx, const uint8_t gid[GID_BYTES])
     return lab_peer_of(ctx, gid);
 }
 
+static bool may_connect(void *ctx, uint32_t host, const uint8_t gid[GID_BYTES])
+{
+    return centre_permits(ctx, host, gid);
+}
+
 static bool rdma_function_init(struct lab_state *w, struct host *h, const struct rdl_host_config *c)
 {
     const uint32_t k = h->index + 1;
@@ -274,6 +279,7 @@ static bool rdma_function_init(struct lab_state *w, struct host *h, const struct
                            .port = &h->port,
                            .progress = &w->progress,
                            .peer_of = peer_of,
+                           .may_connect = may_connect,
                            .world = w};
     struct rdma_device_config dev = {
         .nic = {.host = h->index,

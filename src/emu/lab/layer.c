@@ -13,10 +13,10 @@
 #include "emu/base/assert.h"
 #include "emu/base/cursor.h"
 #include "emu/device/virtio_net.h"
-#include "emu/facts/enum/drop.h"
 #include "emu/facts/enum/pool_full.h"
 #include "emu/hca/ctrl.h"
 #include "emu/hca/qp.h"
+#include "emu/lab/layer_answers.h"
 #include "emu/lab/machine.h"
 #include "emu/pci/vf.h"
 #include "emu/rnic/eswitch.h"
@@ -28,6 +28,7 @@ struct further {
     struct eth_port port;
     struct rnic_way way;
     struct hca_gid gids[HCA_GIDS];
+    struct layer_answers answers;
 };
 
 /* --- Mapping ---------------------------------------------------------------------------------- */
@@ -152,7 +153,7 @@ static void function_mac(const struct host *m, uint32_t vf, uint8_t ret[MAC_BYTE
     memcpy(ret, (uint8_t[]){6, 0, (uint8_t)(k >> 8), (uint8_t)k, 0, (uint8_t)(vf + 1)}, MAC_BYTES);
 }
 
-/* Gives the host of @r, which has no function, the MAC @mac. */
+/* Gives the host of @r, which has no function, the MAC @mac.  Between functions it has its own. */
 static void set_host_mac(struct vrnic *r, const uint8_t mac[MAC_BYTES])
 {
     struct host *h = r->host;
@@ -165,13 +166,24 @@ static void set_host_mac(struct vrnic *r, const uint8_t mac[MAC_BYTES])
     list_addresses(r, (const uint8_t(*)[GID_BYTES])h->guest.config.gid, mac);
 }
 
-/* Chooses the MAC of @r at @vf, which has no guest: its own, unless others still have that. */
+/* Returns the MAC that the administrator has set for @vf of @m, if guests must use it; or NULL. */
+static const uint8_t *required_mac(const struct host *m, uint32_t vf)
+{
+    const struct rdl_vf_settings *set = &m->port.sw->ports[eswitch_port_of_vf(vf)].set;
+
+    return ld_be(set->mac, MAC_BYTES) != 0 && !set->trust ? set->mac : NULL;
+}
+
+/* Chooses the MAC of @r at @vf, which has no guest: that which the administrator requires; or its
+ * own, unless others still have that.
+ */
 static void choose_mac(struct vrnic *r, uint32_t vf)
 {
+    const uint8_t *required = required_mac(r->machine, vf);
     uint8_t mac[MAC_BYTES];
 
-    memcpy(mac, r->own_mac, MAC_BYTES);
-    if (mac_is_in_use(r))
+    memcpy(mac, required ? required : r->own_mac, MAC_BYTES);
+    if (!required && mac_is_in_use(r))
         function_mac(r->machine, vf, mac);
     set_host_mac(r, mac);
 }
@@ -273,6 +285,7 @@ static void unmap(struct vrnic *r)
     h->guest.net.config.wire_gid = NULL;
     set_gids(r, h->guest.config.gid);
     give_back(r, f);
+    set_host_mac(r, r->own_mac);
     serve(r->world, r->machine);
     trace_because(t, before);
 }
@@ -318,14 +331,14 @@ static void gone(void *ctx, uint32_t n)
 
 /* --- Several functions ------------------------------------------------------------------------ */
 
-/* Sets the MAC of a further function: that which its administrator has set, or its own. */
+/* Sets the MAC of a further function: that which the administrator requires, or its own. */
 static void set_mac(struct vrnic *r, struct vrnic_function *f, uint32_t vf)
 {
-    const struct rdl_vf_settings *set = &r->machine->port.sw->ports[eswitch_port_of_vf(vf)].set;
+    const uint8_t *required = required_mac(r->machine, vf);
 
     function_mac(r->machine, vf, f->port->mac);
-    if (ld_be(set->mac, MAC_BYTES) != 0 && !set->trust)
-        memcpy(f->port->mac, set->mac, MAC_BYTES);
+    if (required)
+        memcpy(f->port->mac, required, MAC_BYTES);
 }
 
 /* Gives a function to @f, a further one.  Returns false if there is none. */
@@ -354,6 +367,7 @@ static void unmap_further(struct vrnic *r, struct vrnic_function *f)
              .name = ev_str(r->machine->name));
     before = trace_because(t, id);
     rnic_way_leave(f->way);
+    layer_answers_forget(f->answers);
     give_back(r, f);
     serve(r->world, r->machine);
     trace_because(t, before);
@@ -426,29 +440,6 @@ const struct verbs_layer layer_ops = {.create = create,
 
 /* --- Construction, and moves ------------------------------------------------------------------ */
 
-/* The network device of a further port: there is none.  SIMPLIFIED: nobody answers ARP for the
- * addresses of a further function; hosts that know the lab's addresses need no answer.
- */
-static bool has_frame(const void *ctx)
-{
-    (void)ctx;
-    return false;
-}
-
-static struct frame *take_frame(void *ctx)
-{
-    (void)ctx;
-    return NULL;
-}
-
-static void deliver(void *ctx, const struct frame *f)
-{
-    eth_port_drop(ctx, f, DROP_NO_LISTENER);
-}
-
-static const struct eth_user_ops no_net = {
-    .has_frame = has_frame, .take_frame = take_frame, .deliver = deliver};
-
 /* Initializes @f as a further function of @h, without one yet. */
 static bool further_init(struct lab_state *w, struct host *h, struct vrnic_function *f)
 {
@@ -459,8 +450,9 @@ static bool further_init(struct lab_state *w, struct host *h, struct vrnic_funct
     eth_port_init(&more->port, &w->net, &w->progress, h->index, h->port.mac, h->port.mtu);
     more->port.vid = h->port.vid;
     more->port.pcp = h->port.pcp;
-    *f = (struct vrnic_function){.vf = VRNIC_UNMAPPED, .port = &more->port, .way = &more->way};
-    (void)eth_port_use(&more->port, &no_net, &more->port);
+    *f = (struct vrnic_function){
+        .vf = VRNIC_UNMAPPED, .port = &more->port, .way = &more->way, .answers = &more->answers};
+    layer_answers_init(&more->answers, w, f);
     return rnic_way_add(h->rnic, &more->way, &more->port, more->gids);
 }
 

@@ -5,6 +5,7 @@
  *	layer.c         maps virtual RNICs to functions, and spreads queue pairs over them
  *	layer_pool.c    the pool of functions of a machine
  *	layer_centre.c  the control centre: addresses on the wire, groups and rules
+ *	layer_answers.c answers to ARP and neighbour discovery at further functions
  */
 #ifndef EMU_LAB_LAYER_H
 #define EMU_LAB_LAYER_H
@@ -22,6 +23,7 @@ struct vrnic_function {
     uint8_t wire[GUEST_GIDS][GID_BYTES]; /* its addresses on the wire while it has a function */
     struct eth_port *port;               /* of the first one: that of the host */
     struct rnic_way *way;                /* NULL: it is the first one */
+    struct layer_answers *answers;       /* NULL exactly if @way is */
 };
 
 /* The virtual RNIC of a guest.  It has no function while it has no object.  With its first object
@@ -104,7 +106,11 @@ struct vrnic *pool_next(struct lab_state *w, struct host *m, uint32_t *ret_vf);
 struct vrnic *pool_next_partner(struct host *m, uint32_t *ret_vf);
 void pool_wait_ends(struct vrnic *r, bool has_function);
 
-/* layer_centre.c: as in struct verbs_layer. */
+/* layer_centre.c.  centre_permits() answers the device of @host, which asks for each connection to
+ * @gid.  The kernel of @host has asked before; if it has not, or a rule was taken back meanwhile,
+ * false is returned, counted and told in an event.  The others are those of struct verbs_layer.
+ */
+bool centre_permits(struct lab_state *w, uint32_t host, const uint8_t gid[GID_BYTES]);
 enum rdl_status centre_find(void *ctx, const uint8_t gid[GID_BYTES], uint32_t qpn,
                             uint8_t ret_mac[MAC_BYTES]);
 void centre_wire(const void *ctx, uint8_t gid[GID_BYTES], uint32_t qpn);

@@ -21,33 +21,55 @@ static bool may_connect(const struct lab_state *w, uint32_t a, uint32_t b)
     return a == b || (w->centre.allowed[a] >> (b - 1) & 1);
 }
 
+/* Counts a question of @r about @gid, which @peer has, and tells the answer: @wire, an address as
+ * text, or that a rule forbids it.
+ */
+static void looked_up(struct vrnic *r, const struct vrnic *peer, const uint8_t gid[GID_BYTES],
+                      const char *wire, bool allowed)
+{
+    char asked[ADDR_TEXT_MAX];
+
+    r->n_lookups++;
+    r->n_forbidden += !allowed;
+    TRACE(&r->world->trace, centre_lookup, .host = r->host->index, .peer = peer->host->index,
+          .addr = ev_str(addr_text(gid, asked)), .wire = ev_str(wire), .group = r->group,
+          .other = peer->group, .forbidden = !allowed);
+}
+
 enum rdl_status centre_find(void *ctx, const uint8_t gid[GID_BYTES], uint32_t qpn,
                             uint8_t ret_mac[MAC_BYTES])
 {
     struct vrnic *r = ctx;
     const struct vrnic *peer = owner_of(r->world, gid);
-    char asked[ADDR_TEXT_MAX], wire[ADDR_TEXT_MAX] = "";
+    char wire[ADDR_TEXT_MAX] = "";
     uint8_t on_wire[GID_BYTES];
     bool allowed;
 
     if (!peer)
         return RDL_ERR_NOT_FOUND;
-    r->n_lookups++;
     allowed = may_connect(r->world, r->group, peer->group);
-    r->n_forbidden += !allowed;
     memcpy(on_wire, gid, GID_BYTES);
     centre_wire(r, on_wire, qpn);
     if (allowed && vrnic_is_mapped(peer))
         addr_text(on_wire, wire);
-    TRACE(&r->world->trace, centre_lookup, .host = r->host->index, .peer = peer->host->index,
-          .addr = ev_str(addr_text(gid, asked)), .wire = ev_str(wire), .group = r->group,
-          .other = peer->group, .forbidden = !allowed);
+    looked_up(r, peer, gid, wire, allowed);
     if (!allowed)
         return RDL_ERR_FORBIDDEN;
     if (!vrnic_is_mapped(peer))
         return RDL_ERR_NO_ROUTE;
     memcpy(ret_mac, vrnic_function_of(peer, qpn)->port->mac, MAC_BYTES);
     return RDL_OK;
+}
+
+bool centre_permits(struct lab_state *w, uint32_t host, const uint8_t gid[GID_BYTES])
+{
+    struct vrnic *r = w->hosts[host]->vrnic;
+    const struct vrnic *peer = r ? owner_of(w, gid) : NULL;
+    const bool allowed = !peer || may_connect(w, r->group, peer->group);
+
+    if (!allowed)
+        looked_up(r, peer, gid, "", allowed);
+    return allowed;
 }
 
 void centre_wire(const void *ctx, uint8_t gid[GID_BYTES], uint32_t qpn)
@@ -95,11 +117,13 @@ enum rdl_status rdl_centre_rule(struct rdl_lab *lab, uint32_t a, uint32_t b, boo
 {
     struct lab_state *w = lab->state;
     struct centre *centre = &w->centre;
+    ev_id id, before;
 
     if (a < 1 || a > RDL_GROUPS_MAX || b < 1 || b > RDL_GROUPS_MAX || a == b)
         return RDL_ERR_INVAL;
     lab_act(w);
-    TRACE(&w->trace, centre_rule, .group = a, .other = b, .forbidden = !allow);
+    TRACE_ID(&w->trace, id, centre_rule, .group = a, .other = b, .forbidden = !allow);
+    before = trace_because(&w->trace, id);
     if (allow) {
         centre->allowed[a] |= UINT64_C(1) << (b - 1);
         centre->allowed[b] |= UINT64_C(1) << (a - 1);
@@ -111,6 +135,7 @@ enum rdl_status rdl_centre_rule(struct rdl_lab *lab, uint32_t a, uint32_t b, boo
         if (w->hosts[i]->vrnic && vrnic_is_mapped(w->hosts[i]->vrnic))
             cut(w->hosts[i]->vrnic);
     }
+    trace_because(&w->trace, before);
     lab_done(w);
     return RDL_OK;
 }

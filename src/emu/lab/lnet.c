@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "emu/facts/enum/lnet_msg.h"
+#include "emu/facts/enum/lnet_op.h"
 #include "emu/facts/enum/object.h"
 #include "emu/trace/emit.h"
 #include "emu/trace/events/lnet.h"
@@ -44,6 +45,31 @@ static uint64_t cookie_in(const struct lnet_msg *m)
     }
 }
 
+/* Returns the match bits of the PUT, GET or ACK in @m; 0: it has none. */
+static uint64_t bits_in(const struct lnet_msg *m)
+{
+    const struct lnet_hdr *h;
+
+    if (m->type == LNET_MSG_PUT_REQ)
+        h = &m->u.put_req.hdr;
+    else if (m->type == LNET_MSG_GET_REQ)
+        h = &m->u.get_req.hdr;
+    else if (m->type == LNET_MSG_IMMEDIATE)
+        h = &m->u.hdr;
+    else
+        return 0;
+    switch (h->type) {
+    case LNET_OP_PUT:
+        return h->u.put.match_bits;
+    case LNET_OP_GET:
+        return h->u.get.match_bits;
+    case LNET_OP_ACK:
+        return h->u.ack.match_bits;
+    default:
+        return 0;
+    }
+}
+
 /* The errno in a message that ends a transfer; 0: none. */
 static uint32_t errno_in(const struct lnet_msg *m)
 {
@@ -77,20 +103,23 @@ static ev_id note(void *ctx, const struct lnd_note *n)
     case LND_NOTE_SENT:
         TRACE_ID(t, id, lnet_sent, .host = host, .message = n->msg->type, .nid = nid_text(n->peer),
                  .qpn = qpn_of(l, n->link), .credits = n->msg->credits, .cookie = n->cookie,
-                 .writes = n->n, .bytes = (uint32_t)n->bytes, .status = positive(n->error));
+                 .writes = n->n, .bytes = (uint32_t)n->bytes, .status = positive(n->error),
+                 .key = n->key);
         break;
     case LND_NOTE_RECEIVED:
         TRACE_ID(t, id, lnet_received, .host = host, .message = n->msg->type,
                  .nid = nid_text(n->peer), .qpn = qpn_of(l, n->link), .credits = n->msg->credits,
-                 .cookie = cookie_in(n->msg), .status = errno_in(n->msg));
+                 .cookie = cookie_in(n->msg), .status = errno_in(n->msg), .bits = bits_in(n->msg));
         break;
     case LND_NOTE_STATE:
-        TRACE(t, lnet_state, .host = host, .nid = nid_text(n->peer), .qpn = qpn_of(l, n->link),
-              .state = n->state, .error = positive(n->error));
+        TRACE_ID(t, id, lnet_state, .host = host, .nid = nid_text(n->peer),
+                 .qpn = qpn_of(l, n->link), .state = n->state,
+                 .credits = n->state == LND_CONN_ESTABLISHED ? n->credits : 0,
+                 .error = positive(n->error));
         break;
     case LND_NOTE_REJECTED:
-        TRACE(t, lnet_reject, .host = host, .nid = nid_text(n->peer), .why = n->why,
-              .rejects = n->is_mine, .rejected = !n->is_mine, .error = positive(n->error));
+        TRACE_ID(t, id, lnet_reject, .host = host, .nid = nid_text(n->peer), .why = n->why,
+                 .rejects = n->is_mine, .rejected = !n->is_mine, .error = positive(n->error));
         break;
     case LND_NOTE_REGION:
         return note_region(l, n);
@@ -102,6 +131,20 @@ static ev_id note(void *ctx, const struct lnd_note *n)
     return id;
 }
 
+/* Passes an event to the test of the node, and tells when that is over. */
+static void listen_for_test(struct lab_lnet *l, const struct lnet_event *e)
+{
+    struct selftest_result r;
+
+    selftest_listener(l->selftest, e);
+    if (!l->tests || !selftest_is_done(l->selftest))
+        return;
+    l->tests = false;
+    r = selftest_result(l->selftest);
+    TRACE(&l->world->trace, lnet_test, .host = l->host->index, .good = r.good, .failed = r.failed,
+          .bytes = r.bytes, .error = positive(r.error));
+}
+
 static void listen(void *ctx, const struct lnet_event *e)
 {
     struct lab_lnet *l = ctx;
@@ -109,6 +152,10 @@ static void listen(void *ctx, const struct lnet_event *e)
     TRACE(&l->world->trace, lnet_event, .host = l->host->index, .event = e->kind,
           .nid = nid_text(e->initiator), .portal = e->portal, .bits = e->match_bits,
           .mlength = e->mlength, .status = positive(e->status));
+    if (l->selftest && selftest_owns(e)) {
+        listen_for_test(l, e);
+        return;
+    }
     l->events[l->n_events++ % RDL_LNET_EVENTS_MAX] = (struct rdl_lnet_event){
         .at_ns = l->world->trace.now_ns,
         .kind = e->kind,
@@ -141,8 +188,12 @@ static void look(struct lab_lnet *l)
               .error = positive(lnd_error(lnd)));
     l->told_up = is_up;
     l->told_error = lnd_error(lnd) != 0;
-    if (is_over)
+    if (is_over) {
+        selftest_free(l->selftest);
+        l->selftest = NULL;
+        l->serves = l->tests = false;
         guest_lnet_free(&l->guest);
+    }
 }
 
 void lab_lnet_tick(struct host *h, uint64_t arg)
@@ -414,4 +465,109 @@ bool rdl_lnet_is_up(const struct rdl_lab *lab, rdl_host host, int *reterr)
 
     *reterr = n ? lnd_error(lnet_lnd(n)) : 0;
     return n && lnd_is_up(lnet_lnd(n));
+}
+
+/* --- Tests ------------------------------------------------------------------------------------ */
+
+/* The test of the node of @h, which has one from now on; NULL: no node, or no memory. */
+static struct selftest *selftest_of(const struct host *h)
+{
+    struct lab_lnet *l = h->lnet;
+
+    if (lab_lnet_node(h) && !l->selftest)
+        l->selftest = selftest_new(&guest_lnet_ops, &l->guest);
+    return l ? l->selftest : NULL;
+}
+
+static enum rdl_status serve(const struct host *h, const struct selftest_shape *shape, int *reterr)
+{
+    const struct selftest_server_config c = {.shape = *shape};
+    struct guest_program *caller;
+    struct selftest *t;
+    int st = -EBUSY;
+
+    if (!lab_lnet_node(h))
+        return RDL_ERR_NOT_FOUND;
+    t = selftest_of(h);
+    if (!t)
+        return RDL_ERR_NOMEM;
+    if (!h->lnet->serves) {
+        caller = guest_lnet_begin(&h->lnet->guest);
+        st = selftest_serve(t, lab_lnet_node(h), &c);
+        guest_lnet_end(&h->lnet->guest, caller);
+    }
+    h->lnet->serves = h->lnet->serves || st == 0;
+    return told(st, reterr);
+}
+
+enum rdl_status rdl_lnet_serve(struct rdl_lab *lab, rdl_host host, uint32_t offset,
+                               uint32_t frag_bytes, uint32_t gap, int *reterr)
+{
+    const struct selftest_shape shape = {offset, frag_bytes, gap};
+
+    ACT_AT(lab, host, h, serve(h, &shape, reterr));
+}
+
+static enum rdl_status test(const struct lab_state *w, const struct host *h,
+                            const struct rdl_lnet_test *c, int *reterr)
+{
+    struct lnet_node *n = lab_lnet_node(h);
+    uint64_t nids[RDL_LNET_PEERS_MAX];
+    const struct selftest_client_config config = {
+        .nids = nids,
+        .n_nids = (uint32_t)c->n_peers,
+        .op = (enum selftest_op)c->op,
+        .size = c->size,
+        .concurrency = c->concurrency,
+        .count = c->count,
+        .seed = c->seed,
+        .shape = {c->offset, c->frag_bytes, c->gap},
+    };
+    struct guest_program *caller;
+    struct selftest *t;
+    int st;
+
+    if (!n)
+        return RDL_ERR_NOT_FOUND;
+    for (size_t i = 0; i < c->n_peers && i < RDL_LNET_PEERS_MAX; i++) {
+        nids[i] = peer_nid(w, n, c->peers[i].raw);
+        if (nids[i] == 0)
+            return RDL_ERR_STALE;
+    }
+    t = selftest_of(h);
+    if (!t)
+        return RDL_ERR_NOMEM;
+    caller = guest_lnet_begin(&h->lnet->guest);
+    st = c->n_peers > RDL_LNET_PEERS_MAX ? -EINVAL : selftest_run(t, n, &config);
+    guest_lnet_end(&h->lnet->guest, caller);
+    h->lnet->tests = h->lnet->tests || st == 0;
+    return told(st, reterr);
+}
+
+enum rdl_status rdl_lnet_test(struct rdl_lab *lab, rdl_host host, const struct rdl_lnet_test *c,
+                              int *reterr)
+{
+    ACT_AT(lab, host, h, test(lab->state, h, c, reterr));
+}
+
+bool rdl_lnet_result(const struct rdl_lab *lab, rdl_host host, bool of_service,
+                     struct rdl_lnet_result *ret)
+{
+    const struct host *h = lab_host(lab->state, host.raw);
+    const struct selftest *t = h && h->lnet ? h->lnet->selftest : NULL;
+    struct selftest_result r;
+
+    if (!t || (of_service && !h->lnet->serves))
+        return false;
+    r = of_service ? selftest_served(t) : selftest_result(t);
+    *ret = (struct rdl_lnet_result){!of_service && selftest_is_done(t),
+                                    r.started,
+                                    r.good,
+                                    r.failed,
+                                    r.bytes,
+                                    r.corrupt,
+                                    -r.error,
+                                    r.begun_ns,
+                                    r.ended_ns};
+    return true;
 }

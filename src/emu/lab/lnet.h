@@ -5,6 +5,7 @@
 
 #include "emu/guest/lnet/guest_lnet.h"
 #include "emu/lab/lab_state.h"
+#include "lnet/selftest.h"
 #include "rdmalab/lnet.h"
 
 struct lab_lnet {
@@ -14,6 +15,8 @@ struct lab_lnet {
     bool is_ending; /* it is freed when it is down */
     bool told_up, told_error;
     uint32_t n_starts;
+    struct selftest *selftest; /* NULL: it neither tests nor serves */
+    bool serves, tests;        /* tests: a test was begun and is not over */
     uint64_t n_events;
     struct rdl_lnet_event events[RDL_LNET_EVENTS_MAX]; /* event i is at i % RDL_LNET_EVENTS_MAX */
 };

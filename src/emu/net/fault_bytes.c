@@ -45,7 +45,7 @@ static void change(const struct net_fault *fault, struct frame *f)
 {
     const enum wire_field_id field = (enum wire_field_id)fault->field;
     const struct field_place at =
-        field ? field_place(field, f->bytes, f->len) : (struct field_place){0, 0, 0};
+        field ? field_place(field, f->bytes, f->len) : (struct field_place){.bytes = 0};
     size_t bit;
 
     switch (fault->kind) {

@@ -293,11 +293,19 @@ bool eswitch_reaches(const struct eth_port *p, const uint8_t mac[MAC_BYTES],
            judge(p, p->mac, p->vid) == DROP_NONE;
 }
 
+uint64_t eswitch_whole_bytes(const struct eth_port *p, const struct frame *f)
+{
+    const struct whole *w = whole_of(f);
+
+    return w->wire_bytes + (uint64_t)w->n_pkts * eth_port_tag_bytes(p);
+}
+
 /* Sends a message that travels whole: eswitch_reaches() has allowed it just now. */
 static void carry(struct eswitch *s, struct vport *v, struct frame *f)
 {
     v->counts.copied++;
     v->counts.copied_bytes += whole_of(f)->p.payload_bytes;
+    v->counts.whole_frames += whole_of(f)->n_pkts;
     s->local_free_at_ns = now(s) + NET_LOOPBACK_NS;
     net_carry(s->net, s->host, f);
 }
@@ -394,7 +402,7 @@ static void serve(struct eswitch *s)
     number = turns_free_at(s) <= now(s) ? turns_choose(s) : TURNS_NOBODY;
     f = number == TURNS_NOBODY ? NULL : take_frame(&s->ports[number], &from);
     if (f && f->cargo) {
-        turns_charge(s, &s->ports[number], whole_of(f)->wire_bytes);
+        turns_charge(s, &s->ports[number], (uint32_t)eswitch_whole_bytes(from, f));
         carry(s, &s->ports[number], f);
     } else if (f) {
         turns_charge(s, &s->ports[number], f->len);

@@ -65,6 +65,7 @@ struct vport_counts {
     uint64_t local_frames; /* sent to other ports of the switch */
     uint64_t copied;       /* messages, answers too, that went whole to other ports */
     uint64_t copied_bytes; /* of their payload */
+    uint64_t whole_frames; /* frames that they stand for */
     uint64_t rcvd_broadcast, rcvd_multicast;
     uint64_t tx_dropped; /* frames of its guest that the switch dropped */
 };
@@ -116,6 +117,9 @@ static inline const struct whole *whole_of(const struct frame *f)
 {
     return (const struct whole *)(const void *)f->cargo;
 }
+
+/* Returns the bytes that the frames of the message @f would take at its sender or receiver @p. */
+uint64_t eswitch_whole_bytes(const struct eth_port *p, const struct frame *f);
 
 /* The port of virtual function @vf, and the number of virtual functions: port 0 is the PF's. */
 static inline uint32_t eswitch_port_of_vf(uint32_t vf)

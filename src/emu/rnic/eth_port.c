@@ -155,6 +155,8 @@ struct frame *eth_port_take(struct eth_port *p)
 
     if (f && f->cargo) {
         p->progress->packets++;
+        p->whole_sent_frames += whole_of(f)->n_pkts;
+        p->whole_sent_bytes += eswitch_whole_bytes(p, f);
         return f;
     }
     if (f)
@@ -339,6 +341,8 @@ static void deliver_whole(struct eth_port *p, const struct frame *f)
 {
     const struct eth_user *owner = owner_of(p, whole_of(f)->p.ip.dst);
 
+    p->whole_rcvd_frames += whole_of(f)->n_pkts;
+    p->whole_rcvd_bytes += eswitch_whole_bytes(p, f);
     if (owner)
         pass(owner, f);
     else

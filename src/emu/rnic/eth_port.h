@@ -99,6 +99,8 @@ struct eth_port {
     uint64_t taken_frames;        /* received frames that a user accepted */
     /* Messages that came whole (xport/whole.h), which are no frames: taken, and those in @drops. */
     uint64_t copied, copied_dropped;
+    /* The frames that such messages stand for, and their bytes, tags included. */
+    uint64_t whole_sent_frames, whole_sent_bytes, whole_rcvd_frames, whole_rcvd_bytes;
     uint64_t group_copies; /* received frames that a further RNIC accepted or dropped */
 };
 

@@ -17,9 +17,10 @@ void rnic_port_use(struct rnic_way *way);
 bool rnic_ready_init(struct rnic_ready *r, struct arena *a, uint32_t max_qp);
 void rnic_ready_forget(struct rnic_way *way);
 
-/* rnic.c: complete() and peer_of() of struct xport_ops. */
+/* rnic.c: complete(), peer_of() and may_connect() of struct xport_ops. */
 bool rnic_complete(void *ctx, struct qp *qp, enum wq wq, uint32_t desc,
                    const struct completion *wc);
 uint32_t rnic_peer_of(void *ctx, const uint8_t gid[GID_BYTES]);
+bool rnic_may_connect(void *ctx, const uint8_t gid[GID_BYTES]);
 
 #endif

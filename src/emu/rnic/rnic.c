@@ -141,6 +141,7 @@ bool rnic_init(struct rnic *n, const struct rnic_env *env, struct rnic_config *c
                        .way = {.nic = n, .port = env->port},
                        .progress = env->progress,
                        .peer_of = env->peer_of,
+                       .may_connect = env->may_connect,
                        .world = env->world,
                        .ops = ops,
                        .ctx = ctx};
@@ -292,6 +293,13 @@ uint32_t rnic_peer_of(void *ctx, const uint8_t gid[GID_BYTES])
     return n->peer_of(n->world, gid);
 }
 
+bool rnic_may_connect(void *ctx, const uint8_t gid[GID_BYTES])
+{
+    const struct rnic *n = ctx;
+
+    return !n->may_connect || n->may_connect(n->world, n->config->host, gid);
+}
+
 /* Delivers @wc to @cq.  Returns false if the CQ has overflowed, now or before. */
 static bool deliver(struct rnic *n, struct cq *cq, const struct completion *wc)
 {
@@ -321,6 +329,7 @@ static const struct xport_ops xport_ops = {
     .complete = rnic_complete,
     .ready = rnic_ready_add,
     .peer_of = rnic_peer_of,
+    .may_connect = rnic_may_connect,
     .receives = receives,
     .event = event,
 };

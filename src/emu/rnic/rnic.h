@@ -140,6 +140,7 @@ struct rnic {
     struct eth_port *port; /* way.port */
     struct progress *progress;
     uint32_t (*peer_of)(void *world, const uint8_t gid[GID_BYTES]); /* see struct rnic_env */
+    bool (*may_connect)(void *world, uint32_t host, const uint8_t gid[GID_BYTES]);
     void *world;
     const struct rnic_ops *ops;
     void *ctx; /* argument of ops */
@@ -168,7 +169,9 @@ struct rnic_env {
     struct progress *progress;
     /* Returns the host with the address @gid, or EV_HOST_NONE if there is none.  For events. */
     uint32_t (*peer_of)(void *world, const uint8_t gid[GID_BYTES]);
-    void *world;                   /* argument of peer_of() */
+    /* Returns true if @host may have a connection to the address @gid.  NULL: it may have any. */
+    bool (*may_connect)(void *world, uint32_t host, const uint8_t gid[GID_BYTES]);
+    void *world;                   /* argument of peer_of() and may_connect() */
     struct router_process *router; /* all requests pass this process; NULL: none does */
 };
 

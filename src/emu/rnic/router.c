@@ -359,6 +359,7 @@ const struct xport_ops router_xport_ops = {
     .complete = complete,
     .ready = rnic_ready_add,
     .peer_of = rnic_peer_of,
+    .may_connect = rnic_may_connect,
     .receives = receives,
     .event = event,
 };

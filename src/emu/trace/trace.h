@@ -69,6 +69,13 @@ static inline ev_id trace_because(struct trace *t, ev_id id)
     return old;
 }
 
+/* Returns the id of the last event of this tick; the tick has one. */
+static inline ev_id trace_last(const struct trace *t)
+{
+    RDL_ASSERT(t->row > 0);
+    return ev_id_of(t->tick, t->row);
+}
+
 /* Add @sink to @s, or remove it.  The caller owns the sink.  A sink to be removed must be in @s. */
 void trace_sink_add(struct trace_sinks *s, struct trace_sink *sink);
 void trace_sink_remove(struct trace_sinks *s, struct trace_sink *sink);

@@ -11,6 +11,8 @@
 #include "emu/wire/eth.h"
 #include "emu/wire/icrc.h"
 #include "emu/wire/ip.h"
+#include "emu/wire/lnet_gist.h"
+#include "emu/wire/lnet_rows.h"
 #include "emu/wire/mad.h"
 #include "emu/wire/packet.h"
 #include "emu/wire/udp.h"
@@ -187,9 +189,9 @@ static struct field_place row_place(uint32_t id, bool front, const uint8_t *fram
             continue;
         at = begins_at(r, frame, icrc);
         if (at != SIZE_MAX && at + r->at + r->bytes <= end)
-            return (struct field_place){at + r->at, r->bytes, mask_of(r)};
+            return (struct field_place){at + r->at, r->bytes, mask_of(r), false};
     }
-    return (struct field_place){0, 0, 0};
+    return (struct field_place){.bytes = 0};
 }
 
 /* As field_place(), for a number in a MAD. */
@@ -202,12 +204,62 @@ static struct field_place mad_place(const struct mad_field *f, enum mad_part par
 
     if (payload.bytes == 0 || field_get(&qpn, frame) != QPN_GSI ||
         row_place(WF_SRC_QPN, false, frame, icrc).bytes == 0)
-        return (struct field_place){0, 0, 0};
+        return (struct field_place){.bytes = 0};
     at = part_at(part, frame + payload.at, icrc - payload.at);
     if (at == SIZE_MAX)
-        return (struct field_place){0, 0, 0};
+        return (struct field_place){.bytes = 0};
     return (struct field_place){payload.at + at + f->at, f->bytes,
-                                f->mask ? f->mask : mad_field_max(f)};
+                                f->mask ? f->mask : mad_field_max(f), false};
+}
+
+/* Returns the number in a message of o2iblnd that is field @id, or NULL. */
+static const struct lnet_field *lnet_row(uint32_t id)
+{
+    const uint32_t part = WF_LNET_PART(id);
+
+    if (!WF_IS_LNET(id) || part >= LNET_PART_COUNT)
+        return NULL;
+    for (size_t i = 0; i < lnet_layouts[part].n_fields; i++) {
+        const struct lnet_field *f = &lnet_layouts[part].fields[i];
+
+        if (f->name && WF_OF_LNET(part, f->at) == id)
+            return f;
+    }
+    return NULL;
+}
+
+/* Returns the offset in the message @m of the part @part; SIZE_MAX if it lacks it. */
+static size_t lnet_part_at(enum lnet_part part, const struct lnet_found *m)
+{
+    size_t at = 0;
+
+    if (m->is_reject)
+        return part == LNET_PART_REJECT && m->n >= lnet_layouts[part].bytes ? 0 : SIZE_MAX;
+    return lnet_find_part(m->bytes, m->n, part, &at) ? at : SIZE_MAX;
+}
+
+/* As field_place(), for a number in a message of o2iblnd. */
+static struct field_place lnet_place(const struct lnet_field *f, enum lnet_part part,
+                                     const uint8_t *frame, size_t icrc)
+{
+    const struct field_place payload = row_place(WF_PAYLOAD, false, frame, icrc);
+    const struct field_place qpn = row_place(WF_DEST_QPN, false, frame, icrc);
+    const struct field_place opcode = row_place(WF_OPCODE, false, frame, icrc);
+    struct lnet_found m;
+    struct packet p = {0};
+    size_t at;
+
+    if (payload.bytes == 0)
+        return payload;
+    p.bth.dest_qpn = (uint32_t)field_get(&qpn, frame);
+    p.op = op_info((uint8_t)field_get(&opcode, frame));
+    p.payload = frame + payload.at;
+    p.payload_bytes = (uint32_t)(icrc - payload.at);
+    at = lnet_in_packet(&p, &m) ? lnet_part_at(part, &m) : SIZE_MAX;
+    if (at == SIZE_MAX)
+        return (struct field_place){.bytes = 0};
+    return (struct field_place){(size_t)(m.bytes - frame) + at + f->at, f->bytes, lnet_field_max(f),
+                                !lnet_is_big_endian(m.bytes) || lnet_layouts[part].is_little};
 }
 
 struct field_place field_place(enum wire_field_id id, const uint8_t *frame, size_t len)
@@ -215,16 +267,18 @@ struct field_place field_place(enum wire_field_id id, const uint8_t *frame, size
     const size_t icrc = packet_icrc_at(frame, len), tag_bytes = vlan_bytes(frame, len);
     const uint32_t row = id == WF_CM ? WF_MESSAGE : (uint32_t)id;
     const struct mad_field *f = mad_row(row);
+    const struct lnet_field *lnet = lnet_row(row);
     const uint8_t *behind = frame + tag_bytes;
-    struct field_place p = {0, 0, 0};
+    struct field_place p = {.bytes = 0};
 
     if (icrc == 0)
         return p;
     p = row_place(row, true, frame, icrc);
     if (p.bytes > 0)
         return p;
-    p = f ? mad_place(f, (enum mad_part)WF_MAD_PART(row), behind, icrc - tag_bytes)
-          : row_place(row, false, behind, icrc - tag_bytes);
+    p = f      ? mad_place(f, (enum mad_part)WF_MAD_PART(row), behind, icrc - tag_bytes)
+        : lnet ? lnet_place(lnet, (enum lnet_part)WF_LNET_PART(row), behind, icrc - tag_bytes)
+               : row_place(row, false, behind, icrc - tag_bytes);
     p.at += tag_bytes;
     return p;
 }
@@ -237,9 +291,12 @@ static unsigned shift_of(uint64_t mask)
 uint64_t field_max(enum wire_field_id id)
 {
     const struct mad_field *f = mad_row(id == WF_CM ? WF_MESSAGE : id);
+    const struct lnet_field *lnet = lnet_row(id);
 
     if (f)
         return mad_field_max(f);
+    if (lnet)
+        return lnet_field_max(lnet);
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         if (rows[i].id == id)
             return mask_of(&rows[i]) >> shift_of(mask_of(&rows[i]));
@@ -250,20 +307,29 @@ uint64_t field_max(enum wire_field_id id)
 const struct enum_table *field_words(enum wire_field_id id)
 {
     const struct mad_field *f = mad_row(id == WF_CM ? WF_MESSAGE : id);
+    const struct lnet_field *lnet = lnet_row(id);
 
-    return f ? mad_field_words(f) : NULL;
+    return f ? mad_field_words(f) : lnet ? lnet_field_words(lnet) : NULL;
+}
+
+static uint64_t load(const struct field_place *p, const uint8_t *frame)
+{
+    return p->is_little ? ld_le(frame + p->at, p->bytes) : ld_be(frame + p->at, p->bytes);
 }
 
 uint64_t field_get(const struct field_place *p, const uint8_t *frame)
 {
-    return (ld_be(frame + p->at, p->bytes) & p->mask) >> shift_of(p->mask);
+    return (load(p, frame) & p->mask) >> shift_of(p->mask);
 }
 
 void field_put(const struct field_place *p, uint8_t *frame, uint64_t v)
 {
-    const uint64_t old = ld_be(frame + p->at, p->bytes);
+    const uint64_t all = (load(p, frame) & ~p->mask) | (v << shift_of(p->mask) & p->mask);
 
-    st_be(frame + p->at, p->bytes, (old & ~p->mask) | (v << shift_of(p->mask) & p->mask));
+    if (p->is_little)
+        st_le(frame + p->at, p->bytes, all);
+    else
+        st_be(frame + p->at, p->bytes, all);
 }
 
 void field_flip(const struct field_place *p, uint8_t *frame)

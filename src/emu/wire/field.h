@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Finds a field of a RoCEv2 frame by its name (enum wire_field_id) and changes it in place.
  *
- * A field is a range of bits within at most eight bytes of one header, or of a MAD (WF_OF_MAD).
- * Frames with malformed IP or UDP headers have no fields: see packet_icrc_at().
+ * A field is a range of bits within at most eight bytes of one header, of a MAD (WF_OF_MAD), or of
+ * a message of o2iblnd (WF_OF_LNET). Frames with malformed IP or UDP headers have no fields: see
+ * packet_icrc_at().
  */
 #ifndef EMU_WIRE_FIELD_H
 #define EMU_WIRE_FIELD_H
@@ -19,7 +20,8 @@ struct enum_table;
 struct field_place {
     size_t at;      /* offset of its first byte */
     uint32_t bytes; /* number of bytes that contain it; 0: the frame does not have the field */
-    uint64_t mask;  /* bits of the field in these bytes, as one big-endian number */
+    uint64_t mask;  /* bits of the field in these bytes, as one number */
+    bool is_little; /* the number is little-endian */
 };
 
 /* Returns the location of field @id in @frame.  The member bytes of the result is 0 if the frame

@@ -12,7 +12,6 @@
 
 #define MAGIC_BYTES   4u
 #define VERSION_AT    4u
-#define CKSUM_AT      12u
 #define BYTES_TO_TELL 6u /* magic number and version, which are the same in every version */
 #define IP_TEXT_MAX   16u
 
@@ -142,6 +141,19 @@ enum lnet_bad lnet_parse(const uint8_t *bytes, size_t n, struct lnet_msg *ret)
     return ret->nob < fixed ? LNET_SHORT : parse_body(bytes, ret);
 }
 
+unsigned lnet_peek(const uint8_t *bytes, size_t n, struct lnet_msg *ret)
+{
+    unsigned parts = 0;
+
+    memset(ret, 0, offsetof(struct lnet_msg, u.get_req.rd.frags));
+    for (struct lnet_walk w = lnet_walk(bytes, n); lnet_next(&w);) {
+        parse_part(w.part, (uint8_t *)ret + w.member, bytes + w.at, w.big_endian);
+        ret->big_endian = w.big_endian;
+        parts |= 1u << w.part;
+    }
+    return parts;
+}
+
 uint32_t lnet_body_bytes(const struct lnet_msg *m)
 {
     const struct lnet_rd *rd = rd_of(m);
@@ -161,7 +173,7 @@ size_t lnet_build(const struct lnet_msg *m, uint8_t ret[LNET_MSG_BYTES_MAX])
     while (lnet_next(&w))
         build_part(w.part, (const uint8_t *)m + w.member, ret + w.at, m->big_endian);
     put_magic(ret, LNET_MAGIC, m->big_endian);
-    memset(ret + CKSUM_AT, 0, sizeof(uint32_t));
+    memset(ret + LNET_CKSUM_AT, 0, sizeof(uint32_t));
     return bytes;
 }
 
@@ -169,7 +181,7 @@ void lnet_build_head(const struct lnet_msg *m, uint8_t ret[LNET_HEAD_BYTES])
 {
     build_part(LNET_PART_HEAD, m, ret, m->big_endian);
     put_magic(ret, LNET_MAGIC, m->big_endian);
-    memset(ret + CKSUM_AT, 0, sizeof(uint32_t));
+    memset(ret + LNET_CKSUM_AT, 0, sizeof(uint32_t));
 }
 
 uint32_t lnet_cksum(const uint8_t *bytes, size_t n)
@@ -177,7 +189,7 @@ uint32_t lnet_cksum(const uint8_t *bytes, size_t n)
     uint32_t sum = 0;
 
     for (size_t i = 0; i < n; i++) {
-        const bool is_field = i >= CKSUM_AT && i < CKSUM_AT + sizeof(uint32_t);
+        const bool is_field = i >= LNET_CKSUM_AT && i < LNET_CKSUM_AT + sizeof(uint32_t);
         const int32_t byte = is_field ? 0 : (int8_t)bytes[i];
 
         sum = (sum << 1 | sum >> 31) + (uint32_t)byte;
@@ -190,9 +202,9 @@ void lnet_put_cksum(uint8_t *bytes, size_t n, bool big_endian)
     const uint32_t sum = lnet_cksum(bytes, n);
 
     if (big_endian)
-        st_be32(bytes + CKSUM_AT, sum);
+        st_be32(bytes + LNET_CKSUM_AT, sum);
     else
-        st_le32(bytes + CKSUM_AT, sum);
+        st_le32(bytes + LNET_CKSUM_AT, sum);
 }
 
 /* --- Rejects ---------------------------------------------------------------------------------- */

@@ -23,6 +23,8 @@
 #define LNET_VERSION_1      0x11u
 #define LNET_VERSION_2      0x12u
 #define LNET_MSG_BYTES_MAX  4096u
+#define LNET_TYPE_AT        6u   /* of the type, in the head */
+#define LNET_CKSUM_AT       12u  /* of the checksum */
 #define LNET_HEAD_BYTES     48u  /* before the body */
 #define LNET_HDR_BYTES      72u  /* the LNet header */
 #define LNET_CONN_BYTES     56u  /* CONNREQ and CONNACK */
@@ -154,6 +156,12 @@ struct lnet_reject {
  * LNET_PAYLOAD_AT.
  */
 enum lnet_bad lnet_parse(const uint8_t *bytes, size_t n, struct lnet_msg *ret);
+
+/* Parses those parts of a message that are complete in the @n bytes at @bytes, and checks nothing.
+ * Returns their set, of 1u << enum lnet_part: 0 if lnet_is_message() says that it is none.  Other
+ * members of *@ret are 0; of a descriptor, frags from rd.n on are not set.
+ */
+unsigned lnet_peek(const uint8_t *bytes, size_t n, struct lnet_msg *ret);
 
 /* Returns the bytes of @m without a payload: 0 for an unknown type. */
 uint32_t lnet_body_bytes(const struct lnet_msg *m);

@@ -8,7 +8,6 @@
 #include "emu/wire/lnet.h"
 
 #define VERSION_AT 4u
-#define TYPE_AT    6u
 #define OP_AT      24u /* in the LNet header */
 #define OP_BODY_AT (lnet_layouts[LNET_PART_HDR].bytes)
 
@@ -147,11 +146,11 @@ bool lnet_is_message(const uint8_t *bytes, size_t n)
 {
     uint32_t version;
 
-    if (n <= TYPE_AT || !is_magic(bytes, LNET_MAGIC))
+    if (n <= LNET_TYPE_AT || !is_magic(bytes, LNET_MAGIC))
         return false;
     version = lnet_is_big_endian(bytes) ? ld_be16(bytes + VERSION_AT) : ld_le16(bytes + VERSION_AT);
     return (version == LNET_VERSION_1 || version == LNET_VERSION_2) &&
-           enum_by_value(&enum_lnet_msg, bytes[TYPE_AT]);
+           enum_by_value(&enum_lnet_msg, bytes[LNET_TYPE_AT]);
 }
 
 bool lnet_is_reject(const uint8_t *bytes, size_t n)
@@ -214,7 +213,7 @@ struct lnet_walk lnet_walk(const uint8_t *bytes, size_t n)
 {
     if (!lnet_is_message(bytes, n))
         return (struct lnet_walk){.bytes = bytes};
-    return lnet_walk_built(bytes, n, bytes[TYPE_AT], lnet_is_big_endian(bytes));
+    return lnet_walk_built(bytes, n, bytes[LNET_TYPE_AT], lnet_is_big_endian(bytes));
 }
 
 /* Goes to @part at @at.  Returns false if it is not complete. */

@@ -241,17 +241,24 @@ static void forget_path(struct xport_qp *xqp)
     xqp->mtu = 0;
 }
 
-/* Checks the address vector of a connection: both addresses must be of the same IP version, and the
- * destination must not be a multicast group.  Returns REF_NONE or RFK_INVALID.
+/* Checks the address vector of a connection: both addresses must be of the same IP version, the
+ * destination must not be a multicast group, and the RNIC may connect to it.  Returns REF_NONE or
+ * RFK_INVALID.
  */
-static enum refusal_reason check_path(struct hca *h, const struct hca_gid *gids, uint32_t mask,
+static enum refusal_reason check_path(struct xport *x, const struct hca_gid *gids, uint32_t mask,
                                       const struct qp_attr *a)
 {
+    enum refusal_reason why = REF_NONE;
+
     if (!(mask & QPA_AV))
         return REF_NONE;
     if (gid_is_ipv4(a->av.dgid) != gid_is_ipv4(gids[a->av.sgid_index].raw))
-        return hca_refuse(h, REF_AV_FAMILY, compared_nothing());
-    return gid_is_group(a->av.dgid) ? hca_refuse(h, REF_AV_GROUP, compared_nothing()) : REF_NONE;
+        why = REF_AV_FAMILY;
+    else if (gid_is_group(a->av.dgid))
+        why = REF_AV_GROUP;
+    else if (!x->ops->may_connect(x->ctx, a->av.dgid))
+        why = REF_AV_FORBIDDEN;
+    return why == REF_NONE ? why : hca_refuse(x->hca, why, compared_nothing());
 }
 
 /* Updates the transport state from the attributes in @mask. */
@@ -290,7 +297,7 @@ enum refusal_reason xport_qp_modify(struct xport *x, struct qp *qp, uint32_t mas
     const enum qp_state from = qp->state;
 
     if (why == REF_NONE)
-        why = check_path(x->hca, qp_gids(qp), mask, attr);
+        why = check_path(x, qp_gids(qp), mask, attr);
     if (why != REF_NONE)
         return why;
     if (drain_refuses(xqp, mask, attr))

@@ -133,6 +133,11 @@ struct xport_ops {
     /* Returns the index of the host with address @dgid, for events; EV_HOST_NONE if unknown. */
     uint32_t (*peer_of)(void *ctx, const uint8_t dgid[GID_BYTES]);
 
+    /* Returns true if the RNIC may have a connection to the address @dgid.  Asked when a connected
+     * queue pair gets an address vector, for each that is sound otherwise.
+     */
+    bool (*may_connect)(void *ctx, const uint8_t dgid[GID_BYTES]);
+
     /* Returns the number of receives that are posted for @qp and not fetched. */
     uint32_t (*receives)(void *ctx, struct qp *qp);
 

@@ -158,6 +158,10 @@ static void simplify_places(struct shrinking *s)
         if (s->w->host[h].place.on && s->w->host[h].place.has_vrnic)
             (void)still_fails(s);
         p = &begin(s)->host[h].place;
+        p->group = 1;
+        if (s->w->host[h].place.group > 1)
+            (void)still_fails(s);
+        p = &begin(s)->host[h].place;
         p->is_shared = false;
         if (s->w->host[h].place.is_shared)
             (void)still_fails(s);

@@ -28,6 +28,7 @@
 #define WORLD_DEEDS_MAX  4000u
 #define WORLD_PIECES_MAX 4u
 #define WORLD_VFS_MAX    24u        /* per machine */
+#define WORLD_GROUPS     3u         /* of virtual RNICs */
 #define WORLD_CQS        2u         /* per host */
 #define WORLD_WORDS      4u         /* per host: words that atomics change */
 #define WORLD_NONE       UINT16_MAX /* no item, no end */
@@ -133,6 +134,7 @@ enum deed_kind {
     DO_FAULT,     /* fault */
     DO_FORGE,     /* end; n: kind of the forged frame */
     DO_INJECT,    /* end; n: kind of the frame that its peer's host sends to it */
+    DO_RULE, /* group; n: another group.  The centre takes their rule back and makes it again */
     DEED_KINDS
 };
 
@@ -159,6 +161,7 @@ struct world_place {
     uint32_t on;   /* not 0: a guest; host number @on, counted from 1, is its machine */
     uint32_t vf;   /* of a guest without a virtual RNIC: its function */
     bool has_vrnic;
+    uint32_t group; /* of a guest with a virtual RNIC: 1 .. WORLD_GROUPS; else 0 */
     /* Of a guest with a virtual RNIC: the most functions that it has; the host, counted from 1,
      * with which it shares one, or 0; the machine, counted from 1, from which it moves before it
      * has an object, or 0.

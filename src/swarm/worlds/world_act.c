@@ -14,6 +14,7 @@
 #include "swarm/worlds/model.h"
 #include "swarm/worlds/world_fault.h"
 #include "swarm/worlds/world_forge.h"
+#include "swarm/worlds/world_place.h"
 #include "swarm/worlds/world_run.h"
 
 #define PAGE          4096u
@@ -474,6 +475,7 @@ static bool is_absent(const struct world *w, const struct world_deed *d)
         return w->end[t->end].is_absent || w->end[t->to].is_absent;
     case DO_GO:
     case DO_WAIT:
+    case DO_RULE:
         return false;
     case DO_FAULT:
         return w->host[w->fault[d->who].from].is_absent ||
@@ -512,6 +514,9 @@ void world_carry_out(struct world_run *r, const struct world_deed *d)
         break;
     case DO_FAULT:
         world_add_fault(r, d->who);
+        break;
+    case DO_RULE:
+        world_change_rule(r, d->who, d->n);
         break;
     case DO_KICK:
     case DO_FAIL:

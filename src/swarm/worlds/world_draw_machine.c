@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Draws machines: some hosts share the adapter of an earlier one, with functions of their own, with
  * virtual RNICs, or with the port of the machine itself. The work of some of them passes a
- * router.
+ * router.  Virtual RNICs are in groups, and the rule between two groups may be taken back.
  */
 #include "emu/base/assert.h"
 #include "emu/base/prng.h"
@@ -14,6 +14,7 @@
 #define STREAM_VRNICS    5u
 #define STREAM_ROUTERS   6u
 #define STREAM_SHORTCUTS 7u
+#define STREAM_GROUPS    8u
 #define FUNCTIONS_MAX    3u /* of a virtual RNIC */
 #define SPARE_VFS        3u /* a machine has fewer spare functions than this */
 #define LARGE_ONE_IN     6u /* one world in so many has machines with WORLD_VFS_MAX functions */
@@ -191,6 +192,50 @@ static void draw_shortcuts(struct world *w)
         w->host[h].place.shortcut = draw_one_in(&d, 2) && w->host[h].place.vfs > 0;
 }
 
+/* Puts a deed in front of deed number @at. */
+static void insert_deed(struct world *w, uint32_t at, const struct world_deed *deed)
+{
+    for (uint32_t i = w->n_deeds; i > at; i--)
+        w->deed[i] = w->deed[i - 1];
+    w->deed[at] = *deed;
+    w->n_deeds++;
+}
+
+/* Returns true if both ends of connection @conn have a virtual RNIC, not the same. */
+static bool is_of_vrnics(const struct world *w, uint32_t conn)
+{
+    const unsigned from = w->end[2 * conn].host, to = w->end[2 * conn + 1].host;
+
+    return from != to && w->host[from].place.group && w->host[to].place.group;
+}
+
+/* Draws groups of virtual RNICs.  If some of them are connected, two of these are in two groups,
+ * and the rule between those is taken back at some time.
+ */
+static void draw_groups(struct world *w)
+{
+    struct draw d = {.w = w, .rng = prng_stream(w->seed, STREAM_GROUPS)};
+    const uint32_t first = draw_below(&d, w->n_conns), at = draw_below(&d, w->n_deeds + 1);
+    uint32_t conn = 0, a, *b;
+
+    for (uint32_t h = 1; h < w->n_hosts; h++) {
+        const uint32_t group = 1 + draw_below(&d, WORLD_GROUPS);
+        struct world_place *g = &w->host[h].place;
+
+        g->group = g->on && g->has_vrnic ? group : 0;
+    }
+    while (conn < w->n_conns && !is_of_vrnics(w, (first + conn) % w->n_conns))
+        conn++;
+    if (conn == w->n_conns || w->n_deeds == WORLD_DEEDS_MAX)
+        return;
+    conn = (first + conn) % w->n_conns;
+    a = w->host[w->end[2 * conn].host].place.group;
+    b = &w->host[w->end[2 * conn + 1].host].place.group;
+    if (a == *b)
+        *b = a % WORLD_GROUPS + 1;
+    insert_deed(w, at, &(struct world_deed){DO_RULE, (uint16_t)a, *b});
+}
+
 void world_draw_machines(struct world *w)
 {
     struct draw d = {.w = w, .rng = prng_stream(w->seed, STREAM_MACHINES)};
@@ -219,4 +264,5 @@ void world_draw_machines(struct world *w)
     }
     draw_vrnics(w);
     draw_shortcuts(w);
+    draw_groups(w);
 }

@@ -633,6 +633,7 @@ void world_build(struct world_run *r)
     }
     if (!r->wrong)
         add_network(r);
+    world_allow_groups(r);
     for (unsigned h = 0; h < w->n_hosts && !r->wrong; h++)
         r->host[h].link = r->host[world_plug(w, h)].link;
     for (unsigned h = 0; h < w->n_hosts && !r->wrong; h++) {

@@ -5,6 +5,7 @@
 
 #include "emu/base/text.h"
 #include "emu/facts/enum/pool_full.h"
+#include "emu/facts/enum/qp_state.h"
 #include "emu/facts/enum/vf_state.h"
 #include "emu/facts/enum_table.h"
 #include "rdmalab/inspect.h"
@@ -42,6 +43,9 @@ static void vrnic_config(const struct world *w, const struct world_place *p,
     text_add(words, " vrnic");
     if (p->functions > 1)
         text_addf(words, " vfs=%u", p->functions);
+    c->group = p->group;
+    if (p->group > 1)
+        text_addf(words, " group=%u", p->group);
     if (!p->with || !has_partner(w, p))
         return;
     snprintf(text->with, RDL_NAME_BYTES, "h%u", p->with);
@@ -114,6 +118,78 @@ void world_set_functions(struct world_run *r, unsigned h)
                   enum_name(&enum_vf_state, to.state));
         world_works(r, rdl_vf_set(r->lab, r->host[h].host, i, &to), "a function can be set");
     }
+}
+
+static void set_rule(struct world_run *r, uint32_t a, uint32_t b, bool allow)
+{
+    world_say(r, "centre %s %u %u", allow ? "allow" : "forbid", a, b);
+    world_works(r, rdl_centre_rule(r->lab, a, b, allow), "a rule can be made and taken back");
+}
+
+/* The group of the virtual RNIC of host @h; 0: it has none. */
+static uint32_t group_of(const struct world *w, unsigned h)
+{
+    const struct world_place *p = &w->host[h].place;
+
+    return !w->host[h].is_absent && p->on && p->has_vrnic ? p->group : 0;
+}
+
+static bool has_group(const struct world *w, uint32_t group)
+{
+    unsigned h = 0;
+
+    while (h < w->n_hosts && group_of(w, h) != group)
+        h++;
+    return h < w->n_hosts;
+}
+
+void world_allow_groups(struct world_run *r)
+{
+    for (uint32_t a = 1; a <= WORLD_GROUPS; a++) {
+        for (uint32_t b = a + 1; b <= WORLD_GROUPS && !r->wrong; b++) {
+            if (has_group(r->w, a) && has_group(r->w, b))
+                set_rule(r, a, b, true);
+        }
+    }
+}
+
+/* Returns true if the connection of @end is between the groups @a and @b. */
+static bool is_between(const struct world *w, uint16_t end, uint32_t a, uint32_t b)
+{
+    const uint32_t own = group_of(w, w->end[end].host);
+    const uint32_t other = group_of(w, w->end[w->end[end].peer].host);
+
+    return end < 2 * w->n_conns && !w->end[end].is_absent &&
+           ((own == a && other == b) || (own == b && other == a));
+}
+
+/* Checks that the device has moved the queue pair of @end to ERR. */
+static void check_cut(struct world_run *r, uint16_t end)
+{
+    struct rdl_value state;
+    char path[64];
+    size_t at;
+
+    snprintf(path, sizeof(path), "h%u.q%u.state", r->w->end[end].host + 1u, end);
+    if (world_works(r, rdl_inspect(r->lab, path, &state, &at), "a queue pair has a state"))
+        world_expect_end(r, state.number == QPS_ERR, end,
+                         "a queue pair ends with the rule that allowed its connection");
+}
+
+void world_change_rule(struct world_run *r, uint32_t a, uint32_t b)
+{
+    if (!has_group(r->w, a) || !has_group(r->w, b))
+        return;
+    for (uint16_t i = 0; i < r->w->n_ends; i++) {
+        if (is_between(r->w, i, a, b))
+            world_life(r, i)->was_failed = true;
+    }
+    set_rule(r, a, b, false);
+    for (uint16_t i = 0; i < r->w->n_ends && !r->wrong; i++) {
+        if (is_between(r->w, i, a, b))
+            check_cut(r, i);
+    }
+    set_rule(r, a, b, true);
 }
 
 void world_learn_function(struct world_run *r, unsigned h)

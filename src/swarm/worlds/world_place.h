@@ -27,6 +27,14 @@ void world_move_guest(struct world_run *r, unsigned h);
 /* Sets the virtual functions of the machine @h. */
 void world_set_functions(struct world_run *r, unsigned h);
 
+/* Lets the control centre allow connections between all groups. */
+void world_allow_groups(struct world_run *r);
+
+/* Takes the rule between the groups @a and @b back, which moves the queue pairs between them to
+ * ERR, and makes it again, so that they can be connected anew.
+ */
+void world_change_rule(struct world_run *r, uint32_t a, uint32_t b);
+
 /* Learns which function the guest @h has, whose first object exists: host_state.max_tx_bps. */
 void world_learn_function(struct world_run *r, unsigned h);
 

@@ -95,6 +95,34 @@ def check_connected_addresses(rdmalab, tally):
     tally.expect(done.returncode == 0 and counts and int(counts[1]) > 40 and int(counts[2]) == 0, "tests/program/addresses.py", text_of(done))
 
 
+def check_connected_virtual_rnic(rdmalab, tally):
+    """rping between a guest with a virtual RNIC and a host outside: the client on h1 knows the address on the wire."""
+    rdmalab.file("outside.lab").write_text("machine m1 vfs=2\nhost h1\nlink m1 h1\nguest g1 on m1 vrnic\n")
+    for server, client, address in (("g1", "h1", "10.200.1.1"), ("h1", "g1", "h1")):
+        done = rdmalab.run("exec", "--lab", "outside.lab", server, "--", "rping", "-s", "-C", "10", "-v", "-V", ":",
+                           client, "--", "rping", "-c", "-a", address, "-C", "10", "-v", "-V")
+        tally.expect(done.returncode == 0 and done.stdout.count("server ping data: rdma-ping-9") == 1, f"rping, server on {server}", text_of(done))
+
+
+# Programs, and what they and the lab say of a peer in a group that they may not reach.
+FORBIDDEN = (
+    ("ibv_rc_pingpong", ["Failed to modify QP to RTR", "the lab had refused ibv_modify_qp(): Operation not permitted; a rule of the control centre forbids it"]),
+    ("ibv_ud_pingpong", ["Failed to create AH", "the lab had refused ibv_create_ah(): Operation not permitted; a rule of the control centre forbids it"]),
+)
+
+
+def check_connected_groups(rdmalab, tally):
+    """The control centre forbids a connection: EPERM for verbs, UNREACHABLE for rdma_cm."""
+    rdmalab.file("groups.lab").write_text("machine m1 m2 vfs=2\nlink m1 m2\nguest g1 on m1 vrnic group=1\nguest g2 on m2 vrnic group=2\n")
+    for program, says in FORBIDDEN:
+        port = str(next(ports))
+        done = rdmalab.run("exec", "--virtual", "--lab", "groups.lab", "g1", "--", program, "-g", "0", "-p", port, ":",
+                           "g2", "--", program, "-g", "0", "-p", port, "localhost")
+        tally.expect(done.returncode == 1 and all(text in done.stdout + done.stderr for text in says), f"{program} between groups", text_of(done))
+    done = rdmalab.run("exec", "--virtual", "--lab", "groups.lab", "g1", "--", "ucmatose", "-s", "g2")
+    tally.expect(done.returncode != 0 and "RDMA_CM_EVENT_UNREACHABLE, error: -110" in done.stdout + done.stderr, "ucmatose between groups", text_of(done))
+
+
 # Clients on h2, the event that they print, and the words of the lab behind it.
 CONNECTIONS_THAT_FAIL = (
     ("ucmatose -s 10.0.0.1", "RDMA_CM_EVENT_REJECTED, error: 8", "REJECTED: nobody listened at port 7471 of h1 (10.0.0.1)"),

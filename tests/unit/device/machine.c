@@ -109,6 +109,13 @@ static uint32_t peer_of(void *world, const uint8_t gid[GID_BYTES])
     return EV_HOST_NONE;
 }
 
+static bool may_connect(void *world, uint32_t host, const uint8_t gid[GID_BYTES])
+{
+    (void)host;
+    (void)gid;
+    return !((const struct machine *)world)->is_alone;
+}
+
 static void plug_in(struct machine *m)
 {
     const struct net_link_config config = {
@@ -173,6 +180,7 @@ static int power_on(void **state, uint64_t features_off, uint64_t extensions, ui
         .port = &m->port,
         .progress = &m->progress,
         .peer_of = peer_of,
+        .may_connect = may_connect,
         .world = m,
     };
     const struct vnet_env vnet_env = {arena, &m->sim, &m->ram, &m->port};

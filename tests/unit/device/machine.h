@@ -86,6 +86,7 @@ struct machine {
     uint8_t out[XPORT_FRAME_BYTES];
     uint8_t rsp[ROOM];
     uint32_t rsp_bytes; /* used.len of the last response */
+    bool is_alone;      /* it may have no connection */
 };
 
 /* Both devices after power-on, with a link and without a driver. */

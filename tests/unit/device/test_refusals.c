@@ -306,6 +306,9 @@ static void attributes_of_a_move(void **state)
     BAD(PORT_NUMBER, QPS_RTR, ah_port_num, 2, 0);
     BAD(AV_FAMILY, QPS_RTR, ah_dgid[0], 0xfe, 0);
     BAD(AV_GROUP, QPS_RTR, ah_dgid[12], 224, 0);
+    m->is_alone = true;
+    BAD(AV_FORBIDDEN, QPS_RTR, qp_state, QPS_RTR, 0);
+    m->is_alone = false;
     m->rdma.nic.hca.res_rd_atom += 3; /* as if another queue pair had so many */
     BAD(RD_ATOMIC_TOTAL, QPS_RTR, qp_state, QPS_RTR, 0);
     m->rdma.nic.hca.res_rd_atom -= 3;

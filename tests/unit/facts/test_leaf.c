@@ -156,7 +156,7 @@ static void every_node_is_somewhere(void **state)
         leaf_example(&t, (enum node_kind)i);
         assert_true(t.len > 0 && !t.cut);
         assert_true(leaf_path_leads(buf, &places, &at));
-        if (!(places.nodes >> i & 1))
+        if (!node_set_has(&places.nodes, i))
             fail_msg("%s is no %s", buf, node_rows[i].title);
     }
 }

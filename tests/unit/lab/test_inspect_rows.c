@@ -141,27 +141,32 @@ static void add_window(struct rdl_lab *lab)
     assert_int_equal(rdl_wait(lab, host, none, &rsp), RDL_OK);
 }
 
+static void wait_for(struct rdl_lab *lab, rdl_host host)
+{
+    struct rdl_response rsp;
+
+    assert_int_equal(rdl_wait(lab, host, (struct rdl_limits){0}, &rsp), RDL_OK);
+}
+
 /* A host with PVRDMA, and an object with a ring of each kind. */
 static void add_pvrdma(struct rdl_lab *lab)
 {
     const struct rdl_host_config config = {.name = "p", .device = DEVICE_pvrdma};
     const struct rdl_srq_attr shared = {.max_wr = 4};
-    const struct rdl_limits none = {0};
     struct rdl_qp_config qp = {.type = QPT_RC, .max_send_wr = 4, .max_recv_wr = 4};
-    struct rdl_response rsp;
     rdl_host host;
     rdl_qp made;
 
     assert_int_equal(rdl_host_add(lab, &config, &host), RDL_OK);
     assert_int_equal(rdl_alloc_pd(lab, host, NULL, &qp.pd), RDL_OK);
-    assert_int_equal(rdl_wait(lab, host, none, &rsp), RDL_OK);
+    wait_for(lab, host);
     assert_int_equal(rdl_create_cq(lab, host, 16, NULL, &qp.send_cq), RDL_OK);
-    assert_int_equal(rdl_wait(lab, host, none, &rsp), RDL_OK);
+    wait_for(lab, host);
     qp.recv_cq = qp.send_cq;
     assert_int_equal(rdl_create_qp(lab, &qp, NULL, &made), RDL_OK);
-    assert_int_equal(rdl_wait(lab, host, none, &rsp), RDL_OK);
+    wait_for(lab, host);
     assert_int_equal(rdl_create_srq(lab, qp.pd, &shared, NULL, &qp.srq), RDL_OK);
-    assert_int_equal(rdl_wait(lab, host, none, &rsp), RDL_OK);
+    wait_for(lab, host);
 }
 
 /* A host whose objects and rings are looked at as those of a virtual machine. */
@@ -169,26 +174,24 @@ static void add_vm(struct rdl_lab *lab)
 {
     const struct rdl_host_config config = {.name = "m"};
     const struct rdl_srq_attr shared = {.max_wr = 4};
-    const struct rdl_limits none = {0};
     struct rdl_qp_config qp = {.type = QPT_UD, .max_send_wr = 4, .max_recv_wr = 4};
-    struct rdl_response rsp;
     rdl_host host;
     rdl_srq srq;
     rdl_qp made;
 
     assert_int_equal(rdl_host_add(lab, &config, &host), RDL_OK);
     assert_int_equal(rdl_alloc_pd(lab, host, "pd", &qp.pd), RDL_OK);
-    assert_int_equal(rdl_wait(lab, host, none, &rsp), RDL_OK);
+    wait_for(lab, host);
     assert_int_equal(rdl_create_cq(lab, host, 16, "cq", &qp.send_cq), RDL_OK);
-    assert_int_equal(rdl_wait(lab, host, none, &rsp), RDL_OK);
+    wait_for(lab, host);
     qp.recv_cq = qp.send_cq;
     assert_int_equal(rdl_create_qp(lab, &qp, "qp", &made), RDL_OK);
-    assert_int_equal(rdl_wait(lab, host, none, &rsp), RDL_OK);
+    wait_for(lab, host);
     assert_int_equal(rdl_create_srq(lab, qp.pd, &shared, "srq", &srq), RDL_OK);
-    assert_int_equal(rdl_wait(lab, host, none, &rsp), RDL_OK);
+    wait_for(lab, host);
     qp.srq = srq;
     assert_int_equal(rdl_create_qp(lab, &qp, "shares", &made), RDL_OK);
-    assert_int_equal(rdl_wait(lab, host, none, &rsp), RDL_OK);
+    wait_for(lab, host);
     lab->state->hosts[host.raw - 1]->is_external = true;
 }
 
@@ -284,6 +287,26 @@ static void visit(void *ctx, const char *key, const struct rdl_value *v)
     assert_int_equal(rdl_inspect_list(w->lab, next.path, visit, &next, &at), RDL_OK);
 }
 
+/* Gives a virtual RNIC a function, by the objects of which it shows the numbers. */
+static void add_mapped_objects(struct rdl_lab *lab, rdl_host host)
+{
+    struct rdl_qp_config qp = {.type = QPT_RC};
+    uint64_t addr;
+    rdl_mr mr;
+    rdl_qp made;
+
+    assert_int_equal(rdl_alloc_pd(lab, host, NULL, &qp.pd), RDL_OK);
+    wait_for(lab, host);
+    assert_int_equal(rdl_mem_alloc(lab, host, 64, &addr), RDL_OK);
+    assert_int_equal(rdl_reg_mr(lab, qp.pd, addr, 64, 0, NULL, &mr), RDL_OK);
+    wait_for(lab, host);
+    assert_int_equal(rdl_create_cq(lab, host, 16, NULL, &qp.send_cq), RDL_OK);
+    wait_for(lab, host);
+    qp.recv_cq = qp.send_cq;
+    assert_int_equal(rdl_create_qp(lab, &qp, NULL, &made), RDL_OK);
+    wait_for(lab, host);
+}
+
 /* A machine with a guest, and a function that nobody uses. */
 static void add_machine(struct rdl_lab *lab)
 {
@@ -296,15 +319,12 @@ static void add_machine(struct rdl_lab *lab)
                                             .vrnic = true,
                                             .vrnic_vfs = 2,
                                             .router = true};
-    struct rdl_response rsp;
-    rdl_pd pd;
     rdl_host host;
 
     assert_int_equal(rdl_host_add(lab, &machine, &host), RDL_OK);
     assert_int_equal(rdl_host_add(lab, &guest, &host), RDL_OK);
     assert_int_equal(rdl_host_add(lab, &virtual, &host), RDL_OK);
-    assert_int_equal(rdl_alloc_pd(lab, host, NULL, &pd), RDL_OK); /* it gets a function */
-    assert_int_equal(rdl_wait(lab, host, (struct rdl_limits){0}, &rsp), RDL_OK);
+    add_mapped_objects(lab, host);
 }
 
 /* A machine with the multiplexer @profile, which knows an ID of a guest that shares the port. */

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The virtual layer adds nothing to work requests, and addresses are those that programs gave.  A
- * router in the data path, as a contrast, adds what it says.
+ * router in the data path, as a contrast, adds what it says.  Kernels and devices ask the control
+ * centre.
  */
 #include "testing.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,19 +17,26 @@
 #include "emu/facts/enum/device_type.h"
 #include "emu/facts/enum/mtu.h"
 #include "emu/facts/enum/pool_full.h"
+#include "emu/facts/enum/qp_attr.h"
+#include "emu/facts/enum/qp_state.h"
 #include "emu/facts/enum/qp_type.h"
 #include "emu/facts/enum/send_flag.h"
 #include "emu/facts/enum/wr_opcode.h"
 #include "emu/facts/enum_table.h"
+#include "emu/facts/qp_fsm.h"
+#include "emu/facts/refusal.h"
+#include "emu/facts/roce.h"
 #include "emu/lab/lab_state.h"
 #include "emu/lab/layer.h"
 #include "emu/rnic/eswitch.h"
 #include "emu/rnic/rnic.h"
 #include "emu/trace/event.h"
 #include "emu/wire/addr.h"
+#include "emu/xport/ctrl.h"
 #include "lab/must_end.h"
 #include "rdmalab/control.h"
 #include "rdmalab/inspect.h"
+#include "rdmalab/layer.h"
 #include "rdmalab/trace.h"
 #include "testbed/testbed.h"
 
@@ -374,6 +383,118 @@ static void an_address_that_a_host_was_given_is_its_own(void **state)
     }
 }
 
+/* --- The control centre ----------------------------------------------------------------------- */
+
+/* Adds the guests g1 and g2 on one machine, in groups 1 and 2, with a queue pair in INIT each. */
+static struct rdl_lab *two_groups(uint32_t device, struct testbed_side side[2])
+{
+    const struct testbed_config bed = {.type = QPT_RC, .mr_bytes = 4096, .max_wr = 4};
+    const struct rdl_lab_config config = {.seed = 1, .check_invariants = true};
+    const struct rdl_host_config m = {.name = "m1", .vfs = 2};
+    const struct rdl_qp_attr init = {.port = 1};
+    const uint32_t mask = QPA_STATE | qp_fsm_needs(QPT_RC, QPS_INIT);
+    struct rdl_modify_error why;
+    struct rdl_qp_attr a = init;
+    struct rdl_lab *lab;
+    rdl_host machine;
+
+    assert_int_equal(rdl_lab_new(&config, &lab), RDL_OK);
+    assert_int_equal(rdl_host_add(lab, &m, &machine), RDL_OK);
+    for (uint32_t i = 0; i < 2; i++) {
+        const struct rdl_host_config g = {
+            .name = i ? "g2" : "g1", .on = "m1", .vrnic = true, .group = i + 1, .device = device};
+
+        side[i] = (struct testbed_side){.qpn = 0};
+        assert_int_equal(rdl_host_add(lab, &g, &side[i].host), RDL_OK);
+        assert_int_equal(testbed_side_memory(lab, &side[i], &bed), RDL_OK);
+        assert_int_equal(testbed_side_qp(lab, &side[i], &bed, true), RDL_OK);
+        a.state = QPS_INIT;
+        must_end(lab, side[i].host, rdl_modify_qp(lab, side[i].qp, &a, mask, false, &why));
+    }
+    return lab;
+}
+
+/* Asks the device of g1 for a connection to address @index of g2, virtual or on the wire. */
+static enum refusal_reason ask_device(const struct rdl_lab *lab, const struct testbed_side side[2],
+                                      uint32_t index, bool wire)
+{
+    struct rnic *nic = lab->state->hosts[1]->rnic;
+    struct qp_attr a = {
+        .state = QPS_RTR,
+        .path_mtu = MTU_1024,
+        .dest_qpn = side[1].qpn,
+        .max_dest_rd_atomic = 1,
+        .av = {.sgid_index = (uint8_t)index, .flags = AH_FLAG_GRH, .port = 1, .hop_limit = 64}};
+    uint8_t mac[MAC_BYTES];
+
+    assert_int_equal(wire ? rdl_wire_address(lab, side[1].host, 0, index, a.av.dgid, mac)
+                          : rdl_host_address(lab, side[1].host, index, a.av.dgid, mac),
+                     RDL_OK);
+    return xport_qp_modify(&nic->xport, hca_qp(&nic->hca, side[0].qpn),
+                           QPA_STATE | qp_fsm_needs(QPT_RC, QPS_RTR), &a);
+}
+
+static void check_counts(const struct rdl_lab *lab, uint32_t host, uint64_t lookups,
+                         uint64_t forbidden)
+{
+    const struct vrnic *r = lab->state->hosts[host]->vrnic;
+
+    assert_int_equal(r->n_lookups, lookups);
+    assert_int_equal(r->n_forbidden, forbidden);
+}
+
+/* A kernel that does not ask the centre is refused by its device, whatever address it writes. */
+static void no_kernel_gets_around_the_centre(void **state)
+{
+    static const uint32_t devices[] = {DEVICE_virtio, DEVICE_pvrdma};
+
+    (void)state;
+    for (uint32_t i = 0; i < 2; i++) {
+        struct testbed_side side[2];
+        struct rdl_lab *lab = two_groups(devices[i], side);
+
+        for (uint32_t k = 0; k < 4; k++) {
+            assert_int_equal(ask_device(lab, side, k / 2, k % 2), REF_AV_FORBIDDEN);
+            check_counts(lab, 1, k + 1, k + 1);
+        }
+        check_counts(lab, 2, 0, 0);
+        assert_int_equal(rdl_centre_rule(lab, 2, 1, true), RDL_OK);
+        assert_int_equal(ask_device(lab, side, 0, true), REF_NONE);
+        check_counts(lab, 1, 4, 4); /* what is allowed is not counted a second time */
+        rdl_lab_free(lab);
+    }
+}
+
+/* The rule is taken back after the kernel has asked, and before the device executes the request. */
+static void a_rule_can_end_while_a_request_is_under_way(void **state)
+{
+    struct testbed_side side[2];
+    struct rdl_lab *lab = two_groups(DEVICE_virtio, side);
+    struct rdl_qp_attr a = {.state = QPS_RTR,
+                            .path_mtu = MTU_1024,
+                            .dest_qpn = side[1].qpn,
+                            .max_dest_rd_atomic = 1,
+                            .min_rnr_timer = 1};
+    const uint32_t mask = QPA_STATE | qp_fsm_needs(QPT_RC, QPS_RTR);
+    struct rdl_modify_error why;
+    struct rdl_refusal refusal;
+    struct rdl_response rsp;
+
+    (void)state;
+    assert_int_equal(rdl_peer_address(lab, side[0].host, side[1].host, 0, 0, a.ah.dgid, a.ah.dmac),
+                     RDL_OK);
+    assert_int_equal(rdl_centre_rule(lab, 1, 2, true), RDL_OK);
+    assert_int_equal(rdl_modify_qp(lab, side[0].qp, &a, mask, false, &why), RDL_OK);
+    check_counts(lab, 1, 1, 0);
+    assert_int_equal(rdl_centre_rule(lab, 1, 2, false), RDL_OK);
+    assert_int_equal(rdl_wait(lab, side[0].host, none, &rsp), RDL_ERR_DEVICE);
+    assert_int_equal(rsp.error, EINVAL);
+    assert_int_equal(rdl_last_refusal(lab, side[0].host, &refusal), RDL_OK);
+    assert_int_equal(refusal.reason, REF_AV_FORBIDDEN);
+    check_counts(lab, 1, 2, 1);
+    rdl_lab_free(lab);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -382,6 +503,8 @@ int main(void)
         cmocka_unit_test(a_query_has_the_address_that_the_program_gave),
         cmocka_unit_test(a_machine_with_a_large_number_has_addresses_of_its_own),
         cmocka_unit_test(an_address_that_a_host_was_given_is_its_own),
+        cmocka_unit_test(no_kernel_gets_around_the_centre),
+        cmocka_unit_test(a_rule_can_end_while_a_request_is_under_way),
     };
 
     return cmocka_run_group_tests_name("layer", tests, NULL, NULL);

@@ -16,6 +16,7 @@
 #include "emu/wire/addr.h"
 #include "lab/must_end.h"
 #include "rdmalab/layer.h"
+#include "rdmalab/machine.h"
 
 static const struct rdl_limits none;
 
@@ -48,8 +49,11 @@ struct pool_model {
     struct guest_model g[GUESTS];
     uint32_t users[MACHINES][FUNCTIONS]; /* number of guests that have the function */
     uint32_t queue[MACHINES][GUESTS], n_queued[MACHINES];
+    bool has_mac[MACHINES][FUNCTIONS]; /* the administrator has set the MAC of the function */
+    bool is_trusted[MACHINES][FUNCTIONS];
     uint32_t when_full;
     uint32_t n_failed, n_waited, n_woken, n_shared, n_further, n_moved;
+    uint32_t n_required; /* times that a guest was seen with the MAC of the administrator */
 };
 
 #define NO_VF UINT32_MAX
@@ -222,6 +226,55 @@ static void check_pool(const struct pool_model *m)
     }
 }
 
+/* The MAC that the administrator sets for @vf of @machine. */
+static void administrators_mac(uint32_t machine, uint32_t vf, uint8_t ret[MAC_BYTES])
+{
+    memcpy(ret, (uint8_t[]){2, 0xad, 0, 0, (uint8_t)machine, (uint8_t)vf}, MAC_BYTES);
+}
+
+/* Sets or forgets the MAC of a function that nobody has. */
+static void set_mac(struct pool_model *m, struct prng *r)
+{
+    const uint32_t machine = (uint32_t)prng_below(r, MACHINES);
+    const uint32_t vf = (uint32_t)prng_below(r, FUNCTIONS);
+    const uint32_t what = (uint32_t)prng_below(r, 4);
+    struct rdl_vf_settings set;
+
+    if (m->users[machine][vf] > 0)
+        return;
+    m->has_mac[machine][vf] = what < 3;
+    m->is_trusted[machine][vf] = what == 2;
+    assert_int_equal(rdl_vf_get(m->lab, (rdl_host){machine + 1}, vf, &set), RDL_OK);
+    memset(set.mac, 0, MAC_BYTES);
+    if (m->has_mac[machine][vf])
+        administrators_mac(machine, vf, set.mac);
+    set.trust = m->is_trusted[machine][vf];
+    assert_int_equal(rdl_vf_set(m->lab, (rdl_host){machine + 1}, vf, &set), RDL_OK);
+}
+
+/* Who has a function has the MAC of the administrator, if there is one and the guest is not
+ * trusted.  Nobody else has such a MAC.
+ */
+static void check_macs(struct pool_model *m)
+{
+    for (uint32_t i = 0; i < GUESTS * MOST; i++) {
+        const struct guest_model *g = &m->g[i / MOST];
+        const struct vrnic *r = m->lab->state->hosts[MACHINES + i / MOST]->vrnic;
+        const uint32_t k = i % MOST, vf = g->vf[k];
+        uint8_t mac[MAC_BYTES];
+
+        if (k >= g->n_functions)
+            continue;
+        administrators_mac(g->machine, vf == NO_VF ? 0 : vf, mac);
+        if (vf != NO_VF && m->has_mac[g->machine][vf] && !m->is_trusted[g->machine][vf]) {
+            assert_memory_equal(r->functions[k].port->mac, mac, MAC_BYTES);
+            m->n_required++;
+        } else if (vf != NO_VF || k == 0) {
+            assert_int_not_equal(r->functions[k].port->mac[1], mac[1]);
+        }
+    }
+}
+
 /* No two of those that have a function have an address on the wire in common, nor a MAC, unless
  * they share the function.
  */
@@ -335,6 +388,8 @@ static void pool_step(struct pool_model *m, struct prng *r)
     const uint32_t to = (uint32_t)prng_below(r, MACHINES);
     struct guest_model *g = &m->g[who];
 
+    if (prng_below(r, 4) == 0)
+        set_mac(m, r);
     if (g->waiting)
         return;
     if (what == 0) {
@@ -395,7 +450,9 @@ static void run_pool(uint32_t when_full)
         pool_step(&m, &r);
         check_pool(&m);
         check_addresses(&m);
+        check_macs(&m);
     }
+    assert_true(m.n_required > 1000);
     assert_true(m.n_further > 50 && m.n_moved > 30 && m.n_shared > 50);
     assert_true(when_full == POOL_fail ? m.n_failed > 50 : m.n_failed == 0);
     assert_true(when_full == POOL_wait ? m.n_waited > 50 && m.n_woken > 0 : m.n_waited == 0);

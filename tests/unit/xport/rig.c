@@ -155,6 +155,14 @@ static uint32_t peer_of(void *ctx, const uint8_t dgid[GID_BYTES])
     return memcmp(dgid, other(h)->hca.gids[0].raw, GID_BYTES) == 0 ? 1 - h->number : EV_HOST_NONE;
 }
 
+static bool may_connect(void *ctx, const uint8_t dgid[GID_BYTES])
+{
+    const struct rig_host *h = ctx;
+
+    (void)dgid;
+    return !h->is_alone;
+}
+
 static void event(void *ctx, enum async_event type, uint32_t qpn)
 {
     struct rig_host *h = ctx;
@@ -178,6 +186,7 @@ static const struct xport_ops ops = {.fetch_send = fetch_send,
                                      .complete = complete,
                                      .ready = ready,
                                      .peer_of = peer_of,
+                                     .may_connect = may_connect,
                                      .receives = receives,
                                      .event = event};
 
@@ -203,6 +212,12 @@ static enum rig_fate fate_of(struct rig *r, uint32_t from, const struct packet *
     return dice < r->loss + r->copy + r->delay ? RIG_DELAY : RIG_PASS;
 }
 
+/* The place in the block @copy that @at has in the block @w. */
+static void *in_copy(struct whole *copy, const struct whole *w, const void *at)
+{
+    return (uint8_t *)copy + ((const uint8_t *)at - (const uint8_t *)w);
+}
+
 /* A copy of @w, or NULL if that is NULL. */
 static struct whole *copy_of(struct rig *r, const struct whole *w)
 {
@@ -212,8 +227,10 @@ static struct whole *copy_of(struct rig *r, const struct whole *w)
         return NULL;
     memcpy(copy, w, w->cargo.block_bytes);
     copy->p.whole = copy;
-    if (w->own)
-        copy->own = (const uint8_t *)copy->runs;
+    copy->gpa = in_copy(copy, w, w->gpa);
+    copy->spans = in_copy(copy, w, w->spans);
+    if (w->is_own)
+        copy->spans[0].at = in_copy(copy, w, w->spans[0].at);
     return copy;
 }
 

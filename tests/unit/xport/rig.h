@@ -72,6 +72,7 @@ struct rig_host {
     uint32_t n_async[ASYNC_EVENTS]; /* asynchronous events raised, by enum async_event */
     bool egress_due;
     bool cq_failed; /* completions are lost */
+    bool is_alone;  /* it may have no connection */
 };
 
 enum rig_fate { RIG_PASS, RIG_LOSE, RIG_COPY, RIG_DELAY };

@@ -255,6 +255,33 @@ static void a_connection_to_a_group_is_refused(void **state)
     }
 }
 
+/* The RNIC is asked for each connection, when its queue pair gets an address. */
+static void a_connection_that_is_forbidden_is_refused(void **state)
+{
+    static const enum qp_type types[] = {QPT_RC, QPT_UC};
+    struct rig_config c = rig_defaults();
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(types); i++) {
+        struct rig *r;
+        struct rig_host *h;
+        struct qp_attr a;
+
+        c.type = types[i];
+        r = rig_new(&c);
+        h = &r->host[0];
+        a = h->qp->attr;
+        rig_move(r, 0, QPS_SQD);
+        h->is_alone = true;
+        a.av.dgid[GID_IPV4_AT + 3] ^= 1;
+        assert_int_equal(xport_qp_modify(&h->x, h->qp, QPA_AV, &a), REF_AV_FORBIDDEN);
+        assert_memory_equal(h->qp->attr.av.dgid, r->host[1].hca.gids[0].raw, GID_BYTES);
+        a.state = QPS_RTS; /* a move without an address is not asked about */
+        assert_int_equal(xport_qp_modify(&h->x, h->qp, QPA_STATE, &a), REF_NONE);
+        rig_free(r);
+    }
+}
+
 static void in_reset_a_queue_pair_knows_no_peer(void **state)
 {
     struct rig *r = rig_default();
@@ -444,6 +471,7 @@ int main(void)
         cmocka_unit_test(work_that_was_posted_too_early_waits_for_rts),
         cmocka_unit_test(a_path_between_ip_versions_is_refused),
         cmocka_unit_test(a_connection_to_a_group_is_refused),
+        cmocka_unit_test(a_connection_that_is_forbidden_is_refused),
         cmocka_unit_test(in_reset_a_queue_pair_knows_no_peer),
         cmocka_unit_test(frames_have_the_headers_of_the_connection),
         cmocka_unit_test(the_address_vector_fills_the_ip_header),

@@ -55,6 +55,15 @@ enum wire_field_id { ENUM_WIRE_FIELD(ENUM_MEMBER) WIRE_FIELDS };
 #define WF_OF_MAD(part, at, mask)                                                                  \
     ((uint32_t)((part) + 1) << 16 | (uint32_t)(at) << 8 | ((uint32_t)(mask)&0xffu))
 #define WF_MAD_PART(id) (((id) >> 16) - 1)
-#define WF_IS_MAD(id)   ((id) >> 16 != 0)
+#define WF_IS_MAD(id)   ((id) >> 16 != 0 && !WF_IS_LNET(id))
+
+/* So are the numbers in a message of o2iblnd: a row of facts/lnet_fields.h at byte @at of part
+ * @part (enum lnet_part).  Its name is LNET, the part, except HEAD, and the row: LNET_type,
+ * LNET_DONE_status.
+ */
+#define WF_LNET              0x10000000u
+#define WF_OF_LNET(part, at) (WF_LNET | (uint32_t)(part) << 8 | (uint32_t)(at))
+#define WF_LNET_PART(id)     ((id) >> 8 & 0xffu)
+#define WF_IS_LNET(id)       (((id)&WF_LNET) != 0)
 
 #endif

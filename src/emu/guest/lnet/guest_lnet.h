@@ -27,9 +27,16 @@ struct guest_lnet_config {
     void *ctx; /* argument of both */
 };
 
+/* Pages that are to be freed when no region covers them. */
+struct guest_lnet_pages {
+    struct guest_lnet_pages *next;
+    uint64_t addr;
+};
+
 struct guest_lnet {
     struct guest_lnet_config config;
     struct guest_module module;
+    struct guest_lnet_pages *doomed;
     struct lnet_node *node; /* NULL: none was started */
     /* Handles of its objects; 0: none. */
     uint64_t channel, listener_id, pd;
@@ -57,6 +64,9 @@ void guest_lnet_end(struct guest_lnet *g, struct guest_program *caller);
 
 /* Frees the node, which is down. */
 void guest_lnet_free(struct guest_lnet *g);
+
+/* The operations, whose argument is a struct guest_lnet. */
+extern const struct lnd_ops guest_lnet_ops;
 
 /* Handler of SIM_LNET. */
 void guest_lnet_tick(struct guest_lnet *g, uint64_t arg);

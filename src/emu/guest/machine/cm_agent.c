@@ -20,6 +20,7 @@
 #include "emu/facts/qp_fsm.h"
 #include "emu/facts/roce.h"
 #include "emu/guest/ip/stack.h"
+#include "emu/guest/machine/cm_wire.h"
 #include "emu/trace/emit.h"
 #include "emu/trace/events/cm.h"
 #include "emu/wire/grh.h"
@@ -59,9 +60,19 @@ static uint64_t ib_now(void *ctx)
     return now_ns(ctx);
 }
 
+/* The timer waits for the answer to a message.  If that was not sent, this is the reason of what
+ * follows.
+ */
 static uint64_t ib_start_timer(void *ctx, uint32_t local_id, uint64_t at_ns)
 {
-    return start_timer(ctx, TIMER_IB, local_id, at_ns);
+    struct cm_agent *a = ctx;
+    struct trace *t = a->config.trace;
+    const ev_id old = trace_because(t, a->lost_by ? a->lost_by : t->cause);
+    const uint64_t timer = start_timer(a, TIMER_IB, local_id, at_ns);
+
+    trace_because(t, old);
+    a->lost_by = 0;
+    return timer;
 }
 
 static uint64_t cma_start_timer(void *ctx, uint32_t number, uint64_t ns)
@@ -130,10 +141,11 @@ static struct told told_of(const uint8_t *bytes, const struct ib_cm_path *path)
     return t;
 }
 
-/* Finds the address on the wire of @ah, if there is a layer.  Returns false if a rule forbids it,
- * or the peer has no function: the message is lost.
+/* Finds the address on the wire of @ah, if there is a layer.  Returns RDL_OK; RDL_ERR_NOT_FOUND if
+ * the peer is outside, or there is no layer; otherwise a rule forbids it, or the peer has no
+ * function: the message is lost.
  */
-static bool find_on_wire(const struct verbs *v, struct rdl_ah_attr *ah)
+static enum rdl_status find_on_wire(const struct verbs *v, struct rdl_ah_attr *ah)
 {
     const struct verbs_layer *l = v->config.layer;
     const enum rdl_status st =
@@ -141,7 +153,7 @@ static bool find_on_wire(const struct verbs *v, struct rdl_ah_attr *ah)
 
     if (st == RDL_OK)
         l->wire(v->config.layer_ctx, ah->dgid, 0);
-    return st == RDL_OK || st == RDL_ERR_NOT_FOUND;
+    return st;
 }
 
 /* The post and its kick happen because of the message. */
@@ -187,12 +199,20 @@ static bool post_mad(struct cm_agent *a, uint32_t buffer, const struct cm_agent_
         .flow_label = m->path.flow_label,
         .port = 1,
     };
+    uint8_t bytes[MAD_BYTES];
+    enum rdl_status st;
 
+    memcpy(bytes, m->mad, MAD_BYTES);
     memcpy(ah.dgid, m->path.dgid, GID_BYTES);
     memcpy(ah.dmac, mac, MAC_BYTES);
-    if (!find_on_wire(a->config.verbs, &ah))
+    st = find_on_wire(a->config.verbs, &ah);
+    if (st == RDL_ERR_NOT_FOUND) {
+        cm_wire_out(a->config.verbs, bytes);
+    } else if (st != RDL_OK) {
+        a->lost_by = trace_last(a->config.trace);
         return false;
-    return verbs_takes_sends(a->gsi) && ram_write(a->config.ram, gpa, m->mad, MAD_BYTES) &&
+    }
+    return verbs_takes_sends(a->gsi) && ram_write(a->config.ram, gpa, bytes, MAD_BYTES) &&
            post_because(a, &wr, &ah, m) == RDL_OK;
 }
 
@@ -262,6 +282,7 @@ static void ib_send(void *ctx, const struct ib_cm_path *path, const uint8_t mad[
 
     memcpy(new.mad, mad, MAD_BYTES);
     flush_for_buffers(a);
+    a->lost_by = 0;
     if (send_or_drop(a, &new))
         return;
     m = arena_alloc(a->config.arena, sizeof(*m));
@@ -352,6 +373,7 @@ static void take_receive(struct cm_agent *a, const struct rdl_wc *wc)
     verbs_unwire(a->config.verbs, from.dgid);
     from.traffic_class = grh.tclass;
     from.flow_label = grh.flow_label;
+    cm_wire_in(a->config.verbs, bytes + GRH_BYTES);
     hear(a, &from, bytes + GRH_BYTES);
 }
 

@@ -303,8 +303,9 @@ struct verbs_layer {
     void (*placed)(void *ctx, uint32_t function, uint32_t qpn);
     void (*left)(void *ctx, uint32_t function);
     /* Finds the MAC of @gid, of the function that queue pair @qpn is on; 0: of its first function.
-     * Returns RDL_OK; RDL_ERR_FORBIDDEN if a rule forbids to connect to it;
-     * or RDL_ERR_NOT_FOUND if the layer does not know it.
+     * Returns RDL_OK; RDL_ERR_FORBIDDEN if a rule forbids to connect to it; RDL_ERR_NO_ROUTE if it
+     * has no function; or RDL_ERR_NOT_FOUND if the layer does not know it.  In all other cases an
+     * event tells the answer.
      */
     enum rdl_status (*find)(void *ctx, const uint8_t gid[GID_BYTES], uint32_t qpn,
                             uint8_t ret_mac[6]);

@@ -94,7 +94,30 @@ void visit_lnet(const struct inode *n, struct visit *v)
     inspect_child(v, CHILD_lnet_event, events);
     inspect_child(v, CHILD_lnet_sent, sent);
     inspect_child(v, CHILD_lnet_received, received);
+    if (n->host->lnet->selftest) {
+        inspect_child(v, CHILD_lnet_test, sent);
+        if (n->host->lnet->serves)
+            inspect_child(v, CHILD_lnet_service, received);
+    }
     visit_counts(n, v);
+}
+
+void visit_lnet_test(const struct inode *n, struct visit *v)
+{
+    const struct selftest *t = n->host->lnet->selftest;
+    const bool of_service = n->number == 1;
+    const struct selftest_result r = of_service ? selftest_served(t) : selftest_result(t);
+
+    inspect_leaf(v, LEAF_lnet_test_done,
+                 of_service ? r.started == r.good + r.failed : selftest_is_done(t));
+    inspect_leaf(v, LEAF_lnet_test_started, r.started);
+    inspect_leaf(v, LEAF_lnet_test_good, r.good);
+    inspect_leaf(v, LEAF_lnet_test_failed, r.failed);
+    inspect_leaf(v, LEAF_lnet_test_corrupt, r.corrupt);
+    inspect_leaf(v, LEAF_lnet_test_bytes, r.bytes);
+    inspect_leaf(v, LEAF_lnet_test_error, (uint64_t)-r.error);
+    inspect_leaf(v, LEAF_lnet_test_begun, r.begun_ns);
+    inspect_leaf(v, LEAF_lnet_test_ended, r.ended_ns);
 }
 
 void visit_lnet_messages(const struct inode *n, struct visit *v)

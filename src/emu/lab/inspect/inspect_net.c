@@ -9,7 +9,6 @@
 #include "emu/lab/inspect/inspect_nodes.h"
 #include "emu/lab/layer.h"
 #include "emu/lab/machine.h"
-#include "emu/pci/sriov.h"
 #include "emu/rnic/eswitch.h"
 #include "emu/rnic/rnic.h"
 #include "emu/virtio/fault.h"
@@ -145,85 +144,6 @@ void visit_eswitch(const struct inode *n, struct visit *v)
     inspect_child(v, CHILD_eswitch_drops, drops_node(n, s->drops));
 }
 
-static void vgid_item(const struct inode *list, uint64_t i, struct visit *v, const char *key)
-{
-    char addr[ADDR_TEXT_MAX];
-
-    inspect_item_text(v, list, key, addr_text(list->host->guest.config.gid[i], addr));
-}
-
-static void wire_item(const struct inode *list, uint64_t i, struct visit *v, const char *key)
-{
-    const struct vrnic *r = list->host->vrnic;
-    char addr[ADDR_TEXT_MAX];
-
-    inspect_item_text(v, list, key,
-                      vrnic_is_mapped(r) ? addr_text(r->functions[0].wire[i], addr) : "");
-}
-
-static void function_wire_item(const struct inode *list, uint64_t i, struct visit *v,
-                               const char *key)
-{
-    const struct vrnic_function *f = &list->host->vrnic->functions[list->index];
-    char addr[ADDR_TEXT_MAX];
-
-    inspect_item_text(v, list, key, f->vf == VRNIC_UNMAPPED ? "" : addr_text(f->wire[i], addr));
-}
-
-void visit_vrnic_function(const struct inode *n, struct visit *v)
-{
-    const struct vrnic_function *f = &n->host->vrnic->functions[n->index];
-    char buf[MAC_TEXT_MAX] = "";
-    struct text t = text_on(buf, sizeof(buf));
-
-    if (f->vf != VRNIC_UNMAPPED) {
-        mac_add(&t, f->port->mac);
-        inspect_leaf(v, LEAF_vrnic_function_vf, f->vf);
-    }
-    inspect_text(v, LEAF_vrnic_function_mac, buf);
-    inspect_child(v, CHILD_vrnic_function_wire, inspect_list_of(n, GUEST_GIDS, function_wire_item));
-    inspect_leaf(v, LEAF_vrnic_function_qps, f->n_qps);
-    inspect_leaf(v, LEAF_vrnic_function_sent_frames, f->port->sent_frames);
-    inspect_leaf(v, LEAF_vrnic_function_rcvd_frames, f->port->rcvd_frames);
-}
-
-/* The doorbells are in BAR 0 of the function.  The machine has those of all functions in VF BAR 0.
- */
-static void visit_bars(const struct vrnic *r, struct visit *v)
-{
-    const struct pci_fn *fn = r->host->device.fn;
-    const struct sriov *s = r->machine->device.fn->sriov;
-
-    inspect_leaf(v, LEAF_vrnic_bar, fn->bar[0]);
-    if (s)
-        inspect_leaf(v, LEAF_vrnic_vf_bar, s->bar[0] + r->functions[0].vf * sriov_bar_bytes(s, 0));
-}
-
-void visit_vrnic(const struct inode *n, struct visit *v)
-{
-    const struct vrnic *r = n->host->vrnic;
-
-    inspect_text(v, LEAF_vrnic_machine, r->machine->name);
-    if (vrnic_is_mapped(r))
-        inspect_leaf(v, LEAF_vrnic_vf, r->functions[0].vf);
-    inspect_leaf(v, LEAF_vrnic_group, r->group);
-    inspect_child(v, CHILD_vrnic_vgid, inspect_list_of(n, GUEST_GIDS, vgid_item));
-    inspect_child(v, CHILD_vrnic_wire, inspect_list_of(n, GUEST_GIDS, wire_item));
-    if (vrnic_is_mapped(r))
-        visit_bars(r, v);
-    inspect_leaf(v, LEAF_vrnic_objects, n->host->guest.verbs.n_of_device);
-    if (r->n_functions > 1)
-        inspect_child(v, CHILD_vrnic_functions, inspect_list_of(n, r->n_functions, inspect_nth));
-    inspect_leaf(v, LEAF_vrnic_maps, r->n_maps);
-    inspect_leaf(v, LEAF_vrnic_shares, r->n_shares);
-    inspect_leaf(v, LEAF_vrnic_moves, r->n_moves);
-    inspect_leaf(v, LEAF_vrnic_waiting, r->is_queued);
-    inspect_leaf(v, LEAF_vrnic_waits, r->n_waits);
-    inspect_leaf(v, LEAF_vrnic_given_up, r->n_given_up);
-    inspect_leaf(v, LEAF_vrnic_lookups, r->n_lookups);
-    inspect_leaf(v, LEAF_vrnic_forbidden, r->n_forbidden);
-}
-
 void visit_router(const struct inode *n, struct visit *v)
 {
     const struct router *r = n->host->rnic->router;
@@ -254,10 +174,10 @@ void visit_vf(const struct inode *n, struct visit *v)
     inspect_leaf(v, LEAF_vf_enabled, n->index < machine_enabled_vfs(n->host));
     for (const struct eth_port *q = p->port; q; q = q->next_tenant) {
         text_addf(&names, "%s%s", names.len ? ", " : "", n->state->hosts[q->host]->name);
-        sum.rcvd_bytes += q->rcvd_bytes;
-        sum.rcvd_frames += q->rcvd_frames;
-        sum.sent_bytes += q->sent_bytes;
-        sum.sent_frames += q->sent_frames;
+        sum.rcvd_bytes += q->rcvd_bytes + q->whole_rcvd_bytes;
+        sum.rcvd_frames += q->rcvd_frames + q->whole_rcvd_frames;
+        sum.sent_bytes += q->sent_bytes + q->whole_sent_bytes;
+        sum.sent_frames += q->sent_frames + q->whole_sent_frames;
     }
     inspect_text(v, LEAF_vf_guest, guests);
     inspect_text(v, LEAF_vf_mac, buf);
@@ -275,7 +195,7 @@ void visit_vf(const struct inode *n, struct visit *v)
     inspect_leaf(v, LEAF_vf_rx_broadcast, p->counts.rcvd_broadcast);
     inspect_leaf(v, LEAF_vf_tx_bytes, sum.sent_bytes);
     inspect_leaf(v, LEAF_vf_tx_packets, sum.sent_frames);
-    inspect_leaf(v, LEAF_vf_tx_local, p->counts.local_frames);
+    inspect_leaf(v, LEAF_vf_tx_local, p->counts.local_frames + p->counts.whole_frames);
     inspect_leaf(v, LEAF_vf_tx_dropped, p->counts.tx_dropped);
 }
 

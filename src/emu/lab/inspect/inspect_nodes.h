@@ -97,7 +97,6 @@ void inspect_visit_kind(const struct inode *n, struct visit *v);
 /* inspect_net.c */
 void visit_port(const struct inode *n, struct visit *v);
 void visit_eswitch(const struct inode *n, struct visit *v);
-void visit_vrnic(const struct inode *n, struct visit *v);
 void visit_mux(const struct inode *n, struct visit *v);
 void visit_mux_gid(const struct inode *n, struct visit *v);
 void visit_mux_id(const struct inode *n, struct visit *v);
@@ -105,13 +104,13 @@ void visit_mux_id(const struct inode *n, struct visit *v);
 /* inspect_lnet.c */
 void visit_lnet(const struct inode *n, struct visit *v);
 void visit_lnet_messages(const struct inode *n, struct visit *v);
+void visit_lnet_test(const struct inode *n, struct visit *v);
 void visit_lnet_peer(const struct inode *n, struct visit *v);
 void visit_lnet_region(const struct inode *n, struct visit *v);
 void visit_lnet_memory(const struct inode *n, struct visit *v);
 void visit_lnet_event(const struct inode *n, struct visit *v);
 
 /* inspect_net.c */
-void visit_vrnic_function(const struct inode *n, struct visit *v);
 void visit_router(const struct inode *n, struct visit *v);
 void visit_vf(const struct inode *n, struct visit *v);
 void visit_drops(const struct inode *n, struct visit *v);
@@ -127,6 +126,13 @@ void visit_fault(const struct inode *n, struct visit *v);
 
 /* Writes the name of a link ("h1-sw") to @buf of LINK_NAME_BYTES and returns @buf. */
 const char *inspect_link_name(const struct lab_state *w, const struct net_link *l, char *buf);
+
+/* inspect_vrnic.c */
+void visit_vrnic(const struct inode *n, struct visit *v);
+void visit_vrnic_function(const struct inode *n, struct visit *v);
+void visit_vrnic_qp(const struct inode *n, struct visit *v);
+void visit_vrnic_mr(const struct inode *n, struct visit *v);
+void visit_vrnic_cq(const struct inode *n, struct visit *v);
 
 /* inspect_objects.c */
 void visit_pd(const struct inode *n, struct visit *v);

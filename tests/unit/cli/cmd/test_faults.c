@@ -127,6 +127,7 @@ static void what_cannot_be_is_refused(void **state)
         {"drop where cm == REPP", "no message of the connection manager is called \"REPP\""},
         {"drop where rej_reson == STALE_CONN", "a packet has no field \"rej_reson\""},
         {"drop where rej_reason == HUNGRY", "no reason of a REJ is called \"HUNGRY\""},
+        {"drop where lnet_type == PUT_DONNE", "no message of o2iblnd is called \"PUT_DONNE\""},
         {"forge next field=rep_starting_psn value=0x1000000", "out of range"},
         {"forge next field=REJ_reason value=HUNGRY", "no reason of a REJ is called \"HUNGRY\""},
         {"forge next field=psn value=h1.qp.state", "h1.qp.state is a value, and no number"},

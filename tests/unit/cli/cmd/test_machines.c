@@ -92,11 +92,62 @@ static void functions_that_do_not_exist_are_marked(void **state)
     lab_close(&l);
 }
 
+#define GROUPS                                                                                     \
+    "machine m1 vfs=4\nguest g1 on m1 vrnic group=1\nguest g2 on m1 vrnic group=2\n"               \
+    "vf set m1 0 state=enable\nvf set m1 1 state=enable\n"
+#define OBJECTS                                                                                    \
+    "on g1,g2 { alloc_pd as pd; create_cq as cq\n"                                                 \
+    "  create_qp pd type=rc send_cq=cq recv_cq=cq as qp }\n"
+#define NO_RULE "          no rule allows groups 1 and 2 to connect: centre allow 1 2\n"
+#define CUT                                                                                        \
+    "RTS -> ERR\n  because #43.1 centre_rule: guests of groups 1 and 2 may connect, forbidden\n"
+#define UNREACHED                                                                                  \
+    "g1.id UNREACHABLE, errno 110\n  because #48.1 centre_lookup: g1 in group 1 asks for "         \
+    "10.0.0.3 of g2 in group 2, forbidden\n          asked 16 times since #33.2\n" NO_RULE
+
+/* What the centre has forbidden, the question, and its answer. */
+static const struct {
+    const char *before, *refused, *ask, *answer;
+} forbidden[] = {
+    {GROUPS OBJECTS, "connect g1.qp g2.qp", "why", "forbidden\n" NO_RULE},
+    {GROUPS OBJECTS, "create_ah g2.pd dgid=g1 as ah", "why",
+     "forbidden\n          no rule allows "
+     "groups 2 and 1"},
+    {GROUPS OBJECTS, "connect g1.qp g2.qp", "why g1", "forbidden\n" NO_RULE},
+    {GROUPS OBJECTS "centre allow 1 2\nconnect g1.qp g2.qp\ncentre forbid 1 2\n", NULL, "why g1.qp",
+     CUT},
+    {GROUPS OBJECTS "centre allow 1 2\nconnect g1.qp g2.qp\ncentre forbid 1 2\n", NULL, "why",
+     "g2.qp QP_FATAL\n  because #43.1 centre_rule"},
+    {GROUPS OBJECTS "centre allow 1 2\ncentre forbid 1 2\n", "connect g1.qp g2.qp", "why",
+     "forbidden\n" NO_RULE "  because #25.1 centre_rule"},
+    {GROUPS, "dial g1 g2", "why g1.id", UNREACHED},
+    {GROUPS, "dial g1 g2", "why", UNREACHED},
+};
+
+static void why_names_the_rule_of_the_centre(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(forbidden); i++) {
+        struct lab l;
+
+        lab_open(&l, false);
+        lab_run(&l, forbidden[i].before);
+        if (forbidden[i].refused)
+            assert_false(lab_try(&l, forbidden[i].refused));
+        lab_run(&l, forbidden[i].ask);
+        fflush(l.f);
+        if (!strstr(l.out, forbidden[i].answer))
+            fail_msg("%s behind %s\nsays\n%s", forbidden[i].ask, forbidden[i].before, l.out);
+        lab_close(&l);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_refusal_names_the_mistake_and_a_way_out),
         cmocka_unit_test(functions_that_do_not_exist_are_marked),
+        cmocka_unit_test(why_names_the_rule_of_the_centre),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -101,6 +101,10 @@ static void messages_become_keys(void **state)
         {"corrupt the next REP, field starting_psn",
          "corrupt cm=REP field=REP_starting_psn next\n"},
         {"forge the next MRA: set mad_tid to 5", "forge cm=MRA field=mad_tid value=5 next\n"},
+        {"drop the 2nd PUT_DONE from h1", "drop from=h1 nth=2 where lnet_type == PUT_DONE\n"},
+        {"delay every noop by 1ms", "delay count=0 where lnet_type == NOOP by=1ms\n"},
+        {"forge the next GET_DONE: set lnet_done_status to 7",
+         "forge where lnet_type == GET_DONE field=lnet_done_status value=7 next\n"},
     };
 
     (void)state;

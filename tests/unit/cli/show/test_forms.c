@@ -243,6 +243,28 @@ static void devices_are_shown_as_the_rdma_tool_shows_them(void **state)
     assert_line_refused(SHARED, "show rdma link m1.vfs", "m1.vfs is no host");
 }
 
+#define VF "link/ether 02:00:00:00:00:02 brd ff:ff:ff:ff:ff:ff"
+
+/* Each line is one of iproute2, and behind it stands the guest.  iproute2 has no functions that are
+ * not enabled; settings for them are allowed, as with mlx5.
+ */
+static void functions_are_shown_as_ip_link_shows_them(void **state)
+{
+    (void)state;
+    assert_line_prints("machine m1 vfs=3 numvfs=2; guest g1 on m1; "
+                       "vf set m1 0 vlan=5 qos=3 max_tx_rate=5000 min_tx_rate=1000; "
+                       "vf set m1 1 mac=02:00:00:00:00:07 spoofchk=off trust=on state=enable",
+                       "show m1.vfs",
+                       "    vf 0     " VF ", vlan 5, qos 3, tx rate 5000 (Mbps), max_tx_rate "
+                       "5000Mbps, min_tx_rate 1000Mbps, spoof checking on, link-state auto, trust "
+                       "off  g1 (link down)\n"
+                       "    vf 1     link/ether 02:00:00:00:00:07 brd ff:ff:ff:ff:ff:ff, spoof "
+                       "checking off, link-state enable, trust on  no guest\n"
+                       "(vf 2 is not enabled)\n");
+    assert_line_prints("machine m1 vfs=3 numvfs=0; vf set m1 2 max_tx_rate=1", "show m1.vfs",
+                       "(vf 0 to 2 are not enabled)\n");
+}
+
 static void rows_have_the_names_of_the_rdma_tool(void **state)
 {
     static const struct {
@@ -286,6 +308,7 @@ int main(void)
         cmocka_unit_test(many_posted_slots_are_folded),
         cmocka_unit_test(each_device_tells_what_to_type_instead),
         cmocka_unit_test(devices_are_shown_as_the_rdma_tool_shows_them),
+        cmocka_unit_test(functions_are_shown_as_ip_link_shows_them),
         cmocka_unit_test(rows_have_the_names_of_the_rdma_tool),
     };
 

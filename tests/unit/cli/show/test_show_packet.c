@@ -8,8 +8,12 @@
 #include "cli/show/mad_text.h"
 #include "cli/show/packet_rows.h"
 #include "cli/show/show_packet.h"
+#include "emu/base/assert.h"
 #include "emu/facts/enum/cm_message.h"
+#include "emu/facts/enum/lnet_why.h"
+#include "emu/facts/enum_table.h"
 #include "emu/trace/event.h"
+#include "lnet_frames.h"
 
 /* RC_SEND_ONLY to QPN 17, PSN 0x123456, "hello rdma", ID 0x1234, TTL 64.  The ICRC is from zlib. */
 static const uint8_t send_only[] = {
@@ -269,6 +273,129 @@ static void an_ack_timeout_of_0_is_none(void **state)
     }
 }
 
+static void a_message_of_o2iblnd_is_taken_apart(void **state)
+{
+    struct row_wanted rows[] = {
+        {"BTH", "opcode", "0x04 RC_SEND_ONLY", 42, false},
+        {"o2iblnd", "magic number", "0x0be91b91", 54, false},
+        {"o2iblnd", "version", "0x0012", 58, false},
+        {"o2iblnd", "type", "0xd6 GET_REQ", 60, false},
+        {"o2iblnd", "credits returned", "1", 61, false},
+        {"o2iblnd", "bytes of the message", "172", 62, false},
+        {"o2iblnd", "checksum", "0x00000000, none", 66, false},
+        {"o2iblnd", "source NID", "10.0.0.1@o2ib", 70, false},
+        {"LNet", "operation", "2 GET", 126, false},
+        {"LNet GET", "match bits", "0x0000000000000077", 150, false},
+        {"LNet GET", "bytes of the sink", "8192", 166, false},
+        {"o2iblnd request", "cookie", "0x000000000000002a", 174, false},
+        {"o2iblnd descriptor", "key", "0x00001234", 182, false},
+        {"o2iblnd descriptor", "fragments", "3", 186, false},
+        {"o2iblnd fragment", "bytes", "4096", 190, false},
+        {"o2iblnd fragment", "address", "0x00007f0000001000", 194, false},
+        {"o2iblnd fragment", "address", "0x00007f0000003000", 218, false},
+        {NULL, NULL, NULL, 0, false},
+    };
+
+    (void)state;
+    for (int big = 0; big < 2; big++) {
+        const struct lnet_msg m = lnet_sample(LNET_MSG_GET_REQ, big);
+        uint8_t frame[LNET_FRAME_MAX];
+        struct printed p;
+
+        assert_rows(frame, lnet_frame(&m, 0x04, UINT32_MAX, frame), rows);
+        for (struct row_wanted *r = rows; r->header; r++)
+            r->found = false;
+        print_frame(&p, frame, lnet_frame(&m, 0x04, UINT32_MAX, frame));
+        assert_prints(&p, "address [2]          0x00007f0000003000\n");
+        assert_lines_fit(&p);
+        printed_end(&p);
+    }
+}
+
+static void the_checksum_of_a_message_is_judged(void **state)
+{
+    struct lnet_msg m = lnet_sample(LNET_MSG_PUT_NAK, false);
+    uint8_t bytes[LNET_MSG_BYTES_MAX], frame[LNET_FRAME_MAX];
+    const uint32_t n = (uint32_t)lnet_build(&m, bytes);
+    struct printed p;
+
+    (void)state;
+    lnet_put_cksum(bytes, n, false);
+    print_frame(&p, frame, lnet_frame_of(0x04, 17, bytes, n, frame));
+    assert_prints(&p, ", correct");
+    assert_null(strstr(printed_text(&p), "WRONG"));
+    printed_end(&p);
+    bytes[n - 1] ^= 1u;
+    print_frame(&p, frame, lnet_frame_of(0x04, 17, bytes, n, frame));
+    assert_prints(&p, ", WRONG: these bytes have 0x");
+    printed_end(&p);
+    print_frame(&p, frame, lnet_frame_of(0x00, 17, bytes, n - 1, frame)); /* not all of it */
+    assert_null(strstr(printed_text(&p), "WRONG"));
+    printed_end(&p);
+}
+
+/* Whatever the packet has of a message, each byte is in one row. */
+static void every_byte_of_a_message_is_named(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < enum_lnet_msg.n_rows; i++) {
+        struct lnet_msg m = lnet_sample((enum lnet_msg_type)enum_lnet_msg.rows[i].value, i % 2);
+
+        for (int odd = 0; odd < 2; odd++) {
+            if (odd && m.type != LNET_MSG_PUT_REQ && m.type != LNET_MSG_IMMEDIATE)
+                continue;
+            if (odd)
+                m.u.hdr.type = 77; /* an unknown operation */
+            for (uint32_t k = 0; k <= lnet_body_bytes(&m); k++) {
+                uint8_t frame[LNET_FRAME_MAX];
+                const size_t n = lnet_frame(&m, 0x00, k, frame);
+                struct coverage c = {0};
+
+                packet_rows(frame, n, cover, &c);
+                assert_int_equal(c.next, n);
+            }
+        }
+    }
+}
+
+static void private_data_of_o2iblnd_is_taken_apart(void **state)
+{
+    struct row_wanted req[] = {
+        {"rdma_cm", "source port", "0", 228, false},
+        {"o2iblnd", "type", "0xc0 CONNREQ", 268, false},
+        {"o2iblnd connection", "queue depth", "8", 310, false},
+        {NULL, NULL, NULL, 0, false},
+    };
+    struct row_wanted rej[] = {
+        {"CM REJ", "reason", "0", 96, false},
+        {"o2iblnd reject", "magic number", "0x0be91b91", 170, false},
+        {"o2iblnd reject", "reason", "7 MSG_QUEUE_SIZE", 176, false},
+        {"o2iblnd reject", "queue depth", "4", 186, false},
+        {"CM REJ", "private data", "private data, 124 bytes", 194, false},
+        {NULL, NULL, NULL, 0, false},
+    };
+    const struct lnet_msg m = lnet_sample(LNET_MSG_CONNREQ, true);
+    const struct lnet_reject reject = {.magic = LNET_MAGIC,
+                                       .version = LNET_VERSION_2,
+                                       .why = LNET_WHY_MSG_QUEUE_SIZE,
+                                       .has_params = true,
+                                       .conn = {4, 256, 4096}};
+    uint8_t bytes[LNET_MSG_BYTES_MAX], frame[LNET_FRAME_MAX];
+    size_t n = lnet_build(&m, bytes);
+    struct coverage c = {0};
+
+    (void)state;
+    n = lnet_frame_cm(CM_REQ, 0x10603db, bytes, n, frame);
+    assert_rows(frame, n, req);
+    packet_rows(frame, n, cover, &c);
+    assert_int_equal(c.next, n);
+    c.next = 0;
+    n = lnet_frame_cm(CM_REJ, 0, bytes, lnet_reject_build(&reject, bytes), frame);
+    assert_rows(frame, n, rej);
+    packet_rows(frame, n, cover, &c);
+    assert_int_equal(c.next, n);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -281,6 +408,10 @@ int main(void)
         cmocka_unit_test(the_frame_of_an_event_is_found),
         cmocka_unit_test(json_is_json),
         cmocka_unit_test(an_ack_timeout_of_0_is_none),
+        cmocka_unit_test(a_message_of_o2iblnd_is_taken_apart),
+        cmocka_unit_test(the_checksum_of_a_message_is_judged),
+        cmocka_unit_test(every_byte_of_a_message_is_named),
+        cmocka_unit_test(private_data_of_o2iblnd_is_taken_apart),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: MIT */
+/* The test of bulk transfers between nodes of all kinds, in the order that a seed draws. */
+#include "testing.h"
+
+#include <errno.h>
+
+#include "lnet/selftest_data.h"
+#include "rig.h"
+
+static void every_size_arrives(void **state)
+{
+    static const uint32_t sizes[] = {0, 1, 3976, 3977, 4096, 65536, LNET_MTU};
+    const struct lnd_config c = lnd_defaults(loop_nid(1), false);
+    struct rig r = rig_new(1);
+
+    (void)state;
+    rig_add(&r, &c, &(struct selftest_server_config){0});
+    rig_add(&r, &c, &(struct selftest_server_config){0});
+    for (size_t i = 0; i < ARRAY_LEN(sizes); i++) {
+        for (uint32_t op = SELFTEST_PING; op <= SELFTEST_WRITE; op++) {
+            struct selftest_result res;
+
+            rig_begin(&r, 1, 0, (enum selftest_op)op, sizes[i], 3);
+            loop_run(r.l);
+            res = selftest_result(r.st[1]);
+            assert_true(selftest_is_done(r.st[1]));
+            assert_int_equal(res.good, 3);
+            assert_int_equal(res.bytes, op == SELFTEST_PING ? 0 : 3 * (uint64_t)sizes[i]);
+        }
+    }
+    assert_int_equal(selftest_served(r.st[0]).good, 3 * 3 * ARRAY_LEN(sizes));
+    assert_true(r.l->n_checked > 0);
+    rig_free(&r);
+}
+
+/* Draws the tunables of a node.  Nodes of version 1 do not negotiate: none has a depth below 8. */
+static struct lnd_config draw_config(struct prng *d, bool has_old)
+{
+    static const uint32_t depths[] = {2, 3, 8, 8, 16, 32};
+    const bool of_2007 = has_old && prng_below(d, 2) == 0;
+    struct lnd_config c = lnd_defaults(loop_nid(1), of_2007);
+
+    if (has_old && prng_below(d, 2) == 0)
+        c.version = LNET_VERSION_1;
+    c.big_endian = prng_below(d, 4) == 0;
+    c.cksum = prng_below(d, 4) == 0;
+    c.map = (enum lnd_map)prng_below(d, 3);
+    c.frag_bytes = prng_below(d, 3) == 0 ? 4096 : 0;
+    c.keepalive_ns = prng_below(d, 2) ? 0 : c.keepalive_ns;
+    if (!of_2007) {
+        c.peer_credits = depths[has_old ? 2 + prng_below(d, 4) : prng_below(d, 6)];
+        c.concurrent_sends = (uint32_t)prng_below(d, 2 * c.peer_credits + 1);
+        c.peer_credits_hiw = (uint32_t)prng_below(d, c.peer_credits + 1);
+    }
+    c.ntx = prng_below(d, 3) ? c.ntx : 64;
+    c.credits = prng_below(d, 3) ? c.credits : 4;
+    return c;
+}
+
+static struct selftest_shape draw_shape(struct prng *d)
+{
+    struct selftest_shape s = {0};
+
+    s.offset = prng_below(d, 3) ? 0 : (uint32_t)prng_below(d, 4096);
+    s.frag_bytes = prng_below(d, 2) ? 0 : 1 + (uint32_t)prng_below(d, 70000);
+    s.gap = prng_below(d, 2) ? 0 : (uint32_t)prng_below(d, 5000);
+    return s;
+}
+
+static void begin_client(struct rig *r, uint32_t i, struct prng *d)
+{
+    static const uint32_t sizes[] = {0, 1, 100, 3976, 3977, 4096, 5000, 65536, 300000};
+    const uint32_t n = r->l->n_nodes;
+    const uint64_t nids[] = {loop_nid((i + 1) % n + 1), loop_nid((i + 2) % n + 1)};
+    struct selftest_client_config c = {.nids = nids, .count = 10, .errors_max = 10};
+
+    c.n_nids = n > 2 ? 1 + (uint32_t)prng_below(d, 2) : 1;
+    c.op = (enum selftest_op)prng_below(d, 3);
+    c.size = sizes[prng_below(d, ARRAY_LEN(sizes))];
+    c.concurrency = 1 + (uint32_t)prng_below(d, 12);
+    c.seed = prng_next(d);
+    c.shape = draw_shape(d);
+    assert_int_equal(selftest_run(r->st[i], r->n[i]->node, &c), 0);
+}
+
+static void one_order(uint64_t seed)
+{
+    struct prng d = prng_stream(seed, 1);
+    struct rig r = rig_new(seed);
+    const uint32_t n_nodes = 2 + (uint32_t)prng_below(&d, 3);
+    const bool has_old = prng_below(&d, 2) > 0;
+
+    r.l->is_random = prng_below(&d, 4) > 0;
+    r.l->is_late = prng_below(&d, 2) > 0;
+    for (uint32_t i = 0; i < n_nodes; i++) {
+        const struct lnd_config c = draw_config(&d, has_old);
+
+        rig_add(&r, &c, &(struct selftest_server_config){.slots = 128, .shape = draw_shape(&d)});
+        r.n[i]->gap = prng_below(&d, 3) ? 0 : 8192;
+    }
+    for (uint32_t i = 0; i < n_nodes; i++)
+        begin_client(&r, i, &d);
+    rig_run_for(&r, 2 * SECOND);
+    for (uint32_t i = 0; i < n_nodes; i++) {
+        const struct selftest_result res = selftest_result(r.st[i]);
+
+        /* Too many fragments for a descriptor are refused. */
+        if (!selftest_is_done(r.st[i]) || (res.failed > 0 && res.error != -EMSGSIZE))
+            fail_msg("LNET_SEED=%u: node %u: %u good, %u failed, error %d", (unsigned)seed, i + 1,
+                     (unsigned)res.good, (unsigned)res.failed, res.error);
+    }
+    rig_free(&r);
+}
+
+static void all_arrives_in_any_order(void **state)
+{
+    (void)state;
+    rig_rounds(150, one_order);
+}
+
+/* Without a checksum, damaged data arrives; the test of bulk transfers notices. */
+static void a_wrong_byte_is_noticed(void **state)
+{
+    const struct lnd_config c = lnd_defaults(loop_nid(1), false);
+    const struct selftest_shape shape = {.offset = 4090, .frag_bytes = 1000, .gap = 7};
+    struct rig r = rig_new(1);
+    struct selftest_data d = {.ops = &loop_ops};
+    struct selftest_bad bad;
+
+    (void)state;
+    d.ctx = rig_add(&r, &c, &(struct selftest_server_config){0});
+    assert_int_equal(selftest_data_lay_out(&d, &shape, 10001), 0);
+    assert_int_equal(d.n, 11);
+    assert_int_equal(d.frags[0].addr % 4096, 4090);
+    assert_true(selftest_data_spoil(&d, 5));
+    assert_true(selftest_data_check(&d, 5, &bad));
+    assert_int_equal(bad.n, 10001); /* no byte is right by chance */
+    assert_true(selftest_data_fill(&d, 5));
+    assert_true(selftest_data_check(&d, 5, &bad));
+    assert_int_equal(bad.n, 0);
+    for (uint32_t i = 0; i < 10001; i++)
+        assert_int_equal(loop_at(r.n[0], d.frags[i / 1000].addr + i % 1000, 1)[0],
+                         selftest_byte(5, i));
+    loop_at(r.n[0], d.frags[3].addr + 17, 1)[0] ^= 1;
+    loop_at(r.n[0], d.frags[10].addr + 1, 1)[0] ^= 1; /* behind the last byte */
+    assert_true(selftest_data_check(&d, 5, &bad));
+    assert_int_equal(bad.n, 2);
+    assert_int_equal(bad.at, 3017);
+    selftest_data_free(&d);
+    rig_free(&r);
+}
+
+static void damage_with_a_checksum_closes_the_connection(void **state)
+{
+    struct lnd_config c = lnd_defaults(loop_nid(1), false);
+    struct rig r = rig_new(1);
+
+    (void)state;
+    c.cksum = true;
+    for (uint32_t i = 0; i < 2; i++)
+        rig_add(&r, &c, &(struct selftest_server_config){.timeout_ns = 30 * SECOND});
+    rig_begin(&r, 0, 1, SELFTEST_WRITE, 2000, 5);
+    loop_run(r.l);
+    assert_int_equal(selftest_result(r.st[0]).good, 5);
+    r.l->damage = 1024;
+    rig_begin(&r, 0, 1, SELFTEST_WRITE, 2000, 5);
+    loop_run_for(r.l, 10 * SECOND);
+    assert_true(lnd_counts(r.n[1]->lnd)->bad_messages > 0);
+    r.l->damage = 0;
+    rig_run_for(&r, 100 * SECOND);
+    assert_true(rig_is_done(&r));
+    assert_int_equal(selftest_result(r.st[0]).corrupt, 0);
+    rig_begin(&r, 0, 1, SELFTEST_WRITE, 2000, 5);
+    loop_run(r.l);
+    assert_int_equal(selftest_result(r.st[0]).good, 5);
+    rig_free(&r);
+}
+
+/* Messages that need no answer are still under way when the client gives up. */
+static void an_rpc_without_a_server_times_out(void **state)
+{
+    const struct lnd_config c = lnd_defaults(loop_nid(1), false);
+    struct rig r = rig_new(1);
+    struct selftest_result res;
+
+    (void)state;
+    rig_add(&r, &c, &(struct selftest_server_config){.slots = 1});
+    rig_add(&r, &c, &(struct selftest_server_config){0});
+    rig_begin(&r, 1, 0, SELFTEST_READ, 3000, 8); /* the server drops seven requests of eight */
+    rig_run_for(&r, 59 * SECOND);
+    assert_false(rig_is_done(&r));
+    rig_run_for(&r, 3 * SECOND);
+    assert_true(rig_is_done(&r));
+    res = selftest_result(r.st[1]);
+    assert_int_equal(res.good + res.timeouts, 8);
+    assert_true(res.timeouts > 0);
+    assert_int_equal(res.error, -ETIMEDOUT);
+    rig_free(&r);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_size_arrives),
+        cmocka_unit_test(all_arrives_in_any_order),
+        cmocka_unit_test(a_wrong_byte_is_noticed),
+        cmocka_unit_test(damage_with_a_checksum_closes_the_connection),
+        cmocka_unit_test(an_rpc_without_a_server_times_out),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
