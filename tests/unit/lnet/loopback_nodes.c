@@ -139,13 +139,13 @@ static struct way between(const struct loop *l, const struct loop_id *from,
  */
 static uint32_t kept(const struct lnd_conn *c)
 {
+    const struct lnd_tx_list *lists[] = {&c->active, &c->no_credit, &c->lnd->unmapped};
     uint32_t n = 0;
 
-    for (uint32_t i = 0; i < c->lnd->config.ntx; i++) {
-        const struct lnd_tx *tx = &c->lnd->txs[i];
-
-        n += tx->conn == c && tx->type == LNET_MSG_PUT_ACK &&
-             (tx->is_waiting || tx->in == &c->lnd->unmapped);
+    for (size_t i = 0; i < ARRAY_LEN(lists); i++) {
+        for (const struct lnd_tx *tx = lists[i]->first; tx; tx = tx->next)
+            n += tx->conn == c && tx->type == LNET_MSG_PUT_ACK &&
+                 (tx->is_waiting || tx->in == &c->lnd->unmapped);
     }
     return n;
 }
@@ -153,13 +153,12 @@ static uint32_t kept(const struct lnd_conn *c)
 /* Requests of @c that hold a reserved credit. */
 static uint32_t reserving(const struct lnd_conn *c)
 {
+    const struct lnd_tx_list *lists[] = {&c->ready, &c->active};
     uint32_t n = 0;
 
-    for (uint32_t i = 0; i < c->lnd->config.ntx; i++) {
-        const struct lnd_tx *tx = &c->lnd->txs[i];
-
-        n += tx->conn == c && (tx->type == LNET_MSG_PUT_REQ || tx->type == LNET_MSG_GET_REQ) &&
-             (tx->in == &c->ready || (tx->in == &c->active && tx->is_waiting));
+    for (size_t i = 0; i < ARRAY_LEN(lists); i++) {
+        for (const struct lnd_tx *tx = lists[i]->first; tx; tx = tx->next)
+            n += (tx->type == LNET_MSG_PUT_REQ || tx->type == LNET_MSG_GET_REQ) && tx->is_waiting;
     }
     return n;
 }
