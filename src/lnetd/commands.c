@@ -59,6 +59,13 @@ static int attach_all(struct node *n, struct selftest_data *data, uint64_t *ret_
     return st ? st : attach_data(n, data);
 }
 
+static bool connections_are_over(const struct node *n)
+{
+    const uint64_t most = n->options->connections;
+
+    return most && lnd_counts(n->device.lnd)->closes >= most;
+}
+
 int command_serve(struct node *n)
 {
     struct selftest_data data = {.ops = &device_ops, .ctx = &n->device};
@@ -74,7 +81,7 @@ int command_serve(struct node *n)
     printf("%s is up on %s, port %u\n", lnet_nid_text(n->options->config.nid, text),
            ibv_get_device_name(n->device.pd->context->device), n->options->config.service);
     fflush(stdout);
-    (void)node_wait(n, NULL, until(n));
+    (void)node_wait(n, connections_are_over, until(n));
     r = selftest_served(n->selftest);
     printf("served %llu RPCs with %llu bytes, %llu failed; %llu connections\n",
            (unsigned long long)r.good, (unsigned long long)r.bytes, (unsigned long long)r.failed,

@@ -109,6 +109,7 @@ void options_print_help(void)
         "  --race-by-hash         a race is won by the larger hash, as since LU-17743\n"
         "  --size BYTES           as 4096, 64k, 1m (4k)\n"
         "  --count N              RPCs with each NID (1); --concurrency N: at a time (1)\n"
+        "  --connections N        `serve` ends when so many connections have closed\n"
         "  --for S                ends after so many seconds\n"
         "  --seed N               of the data\n"
         "  --offset BYTES, --frag BYTES, --gap BYTES\n"
@@ -256,6 +257,8 @@ static bool set_work(struct options *o, int id, const char *text)
     switch (id) {
     case OPT_FOR:
         return seconds(text, &o->for_ns) && o->for_ns > 0;
+    case OPT_CONNECTIONS:
+        return number(text, UINT32_MAX, false, &o->connections) && o->connections > 0;
     case OPT_SIZE:
         return number_32(text, LNET_MTU, true, &o->size);
     case OPT_COUNT:
@@ -270,8 +273,10 @@ static bool set_work(struct options *o, int id, const char *text)
         return number_32(text, LNET_MTU, true, &o->shape.frag_bytes);
     case OPT_GAP:
         return number_32(text, LNET_MTU, true, &o->shape.gap);
-    default: /* OPT_VERBOSE */
+    case OPT_VERBOSE:
         return o->is_verbose = true;
+    default:
+        return false;
     }
 }
 

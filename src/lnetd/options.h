@@ -15,6 +15,7 @@ struct options {
     uint64_t nids[SELFTEST_PEERS_MAX];
     uint32_t n_nids;
     uint32_t size, concurrency;
+    uint64_t connections; /* serve ends when so many have closed; 0: any number */
     uint64_t count, seed;
     struct selftest_shape shape;
 };
