@@ -84,8 +84,7 @@ static void memory_is_not_free_before_the_queue_pair_is_in_error(void **state)
     md.frags[0] = (struct lnet_frag){20000, loop_pages(w.n, 20000)};
     assert_int_equal(lnet_bind(w.n->node, &md, &handle), 0);
     assert_int_equal(
-        lnet_get(w.n->node, &(struct lnet_call){.md = handle, .nid = loop_nid(2), .portal = 4}),
-        0);
+        lnet_get(w.n->node, &(struct lnet_call){.md = handle, .nid = loop_nid(2), .portal = 4}), 0);
     while (lnd_counts(peer->lnd)->writes == 0)
         assert_true(loop_step(l));
     for (uint32_t i = 0; i < LOOP_IDS; i++) {
