@@ -97,6 +97,25 @@ static void the_region_grows_over_new_memory(void **state)
     end(&d);
 }
 
+/* Regions that messages made at the same time end when one grows over them. */
+static void one_region_is_left(void **state)
+{
+    struct duo d = duo_new(LND_MAP_GROWING);
+    const uint64_t m = loop_pages(d.a, 100000);
+
+    (void)state;
+    assert_int_equal(put(&d, m, 10), 0);
+    d.l->is_late = true;
+    for (uint32_t i = 0; i < 4; i++)
+        begin_put(&d, m + i * 20000, 5000);
+    loop_run(d.l);
+    assert_int_equal(n_regions(&d), 4);
+    assert_int_equal(put(&d, m, 70000), 0);
+    assert_int_equal(n_regions(&d), 1);
+    assert_int_equal(region(&d, 0).bytes, 70000);
+    end(&d);
+}
+
 /* A descriptor that a peer has stays valid until its DONE, while the region grows. */
 static void a_region_in_use_stays_until_its_last_user_ends(void **state)
 {
@@ -236,6 +255,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_region_grows_over_new_memory),
+        cmocka_unit_test(one_region_is_left),
         cmocka_unit_test(a_region_in_use_stays_until_its_last_user_ends),
         cmocka_unit_test(a_hole_makes_a_further_region),
         cmocka_unit_test(memory_that_is_not_mapped_fails_its_message_alone),
