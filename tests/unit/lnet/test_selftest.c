@@ -118,7 +118,7 @@ static void one_order(uint64_t seed)
 static void all_arrives_in_any_order(void **state)
 {
     (void)state;
-    rig_rounds(150, one_order);
+    rig_rounds(100, one_order);
 }
 
 /* Without a checksum, damaged data arrives; the test of bulk transfers notices. */
