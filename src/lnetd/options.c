@@ -180,8 +180,8 @@ static bool set_version(struct lnd_config *c, const char *text)
 
 static bool set_map(struct lnd_config *c, const char *text)
 {
-    c->map = strcmp(text, "demand") == 0 ? LND_MAP_DEMAND : LND_MAP_GROWING;
-    return c->map == LND_MAP_DEMAND || strcmp(text, "growing") == 0;
+    c->map = strcmp(text, "demand") == 0 ? LNET_MAP_demand : LNET_MAP_growing;
+    return c->map == LNET_MAP_demand || strcmp(text, "growing") == 0;
 }
 
 static bool set_rules_2007(struct lnd_config *c)
