@@ -84,8 +84,8 @@ struct loop_node {
     uint32_t last_why;            /* of LND_NOTE_REJECTED */
     uint8_t reject[LOOP_PRIVATE]; /* the last one of this node, n_reject bytes */
     uint32_t n_reject;
-    uint64_t stalls[4];  /* by enum lnd_stall */
-    uint64_t mapped_dma; /* offset of addresses in the region of all memory */
+    uint64_t stalls[LND_STALL_SENDS + 1]; /* by enum lnd_stall */
+    uint64_t mapped_dma;                  /* offset of addresses in the region of all memory */
 };
 
 /* An ID of rdma_cm with its queue pair. */
