@@ -19,6 +19,7 @@
 #include "emu/facts/wr.h"
 #include "emu/past/fate.h"
 #include "emu/past/past.h"
+#include "emu/past/past_lnet.h"
 #include "emu/trace/event.h"
 
 void ladder_add_time(struct text *t, uint64_t at_ns)
@@ -579,14 +580,23 @@ static void add_opcode(struct text *t, uint32_t opcode)
     text_add(t, strncmp(name, "RC_", 3) == 0 ? name + 3 : name);
 }
 
-void ladder_add_label(struct text *t, const struct ev *e, bool name_qp,
-                      const struct ev_names *names)
+/* Adds the message of o2iblnd: " PUT_REQ credits=1 cookie=0x2a". */
+static void add_lnet(struct text *t, const struct ev *e, const struct past *past)
+{
+    char buf[PAST_LNET_BYTES];
+    struct text words = text_on(buf, sizeof(buf));
+
+    if (past_add_lnet(&words, past, e, true))
+        text_addf(t, " %s", buf);
+}
+
+void ladder_add_label(struct text *t, const struct ev *e, bool name_qp, const struct past *past)
 {
     const struct packet_words p = packet_words(e);
     const bool acknowledge = p.opcode == OP_RC_ACKNOWLEDGE && p.syndrome != SYN_NONE;
 
     if (name_qp && p.qpn && !p.cm)
-        add_qp(t, p.host, p.qpn, names);
+        add_qp(t, p.host, p.qpn, past->names);
     if (acknowledge)
         text_add(t, enum_name(&enum_syndrome, p.syndrome));
     else if (p.cm)
@@ -615,6 +625,7 @@ void ladder_add_label(struct text *t, const struct ev *e, bool name_qp,
     }
     if (e->kind == EV_tx && op_info((uint8_t)p.opcode)->kind == OPK_READ)
         text_addf(t, ", %u bytes", e->u.tx.length);
+    add_lnet(t, e, past);
 }
 
 void ladder_add_fault(struct text *t, const struct ev_fault *f)
