@@ -7,13 +7,13 @@
 #include "emu/facts/enum/lnet_why.h"
 #include "lnet/lnd_internal.h"
 
-/* Reasons of a REJ that the connection manager itself gives.  [IBTA1 12.6.7.2] */
+/* Reasons of a REJ that the connection manager itself gives. */
 #define REJ_INVALID_SERVICE 8
 #define REJ_STALE           10
 #define REJ_CONSUMER        28
 
-/* Why a request is rejected; why 0: it is not. */
-struct refusal {
+/* The reason of a reject; why 0: there is none. */
+struct conn_refusal {
     uint32_t why;
     uint16_t version; /* in the reject */
 };
@@ -41,16 +41,16 @@ void lnd_send_reject(struct lnd *lnd, struct lnd_link *l, uint64_t peer, uint32_
     (void)lnd->ops->reject(lnd->ctx, l, data, (uint8_t)n);
 }
 
-static struct refusal refuse(const struct lnd *lnd, uint32_t why)
+static struct conn_refusal refuse(const struct lnd *lnd, uint32_t why)
 {
-    return (struct refusal){why, lnd->config.version};
+    return (struct conn_refusal){why, lnd->config.version};
 }
 
 /* Checks the parameters of the request @m. */
-static struct refusal check_params(const struct lnd *lnd, const struct lnet_msg *m)
+static struct conn_refusal check_params(const struct lnd *lnd, const struct lnet_msg *m)
 {
     const struct lnet_connparams *p = &m->u.conn;
-    struct refusal no = {LNET_WHY_FATAL, m->version};
+    struct conn_refusal no = {LNET_WHY_FATAL, m->version};
 
     if (p->queue_depth > lnd_depth(lnd, m->version)) {
         if (m->version != LNET_VERSION_1)
@@ -64,11 +64,11 @@ static struct refusal check_params(const struct lnd *lnd, const struct lnet_msg 
     if (p->queue_depth < (m->version == LNET_VERSION_1 ? LND_DEPTH_1_MIN : 1) || p->max_frags < 1 ||
         p->max_msg_size > LNET_MSG_BYTES_MAX)
         return no;
-    return (struct refusal){0};
+    return (struct conn_refusal){0};
 }
 
 /* Checks the bytes of a request, which are parsed to lnd->in.  [the order of Lustre] */
-static struct refusal check_request(struct lnd *lnd, const uint8_t *data, size_t bytes)
+static struct conn_refusal check_request(struct lnd *lnd, const uint8_t *data, size_t bytes)
 {
     const struct lnet_msg *m = &lnd->in;
     const enum lnet_bad bad = lnet_parse(data, bytes, &lnd->in);
@@ -91,7 +91,7 @@ static struct refusal check_request(struct lnd *lnd, const uint8_t *data, size_t
 }
 
 /* Checks the request @m against what is known of the peer @p: connections and attempts. */
-static struct refusal check_peer(struct lnd_peer *p, const struct lnet_msg *m)
+static struct conn_refusal check_peer(struct lnd_peer *p, const struct lnet_msg *m)
 {
     struct lnd *lnd = p->lnd;
 
@@ -103,7 +103,7 @@ static struct refusal check_peer(struct lnd_peer *p, const struct lnet_msg *m)
         lnd->counts.races++;
         return refuse(lnd, LNET_WHY_CONN_RACE);
     }
-    return (struct refusal){0};
+    return (struct conn_refusal){0};
 }
 
 void lnd_cm_request(struct lnd *lnd, uint64_t id, uint32_t ip, const uint8_t *data, size_t bytes)
@@ -111,7 +111,7 @@ void lnd_cm_request(struct lnd *lnd, uint64_t id, uint32_t ip, const uint8_t *da
     struct lnd_link l = {.id = id};
     const struct lnet_connparams mine = {(uint16_t)lnd->config.peer_credits,
                                          (uint16_t)lnd->config.max_frags, LNET_MSG_BYTES_MAX};
-    struct refusal no;
+    struct conn_refusal no;
     const struct lnet_msg *m = &lnd->in;
     struct lnd_peer *p = NULL;
     struct lnd_conn *c = NULL;

@@ -6,13 +6,13 @@
 #include "emu/base/min.h"
 
 /* A place in a list: fragment @i, without its first @done bytes. */
-struct place {
+struct frag_place {
     const struct frag_list *list;
     uint32_t i, done;
 };
 
 /* Passes fragments that are used up, also empty ones.  Returns false at the end of the list. */
-static bool settle(struct place *p)
+static bool settle(struct frag_place *p)
 {
     while (p->i < p->list->n && p->done == p->list->frags[p->i].nob) {
         p->i++;
@@ -21,12 +21,12 @@ static bool settle(struct place *p)
     return p->i < p->list->n;
 }
 
-static uint32_t rest(const struct place *p)
+static uint32_t rest(const struct frag_place *p)
 {
     return p->list->frags[p->i].nob - p->done;
 }
 
-static uint64_t address(const struct place *p)
+static uint64_t address(const struct frag_place *p)
 {
     return p->list->frags[p->i].addr + p->done;
 }
@@ -34,7 +34,7 @@ static uint64_t address(const struct place *p)
 int frags_match(const struct frag_list *src, const struct frag_list *dst, uint32_t bytes,
                 uint32_t max, struct frag_piece *ret, uint32_t *ret_n, bool *reterr_src)
 {
-    struct place from = {.list = src}, to = {.list = dst};
+    struct frag_place from = {.list = src}, to = {.list = dst};
     uint32_t n = 0;
 
     while (bytes > 0) {
@@ -60,7 +60,7 @@ int frags_match(const struct frag_list *src, const struct frag_list *dst, uint32
 uint32_t frags_extract(const struct frag_list *from, uint64_t offset, uint32_t bytes, uint32_t most,
                        struct lnet_frag *ret, uint32_t max)
 {
-    struct place at = {.list = from};
+    struct frag_place at = {.list = from};
     uint32_t n = 0;
 
     while (offset > 0) {

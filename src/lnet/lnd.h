@@ -10,7 +10,7 @@
  * GET_REQ with a descriptor, WRITEs, GET_DONE.  RDMA READ is never used.
  *
  * Credits bound the messages of each direction.  For each connection, and each direction, this
- *holds between any two steps:
+ * holds between any two steps:
  *
  *	credits of the sender + credits in messages on their way to it + credits that the receiver
  *	has not returned + messages that cost one, on their way or not yet handled = queue depth

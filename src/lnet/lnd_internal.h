@@ -121,7 +121,7 @@ struct lnd_rx {
     uint32_t payload;    /* bytes of IMMEDIATE */
 };
 
-/* What a receive gives when it is posted again. */
+/* The credit that a receive gives when it is posted again. */
 enum lnd_repost { LND_CREDIT_NONE, LND_CREDIT_PEER, LND_CREDIT_RESERVED };
 
 enum lnd_step {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the driver of LNet needs from its environment: memory, time, verbs and rdma_cm.
+/* The needs of the driver of LNet from its environment: memory, time, verbs and rdma_cm.
  *
  * The driver (lnd.h) is one state machine for two environments: a guest of a lab, whose requests
  * are answered in virtual time, and a program on libibverbs and librdmacm.  In brackets are the
@@ -24,7 +24,7 @@ struct lnd_mr {
     uint32_t lkey, rkey;
 };
 
-/* What the environment knows of a connection.  The driver zeroes it and keeps it. */
+/* A connection, as the environment knows it.  The driver zeroes it and keeps it. */
 struct lnd_link {
     uint64_t id, cq, qp; /* handles of the environment; 0: none */
     uint32_t step;       /* of the operation that is under way */

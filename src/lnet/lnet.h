@@ -102,7 +102,7 @@ struct lnet_counts {
 };
 const struct lnet_counts *lnet_counts(const struct lnet_node *n);
 
-/* What a peer's queue of LNet looks like: `lnetctl peer show -v`. */
+/* The queue of LNet for a peer: `lnetctl peer show -v`. */
 struct lnet_peer_info {
     uint64_t nid;
     int32_t max_tx_credits, tx_credits, min_tx_credits; /* negative: so many messages wait */
