@@ -57,7 +57,7 @@ static const struct cure cures[] = {
      "the route to the peer leads through another device than that of --nid"},
 };
 
-static const char *cure_of(const struct device *d)
+static const char *cure_of(const struct lnetd_device *d)
 {
     for (size_t i = 0; d->failed_call && i < sizeof(cures) / sizeof(cures[0]); i++) {
         if (strcmp(cures[i].call, d->failed_call) == 0 &&
@@ -68,7 +68,7 @@ static const char *cure_of(const struct device *d)
 }
 
 /* "rdma_bind_addr(): No such device; ..." */
-static void print_failed_call(const struct device *d)
+static void print_failed_call(const struct lnetd_device *d)
 {
     const char *cure = cure_of(d);
 
@@ -76,9 +76,9 @@ static void print_failed_call(const struct device *d)
             cure ? cure : "");
 }
 
-void advise_device(const struct node *n)
+void advise_device(const struct lnetd_node *n)
 {
-    const struct device *d = &n->device;
+    const struct lnetd_device *d = &n->device;
 
     fputs("lnetd: ", stderr);
     if (d->failed_call)
@@ -87,7 +87,7 @@ void advise_device(const struct node *n)
         fprintf(stderr, "%s\n", strerror(lnd_error(d->lnd)));
 }
 
-static void print_reject(const struct node *n, const struct lnd_note *note)
+static void print_reject(const struct lnetd_node *n, const struct lnd_note *note)
 {
     const struct enum_row *why = ROW(whys, note->why);
 
@@ -100,9 +100,9 @@ static void print_reject(const struct node *n, const struct lnd_note *note)
         fputs("it rejects the connection\n", stderr);
 }
 
-void advise_peer(const struct node *n, uint64_t nid, int error)
+void advise_peer(const struct lnetd_node *n, uint64_t nid, int error)
 {
-    const struct device *d = &n->device;
+    const struct lnetd_device *d = &n->device;
     char text[LNET_NID_TEXT_MAX];
 
     fprintf(stderr, "lnetd: %s: ", lnet_nid_text(nid, text));

@@ -14,7 +14,7 @@
 #define RPC_NS      (64 * NS_PER_S) /* of an RPC of the test, as that of lst */
 #define SINGLE      1u              /* user value of memory of ping, put and get */
 
-static uint64_t until(const struct node *n)
+static uint64_t until(const struct lnetd_node *n)
 {
     return n->options->for_ns ? device_now_ns() + n->options->for_ns : 0;
 }
@@ -27,7 +27,7 @@ static double seconds(uint64_t ns)
 /* ---- serve ---- */
 
 /* The memory for put and get.  It begins as the data of seed 0. */
-static int attach_data(struct node *n, struct selftest_data *data)
+static int attach_data(struct lnetd_node *n, struct selftest_data *data)
 {
     const struct lnet_match match = {DATA_PORTAL, LNET_NID_ANY, 0, UINT64_MAX};
     struct lnet_md md = {.options = LNET_MD_PUT | LNET_MD_GET | LNET_MD_MANAGE_REMOTE};
@@ -43,7 +43,7 @@ static int attach_data(struct node *n, struct selftest_data *data)
     return lnet_attach(n->lnet, &match, &md, &handle);
 }
 
-static int attach_all(struct node *n, struct selftest_data *data, uint64_t *ret_ping)
+static int attach_all(struct lnetd_node *n, struct selftest_data *data, uint64_t *ret_ping)
 {
     const struct selftest_server_config c = {
         .slots = SELFTEST_SLOTS_MAX, .timeout_ns = RPC_NS, .shape = n->options->shape};
@@ -59,7 +59,7 @@ static int attach_all(struct node *n, struct selftest_data *data, uint64_t *ret_
     return st ? st : attach_data(n, data);
 }
 
-static bool connections_are_over(const struct node *n)
+static bool connections_are_over(const struct lnetd_node *n)
 {
     const uint64_t most = n->options->connections;
 
@@ -68,7 +68,7 @@ static bool connections_are_over(const struct node *n)
     return most && lnd_counts(n->device.lnd)->closes >= most && r.started == r.good + r.failed;
 }
 
-int command_serve(struct node *n)
+int command_serve(struct lnetd_node *n)
 {
     struct selftest_data data = {.ops = &device_ops, .ctx = &n->device};
     char text[LNET_NID_TEXT_MAX];
@@ -96,12 +96,12 @@ int command_serve(struct node *n)
 
 /* ---- read and write ---- */
 
-static bool rpcs_are_done(const struct node *n)
+static bool rpcs_are_done(const struct lnetd_node *n)
 {
     return selftest_is_done(n->selftest);
 }
 
-static void print_result(const struct node *n, const char *name, uint32_t size,
+static void print_result(const struct lnetd_node *n, const char *name, uint32_t size,
                          const struct selftest_result *r)
 {
     const double s = seconds(r->ended_ns - r->begun_ns);
@@ -117,7 +117,7 @@ static void print_result(const struct node *n, const char *name, uint32_t size,
     printf("\n");
 }
 
-static void print_results(const struct node *n, uint32_t size)
+static void print_results(const struct lnetd_node *n, uint32_t size)
 {
     struct selftest_result r = selftest_result(n->selftest);
     char text[LNET_NID_TEXT_MAX];
@@ -134,7 +134,7 @@ static void print_results(const struct node *n, uint32_t size)
 }
 
 /* Runs the RPCs of one size.  Returns false if one has failed, or after a signal. */
-static bool run_size(struct node *n, uint32_t size)
+static bool run_size(struct lnetd_node *n, uint32_t size)
 {
     const struct options *o = n->options;
     const struct selftest_client_config c = {.nids = o->nids,
@@ -165,7 +165,7 @@ static bool run_size(struct node *n, uint32_t size)
     return goes_on && r.failed == 0 && r.good > 0;
 }
 
-int command_bulk(struct node *n)
+int command_bulk(struct lnetd_node *n)
 {
     bool is_good = true;
 
@@ -176,13 +176,13 @@ int command_bulk(struct node *n)
 
 /* ---- single operations ---- */
 
-static bool single_is_done(const struct node *n)
+static bool single_is_done(const struct lnetd_node *n)
 {
     return n->single.n_left == 0;
 }
 
 /* Waits for the events of an operation.  Returns 0 or a negative errno. */
-static int wait_for_single(struct node *n)
+static int wait_for_single(struct lnetd_node *n)
 {
     if (!node_wait(n, single_is_done, device_now_ns() + n->options->config.timeout_ns))
         return -EINTR;
@@ -191,7 +191,7 @@ static int wait_for_single(struct node *n)
     return n->single.status;
 }
 
-static void print_ping(const struct node *n, uint64_t addr, uint64_t took_ns)
+static void print_ping(const struct lnetd_node *n, uint64_t addr, uint64_t took_ns)
 {
     struct lnet_ping_info info;
     char text[LNET_NID_TEXT_MAX];
@@ -208,7 +208,7 @@ static void print_ping(const struct node *n, uint64_t addr, uint64_t took_ns)
     printf(", pid %u, %.3f ms\n", info.pid, seconds(took_ns) * 1e3);
 }
 
-int command_ping(struct node *n)
+int command_ping(struct lnetd_node *n)
 {
     const uint64_t addr = device_ops.pages(&n->device, LNET_PING_BYTES);
     int st = addr ? 0 : -ENOMEM;
@@ -230,7 +230,7 @@ int command_ping(struct node *n)
 }
 
 /* Carries out the PUT or the GET of @data. */
-static int move(struct node *n, const struct selftest_data *data, bool is_put)
+static int move(struct lnetd_node *n, const struct selftest_data *data, bool is_put)
 {
     struct lnet_md md = {.n = data->n, .threshold = 1, .user = SINGLE};
     struct lnet_call call = {
@@ -247,7 +247,7 @@ static int move(struct node *n, const struct selftest_data *data, bool is_put)
     return st ? st : wait_for_single(n);
 }
 
-int command_put_or_get(struct node *n)
+int command_put_or_get(struct lnetd_node *n)
 {
     const struct options *o = n->options;
     const bool is_put = o->command == CMD_PUT;

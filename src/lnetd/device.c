@@ -44,9 +44,9 @@ static int signals(void)
     return signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
 }
 
-bool device_init(struct device *d, uint32_t ip)
+bool device_init(struct lnetd_device *d, uint32_t ip)
 {
-    *d = (struct device){.ip = ip};
+    *d = (struct lnetd_device){.ip = ip};
     d->quit_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     d->changed_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     d->signal_fd = signals();
@@ -63,12 +63,12 @@ static void ring(int fd)
     (void)!write(fd, &one, sizeof(one)); /* it fails only if it is readable already */
 }
 
-void device_changed(const struct device *d)
+void device_changed(const struct lnetd_device *d)
 {
     ring(d->changed_fd);
 }
 
-void device_done(struct device *d)
+void device_done(struct lnetd_device *d)
 {
     ring(d->quit_fd);
     if (d->has_cm_thread)
@@ -87,14 +87,14 @@ void device_done(struct device *d)
     pthread_mutex_destroy(&d->lock);
 }
 
-int device_failed(struct device *d, const char *call, int error)
+int device_failed(struct lnetd_device *d, const char *call, int error)
 {
     d->failed_call = call;
     d->failed_errno = error;
     return -error;
 }
 
-bool device_wait(struct device *d, uint64_t until_ns)
+bool device_wait(struct lnetd_device *d, uint64_t until_ns)
 {
     struct pollfd p[] = {{.fd = d->changed_fd, .events = POLLIN},
                          {.fd = d->signal_fd, .events = POLLIN}};
@@ -126,21 +126,21 @@ static void op_free(void *ctx, void *block, size_t bytes)
 
 static uint64_t op_pages(void *ctx, uint64_t bytes)
 {
-    struct device *d = ctx;
+    struct lnetd_device *d = ctx;
 
     return memory_take(&d->memory, bytes);
 }
 
 static void op_pages_free(void *ctx, uint64_t addr, uint64_t bytes)
 {
-    struct device *d = ctx;
+    struct lnetd_device *d = ctx;
 
     memory_give(&d->memory, addr, bytes);
 }
 
 static bool op_read(void *ctx, uint64_t addr, void *ret, size_t n)
 {
-    const struct device *d = ctx;
+    const struct lnetd_device *d = ctx;
     const void *at = memory_at(&d->memory, addr, n);
 
     if (at)
@@ -150,7 +150,7 @@ static bool op_read(void *ctx, uint64_t addr, void *ret, size_t n)
 
 static bool op_write(void *ctx, uint64_t addr, const void *bytes, size_t n)
 {
-    const struct device *d = ctx;
+    const struct lnetd_device *d = ctx;
     void *at = memory_at(&d->memory, addr, n);
 
     if (at)
@@ -160,7 +160,7 @@ static bool op_write(void *ctx, uint64_t addr, const void *bytes, size_t n)
 
 static bool op_copy(void *ctx, uint64_t to, uint64_t from, size_t n)
 {
-    const struct device *d = ctx;
+    const struct lnetd_device *d = ctx;
     void *t = memory_at(&d->memory, to, n);
     const void *f = memory_at(&d->memory, from, n);
 
@@ -177,7 +177,7 @@ static uint64_t op_now_ns(void *ctx)
 
 static void op_wake_at(void *ctx, uint64_t at_ns)
 {
-    struct device *d = ctx;
+    struct lnetd_device *d = ctx;
     const struct itimerspec at = {.it_value = time_of(at_ns)};
 
     timerfd_settime(d->timer_fd, TFD_TIMER_ABSTIME, &at, NULL);
@@ -193,7 +193,7 @@ static bool set_nonblocking(int fd)
 }
 
 /* The event channel of all IDs, and the ID that listens. */
-static int listen_at(struct device *d, uint16_t service)
+static int listen_at(struct lnetd_device *d, uint16_t service)
 {
     struct sockaddr_in me = {
         .sin_family = AF_INET, .sin_port = htons(service), .sin_addr.s_addr = htonl(d->ip)};
@@ -218,7 +218,7 @@ static int listen_at(struct device *d, uint16_t service)
 
 static int op_destroy_dev(void *ctx, struct lnd_mr *dma)
 {
-    struct device *d = ctx;
+    struct lnetd_device *d = ctx;
 
     (void)dma; /* there is none */
     if (d->listener)
@@ -232,7 +232,7 @@ static int op_destroy_dev(void *ctx, struct lnd_mr *dma)
 
 static int op_create_dev(void *ctx, uint16_t service, bool dma, struct lnd_mr *ret_dma)
 {
-    struct device *d = ctx;
+    struct lnetd_device *d = ctx;
     int st;
 
     (void)ret_dma;
@@ -258,7 +258,7 @@ static int op_create_dev(void *ctx, uint16_t service, bool dma, struct lnd_mr *r
 
 static int op_reg_mr(void *ctx, uint64_t addr, uint64_t bytes, struct lnd_mr *ret)
 {
-    struct device *d = ctx;
+    struct lnetd_device *d = ctx;
     struct ibv_mr *mr = ibv_reg_mr(d->pd, (void *)(uintptr_t)addr, bytes,
                                    IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
 
@@ -271,7 +271,7 @@ static int op_reg_mr(void *ctx, uint64_t addr, uint64_t bytes, struct lnd_mr *re
 
 static int op_dereg_mr(void *ctx, struct lnd_mr *mr)
 {
-    struct device *d = ctx;
+    struct lnetd_device *d = ctx;
     const int error = ibv_dereg_mr((struct ibv_mr *)(uintptr_t)mr->handle);
 
     if (error)
@@ -283,7 +283,7 @@ static int op_dereg_mr(void *ctx, struct lnd_mr *mr)
 
 static int op_create_cq(void *ctx, struct lnd_link *l, uint32_t cqe)
 {
-    struct device *d = ctx;
+    struct lnetd_device *d = ctx;
     struct rdma_cm_id *id = (struct rdma_cm_id *)(uintptr_t)l->id;
     struct device_cq *c = calloc(1, sizeof(*c));
 
@@ -310,7 +310,7 @@ static int op_create_cq(void *ctx, struct lnd_link *l, uint32_t cqe)
 
 static int op_destroy_cq(void *ctx, struct lnd_link *l)
 {
-    struct device *d = ctx;
+    struct lnetd_device *d = ctx;
     struct device_cq *c = (struct device_cq *)(uintptr_t)l->cq;
     int error;
 
@@ -326,7 +326,7 @@ static int op_destroy_cq(void *ctx, struct lnd_link *l)
 
 static int op_create_qp(void *ctx, struct lnd_link *l, uint32_t max_send_wr, uint32_t max_recv_wr)
 {
-    struct device *d = ctx;
+    struct lnetd_device *d = ctx;
     struct rdma_cm_id *id = (struct rdma_cm_id *)(uintptr_t)l->id;
     struct ibv_cq *cq = ((struct device_cq *)(uintptr_t)l->cq)->cq;
     struct ibv_qp_init_attr attr = {.send_cq = cq,
@@ -346,7 +346,7 @@ static int op_create_qp(void *ctx, struct lnd_link *l, uint32_t max_send_wr, uin
 
 static int op_destroy_qp(void *ctx, struct lnd_link *l)
 {
-    struct device *d = ctx;
+    struct lnetd_device *d = ctx;
 
     rdma_destroy_qp((struct rdma_cm_id *)(uintptr_t)l->id);
     l->qp = 0;
@@ -358,7 +358,7 @@ static int op_destroy_qp(void *ctx, struct lnd_link *l)
 
 static int op_post_recv(void *ctx, struct lnd_link *l, const struct lnd_wr *wr)
 {
-    struct device *d = ctx;
+    struct lnetd_device *d = ctx;
     struct ibv_sge sge = {wr->addr, wr->bytes, wr->lkey};
     struct ibv_recv_wr w = {.wr_id = wr->wr_id, .sg_list = &sge, .num_sge = 1}, *bad;
     const int error = ibv_post_recv(((struct rdma_cm_id *)(uintptr_t)l->id)->qp, &w, &bad);
@@ -368,7 +368,7 @@ static int op_post_recv(void *ctx, struct lnd_link *l, const struct lnd_wr *wr)
 
 static int op_post_send(void *ctx, struct lnd_link *l, const struct lnd_wr *wr, uint32_t n)
 {
-    struct device *d = ctx;
+    struct lnetd_device *d = ctx;
     struct ibv_send_wr w[LNET_FRAGS_MAX + 1], *bad;
     struct ibv_sge sge[LNET_FRAGS_MAX + 1];
     int error;
@@ -392,7 +392,7 @@ static int op_post_send(void *ctx, struct lnd_link *l, const struct lnd_wr *wr, 
 
 static void op_note(void *ctx, const struct lnd_note *note)
 {
-    struct device *d = ctx;
+    struct lnetd_device *d = ctx;
 
     if (note->kind == LND_NOTE_REJECTED && !note->is_mine) {
         d->rejected = *note;

@@ -39,7 +39,7 @@ struct device_live {
     uint32_t ids, qps, cqs, mrs;
 };
 
-struct device {
+struct lnetd_device {
     pthread_mutex_t lock;
     pthread_t cm_thread, cq_thread;
     bool has_cm_thread, has_cq_thread;
@@ -65,22 +65,22 @@ struct device {
 };
 
 /* Returns false, and sets errno, if the threads' descriptors cannot be had. */
-bool device_init(struct device *d, uint32_t ip);
+bool device_init(struct lnetd_device *d, uint32_t ip);
 /* Stops the threads, and frees what is left.  The driver is down. */
-void device_done(struct device *d);
+void device_done(struct lnetd_device *d);
 
 /* Keeps the name of a call that has failed.  Returns -@error. */
-int device_failed(struct device *d, const char *call, int error);
+int device_failed(struct lnetd_device *d, const char *call, int error);
 
 /* Waits until something has changed or, on the clock of now_ns(), until @until_ns; 0: no end.
  * Returns false after SIGINT or SIGTERM.  The lock is held, and not while it waits.
  */
-bool device_wait(struct device *d, uint64_t until_ns);
+bool device_wait(struct lnetd_device *d, uint64_t until_ns);
 /* Tells device_wait() that something has changed. */
-void device_changed(const struct device *d);
+void device_changed(const struct lnetd_device *d);
 uint64_t device_now_ns(void);
 
-/* The operations; their context is a struct device. */
+/* The operations; their context is a struct lnetd_device. */
 extern const struct lnd_ops device_ops;
 
 /* ---- device_cm.c ---- */
@@ -95,7 +95,7 @@ int device_destroy_id(void *ctx, struct lnd_link *l);
 
 /* ---- device_threads.c ---- */
 /* Starts the thread if it does not run.  0 or a negative errno. */
-int device_start_cm_thread(struct device *d);
-int device_start_cq_thread(struct device *d);
+int device_start_cm_thread(struct lnetd_device *d);
+int device_start_cq_thread(struct lnetd_device *d);
 
 #endif

@@ -31,7 +31,7 @@ static struct rdma_conn_param parameters(const void *data, uint8_t bytes)
 int device_resolve(void *ctx, struct lnd_link *l, uint32_t ip, uint16_t service,
                    uint64_t timeout_ns)
 {
-    struct device *d = ctx;
+    struct lnetd_device *d = ctx;
     struct sockaddr_in me = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(d->ip)};
     struct sockaddr_in to = {
         .sin_family = AF_INET, .sin_port = htons(service), .sin_addr.s_addr = htonl(ip)};
@@ -89,7 +89,7 @@ int device_disconnect(void *ctx, struct lnd_link *l)
 
 int device_destroy_id(void *ctx, struct lnd_link *l)
 {
-    struct device *d = ctx;
+    struct lnetd_device *d = ctx;
     struct rdma_cm_id *id = id_of(l);
 
     l->id = 0;

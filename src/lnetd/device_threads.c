@@ -16,7 +16,7 @@
 /* Waits until the device has something for @fd or for the timer (-1: none).  Returns false when the
  * thread has to end.
  */
-static bool wait_for(const struct device *d, int fd, int timer_fd)
+static bool wait_for(const struct lnetd_device *d, int fd, int timer_fd)
 {
     struct pollfd p[] = {{.fd = d->quit_fd, .events = POLLIN},
                          {.fd = fd, .events = POLLIN},
@@ -29,7 +29,7 @@ static bool wait_for(const struct device *d, int fd, int timer_fd)
 
 /* ---- the CM thread ---- */
 
-static void request(struct device *d, const struct rdma_cm_event *e)
+static void request(struct lnetd_device *d, const struct rdma_cm_event *e)
 {
     const struct sockaddr_in *from = (const struct sockaddr_in *)rdma_get_peer_addr(e->id);
 
@@ -39,7 +39,7 @@ static void request(struct device *d, const struct rdma_cm_event *e)
 }
 
 /* The address of the peer is known: the route is next.  The driver does not need to know that. */
-static void address_resolved(struct device *d, struct lnd_link *l, struct rdma_cm_id *id)
+static void address_resolved(struct lnetd_device *d, struct lnd_link *l, struct rdma_cm_id *id)
 {
     int error;
 
@@ -49,7 +49,7 @@ static void address_resolved(struct device *d, struct lnd_link *l, struct rdma_c
     lnd_cm_event(d->lnd, l, RDMA_CM_EVENT_ROUTE_ERROR, error, NULL, 0);
 }
 
-static void handle(struct device *d, const struct rdma_cm_event *e)
+static void handle(struct lnetd_device *d, const struct rdma_cm_event *e)
 {
     struct lnd_link *l = e->id->context;
 
@@ -65,7 +65,7 @@ static void handle(struct device *d, const struct rdma_cm_event *e)
 }
 
 /* Takes one event.  Between lnd_enter() and lnd_leave() the driver destroys nothing. */
-static bool take_cm_event(struct device *d)
+static bool take_cm_event(struct lnetd_device *d)
 {
     struct rdma_cm_event *e;
 
@@ -85,7 +85,7 @@ static bool take_cm_event(struct device *d)
 
 static void *cm_thread(void *arg)
 {
-    struct device *d = arg;
+    struct lnetd_device *d = arg;
     uint64_t times;
 
     while (wait_for(d, d->cm_channel->fd, d->timer_fd)) {
@@ -103,7 +103,7 @@ static void *cm_thread(void *arg)
 /* ---- the CQ thread ---- */
 
 /* Takes all completions of @c.  It is armed already, so that none is missed. */
-static void drain(struct device *d, struct device_cq *c)
+static void drain(struct lnetd_device *d, struct device_cq *c)
 {
     struct ibv_wc wcs[WCS_AT_ONCE];
     int n;
@@ -117,7 +117,7 @@ static void drain(struct device *d, struct device_cq *c)
 /* Takes one event of the channel.  Between lnd_enter() and lnd_leave() the driver does not destroy
  * the completion queue.
  */
-static bool take_cq_event(struct device *d)
+static bool take_cq_event(struct lnetd_device *d)
 {
     struct ibv_cq *cq;
     void *ctx;
@@ -139,7 +139,7 @@ static bool take_cq_event(struct device *d)
 
 static void *cq_thread(void *arg)
 {
-    struct device *d = arg;
+    struct lnetd_device *d = arg;
 
     while (wait_for(d, d->cq_channel->fd, -1)) {
         pthread_mutex_lock(&d->lock);
@@ -151,7 +151,7 @@ static void *cq_thread(void *arg)
     return NULL;
 }
 
-int device_start_cm_thread(struct device *d)
+int device_start_cm_thread(struct lnetd_device *d)
 {
     int error = 0;
 
@@ -161,7 +161,7 @@ int device_start_cm_thread(struct device *d)
     return error ? device_failed(d, "pthread_create", error) : 0;
 }
 
-int device_start_cq_thread(struct device *d)
+int device_start_cq_thread(struct lnetd_device *d)
 {
     int error = 0;
 

@@ -17,7 +17,7 @@
 
 #include "lnetd/node.h"
 
-static int run(struct node *n)
+static int run(struct lnetd_node *n)
 {
     switch (n->options->command) {
     case CMD_SERVE:
@@ -36,7 +36,7 @@ int main(int argc, char **argv)
 {
     enum options_end end;
     struct options o;
-    struct node n;
+    struct lnetd_node n;
     int status = 1;
 
     if (!options_parse(argc, argv, &o, &end)) {

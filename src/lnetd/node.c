@@ -12,7 +12,7 @@
 /* An event of LNet, with the lock held. */
 static void listen_to(void *ctx, const struct lnet_event *e)
 {
-    struct node *n = ctx;
+    struct lnetd_node *n = ctx;
     struct single *s = &n->single;
 
     if (selftest_owns(e)) {
@@ -28,7 +28,7 @@ static void listen_to(void *ctx, const struct lnet_event *e)
     s->n_left -= s->n_left > 0;
 }
 
-bool node_wait(struct node *n, bool (*is_over)(const struct node *n), uint64_t until_ns)
+bool node_wait(struct lnetd_node *n, bool (*is_over)(const struct lnetd_node *n), uint64_t until_ns)
 {
     for (;;) {
         const uint64_t due = selftest_deadline_ns(n->selftest);
@@ -43,12 +43,12 @@ bool node_wait(struct node *n, bool (*is_over)(const struct node *n), uint64_t u
     }
 }
 
-static bool is_up_or_failed(const struct node *n)
+static bool is_up_or_failed(const struct lnetd_node *n)
 {
     return lnd_is_up(n->device.lnd) || lnd_error(n->device.lnd);
 }
 
-static bool is_down(const struct node *n)
+static bool is_down(const struct lnetd_node *n)
 {
     return lnd_is_down(n->device.lnd);
 }
@@ -62,12 +62,12 @@ static uint64_t stamp_now(void)
     return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
 }
 
-bool node_start(struct node *n, const struct options *o)
+bool node_start(struct lnetd_node *n, const struct options *o)
 {
     struct lnd_config c = o->config;
-    struct device *d = &n->device;
+    struct lnetd_device *d = &n->device;
 
-    *n = (struct node){.options = o};
+    *n = (struct lnetd_node){.options = o};
     if (!device_init(d, (uint32_t)c.nid)) {
         fprintf(stderr, "lnetd: %s\n", strerror(errno));
         return false;
@@ -91,9 +91,9 @@ bool node_start(struct node *n, const struct options *o)
     return false;
 }
 
-void node_stop(struct node *n)
+void node_stop(struct lnetd_node *n)
 {
-    struct device *d = &n->device;
+    struct lnetd_device *d = &n->device;
     bool was_down = !d->lnd;
 
     if (d->lnd) {

@@ -217,7 +217,8 @@ static void one_random_transfer(struct prng *d)
     struct lnet_frag s[FRAGS_MAX], t[FRAGS_MAX];
     const struct frag_list src = {s, draw_list(d, from, s, true)};
     const struct frag_list dst = {t, draw_list(d, to, t, false)};
-    const uint32_t bytes = (uint32_t)prng_below(d, 50), max = (uint32_t)prng_below(d, 20);
+    const uint32_t bytes = (uint32_t)prng_below(d, 50);
+    const uint32_t max = (uint32_t)prng_below(d, 20);
     struct frag_piece p[20];
     bool is_src = false;
     uint32_t n = 0;
