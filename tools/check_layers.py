@@ -84,6 +84,8 @@ AROUND = {  # folder of src -> layers and folders that it may include in additio
     # captures of others: it knows nothing of a lab
     "capture":  ["past", "process", "print", "watcher"],
     "bench":    ["testbed"],
+    # a program on libibverbs, which knows no lab
+    "lnetd":    ["lnet"],
 }
 CLI = {  # folder of src/cli -> what it may include in addition; all may include process and print
     "lang":       ["viz"],

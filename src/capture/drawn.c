@@ -39,6 +39,7 @@ static struct ev sent(const struct capture_record *r, const struct seen *s)
     e.u.tx.dest_qpn = s->dest_qpn;
     e.u.tx.bytes = s->payload_bytes;
     e.u.tx.length = s->dma_bytes;
+    e.u.tx.vlan = s->vlan;
     if (op->headers & H_AETH) {
         const struct aeth_word w = aeth_unpack(s->syndrome);
 

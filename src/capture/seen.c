@@ -266,6 +266,7 @@ enum seen_result seen_read(const struct capture_frame *f, struct seen *ret,
         break;
     }
     ret->place = ip.place;
+    ret->vlan = ip.vlan;
     if (ip.direction == CAPTURE_OUTBOUND)
         ret->flags |= SEEN_SENT;
     else if (ip.direction == CAPTURE_INBOUND)

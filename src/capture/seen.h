@@ -45,6 +45,7 @@ struct seen {
     uint32_t place; /* see struct link_ip; with its direction, see copies.c */
     uint16_t ip_id; /* IPv4 identification */
     uint16_t flags; /* set of enum seen_flag */
+    uint16_t vlan;  /* 0: none, or only a priority */
     uint8_t opcode, syndrome, pad_bytes;
 };
 

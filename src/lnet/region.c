@@ -115,17 +115,6 @@ static void limit_kept(struct lnd *lnd)
     }
 }
 
-/* Gives up the regions inside of @r: the one that it grows out of, and others that have grown out
- * of that one while @r was being registered.
- */
-static void replace_covered(const struct lnd_region *r)
-{
-    for (struct lnd_region *o = r->lnd->regions; o; o = o->next) {
-        if (o != r && o->is_ready && covers(r, o->addr, o->bytes))
-            unkeep(o);
-    }
-}
-
 static void use(struct lnd_tx *tx, struct lnd_region *r)
 {
     tx->region = r;
@@ -235,6 +224,18 @@ static void serve(struct lnd *lnd, struct lnd_region *r)
     }
 }
 
+/* A region that is kept takes the place of those that it covers.  Several messages at the same time
+ * may have made them.
+ */
+static void replace_covered(struct lnd_region *r)
+{
+    for (struct lnd_region *old = r->lnd->regions; old && r->is_kept; old = old->next) {
+        if (old != r && old->is_ready && covers(r, old->addr, old->bytes))
+            unkeep(old);
+    }
+    r->replaces = NULL;
+}
+
 static void registered(struct lnd_region *r)
 {
     struct lnd *lnd = r->lnd;
@@ -254,9 +255,7 @@ static void registered(struct lnd_region *r)
     r->users++; /* while messages begin to use it, one may be over already */
     serve(lnd, r);
     r->users--;
-    if (r->is_kept)
-        replace_covered(r);
-    r->replaces = NULL;
+    replace_covered(r);
     limit_kept(lnd);
     region_idle(r);
 }

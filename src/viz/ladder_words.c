@@ -528,7 +528,7 @@ bool ladder_say_together(const struct ev *first, uint32_t n, uint64_t last_wr_id
 struct packet_words {
     uint32_t host, qpn, opcode, psn, ackreq, syndrome, msn, rnr_timer, attempt;
     uint32_t cm; /* enum cm_message of the connection manager; 0: it is none */
-    uint32_t copied;
+    uint32_t copied, vlan;
 };
 
 static struct packet_words packet_words(const struct ev *e)
@@ -538,7 +538,7 @@ static struct packet_words packet_words(const struct ev *e)
 
         return (struct packet_words){p->host,    p->qpn,      p->opcode, p->psn,
                                      p->ackreq,  p->syndrome, p->msn,    p->rnr_timer,
-                                     p->attempt, p->cm,       p->copied};
+                                     p->attempt, p->cm,       p->copied, p->vlan};
     }
     if (e->kind == EV_rx) {
         const struct ev_rx *p = &e->u.rx;
@@ -595,6 +595,8 @@ void ladder_add_label(struct text *t, const struct ev *e, bool name_qp,
         add_opcode(t, p.opcode);
     if (e->kind != EV_eth_rx && !p.cm) /* all are datagrams, whose PSN means nothing */
         text_addf(t, " psn=%u", p.psn);
+    if (p.vlan)
+        text_addf(t, " vlan=%u", p.vlan);
     if (p.copied)
         text_addf(t, " copied=%u", p.copied);
     if (p.ackreq)

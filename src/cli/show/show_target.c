@@ -102,6 +102,7 @@ static bool is_refusal(const struct target *t, const struct ev *e)
            (e->kind == EV_command && e->u.command.host == t->host && e->u.command.error != 0) ||
            (e->kind == EV_centre_lookup && e->u.centre_lookup.host == t->host &&
             e->u.centre_lookup.forbidden) ||
+           (e->kind == EV_vrnic_lost && e->u.vrnic_lost.host == t->host) ||
            (e->kind == EV_ring_broken && e->u.ring_broken.host == t->host);
 }
 
@@ -177,6 +178,7 @@ static bool is_failure(const struct target *t, const struct ev *e)
     case EV_ring_broken:
     case EV_cq_overflow:
     case EV_used_refused:
+    case EV_vrnic_lost:
         return true;
     default:
         return is_no_connection(e) || is_lnet_failure(e);

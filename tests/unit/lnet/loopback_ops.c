@@ -308,6 +308,7 @@ static int op_accept(void *ctx, struct lnd_link *l, const void *data, uint8_t by
     memcpy(all, data, bytes);
     if (st)
         return st;
+    loop_tamper(n->loop, LOOP_REP, all);
     if (id->peer)
         loop_event(id->peer, RDMA_CM_EVENT_ESTABLISHED, 0, all, REP_BYTES);
     else
@@ -317,10 +318,13 @@ static int op_accept(void *ctx, struct lnd_link *l, const void *data, uint8_t by
 
 static int op_reject(void *ctx, struct lnd_link *l, const void *data, uint8_t bytes)
 {
-    struct loop_id *id = id_of(ctx, l);
+    struct loop_node *n = ctx;
+    struct loop_id *id = id_of(n, l);
     uint8_t all[REJ_BYTES] = {0};
 
     memcpy(all, data, bytes);
+    memcpy(n->reject, data, bytes);
+    n->n_reject = bytes;
     if (!id->peer)
         return 0;
     loop_event(id->peer, RDMA_CM_EVENT_REJECTED, 28, all, REJ_BYTES);

@@ -88,7 +88,7 @@ static void functions_that_do_not_exist_are_marked(void **state)
     fflush(l.f);
     assert_non_null(strstr(l.out, "trust off  g1 (link down)\n"));
     assert_non_null(strstr(l.out, "trust off  no guest\n"));
-    assert_non_null(strstr(l.out, "trust off  not enabled\n"));
+    assert_non_null(strstr(l.out, "(vf 2 is not enabled)\n"));
     lab_close(&l);
 }
 
