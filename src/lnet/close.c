@@ -15,8 +15,8 @@ static void fail_all(struct lnd_tx_list *l, int error)
 }
 
 /* Fails the messages that were sent and wait for an answer.  The peer may write to their memory
- * until the queue pair is in ERR.  Those that were posted end when their completions are there: the
- * adapter may still read their memory.
+ * until the queue pair is in ERR.  A message that is posted ends with its completion, which tells
+ * whether it has arrived: the adapter may still read its memory.
  */
 static void stop_waiting(struct lnd_conn *c, int error)
 {
@@ -24,7 +24,8 @@ static void stop_waiting(struct lnd_conn *c, int error)
 
     for (struct lnd_tx *tx = c->active.first; tx; tx = next) {
         next = tx->next;
-        lnd_tx_fail(tx, error);
+        if (tx->is_waiting)
+            lnd_tx_fail(tx, error);
     }
 }
 

@@ -156,6 +156,7 @@ struct lnd_conn {
     uint16_t version;
     uint64_t stamp; /* incarnation of the peer; 0: not known */
     uint32_t queue_depth, max_frags;
+    uint32_t max_sends; /* messages that are posted at a time */
     uint32_t credits, outstanding, reserved;
     uint32_t n_noops, n_sends; /* that are posted */
     uint32_t n_posted_rx;

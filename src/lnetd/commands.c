@@ -63,7 +63,9 @@ static bool connections_are_over(const struct node *n)
 {
     const uint64_t most = n->options->connections;
 
-    return most && lnd_counts(n->device.lnd)->closes >= most;
+    const struct selftest_result r = selftest_served(n->selftest);
+
+    return most && lnd_counts(n->device.lnd)->closes >= most && r.started == r.good + r.failed;
 }
 
 int command_serve(struct node *n)
@@ -99,14 +101,15 @@ static bool rpcs_are_done(const struct node *n)
     return selftest_is_done(n->selftest);
 }
 
-static void print_result(const struct node *n, const char *name, const struct selftest_result *r)
+static void print_result(const struct node *n, const char *name, uint32_t size,
+                         const struct selftest_result *r)
 {
     const double s = seconds(r->ended_ns - r->begun_ns);
     const double per_s = s > 0 ? 1 / s : 0;
 
     printf("%s %s: %llu of %llu RPCs of %u bytes in %.3f s: %.1f MB/s, %.0f RPCs/s", name,
            n->options->command == CMD_READ ? "read" : "write", (unsigned long long)r->good,
-           (unsigned long long)r->started, n->options->size, s, (double)r->bytes * per_s / 1e6,
+           (unsigned long long)r->started, size, s, (double)r->bytes * per_s / 1e6,
            (double)r->good * per_s);
     if (r->good > 0)
         printf("; %.3f/%.3f/%.3f ms", seconds(r->min_ns) * 1e3, seconds(r->sum_ns / r->good) * 1e3,
@@ -114,14 +117,14 @@ static void print_result(const struct node *n, const char *name, const struct se
     printf("\n");
 }
 
-static void print_results(const struct node *n)
+static void print_results(const struct node *n, uint32_t size)
 {
     struct selftest_result r = selftest_result(n->selftest);
     char text[LNET_NID_TEXT_MAX];
     uint64_t nid;
 
     for (uint32_t i = 0; selftest_peer_result(n->selftest, i, &nid, &r); i++) {
-        print_result(n, lnet_nid_text(nid, text), &r);
+        print_result(n, lnet_nid_text(nid, text), size, &r);
         if (r.corrupt > 0)
             printf("%s: %llu RPCs had %llu wrong bytes, the first at offset %u\n", text,
                    (unsigned long long)r.corrupt, (unsigned long long)r.bad_bytes, r.bad_at);
@@ -130,14 +133,15 @@ static void print_results(const struct node *n)
     }
 }
 
-int command_bulk(struct node *n)
+/* Runs the RPCs of one size.  Returns false if one has failed, or after a signal. */
+static bool run_size(struct node *n, uint32_t size)
 {
     const struct options *o = n->options;
     const struct selftest_client_config c = {.nids = o->nids,
                                              .n_nids = o->n_nids,
                                              .op = o->command == CMD_READ ? SELFTEST_READ
                                                                           : SELFTEST_WRITE,
-                                             .size = o->size,
+                                             .size = size,
                                              .concurrency = o->concurrency,
                                              .count = o->for_ns ? 0 : o->count,
                                              .errors_max = 1,
@@ -150,15 +154,24 @@ int command_bulk(struct node *n)
 
     if (st) {
         fprintf(stderr, "lnetd: %s\n", strerror(-st));
-        return 1;
+        return false;
     }
     goes_on = node_wait(n, rpcs_are_done, until(n));
     selftest_stop(n->selftest);
     if (goes_on)
         goes_on = node_wait(n, rpcs_are_done, 0);
     r = selftest_result(n->selftest);
-    print_results(n);
-    return !goes_on || r.failed > 0 || r.good == 0;
+    print_results(n, size);
+    return goes_on && r.failed == 0 && r.good > 0;
+}
+
+int command_bulk(struct node *n)
+{
+    bool is_good = true;
+
+    for (uint32_t i = 0; is_good && i < n->options->n_sizes; i++)
+        is_good = run_size(n, n->options->sizes[i]);
+    return !is_good;
 }
 
 /* ---- single operations ---- */
@@ -242,7 +255,7 @@ int command_put_or_get(struct node *n)
     struct selftest_bad bad = {0};
     const uint64_t begun = device_now_ns();
     char text[LNET_NID_TEXT_MAX];
-    int st = selftest_data_lay_out(&data, &o->shape, o->size);
+    int st = selftest_data_lay_out(&data, &o->shape, o->sizes[0]);
 
     if (st == 0 &&
         !(is_put ? selftest_data_fill(&data, o->seed) : selftest_data_spoil(&data, o->seed)))
@@ -261,5 +274,5 @@ int command_put_or_get(struct node *n)
         printf("; %llu are not those of seed %llu, the first one at offset %u",
                (unsigned long long)bad.n, (unsigned long long)o->seed, bad.at);
     printf("\n");
-    return bad.n > 0 || n->single.bytes != o->size;
+    return bad.n > 0 || n->single.bytes != o->sizes[0];
 }

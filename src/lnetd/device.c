@@ -216,10 +216,11 @@ static int listen_at(struct device *d, uint16_t service)
     return device_start_cm_thread(d);
 }
 
-static int op_destroy_dev(void *ctx)
+static int op_destroy_dev(void *ctx, struct lnd_mr *dma)
 {
     struct device *d = ctx;
 
+    (void)dma; /* there is none */
     if (d->listener)
         rdma_destroy_id(d->listener);
     d->listener = NULL;
@@ -251,7 +252,7 @@ static int op_create_dev(void *ctx, uint16_t service, bool dma, struct lnd_mr *r
     if (st == 0)
         st = device_start_cq_thread(d);
     if (st)
-        (void)op_destroy_dev(d);
+        (void)op_destroy_dev(d, ret_dma);
     return st;
 }
 

@@ -107,7 +107,7 @@ void options_print_help(void)
         "  --timeout S            of messages (50); --keepalive S: (100)\n"
         "  --service PORT         of rdma_cm (987)\n"
         "  --race-by-hash         a race is won by the larger hash, as since LU-17743\n"
-        "  --size BYTES           as 4096, 64k, 1m (4k)\n"
+        "  --size BYTES           as 4096, 64k, 1m (4k); read and write take a list\n"
         "  --count N              RPCs with each NID (1); --concurrency N: at a time (1)\n"
         "  --connections N        `serve` ends when so many connections have closed\n"
         "  --for S                ends after so many seconds\n"
@@ -168,6 +168,26 @@ static bool seconds(const char *text, uint64_t *ret_ns)
     return true;
 }
 
+/* Parses a list of sizes: "0,1,64k". */
+static bool set_sizes(struct options *o, const char *text)
+{
+    o->n_sizes = 0;
+    for (;;) {
+        const size_t n = strcspn(text, ",");
+        char word[24];
+
+        if (n >= sizeof(word) || o->n_sizes == OPTIONS_SIZES_MAX)
+            return false;
+        memcpy(word, text, n);
+        word[n] = 0;
+        if (!number_32(word, LNET_MTU, true, &o->sizes[o->n_sizes++]))
+            return false;
+        if (!text[n])
+            return true;
+        text += n + 1;
+    }
+}
+
 static bool set_version(struct lnd_config *c, const char *text)
 {
     uint64_t v;
@@ -180,8 +200,8 @@ static bool set_version(struct lnd_config *c, const char *text)
 
 static bool set_map(struct lnd_config *c, const char *text)
 {
-    c->map = strcmp(text, "demand") == 0 ? LND_MAP_DEMAND : LND_MAP_GROWING;
-    return c->map == LND_MAP_DEMAND || strcmp(text, "growing") == 0;
+    c->map = strcmp(text, "demand") == 0 ? LNET_MAP_demand : LNET_MAP_growing;
+    return c->map == LNET_MAP_demand || strcmp(text, "growing") == 0;
 }
 
 static bool set_rules_2007(struct lnd_config *c)
@@ -260,7 +280,7 @@ static bool set_work(struct options *o, int id, const char *text)
     case OPT_CONNECTIONS:
         return number(text, UINT32_MAX, false, &o->connections) && o->connections > 0;
     case OPT_SIZE:
-        return number_32(text, LNET_MTU, true, &o->size);
+        return set_sizes(o, text);
     case OPT_COUNT:
         return number(text, UINT32_MAX, true, &o->count) && o->count > 0;
     case OPT_CONCURRENCY:
@@ -336,8 +356,11 @@ bool options_parse(int argc, char **argv, struct options *ret, enum options_end 
 {
     int id;
 
-    *ret = (struct options){
-        .config = lnd_defaults(0, false), .size = 4096, .concurrency = 1, .count = 1};
+    *ret = (struct options){.config = lnd_defaults(0, false),
+                            .sizes = {4096},
+                            .n_sizes = 1,
+                            .concurrency = 1,
+                            .count = 1};
     *reterr = OPTIONS_USAGE;
     while ((id = getopt_long(argc, argv, "", long_options, NULL)) != -1) {
         int good;

@@ -5,6 +5,8 @@
 
 #include "lnet/selftest.h"
 
+#define OPTIONS_SIZES_MAX 16u
+
 enum command { CMD_SERVE, CMD_PING, CMD_READ, CMD_WRITE, CMD_PUT, CMD_GET };
 
 struct options {
@@ -14,7 +16,8 @@ struct options {
     uint64_t for_ns; /* of serve, read and write; 0: no end, or a count */
     uint64_t nids[SELFTEST_PEERS_MAX];
     uint32_t n_nids;
-    uint32_t size, concurrency;
+    uint32_t sizes[OPTIONS_SIZES_MAX], n_sizes; /* read and write try them one after the other */
+    uint32_t concurrency;
     uint64_t connections; /* serve ends when so many have closed; 0: any number */
     uint64_t count, seed;
     struct selftest_shape shape;

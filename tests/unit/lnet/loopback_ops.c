@@ -151,7 +151,7 @@ static int op_create_dev(void *ctx, uint16_t service, bool dma, struct lnd_mr *r
     return 0;
 }
 
-static int op_destroy_dev(void *ctx)
+static int op_destroy_dev(void *ctx, struct lnd_mr *dma)
 {
     struct loop_node *n = ctx;
     const int st = begin(n, LOOP_DESTROY_DEV);
@@ -159,6 +159,7 @@ static int op_destroy_dev(void *ctx)
     if (st)
         return st;
     RDL_ASSERT(n->has_dev);
+    dma->handle = 0;
     n->n_mrs -= n->mapped_dma != 0;
     RDL_ASSERT(n->n_mrs == 0);
     n->has_dev = false;

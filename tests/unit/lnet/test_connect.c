@@ -139,7 +139,12 @@ static void queues_that_are_too_long_become_shorter(void **state)
 
     (void)state;
     start(&d);
-    d.b->max_send_wr = 600; /* 8 * 65 is the first that fits */
+    d.b->max_send_wr = 600; /* 2 * 257 is the first that fits */
+    assert_int_equal(put(d.a, 2), 0);
+    assert_int_equal(info(d.b).max_frags, 256);
+    loop_break(d.a);
+    loop_run_for(d.l, SECOND);
+    d.b->max_send_wr = 100; /* 1 * 65 */
     assert_int_equal(put(d.a, 2), 0);
     assert_int_equal(info(d.a).max_frags, 64);
     assert_int_equal(info(d.b).max_frags, 64);

@@ -387,8 +387,8 @@ static void operations_send_these_messages(void **state)
             c[0].cksum = k & 2;
             c[1].cksum = k & 4;
             c[0].version = k % 3 ? LNET_VERSION_2 : LNET_VERSION_1;
-            c[0].map = (enum lnd_map)(k % 3);
-            c[1].map = (enum lnd_map)(k / 8);
+            c[0].map = (enum lnet_map)(k % 3);
+            c[1].map = (enum lnet_map)(k / 8);
             run_row(&rows[i], c, k & 4);
         }
     }

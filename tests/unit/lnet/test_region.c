@@ -14,7 +14,7 @@ struct duo {
     struct loop_node *a, *b;
 };
 
-static struct duo duo_new(enum lnd_map map)
+static struct duo duo_new(enum lnet_map map)
 {
     const struct lnet_match match = {PORTAL, LNET_NID_ANY, 0, 0};
     struct lnet_md md = {.n = 1, .options = LNET_MD_PUT | LNET_MD_MANAGE_REMOTE};
@@ -75,7 +75,7 @@ static void end(struct duo *d)
 
 static void the_region_grows_over_new_memory(void **state)
 {
-    struct duo d = duo_new(LND_MAP_GROWING);
+    struct duo d = duo_new(LNET_MAP_growing);
     const uint64_t m = loop_pages(d.a, 100000);
 
     (void)state;
@@ -100,7 +100,7 @@ static void the_region_grows_over_new_memory(void **state)
 /* Regions that messages made at the same time end when one grows over them. */
 static void one_region_is_left(void **state)
 {
-    struct duo d = duo_new(LND_MAP_GROWING);
+    struct duo d = duo_new(LNET_MAP_growing);
     const uint64_t m = loop_pages(d.a, 100000);
 
     (void)state;
@@ -119,7 +119,7 @@ static void one_region_is_left(void **state)
 /* A descriptor that a peer has stays valid until its DONE, while the region grows. */
 static void a_region_in_use_stays_until_its_last_user_ends(void **state)
 {
-    struct duo d = duo_new(LND_MAP_GROWING);
+    struct duo d = duo_new(LNET_MAP_growing);
     const uint64_t m = loop_pages(d.a, 100000);
 
     (void)state;
@@ -145,7 +145,7 @@ static void a_region_in_use_stays_until_its_last_user_ends(void **state)
 /* The union of two ranges has a hole that is not mapped: then there are two regions. */
 static void a_hole_makes_a_further_region(void **state)
 {
-    struct duo d = duo_new(LND_MAP_GROWING);
+    struct duo d = duo_new(LNET_MAP_growing);
     uint64_t first, second;
 
     (void)state;
@@ -169,7 +169,7 @@ static void a_hole_makes_a_further_region(void **state)
 
 static void memory_that_is_not_mapped_fails_its_message_alone(void **state)
 {
-    struct duo d = duo_new(LND_MAP_GROWING);
+    struct duo d = duo_new(LNET_MAP_growing);
     const uint64_t m = loop_pages(d.a, 10000);
 
     (void)state;
@@ -186,7 +186,7 @@ static void memory_that_is_not_mapped_fails_its_message_alone(void **state)
 /* The sink cannot map its memory: a NAK tells the source. */
 static void a_sink_without_a_region_answers_with_a_nak(void **state)
 {
-    struct duo d = duo_new(LND_MAP_DEMAND);
+    struct duo d = duo_new(LNET_MAP_demand);
     const uint64_t m = loop_pages(d.a, 10000);
 
     (void)state;
@@ -202,7 +202,7 @@ static void a_sink_without_a_region_answers_with_a_nak(void **state)
 
 static void each_message_has_a_region_on_demand(void **state)
 {
-    struct duo d = duo_new(LND_MAP_DEMAND);
+    struct duo d = duo_new(LNET_MAP_demand);
     const uint64_t m = loop_pages(d.a, 10000);
 
     (void)state;
@@ -217,7 +217,7 @@ static void each_message_has_a_region_on_demand(void **state)
 
 static void the_region_of_all_memory_needs_no_other(void **state)
 {
-    struct duo d = duo_new(LND_MAP_DMA);
+    struct duo d = duo_new(LNET_MAP_dma);
     const uint64_t m = loop_pages(d.a, 10000);
 
     (void)state;
@@ -230,7 +230,7 @@ static void the_region_of_all_memory_needs_no_other(void **state)
 /* A key that was freed is refused: the connection closes, and another one is made. */
 static void a_region_that_is_freed_too_early_breaks_the_connection(void **state)
 {
-    struct duo d = duo_new(LND_MAP_DEMAND);
+    struct duo d = duo_new(LNET_MAP_demand);
     const uint64_t m = loop_pages(d.a, 10000);
 
     (void)state;

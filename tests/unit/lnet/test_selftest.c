@@ -44,7 +44,7 @@ static struct lnd_config draw_config(struct prng *d, bool has_old)
         c.version = LNET_VERSION_1;
     c.big_endian = prng_below(d, 4) == 0;
     c.cksum = prng_below(d, 4) == 0;
-    c.map = (enum lnd_map)prng_below(d, 3);
+    c.map = (enum lnet_map)prng_below(d, 3);
     c.frag_bytes = prng_below(d, 3) == 0 ? 4096 : 0;
     c.keepalive_ns = prng_below(d, 2) ? 0 : c.keepalive_ns;
     if (!of_2007) {

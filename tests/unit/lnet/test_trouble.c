@@ -72,7 +72,7 @@ static void one_troubled_run(uint64_t seed)
     r.l->is_random = prng_below(&d, 4) > 0;
     r.l->is_late = prng_below(&d, 2) > 0;
     c.version = prng_below(&d, 3) ? LNET_VERSION_2 : LNET_VERSION_1;
-    c.map = (enum lnd_map)prng_below(&d, 3);
+    c.map = (enum lnet_map)prng_below(&d, 3);
     for (uint32_t i = 0; i < 2; i++)
         rig_add(&r, &c, &(struct selftest_server_config){.timeout_ns = 70 * SECOND});
     begin_runs(&r, &d, 20);
