@@ -28,6 +28,10 @@ static void finish(struct rig *r, uint64_t seed)
         rig_run_for(r, SECOND);
     if (!rig_is_done(r))
         fail_msg("LNET_SEED=%u: a message does not end", (unsigned)seed);
+    for (uint32_t i = 0; i < 2; i++) {
+        if (selftest_result(r->st[i]).corrupt > 0 || selftest_served(r->st[i]).corrupt > 0)
+            fail_msg("LNET_SEED=%u: data of node %u is wrong", (unsigned)seed, i + 1);
+    }
 }
 
 static void cause_trouble(struct rig *r, struct prng *d)
