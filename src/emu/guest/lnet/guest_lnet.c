@@ -32,23 +32,30 @@ static struct verbs *verbs_of(const struct guest_lnet *g)
 
 static void *alloc(void *ctx, size_t bytes)
 {
-    const struct guest_lnet *g = ctx;
+    struct guest_lnet *g = ctx;
+    void *block = arena_alloc(g->config.arena, bytes);
 
-    return arena_alloc(g->config.arena, bytes);
+    g->live_bytes += block ? bytes : 0;
+    return block;
 }
 
 static void release(void *ctx, void *block, size_t bytes)
 {
-    const struct guest_lnet *g = ctx;
+    struct guest_lnet *g = ctx;
 
+    g->live_bytes -= block ? bytes : 0;
     arena_release(g->config.arena, block, bytes);
 }
 
 static uint64_t pages(void *ctx, uint64_t bytes)
 {
+    struct guest_lnet *g = ctx;
     uint64_t addr = 0;
 
-    return verbs_mem_alloc(verbs_of(ctx), bytes, &addr) == RDL_OK ? addr : 0;
+    if (verbs_mem_alloc(verbs_of(g), bytes, &addr) != RDL_OK)
+        return 0;
+    g->live_bytes += bytes;
+    return addr;
 }
 
 /* Frees the pages that no region covers any more. */
@@ -74,6 +81,7 @@ static void pages_free(void *ctx, uint64_t addr, uint64_t bytes)
     struct guest_lnet *g = ctx;
     struct guest_lnet_pages *p = arena_alloc(g->config.arena, sizeof(*p));
 
+    g->live_bytes -= bytes;
     if (g->node)
         lnd_forget(lnet_lnd(g->node), addr, bytes);
     if (!p)
@@ -869,4 +877,5 @@ void guest_lnet_free(struct guest_lnet *g)
     g->config.guest->module = NULL;
     lnet_free(g->node);
     g->node = NULL;
+    RDL_ASSERT(g->live_bytes == 0);
 }
