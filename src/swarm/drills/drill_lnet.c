@@ -31,7 +31,8 @@
 
 #define STEPS     60u
 #define KB        1024u
-#define ACC_LOCAL 1u /* enum access_bit: local write */
+#define RAM_BYTES (UINT64_C(256) << 20) /* for the queues of all connections */
+#define ACC_LOCAL 1u                    /* enum access_bit: local write */
 
 /* --- Setting up ------------------------------------------------------------------------------- */
 
@@ -45,13 +46,13 @@ static const char *host_name(unsigned host)
 static bool add_host(struct drill *d, unsigned i)
 {
     struct ln_host *h = &lnets_of(d)->host[i];
-    struct rdl_host_config c = {.name = host_name(i), .device = h->device};
+    struct rdl_host_config c = {.name = host_name(i), .device = h->device, .ram_bytes = RAM_BYTES};
     char words[EXTEND_WORDS_BYTES];
     const char *extensions = drill_extend(d, i, &c, words);
 
     c.ipv4[10] = c.ipv4[11] = 0xff;
     st_be32(c.ipv4 + 12, h->ip);
-    drill_say(d, "host %s ip=10.0.%u.%u%s%s", c.name, h->ip >> 8 & 255, h->ip & 255,
+    drill_say(d, "host %s ip=10.0.%u.%u ram=256m%s%s", c.name, h->ip >> 8 & 255, h->ip & 255,
               c.device == DEVICE_pvrdma ? " device=pvrdma" : "", extensions);
     return drill_works(d, rdl_host_add(d->lab, &c, &h->host), "a host can be added");
 }
@@ -314,6 +315,30 @@ static void do_disturb(struct drill *d)
     s->has_fault = drill_works(d, rdl_fault_add(d->lab, &c, &s->fault), "a fault can be added");
 }
 
+/* The device of a host takes nothing out of a queue for a time, so that deadlines pass. */
+static void do_stall(struct drill *d)
+{
+    static const uint64_t spans_ns[] = {LN_MS, 30 * LN_MS, 200 * LN_MS, 3000 * LN_MS};
+    struct lnets *s = lnets_of(d);
+    const unsigned host = drill_below(d, s->n_hosts);
+    const struct rdl_device_fault_config c = {
+        .name = "trouble",
+        .kind = FLT_STUCK_QUEUE,
+        .host = s->host[host].host,
+        .queue = RDL_ANY,
+        .nth = 1 + drill_below(d, 30),
+        .count = 1,
+        .time_ns = spans_ns[drill_below(d, ARRAY_LEN(spans_ns))],
+    };
+
+    if (s->host[host].device != DEVICE_virtio || !clear_fault(d))
+        return;
+    s->was_stuck = true;
+    d->n_unsaid++;
+    s->has_fault =
+        drill_works(d, rdl_device_fault_add(d->lab, &c, &s->fault), "a fault can be added");
+}
+
 /* The device of a host does not notice something, once. */
 static void do_device_fault(struct drill *d)
 {
@@ -471,6 +496,8 @@ static void do_trouble(struct drill *d)
     case 0:
         if (drill_one_in(d, 4))
             do_device_fault(d);
+        else
+            do_stall(d);
         break;
     case 1:
     case 2:
@@ -493,7 +520,9 @@ static void take(struct drill *d)
         ln_do_burst, ln_do_burst, ln_do_attach, do_pass_time, do_pass_time, do_pass_time,
         do_settle,   do_settle,   do_trouble,   do_trouble,   ln_do_unlink, ln_do_wrong};
 
-    steps[drill_below(d, ARRAY_LEN(steps))](d);
+    ln_drain(d);
+    if (!d->wrong)
+        steps[drill_below(d, ARRAY_LEN(steps))](d);
 }
 
 /* All nodes end. */

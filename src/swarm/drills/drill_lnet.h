@@ -132,6 +132,7 @@ struct lnets {
     enum ln_mood mood;
     bool is_large;    /* messages up to 1 MiB */
     bool is_hampered; /* a device fault was there: something may never end */
+    bool was_stuck;   /* a queue was: its receives may have come too late */
     bool is_ending;   /* all nodes stop */
     unsigned n_hosts;
     uint32_t source_bytes[LN_CHUNKS], sink_bytes[LN_CHUNKS]; /* of each chunk, in this order */

@@ -96,7 +96,7 @@ static bool place(struct drill *d, struct ln_md *md, struct ln_piece *p, bool is
     const struct lnets *s = lnets_of(d);
     const uint32_t room = s->source_bytes[p->chunk];
 
-    if (is_torn) {
+    if (is_torn && p->bytes > 0) {
         p->bytes = min_u32(p->bytes, 3000);
         p->at = ln_chunk_bytes(s, p->chunk) + drill_below(d, 1000);
         return true;
