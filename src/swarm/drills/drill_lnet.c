@@ -29,10 +29,11 @@
 #include "rdmalab/verbs.h"
 #include "swarm/drills/kinds.h"
 
-#define STEPS     60u
-#define KB        1024u
-#define RAM_BYTES (UINT64_C(256) << 20) /* for the queues of all connections */
-#define ACC_LOCAL 1u                    /* enum access_bit: local write */
+#define STEPS      60u
+#define KB         1024u
+#define DOWN_TRIES 50u
+#define RAM_BYTES  (UINT64_C(256) << 20) /* for the queues of all connections */
+#define ACC_LOCAL  1u                    /* enum access_bit: local write */
 
 /* --- Setting up ------------------------------------------------------------------------------- */
 
@@ -217,9 +218,8 @@ static bool start(struct drill *d, unsigned i)
 
 static bool listen(struct drill *d)
 {
-    static const uint32_t kinds[] = {EV_lnet_sent,   EV_lnet_received, EV_lnet_state,
-                                     EV_lnet_region, EV_lnet_event,    EV_rx,
-                                     EV_cqe};
+    static const uint32_t kinds[] = {EV_lnet_sent,  EV_lnet_received, EV_lnet_state, EV_lnet_region,
+                                     EV_lnet_event, EV_lnet_reject,   EV_rx,         EV_cqe};
     struct ev_set heard = ev_set_none;
     struct lnets *s = lnets_of(d);
 
@@ -369,6 +369,10 @@ static void forget_all(struct lnets *s, unsigned host)
         if (s->mds[i].is_live && s->mds[i].host == host)
             ln_forget(s, i);
     }
+    for (uint32_t i = 0; i < LN_GRANTS; i++) {
+        if (s->grants[i].host == host)
+            s->grants[i].is_valid = false;
+    }
 }
 
 static bool stop(struct drill *d, unsigned i)
@@ -415,6 +419,25 @@ static bool check_down(struct drill *d, unsigned i)
                         n.ids);
 }
 
+/* Lets the lab go on until the node of @i, which was stopped, is down. */
+static bool go_down(struct drill *d, unsigned i)
+{
+    char path[32];
+    struct rdl_value v;
+    size_t at;
+
+    snprintf(path, sizeof(path), "h%u.lnet", i + 1);
+    for (unsigned n = 0; n < DOWN_TRIES; n++) {
+        if (rdl_inspect(d->lab, path, &v, &at) != RDL_OK)
+            return ln_check_host(d, i);
+        drill_say(d, "run 20us");
+        if (!drill_run_for(d, 20000))
+            return false;
+        ln_drain(d);
+    }
+    return !d->wrong && settle(d);
+}
+
 /* A node stops in the middle of all, and starts again, with other tunables. */
 static void do_restart(struct drill *d)
 {
@@ -429,7 +452,7 @@ static void do_restart(struct drill *d)
         if (!stop(d, i) || at_once)
             return;
     }
-    if (!settle(d) || !check_down(d, i))
+    if (!go_down(d, i) || !check_down(d, i))
         return;
     /* Peers remember what was negotiated with the node that was there before. */
     c.net = s->host[i].config.net;
@@ -437,8 +460,7 @@ static void do_restart(struct drill *d)
     c.max_frags = s->host[i].config.max_frags;
     c.peer_credits = s->host[i].config.peer_credits;
     s->host[i].config = c;
-    if (start(d, i))
-        (void)settle(d);
+    (void)start(d, i);
 }
 
 static bool raise_link(struct drill *d, unsigned i, bool up)

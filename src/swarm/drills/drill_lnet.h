@@ -123,8 +123,9 @@ struct ln_host {
     uint64_t n_heard;          /* events of LNet */
     uint32_t list[LN_MDS];     /* match entries, the oldest first */
     uint32_t n_list;
-    uint32_t shared; /* memory that was bound for several PUTs */
-    uint64_t pinned; /* bytes of its regions */
+    uint32_t shared;              /* memory that was bound for several PUTs */
+    uint32_t n_settled[LN_HOSTS]; /* rejects of each peer because of what is negotiated */
+    uint64_t pinned;              /* bytes of its regions */
     uint32_t n_regions;
 };
 
@@ -166,6 +167,9 @@ uint32_t ln_version(const struct lnets *s, unsigned a, unsigned b);
 /* Returns true if a connection with @depth between @a and @b is right, whoever has asked. */
 bool ln_is_depth(const struct lnets *s, unsigned a, unsigned b, uint32_t depth);
 
+/* Returns true if @host rejects a request of @peer while it asks itself. */
+bool ln_wins(const struct lnets *s, unsigned host, unsigned peer);
+
 /* Returns true if @a may ask @b for a connection; otherwise b has to ask. */
 bool ln_can_ask(const struct lnets *s, unsigned a, unsigned b);
 
@@ -206,6 +210,7 @@ void ln_hear_sent(struct drill *d, const struct ev *e);
 void ln_hear_received(struct drill *d, const struct ev *e);
 void ln_hear_state(struct drill *d, const struct ev *e);
 void ln_hear_region(struct drill *d, const struct ev *e);
+void ln_hear_reject(struct drill *d, const struct ev *e);
 
 /* Returns the number of the host with @nid as text; LN_ANY: none. */
 unsigned ln_host_of(const struct lnets *s, const char *nid);
@@ -218,6 +223,9 @@ bool ln_check_tree(struct drill *d, bool is_quiet);
 
 /* All that must be over is over. */
 bool ln_check_ends(struct drill *d);
+
+/* The messages of @host, which has gone, are over. */
+bool ln_check_host(struct drill *d, unsigned host);
 
 /* The memory that messages write to has the right bytes. */
 bool ln_check_sinks(struct drill *d);

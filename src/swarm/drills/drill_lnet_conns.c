@@ -9,6 +9,7 @@
 #include "emu/base/min.h"
 #include "emu/facts/enum/lnd_state.h"
 #include "emu/facts/enum/lnet_msg.h"
+#include "emu/facts/enum/lnet_why.h"
 #include "emu/trace/event.h"
 #include "emu/wire/lnet.h"
 #include "rdmalab/inspect.h"
@@ -97,6 +98,29 @@ void ln_hear_state(struct drill *d, const struct ev *e)
                      "a connection stays while nothing fails", "h%u, errno %u", host + 1,
                      e->u.lnet_state.error);
     }
+}
+
+/* A request for a connection was rejected. */
+void ln_hear_reject(struct drill *d, const struct ev *e)
+{
+    struct lnets *s = lnets_of(d);
+    const unsigned host = index_of(s, e->u.lnet_reject.host);
+    const unsigned peer = ln_host_of(s, e->u.lnet_reject.nid.s);
+    const uint32_t why = e->u.lnet_reject.why;
+
+    if (peer == LN_ANY)
+        return;
+    if (e->u.lnet_reject.rejects && why == LNET_WHY_CONN_RACE)
+        drill_expect(d, ln_wins(s, host, peer), "the higher node wins a race", "h%u rejects h%u",
+                     host + 1, peer + 1);
+    if (e->u.lnet_reject.rejects || s->mood == LN_ROUGH ||
+        (why != LNET_WHY_MSG_QUEUE_SIZE && why != LNET_WHY_RDMA_FRAGS) ||
+        !ln_can_ask(s, host, peer))
+        return;
+    s->host[host].n_settled[peer]++;
+    drill_expect(d, s->host[host].n_settled[peer] <= 2,
+                 "a node asks with what its peer has said that it can have", "h%u: %u rejects",
+                 host + 1, s->host[host].n_settled[peer]);
 }
 
 /* --- Descriptors ------------------------------------------------------------------------------ */

@@ -468,6 +468,8 @@ void ln_hear(void *ctx, const struct ev *e)
         ln_hear_state(d, e);
     else if (e->kind == EV_lnet_region)
         ln_hear_region(d, e);
+    else if (e->kind == EV_lnet_reject)
+        ln_hear_reject(d, e);
 }
 
 /* --- At rest ---------------------------------------------------------------------------------- */
@@ -482,6 +484,23 @@ static bool is_owed(const struct lnets *s, const struct ln_op *op)
     if (op->status < 0)
         return true;
     return taken && (op->is_get || !(s->mds[op->match].options & RDL_LNET_NO_ACK));
+}
+
+bool ln_check_host(struct drill *d, unsigned host)
+{
+    const struct lnets *s = lnets_of(d);
+
+    ln_drain(d);
+    for (uint32_t i = 0; i < s->n_ops && !d->wrong; i++) {
+        const struct ln_op *op = &s->ops[i];
+
+        drill_expect(d,
+                     (op->from != host || op->is_sent) &&
+                         (op->to != host || op->match == LN_NONE || op->is_over),
+                     "the messages of a node end before it goes", "h%u, 0x%" PRIx64, host + 1,
+                     op->bits);
+    }
+    return !d->wrong;
 }
 
 bool ln_check_ends(struct drill *d)

@@ -61,6 +61,20 @@ bool ln_can_ask(const struct lnets *s, unsigned a, unsigned b)
     return is_less || (version != VERSION_1 && !to->config.rules_2007);
 }
 
+/* The larger NID wins; by LU-17743 the larger one of the address whose last byte counts most. */
+bool ln_wins(const struct lnets *s, unsigned host, unsigned peer)
+{
+    uint32_t hash[2] = {0, 0};
+
+    if (!s->host[host].config.race_by_hash)
+        return s->host[host].ip > s->host[peer].ip;
+    for (unsigned i = 0; i < 4; i++) {
+        hash[0] = hash[0] << 8 | (s->host[host].ip >> 8 * i & 255);
+        hash[1] = hash[1] << 8 | (s->host[peer].ip >> 8 * i & 255);
+    }
+    return (hash[0] ^ s->host[host].config.net) > (hash[1] ^ s->host[peer].config.net);
+}
+
 uint32_t ln_high_water(const struct lnets *s, const struct ln_conn *c)
 {
     const struct rdl_lnet_config *g = &s->host[c->host].config;
