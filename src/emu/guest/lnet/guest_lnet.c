@@ -326,4 +326,5 @@ void guest_lnet_free(struct guest_lnet *g)
     g->config.guest->module = NULL;
     lnet_free(g->node);
     g->node = NULL;
+    RDL_ASSERT(g->live_bytes == 0);
 }

@@ -6,23 +6,30 @@
 
 void *gl_alloc(void *ctx, size_t bytes)
 {
-    const struct guest_lnet *g = ctx;
+    struct guest_lnet *g = ctx;
+    void *block = arena_alloc(g->config.arena, bytes);
 
-    return arena_alloc(g->config.arena, bytes);
+    g->live_bytes += block ? bytes : 0;
+    return block;
 }
 
 void gl_release(void *ctx, void *block, size_t bytes)
 {
-    const struct guest_lnet *g = ctx;
+    struct guest_lnet *g = ctx;
 
+    g->live_bytes -= block ? bytes : 0;
     arena_release(g->config.arena, block, bytes);
 }
 
 uint64_t gl_pages(void *ctx, uint64_t bytes)
 {
+    struct guest_lnet *g = ctx;
     uint64_t addr = 0;
 
-    return verbs_mem_alloc(gl_verbs(ctx), bytes, &addr) == RDL_OK ? addr : 0;
+    if (verbs_mem_alloc(gl_verbs(g), bytes, &addr) != RDL_OK)
+        return 0;
+    g->live_bytes += bytes;
+    return addr;
 }
 
 void gl_free_doomed(struct guest_lnet *g)
@@ -46,6 +53,7 @@ void gl_pages_free(void *ctx, uint64_t addr, uint64_t bytes)
     struct guest_lnet *g = ctx;
     struct guest_lnet_pages *p = arena_alloc(g->config.arena, sizeof(*p));
 
+    g->live_bytes -= bytes;
     if (g->node)
         lnd_forget(lnet_lnd(g->node), addr, bytes);
     if (!p)
