@@ -629,7 +629,8 @@ void map_add_rest(struct text *t, const struct map *m, const struct map_rest *r,
     const char *host = m->objects[r->host].path, *kind = node_rows[r->kind].title;
 
     if (r->kind == NODE_vf)
-        text_addf(t, "%llu more functions%sshow %s.vfs", (unsigned long long)r->n, between, host);
+        text_addf(t, "%llu more function%s%sshow %s.vfs", (unsigned long long)r->n,
+                  r->n == 1 ? "" : "s", between, host);
     else
         text_addf(t, "%llu more %s%sshow %s %s", (unsigned long long)r->n, kind, between, kind,
                   host);

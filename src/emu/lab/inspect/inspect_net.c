@@ -126,7 +126,7 @@ void visit_eswitch(const struct inode *n, struct visit *v)
         copied += s->ports[i].counts.copied;
         copied_bytes += s->ports[i].counts.copied_bytes;
     }
-    inspect_leaf(v, LEAF_eswitch_pool, n->host->pool.size);
+    inspect_leaf(v, LEAF_eswitch_pool, pool_functions(n->state, n->host));
     inspect_leaf(v, LEAF_eswitch_exhausted, n->host->pool.exhausted);
     inspect_word(v, LEAF_eswitch_when_full, n->host->pool.when_full);
     inspect_leaf(v, LEAF_eswitch_waiting, n_waiting(&n->host->pool));
