@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Packets across the edges of a picture: their history before it, and their end after it. */
+#include "emu/facts/enum/drop.h"
 #include "viz/ladder_builder.h"
 
 ev_id window_sent(const struct builder *b, ev_id tx)
@@ -66,6 +67,17 @@ static const struct ev *end_behind(const struct builder *b, const struct ladder_
     return NULL;
 }
 
+/* The drop at a station that packet @a was not for, if that was its end; or NULL.  The drop is not
+ * drawn: it happens at each station to which a switch floods a frame.
+ */
+static const struct ev *astray_end(const struct builder *b, const struct ladder_arrow *a)
+{
+    const struct ev *tx = past_find(b->past, a->id);
+    const struct ev *end = tx ? fate_of(b->index, tx).end : NULL;
+
+    return end && end->kind == EV_drop && end->u.drop.reason == DROP_NOT_FOR_US ? end : NULL;
+}
+
 void window_cut_heads(struct builder *b)
 {
     const struct past *past = b->past;
@@ -87,6 +99,10 @@ void window_cut_heads(struct builder *b)
             ev_add_id(&t, e->id);
             text_add(&t,
                      builder_fold_of(b, e->id) ? ", in a round left out" : ", after this picture");
+        } else if ((e = astray_end(b, a)) != NULL) {
+            text_add(&t, "dropped at ");
+            ev_names_host(b->names, &t, e->u.drop.host);
+            text_add(&t, ": NOT_FOR_US");
         } else if (past->gap_from && past->gap_to >= ev_tick(a->id)) {
             text_add(&t, "where it ends was not recorded");
         } else {

@@ -47,7 +47,7 @@ static void say_host(struct session *s, const struct step *st, const struct rdl_
     addr_add(&a, gid);
     mac_add(&m, mac);
     if (c->vfs > 0)
-        text_addf(&place, ", %u virtual functions", c->vfs);
+        text_addf(&place, ", %u virtual function%s", c->vfs, c->vfs == 1 ? "" : "s");
     if (c->mux != MUX_none)
         text_addf(&place, ", multiplexer %s", enum_name(&enum_mux_profile, c->mux));
     if (c->idle_vfs > 0)
@@ -116,6 +116,19 @@ static bool address_is_taken(struct session *s, const struct step *st,
     return param != NULL;
 }
 
+/* Returns true if a function of @machine has a guest. */
+static bool has_guests(const struct session *s, const char *machine)
+{
+    char vf[TREE_PATH_BYTES];
+    struct rdl_value guest;
+
+    for (uint64_t i = 0; tree_element(s->lab, machine, CHILD_host_vfs, i, vf); i++) {
+        if (tree_leaf(s->lab, vf, LEAF_vf_guest, &guest) && guest.text[0] != '\0')
+            return true;
+    }
+    return false;
+}
+
 /* Fails because rdl_host_add() returned @status for the guest @name.  Returns false, without a
  * text, if the status is no matter of guests.
  */
@@ -148,8 +161,13 @@ static bool tell_guest_failed(struct session *s, const struct step *st, const st
         diag_remedy(&s->diag, "\"show %s.vfs\" lists them; machine m1 vfs=16 has sixteen", c->on);
     } else if (status == RDL_ERR_NO_DEVICE) {
         session_fail(s, name->at, "%s: function %u of %s is not enabled", name->text, c->vf, c->on);
-        diag_remedy(&s->diag, "before %s has guests, \"vf enable\" changes how many are enabled",
-                    c->on);
+        if (has_guests(s, c->on))
+            diag_remedy(&s->diag,
+                        "the guests of %s keep their functions: \"back\" to before the first one, "
+                        "then vf enable %s %u",
+                        c->on, c->on, c->vf + 1);
+        else
+            diag_remedy(&s->diag, "vf enable %s %u", c->on, c->vf + 1);
     } else if (status == RDL_ERR_BUSY) {
         session_fail(s, name->at, "%s: function %u of %s has a guest", name->text, c->vf, c->on);
         diag_remedy(&s->diag,
@@ -506,15 +524,15 @@ bool run_machine(struct session *s, const struct step *st)
     config.device = DEVICE_virtio;
     config.vfs = (uint32_t)step_number(st, "vfs");
     if (step_number_or(st, "numvfs", config.vfs) > config.vfs) {
-        session_fail(s, step_span(st, "numvfs", 0), "the adapter has %u virtual functions",
-                     config.vfs);
+        session_fail(s, step_span(st, "numvfs", 0), "the adapter has %u virtual function%s",
+                     config.vfs, config.vfs == 1 ? "" : "s");
         return diag_remedy(&s->diag, "numvfs=%u enables all", config.vfs);
     }
     config.mux = (uint32_t)step_number(st, "mux");
     config.pool = (uint32_t)step_number_or(st, "pool", 0);
     if (config.pool > config.vfs) {
-        session_fail(s, step_span(st, "pool", 0), "the adapter has %u virtual functions",
-                     config.vfs);
+        session_fail(s, step_span(st, "pool", 0), "the adapter has %u virtual function%s",
+                     config.vfs, config.vfs == 1 ? "" : "s");
         return diag_remedy(&s->diag, "leave pool= out: then all are in it");
     }
     config.when_full = (uint32_t)step_number(st, "when_full");
@@ -557,7 +575,11 @@ bool run_guest(struct session *s, const struct step *st)
     struct rdl_host_config config;
     rdl_host machine;
 
-    if (!resolve_host(&in, st, "on", &machine, &s->diag) || !read_host(s, st, &config))
+    if (!resolve_host(&in, st, "on", &machine, &s->diag))
+        return !s->diag.missing
+                   ? false
+                   : diag_remedy(&s->diag, "machine %s vfs=4 adds it", step_text(st, "on"));
+    if (!read_host(s, st, &config))
         return false;
     config.on = step_text(st, "on");
     config.vf = (uint32_t)step_number_or(st, "vf", 0);

@@ -2,6 +2,7 @@
 /* The commands vf, centre and move: rules for virtual functions and virtual RNICs, and a new place.
  */
 #include <inttypes.h>
+#include <string.h>
 
 #include "cli/cmd/commands.h"
 #include "cli/cmd/verb.h"
@@ -98,21 +99,37 @@ static void read_settings(const struct step *st, struct rdl_vf_settings *set)
     set->state = (uint32_t)step_number_or(st, "state", set->state);
 }
 
+/* The functions that the adapter of @machine can have. */
+static uint32_t total_vfs(const struct session *s, const char *machine)
+{
+    char vf[TREE_PATH_BYTES];
+    uint32_t n = 0;
+
+    while (tree_element(s->lab, machine, CHILD_host_vfs, n, vf))
+        n++;
+    return n;
+}
+
 /* Fails because rdl_vfs_set() returned @status for @n functions. */
 static bool not_enabled(struct session *s, const struct step *st, uint32_t n,
                         enum rdl_status status)
 {
     const char *name = step_text(st, "machine");
+    const uint32_t total = total_vfs(s, name);
 
-    session_fail(s, step_span(st, "numvfs", 0), "%s cannot enable %u virtual functions%s", name, n,
-                 status == RDL_ERR_BUSY    ? " now (EBUSY)"
-                 : status == RDL_ERR_LIMIT ? " (ERANGE)"
-                                           : "");
+    if (n > total) {
+        session_fail(s, step_span(st, "numvfs", 0),
+                     "the adapter of %s has %u virtual function%s "
+                     "(ERANGE)",
+                     name, total, total == 1 ? "" : "s");
+        diag_reason(&s->diag, RDL_ERR_LIMIT);
+        return diag_remedy(&s->diag, "machine m9 vfs=%u adds one that has so many", n);
+    }
+    session_fail(s, step_span(st, "numvfs", 0), "%s cannot enable %u virtual function%s%s", name, n,
+                 n == 1 ? "" : "s", status == RDL_ERR_BUSY ? " now (EBUSY)" : "");
     diag_reason(&s->diag, (uint32_t)status);
     if (status == RDL_ERR_BUSY)
         return remedy_busy(s, name, n);
-    if (status == RDL_ERR_LIMIT)
-        return diag_remedy(&s->diag, "\"show %s.vfs\" lists those that it can have", name);
     return diag_remedy(&s->diag,
                        "its device and its driver need feature SR_IOV: add a machine without "
                        "features_off=sr_iov");
@@ -210,6 +227,16 @@ bool run_centre(struct session *s, const struct step *st)
     return diag_remedy(&s->diag, "name two groups: centre %s 1 2", step_text(st, "what"));
 }
 
+/* Returns true if the virtual RNIC of @guest, if it has one, is on @machine. */
+static bool is_on(const struct session *s, const char *guest, const char *machine)
+{
+    char vrnic[TREE_PATH_BYTES];
+    struct rdl_value on;
+
+    return tree_child(s->lab, guest, CHILD_host_vrnic, vrnic) &&
+           tree_leaf(s->lab, vrnic, LEAF_vrnic_machine, &on) && strcmp(on.text, machine) == 0;
+}
+
 bool run_move(struct session *s, const struct step *st)
 {
     const char *guest = step_text(st, "guest"), *to = step_text(st, "to");
@@ -218,8 +245,13 @@ bool run_move(struct session *s, const struct step *st)
 
     if (!resolve_host(&in, st, "guest", &g, &s->diag) || !resolve_host(&in, st, "to", &m, &s->diag))
         return false;
+    if (is_on(s, guest, to)) {
+        session_fail(s, step_span(st, "to", 0), "%s is on %s already", guest, to);
+        return diag_remedy(&s->diag, "\"show hosts\" lists the machines");
+    }
     switch (rdl_vrnic_move(s->lab, g, m)) {
     case RDL_OK:
+        session_made(s, guest, "virtual RNIC now on %s", to);
         return true;
     case RDL_ERR_INVAL:
         session_fail(s, step_span(st, "guest", 0), "%s has no virtual RNIC", guest);

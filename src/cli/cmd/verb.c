@@ -8,11 +8,14 @@
 #include "cli/session/advance.h"
 #include "emu/base/text.h"
 #include "emu/facts/enum/device_type.h"
+#include "emu/facts/enum/pool_lack.h"
+#include "emu/facts/enum_table.h"
 #include "emu/facts/leaf.h"
 #include "emu/wire/addr.h"
 #include "rdmalab/events.h"
 #include "rdmalab/inspect.h"
 #include "rdmalab/layer.h"
+#include "tree/tree.h"
 
 bool verb_absent(struct session *s, const struct home *home, enum pv_absent what,
                  const char *remedy)
@@ -54,6 +57,41 @@ void verb_own_name(struct session *s, enum object_kind kind, uint64_t raw, char 
     text_add(&t, dot ? dot + 1 : path);
 }
 
+/* Fails: the virtual RNIC of @home has got no function.  @what is said before the reason. */
+static bool fail_without_function(struct session *s, const struct step *st, const struct home *home,
+                                  const char *what)
+{
+    char vrnic[TREE_PATH_BYTES];
+    struct rdl_value machine, lack;
+
+    session_fail_status(s, st->at, what, RDL_ERR_NO_FUNCTION);
+    if (!tree_child(s->lab, home->name, CHILD_host_vrnic, vrnic) ||
+        !tree_leaf(s->lab, vrnic, LEAF_vrnic_machine, &machine) ||
+        !tree_leaf(s->lab, vrnic, LEAF_vrnic_lack, &lack) || lack.number == LACK_NONE)
+        return false;
+    session_fail(s, st->at, "%s: no virtual function of %s is free: %s", what, machine.text,
+                 enum_by_value(&enum_pool_lack, (uint32_t)lack.number)->text);
+    diag_reason(&s->diag, RDL_ERR_NO_FUNCTION);
+    switch ((enum pool_lack)lack.number) {
+    case LACK_NOT_ENABLED:
+        return diag_remedy(&s->diag, "vf enable %s 1", machine.text);
+    case LACK_PLAIN_GUESTS:
+        return diag_remedy(&s->diag,
+                           "they keep their functions: give %s more of them (vfs=), or add "
+                           "fewer such guests",
+                           machine.text);
+    case LACK_ADDRESS:
+        return diag_remedy(&s->diag,
+                           "10.200.0.0/15 and fd00::/96 are for functions: give that host "
+                           "another address");
+    default:
+        return diag_remedy(&s->diag,
+                           "destroy the objects of another guest with a virtual RNIC; "
+                           "\"show %s.vfs\" lists who has one",
+                           machine.text);
+    }
+}
+
 /* Fails unless @status is RDL_OK. */
 static bool explain_status(struct session *s, const struct step *st, const struct home *home,
                            enum rdl_status status)
@@ -69,6 +107,8 @@ static bool explain_status(struct session *s, const struct step *st, const struc
                      leaf_reserved(NODE_host, st->as.text));
         return diag_remedy(&s->diag, "choose another name");
     }
+    if (status == RDL_ERR_NO_FUNCTION)
+        return fail_without_function(s, st, home, st->cmd->name);
     if (status == RDL_ERR_LIMIT)
         return limit_fail_verb(s, st, home->name);
     if (status == RDL_ERR_BUSY && rdl_answer(s->lab, home->host, &rsp) == RDL_ERR_BUSY) {
@@ -89,14 +129,17 @@ bool verb_finish(struct session *s, const struct step *st, const struct home *ho
                  enum rdl_status status)
 {
     struct rdl_response rsp;
+    enum rdl_status answer;
 
     if (!verb_sent(s, st, home, status))
         return false;
     if (advance_wait(s, home->host, st->at).end == ADVANCE_DONE)
         return true;
-    return rdl_answer(s->lab, home->host, &rsp) == RDL_ERR_DEVICE && rsp.error == ENOMEM
-               ? limit_name_full(s, st, home->name)
-               : false;
+    answer = rdl_answer(s->lab, home->host, &rsp);
+    if (answer == RDL_ERR_NO_FUNCTION)
+        return fail_without_function(s, st, home, "the request has waited long enough");
+    return answer == RDL_ERR_DEVICE && rsp.error == ENOMEM ? limit_name_full(s, st, home->name)
+                                                           : false;
 }
 
 bool verb_may_begin(struct session *s, const struct step *st, const struct home *home)

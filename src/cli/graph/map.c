@@ -325,13 +325,9 @@ static void add_guests(struct map *m, uint32_t machine)
         if (!tree_leaf(m->lab, path, LEAF_vf_guest, &guest) || !guest.text[0])
             continue;
         text_addf(&t, "vf %llu", (unsigned long long)i);
-        /* Virtual RNICs that share a function: "g1,g2". */
-        for (char *name = guest.text, *end; *name; name = end + strspn(end, ", ")) {
-            const char after = *(end = name + strcspn(name, ", "));
-
-            *end = '\0';
+        for (char *name = guest.text, *next; *name; name = next) {
+            next = map_guest(name);
             add_place(m, find_path(m, name), machine, find_path(m, path), what);
-            *end = after;
         }
     }
 }
@@ -633,7 +629,8 @@ void map_add_rest(struct text *t, const struct map *m, const struct map_rest *r,
     const char *host = m->objects[r->host].path, *kind = node_rows[r->kind].title;
 
     if (r->kind == NODE_vf)
-        text_addf(t, "%llu more functions%sshow %s.vfs", (unsigned long long)r->n, between, host);
+        text_addf(t, "%llu more function%s%sshow %s.vfs", (unsigned long long)r->n,
+                  r->n == 1 ? "" : "s", between, host);
     else
         text_addf(t, "%llu more %s%sshow %s %s", (unsigned long long)r->n, kind, between, kind,
                   host);

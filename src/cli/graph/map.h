@@ -118,4 +118,9 @@ void map_graph(const struct map *m, const char *title, struct graph *ret);
  */
 void map_add_about(struct text *t, const struct rdl_lab *lab, const char *path, uint32_t kind);
 
+/* Ends the first of @names, the guests of a virtual function ("g1, g2"), with a NUL.  Returns the
+ * others.
+ */
+char *map_guest(char *names);
+
 #endif

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/graph/map.h"
@@ -59,7 +60,7 @@ static void add_value(struct text *t, const struct rdl_value *v)
     tree_add_value(&b, v);
     for (const char *s = buf; *s; s++) {
         text_addn(t, s, 1);
-        text_add(t, *s == ',' ? " " : "");
+        text_add(t, *s == ',' && s[1] != ' ' ? " " : "");
     }
 }
 
@@ -73,18 +74,52 @@ static void add_vrnic(struct text *t, const struct rdl_lab *lab, const char *hos
                   (unsigned long long)tree_number(lab, vrnic, LEAF_vrnic_group));
 }
 
-/* Appends the address on the wire of the function at @path, if a virtual RNIC has it. */
-static void add_wire(struct text *t, const struct rdl_lab *lab, const char *path)
+/* Reads the address on the wire that virtual function @vf has for the guest @host.  Returns false
+ * if the guest has no virtual RNIC.
+ */
+static bool read_wire(const struct rdl_lab *lab, const char *host, uint64_t vf,
+                      struct rdl_value *ret)
 {
-    char vrnic[TREE_PATH_BYTES], wire[TREE_PATH_BYTES];
-    struct rdl_value guest, address;
+    char vrnic[TREE_PATH_BYTES], path[TREE_PATH_BYTES];
     size_t at;
 
-    if (tree_leaf(lab, path, LEAF_vf_guest, &guest) && guest.text[0] &&
-        tree_child(lab, guest.text, CHILD_host_vrnic, vrnic) &&
-        tree_element(lab, vrnic, CHILD_vrnic_wire, 0, wire) &&
-        rdl_inspect(lab, wire, &address, &at) == RDL_OK && address.text[0])
-        text_addf(t, ", on the wire %s", address.text);
+    if (!tree_child(lab, host, CHILD_host_vrnic, vrnic))
+        return false;
+    for (uint64_t i = 0; tree_element(lab, vrnic, CHILD_vrnic_functions, i, path); i++) {
+        struct rdl_value of;
+
+        if (tree_leaf(lab, path, LEAF_vrnic_function_vf, &of) && of.number == vf)
+            return tree_leaf(lab, path, LEAF_vrnic_function_wire, ret);
+    }
+    return tree_element(lab, vrnic, CHILD_vrnic_wire, 0, path) &&
+           rdl_inspect(lab, path, ret, &at) == RDL_OK;
+}
+
+/* Appends the addresses on the wire of the function at @path: one for each virtual RNIC on it. */
+static void add_wires(struct text *t, const struct rdl_lab *lab, const char *path)
+{
+    const char *number = strrchr(path, '[');
+    struct rdl_value guests, wire;
+    const char *before = ", on the wire ";
+
+    if (!tree_leaf(lab, path, LEAF_vf_guest, &guests))
+        return;
+    for (char *name = guests.text, *end; *name; name = end) {
+        end = map_guest(name);
+        if (tree_is(lab, name, NODE_host) &&
+            read_wire(lab, name, strtoull(number + 1, NULL, 10), &wire) && wire.text[0]) {
+            text_addf(t, "%s%s", before, wire.text);
+            before = ", ";
+        }
+    }
+}
+
+char *map_guest(char *names)
+{
+    char *end = names + strcspn(names, ", "), *next = end + strspn(end, ", ");
+
+    *end = '\0';
+    return next;
 }
 
 void map_add_about(struct text *t, const struct rdl_lab *lab, const char *path, uint32_t kind)
@@ -102,7 +137,7 @@ void map_add_about(struct text *t, const struct rdl_lab *lab, const char *path, 
     if (kind == NODE_host)
         add_vrnic(t, lab, path);
     if (kind == NODE_vf)
-        add_wire(t, lab, path);
+        add_wires(t, lab, path);
     if (kind != NODE_link)
         return;
     text_add(t, ", ");

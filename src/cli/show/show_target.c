@@ -174,6 +174,8 @@ static bool is_failure(const struct target *t, const struct ev *e)
         return e->u.centre_lookup.forbidden;
     case EV_async_event:
         return is_cut(t, e);
+    case EV_vrnic_refused:
+    case EV_vrnic_given_up:
     case EV_vq_broken:
     case EV_ring_broken:
     case EV_cq_overflow:

@@ -42,6 +42,7 @@
 #include "emu/facts/enum/pci_function.h"
 #include "emu/facts/enum/pkt_act.h"
 #include "emu/facts/enum/pool_full.h"
+#include "emu/facts/enum/pool_lack.h"
 #include "emu/facts/enum/port_space.h"
 #include "emu/facts/enum/profile.h"
 #include "emu/facts/enum/pv_absent.h"

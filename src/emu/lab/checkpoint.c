@@ -79,6 +79,8 @@ void rdl_checkpoint_restore(struct rdl_lab *lab, const struct rdl_checkpoint *c)
     if (lab->record)
         record_place(lab->record, from, c->tick, events_so_far(lab));
     tallies_restore(lab, c->tallies, c->n_tallies);
+    if (lab->names)
+        ev_names_place(lab->names, ev_id_of(c->tick + 1, 0) - 1);
     if (lab->watch) {
         watch_become(lab->watch, c->watch);
         lab->changed->all = true;

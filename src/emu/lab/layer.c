@@ -196,6 +196,7 @@ static void mapped(struct vrnic *r)
     struct vrnic_function *f = &r->functions[0];
     struct host *h = r->host;
 
+    r->lack = LACK_NONE;
     set_gids(r, f->wire);
     introduce(r, f);
     h->guest.net.config.wire_gid = f->wire[0];
@@ -322,7 +323,12 @@ static enum rdl_status create(void *ctx, bool can_wait)
     if (p->when_full == POOL_share && pool_share(r, &vf) && share(r, vf))
         return RDL_OK;
     p->exhausted++;
-    return p->when_full == POOL_wait ? pool_wait(r, can_wait) : RDL_ERR_NO_FUNCTION;
+    r->lack = pool_lack(r->world, r->machine);
+    if (p->when_full == POOL_wait)
+        return pool_wait(r, can_wait);
+    TRACE(&r->world->trace, vrnic_refused, .host = r->host->index, .name = ev_str(r->machine->name),
+          .lack = r->lack);
+    return RDL_ERR_NO_FUNCTION;
 }
 
 static void gone(void *ctx, uint32_t n)

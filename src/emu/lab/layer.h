@@ -10,6 +10,7 @@
 #ifndef EMU_LAB_LAYER_H
 #define EMU_LAB_LAYER_H
 
+#include "emu/facts/enum/pool_lack.h"
 #include "emu/lab/lab_state.h"
 #include "emu/rnic/rnic.h"
 #include "rdmalab/layer.h"
@@ -47,6 +48,7 @@ struct vrnic {
     struct vrnic *next_waiting;
     sim_ticket timer;
     uint64_t due_ns;
+    uint32_t lack; /* enum pool_lack: why it got no function when it asked last */
     uint64_t n_maps, n_moves, n_lookups, n_forbidden, n_waits, n_given_up, n_shares;
 };
 
@@ -87,10 +89,13 @@ const struct vrnic_function *vrnic_function_of(const struct vrnic *r, uint32_t q
 uint32_t wire_place_in(const uint8_t *gids, const uint8_t gid[GID_BYTES]);
 
 /* layer_pool.c.  pool_find() finds a free function of the machine @m; the pool grows by one if that
- * is necessary.  Returns false if no function of the machine is left.  pool_addresses() sets the
+ * is necessary.  Returns false if no function of the machine is left; pool_lack() tells why.
+ * pool_functions() returns the number of functions in the pool.  pool_addresses() sets the
  * addresses that virtual function @vf of @m has on the wire.
  */
 bool pool_find(struct lab_state *w, struct host *m, uint32_t *ret);
+enum pool_lack pool_lack(const struct lab_state *w, const struct host *m);
+uint32_t pool_functions(const struct lab_state *w, const struct host *m);
 void pool_addresses(const struct host *m, uint32_t vf, uint8_t ret[GUEST_GIDS][GID_BYTES]);
 
 /* pool_partner() finds the function of another virtual RNIC of the same instance, pool_share() that

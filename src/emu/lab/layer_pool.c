@@ -78,6 +78,38 @@ bool pool_find(struct lab_state *w, struct host *m, uint32_t *ret)
     return false;
 }
 
+/* Returns true if a guest without a virtual RNIC has function @vf of @m. */
+static bool is_plain(const struct lab_state *w, const struct host *m, uint32_t vf)
+{
+    const struct eth_port *p = m->port.sw->ports[eswitch_port_of_vf(vf)].port;
+
+    return p && !w->hosts[p->host]->vrnic;
+}
+
+enum pool_lack pool_lack(const struct lab_state *w, const struct host *m)
+{
+    const uint32_t most = machine_enabled_vfs(m);
+    enum pool_lack lack = most > 0 ? LACK_PLAIN_GUESTS : LACK_NOT_ENABLED;
+
+    for (uint32_t vf = 0; vf < most; vf++) {
+        if (!m->port.sw->ports[eswitch_port_of_vf(vf)].port)
+            return LACK_ADDRESS;
+        if (!is_plain(w, m, vf))
+            lack = LACK_VRNICS;
+    }
+    return lack;
+}
+
+uint32_t pool_functions(const struct lab_state *w, const struct host *m)
+{
+    const uint32_t most = machine_enabled_vfs(m);
+    uint32_t n = 0;
+
+    for (uint32_t vf = 0; vf < most && vf < m->pool.size; vf++)
+        n += !is_plain(w, m, vf);
+    return n;
+}
+
 /* --- Sharing ---------------------------------------------------------------------------------- */
 
 /* They are 100.64.H.L and fd00::1:0:HL for the guest with the number HL: the range of shared

@@ -136,6 +136,8 @@ const uint8_t *rdl_record_frame(const struct rdl_lab *lab, uint64_t tx, size_t *
 
 void rdl_record_forget_ahead(struct rdl_lab *lab)
 {
+    if (lab->names)
+        ev_names_forget_ahead(lab->names);
     if (lab->record)
         record_forget_ahead(lab->record, rdl_tick(lab));
 }

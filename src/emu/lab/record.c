@@ -27,6 +27,17 @@ struct pointers {
     size_t first, len, cap;
 };
 
+/* Events and frames that are all after the lab's position, while older ones are forgotten: the lab
+ * went back to before them.  Between its position and them are events that are not recorded.
+ */
+struct later {
+    struct pointers chunks;
+    size_t events; /* 0: there are none */
+    uint64_t end_tick, forgotten, forgotten_frames;
+    struct pointers frames;
+    size_t frame_bytes;
+};
+
 struct record {
     struct pointers chunks;
     struct chunk *spare; /* a discarded chunk for reuse while it is in the cache; or NULL */
@@ -42,6 +53,7 @@ struct record {
     bool paused;
     bool bounded;  /* record_bound() was called */
     bool is_short; /* memory was short since the last record_was_short() */
+    struct later later;
 };
 
 static bool push(struct pointers *p, void *item)
@@ -85,10 +97,24 @@ struct record *record_new(size_t events_max, size_t frame_bytes_max)
     return r;
 }
 
+static void drop_later(struct record *r)
+{
+    struct later *l = &r->later;
+
+    while (l->chunks.len > 0)
+        free(shift(&l->chunks));
+    while (l->frames.len > 0)
+        free(shift(&l->frames));
+    free(l->chunks.v);
+    free(l->frames.v);
+    *l = (struct later){0};
+}
+
 void record_free(struct record *r)
 {
     if (!r)
         return;
+    drop_later(r);
     while (r->chunks.len > 0)
         free(shift(&r->chunks));
     while (r->frames.len > 0)
@@ -99,18 +125,51 @@ void record_free(struct record *r)
     free(r);
 }
 
-/* Discards the oldest chunk, which is full unless it is the only one. */
-static void forget_chunk(struct record *r)
+/* Moves the oldest chunk of @from, which has @events, to the spare one.  The chunk is full unless
+ * it is the only one.  Returns the number of its events, and of those that sent a frame.
+ */
+static size_t spare_chunk(struct record *r, struct pointers *from, size_t events,
+                          size_t *ret_frames)
 {
-    const size_t n = r->chunks.len > 1 ? CHUNK_EVENTS : r->events;
+    const size_t n = from->len > 1 ? CHUNK_EVENTS : events;
 
     free(r->spare);
-    r->spare = shift(&r->chunks);
+    r->spare = shift(from);
+    *ret_frames = 0;
     for (size_t i = 0; i < n; i++)
-        r->forgotten_frames += event_has_frame(&r->spare->events[i]);
+        *ret_frames += event_has_frame(&r->spare->events[i]);
+    return n;
+}
+
+static void forget_later_chunk(struct record *r)
+{
+    struct later *l = &r->later;
+    size_t frames;
+    const size_t n = spare_chunk(r, &l->chunks, l->events, &frames);
+
+    l->events -= n;
+    l->forgotten += n;
+    l->forgotten_frames += frames;
+    if (l->events == 0)
+        drop_later(r);
+}
+
+/* Discards the oldest chunk: of the events up to the lab's position and those that follow, or of
+ * the later ones if these are more.
+ */
+static void forget_chunk(struct record *r)
+{
+    size_t n, frames;
+
+    if (r->later.events >= r->events) {
+        forget_later_chunk(r);
+        return;
+    }
+    n = spare_chunk(r, &r->chunks, r->events, &frames);
     r->events -= n;
     r->seen -= n < r->seen ? n : r->seen;
     r->forgotten += n;
+    r->forgotten_frames += frames;
 }
 
 static struct chunk *new_chunk(struct record *r)
@@ -163,15 +222,17 @@ static void keep_first(struct record *r, size_t n, ev_id id)
         r->seen = r->events;
 }
 
-static void append(struct record *r, const struct ev *e)
+/* Stores @e behind all others that are not later ones. */
+static void store(struct record *r, const struct ev *e)
 {
     struct chunk *c;
 
     if (r->events % CHUNK_EVENTS == 0) {
-        if (r->events + CHUNK_EVENTS > r->events_max && r->chunks.len > 0)
+        if (r->events + r->later.events + CHUNK_EVENTS > r->events_max &&
+            r->chunks.len + r->later.chunks.len > 0)
             forget_chunk(r);
         c = new_chunk(r);
-        while (!c && r->chunks.len > 0) {
+        while (!c && r->chunks.len + r->later.chunks.len > 0) {
             r->is_short = true;
             forget_chunk(r);
             c = new_chunk(r);
@@ -186,11 +247,90 @@ static void append(struct record *r, const struct ev *e)
     }
     c = at(&r->chunks, r->chunks.len - 1);
     c->events[r->events++ % CHUNK_EVENTS] = *e;
+}
+
+static void append(struct record *r, const struct ev *e)
+{
+    store(r, e);
     r->seen = r->events;
+}
+
+/* The first of the later events. */
+static const struct ev *first_later(const struct record *r)
+{
+    const struct chunk *c = at(&r->later.chunks, 0);
+
+    return &c->events[0];
+}
+
+/* Sets the events and frames aside as later ones.  They are discarded if there are later ones. */
+static void set_aside(struct record *r)
+{
+    if (r->later.events == 0 && r->events > 0 && r->gap_from == 0) {
+        r->later = (struct later){r->chunks,           r->events, r->end_tick,   r->forgotten,
+                                  r->forgotten_frames, r->frames, r->frame_bytes};
+        r->chunks = r->frames = (struct pointers){0};
+        r->events = r->seen = r->frame_bytes = 0;
+    }
+    keep_first(r, 0, 0);
+}
+
+/* Replaces the events and frames by the later ones, which are all ahead of the lab then. */
+static void take_later(struct record *r)
+{
+    const struct later l = r->later;
+
+    keep_first(r, 0, 0);
+    free(r->chunks.v);
+    free(r->frames.v);
+    r->later = (struct later){0};
+    r->chunks = l.chunks;
+    r->events = l.events;
+    r->end_tick = l.end_tick;
+    r->forgotten = l.forgotten;
+    r->forgotten_frames = l.forgotten_frames;
+    r->frames = l.frames;
+    r->frame_bytes = l.frame_bytes;
+}
+
+/* Puts the later events and frames behind the others: the lab has come to the first of them.  If
+ * events between are not recorded, those before them are discarded.
+ */
+static void join_later(struct record *r)
+{
+    struct later l = r->later;
+
+    if (r->forgotten + r->events != l.forgotten) {
+        take_later(r);
+        return;
+    }
+    r->later = (struct later){0};
+    for (size_t i = 0; i < l.events; i++) {
+        struct chunk *c = at(&l.chunks, 0);
+
+        store(r, &c->events[i % CHUNK_EVENTS]);
+        if (i % CHUNK_EVENTS == CHUNK_EVENTS - 1 || i == l.events - 1)
+            free(shift(&l.chunks));
+    }
+    while (l.frames.len > 0) {
+        struct kept_frame *f = shift(&l.frames);
+
+        r->frame_bytes += f->bytes;
+        if (!push(&r->frames, f)) {
+            r->frame_bytes -= f->bytes;
+            r->is_short = true;
+            free(f);
+        }
+    }
+    free(l.chunks.v);
+    free(l.frames.v);
+    r->end_tick = l.end_tick;
 }
 
 void record_event(struct record *r, const struct ev *e)
 {
+    if (r->later.events > 0 && r->seen == r->events && e->id >= first_later(r)->id)
+        join_later(r);
     if (r->seen < r->events) {
         if (is_same(e, kept(r, r->seen))) {
             r->seen++;
@@ -201,12 +341,20 @@ void record_event(struct record *r, const struct ev *e)
     append(r, e);
 }
 
+/* Discards the oldest frame: of the later ones if these have more bytes. */
 static void forget_frame(struct record *r)
 {
-    struct kept_frame *f = shift(&r->frames);
+    const bool later = r->later.frame_bytes >= r->frame_bytes;
+    struct kept_frame *f = shift(later ? &r->later.frames : &r->frames);
 
-    r->frame_bytes -= f->bytes;
+    *(later ? &r->later.frame_bytes : &r->frame_bytes) -= f->bytes;
     free(f);
+}
+
+/* The bytes of all frames. */
+static size_t frame_bytes(const struct record *r)
+{
+    return r->frame_bytes + r->later.frame_bytes;
 }
 
 /* Index of the first frame whose id is at least @id; r->frames.len if there is none. */
@@ -248,7 +396,7 @@ void record_frame(struct record *r, ev_id id, const uint8_t *bytes, size_t n)
 
     if (was_sent_before(r, id, bytes, n))
         return;
-    while (r->frames.len > 0 && r->frame_bytes + n > r->frame_bytes_max)
+    while (frame_bytes(r) > 0 && frame_bytes(r) + n > r->frame_bytes_max)
         forget_frame(r);
     if (n > r->frame_bytes_max)
         return; /* larger than the limit: not kept */
@@ -278,6 +426,7 @@ bool record_was_short(struct record *r)
 
 void record_pause(struct record *r, uint64_t tick)
 {
+    drop_later(r);
     r->paused = true;
     if (r->gap_from == 0)
         r->gap_from = r->gap_to = tick + 1;
@@ -323,6 +472,7 @@ static void cut_gap(struct record *r, uint64_t tick)
 
 void record_forget_ahead(struct record *r, uint64_t tick)
 {
+    drop_later(r);
     keep_first(r, r->seen, ev_id_of(tick + 1, 0));
     cut_gap(r, tick);
     r->end_tick = tick;
@@ -330,18 +480,25 @@ void record_forget_ahead(struct record *r, uint64_t tick)
 
 void record_place(struct record *r, uint64_t from, uint64_t tick, uint64_t n_before)
 {
-    size_t low = 0, high = r->events;
+    size_t low = 0, high;
+    bool before;
 
     if (r->end_tick < from)
         r->end_tick = from;
-    if (tick > r->end_tick ||
-        (r->forgotten > 0 && (r->events == 0 || tick < ev_tick(kept(r, 0)->id)))) {
-        keep_first(r, 0, 0);
+    if (r->later.events > 0 && tick >= ev_tick(first_later(r)->id))
+        take_later(r);
+    before = r->forgotten > 0 && (r->events == 0 || tick < ev_tick(kept(r, 0)->id));
+    if (tick > r->end_tick || before) {
+        if (before)
+            set_aside(r);
+        else
+            keep_first(r, 0, 0);
         r->forgotten = r->forgotten_frames = n_before;
         r->end_tick = tick;
         r->gap_from = r->gap_to = r->paused ? tick + 1 : 0;
         return;
     }
+    high = r->events;
     while (low < high) {
         const size_t mid = low + (high - low) / 2;
 
@@ -355,6 +512,7 @@ void record_place(struct record *r, uint64_t from, uint64_t tick, uint64_t n_bef
 
 void record_bound(struct record *r, size_t events_max, size_t frame_bytes_max)
 {
+    drop_later(r);
     r->events_max = events_max > CHUNK_EVENTS ? events_max : CHUNK_EVENTS;
     r->frame_bytes_max = frame_bytes_max;
     r->bounded = true;

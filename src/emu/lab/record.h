@@ -3,7 +3,9 @@
  *
  * It is allocated outside the arena and only listens.  When a checkpoint is restored, the record
  * keeps the later events as *ahead*; readers do not see them.  If the lab then replays the same
- * events, they become visible again.  At the first different event those ahead are discarded.
+ * events, they become visible again.  At the first different event those ahead are discarded.  If
+ * the lab goes back to before the oldest recorded event, those recorded are kept as *later* ones,
+ * which are ahead when the lab comes to them.  The limit is one for all.
  */
 #ifndef EMU_LAB_RECORD_H
 #define EMU_LAB_RECORD_H

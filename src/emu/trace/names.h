@@ -8,13 +8,16 @@
 #include <stdint.h>
 
 #include "emu/base/text.h"
+#include "emu/trace/id.h"
 
 struct ev;
 struct text;
 
 /* Names of hosts, external ports and objects, collected from the events host_up, port_up and named.
  * The events of a trace file are therefore printed with the same names as those of a running lab.
- * The number of a destroyed object keeps its name until another object gets the number.
+ * The number of a destroyed object keeps its name until another object gets the number.  After
+ * ev_names_place() names that objects got later do not count.  They count again when the lab comes
+ * to them: by another ev_names_place(), or because it replays the same events.
  *
  * ev_names_new() returns NULL if memory is short.  ev_names_free() frees the result; it accepts
  * NULL.  ev_names_learn() adds the name in @e, and ignores events of other kinds.
@@ -23,6 +26,12 @@ struct ev_names;
 struct ev_names *ev_names_new(void);
 void ev_names_free(struct ev_names *n);
 void ev_names_learn(struct ev_names *n, const struct ev *e);
+
+/* ev_names_place(): the lab has jumped to the end of event @last.  ev_names_forget_ahead() forgets
+ * the names that objects got later.
+ */
+void ev_names_place(struct ev_names *n, ev_id last);
+void ev_names_forget_ahead(struct ev_names *n);
 
 /* Returns true if ev_names_learn() ran out of memory since the last call of this function.  Some
  * numbers are then printed instead of names.

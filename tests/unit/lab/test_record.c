@@ -141,7 +141,7 @@ static void what_is_ahead_is_forgotten_where_something_else_happens(void **state
     record_free(r);
 }
 
-static void a_place_that_is_not_kept_in_one_piece_begins_the_record_anew(void **state)
+static void a_place_that_is_not_recorded_begins_the_record_anew(void **state)
 {
     const uint64_t last = 3 * CHUNK;
     struct record *r = record_new(CHUNK, 100000);
@@ -157,9 +157,68 @@ static void a_place_that_is_not_kept_in_one_piece_begins_the_record_anew(void **
     assert_true(record_forgotten(r) == 7);
     fill(r, 8, 9); /* what is run again is there again */
     assert_int_equal(record_count(r), 2);
-    record_place(r, 9, last, last); /* and nothing is known of what lies between */
+    record_place(r, 9, last + 9, last + 9); /* the events up to there are not recorded */
     assert_int_equal(record_count(r), 0);
-    assert_true(record_forgotten(r) == last);
+    assert_true(record_forgotten(r) == last + 9);
+    record_free(r);
+}
+
+/* The lab goes back to before the oldest event, and on to the end, by a jump or by replaying. */
+static void later_events_come_back(void **state)
+{
+    const uint64_t last = 4 * CHUNK;
+    struct record *r = record_new(2 * CHUNK, 1000000);
+    size_t n;
+
+    (void)state;
+    fill(r, 1, last);
+    record_place(r, last, 7, 7);
+    assert_int_equal(record_count(r), 0);
+    record_place(r, 7, last, last);
+    assert_int_equal(record_count(r), 2 * CHUNK);
+    assert_true(record_forgotten(r) == 2 * CHUNK);
+    assert_non_null(record_find_frame(r, id_of(last), &n));
+
+    record_place(r, last, 7, 7);
+    fill(r, 8, 9); /* the limit is one for all: a chunk of the later ones goes */
+    record_place(r, 9, 3, 3);
+    assert_int_equal(record_count(r), 0);
+    record_place(r, 3, last - 1, last - 1);
+    assert_int_equal(record_count(r), CHUNK - 1);
+    assert_true(record_forgotten(r) == 3 * CHUNK);
+    assert_null(record_at(r, CHUNK - 1)); /* ahead */
+
+    record_place(r, last - 1, 3 * CHUNK - 5, 3 * CHUNK - 5);
+    fill(r, 3 * CHUNK - 4, 3 * CHUNK + 2);
+    assert_int_equal(record_count(r), 7);
+    assert_true(record_at(r, 6)->id == id_of(3 * CHUNK + 2));
+    assert_non_null(record_find_frame(r, id_of(3 * CHUNK - 4), &n));
+    record_place(r, 3 * CHUNK + 2, last, last); /* the events were joined */
+    assert_int_equal(record_count(r), 5 + CHUNK);
+    assert_true(record_forgotten(r) == 3 * CHUNK - 5);
+    assert_non_null(record_find_frame(r, id_of(last), &n));
+    record_free(r);
+}
+
+static void later_events_of_another_history_do_not_come_back(void **state)
+{
+    const uint64_t last = 4 * CHUNK;
+    const struct ev other = {.id = id_of(3 * CHUNK + 1), .kind = EV_tx, .at_ns = 5};
+    struct record *r = record_new(CHUNK, 1000000);
+
+    (void)state;
+    fill(r, 1, last);
+    record_place(r, last, 3 * CHUNK - 5, 3 * CHUNK - 5);
+    fill(r, 3 * CHUNK - 4, 3 * CHUNK);
+    record_event(r, &other);
+    record_place(r, 3 * CHUNK + 1, last, last);
+    assert_int_equal(record_count(r), 0);
+
+    fill(r, last + 1, last + CHUNK + 1);
+    record_place(r, last + CHUNK + 1, 7, 7);
+    record_forget_ahead(r, 7);
+    record_place(r, 7, last + CHUNK + 1, last + CHUNK + 1);
+    assert_int_equal(record_count(r), 0);
     record_free(r);
 }
 
@@ -224,7 +283,9 @@ int main(void)
         cmocka_unit_test(frames_are_found_by_their_event),
         cmocka_unit_test(what_is_ahead_is_not_seen_and_comes_back_when_it_happens_again),
         cmocka_unit_test(what_is_ahead_is_forgotten_where_something_else_happens),
-        cmocka_unit_test(a_place_that_is_not_kept_in_one_piece_begins_the_record_anew),
+        cmocka_unit_test(a_place_that_is_not_recorded_begins_the_record_anew),
+        cmocka_unit_test(later_events_come_back),
+        cmocka_unit_test(later_events_of_another_history_do_not_come_back),
         cmocka_unit_test(fewer_are_kept_of_what_has_happened_alone),
         cmocka_unit_test(a_pause_is_told_as_a_gap),
     };

@@ -215,6 +215,79 @@ static void names_are_learnt_from_the_trace(void **state)
     ev_names_free(names);
 }
 
+/* Learns that CQ 1 of host 0 got the name @name in @tick. */
+static void name_cq(struct ev_names *n, uint64_t tick, const char *name)
+{
+    struct ev e = {.kind = EV_named, .id = ev_id_of(tick, 1)};
+
+    e.u.named = (struct ev_named){0, OBJ_CQ, 1, ev_str(name)};
+    ev_names_learn(n, &e);
+}
+
+static void assert_cq(const struct ev_names *n, const char *want)
+{
+    char buf[EV_NAME_BYTES + 8];
+    struct text t = text_on(buf, sizeof(buf));
+
+    ev_names_object(n, &t, 0, OBJ_CQ, 1);
+    assert_string_equal(buf, want);
+}
+
+/* A number is used again; the lab goes back, replays, jumps, and takes another way. */
+static void names_are_those_of_the_position(void **state)
+{
+    struct ev_names *n = ev_names_new();
+    struct ev e;
+    size_t at = 0;
+
+    (void)state;
+    name_cq(n, 2, "a");
+    name_cq(n, 4, "b");
+    name_cq(n, 6, "c");
+    assert_cq(n, "host0.c");
+    ev_names_place(n, ev_id_of(3, 0));
+    assert_cq(n, "host0.a");
+    name_cq(n, 4, "b"); /* replayed */
+    assert_cq(n, "host0.b");
+    assert_true(ev_names_next(n, &at, &e));
+    assert_string_equal(e.u.named.name.s, "b");
+    assert_false(ev_names_next(n, &at, &e));
+    ev_names_place(n, ev_id_of(9, 0));
+    assert_cq(n, "host0.c");
+    ev_names_place(n, ev_id_of(1, 0));
+    assert_cq(n, "host0.cqn1");
+    name_cq(n, 2, "a");
+    name_cq(n, 4, "other");
+    ev_names_place(n, ev_id_of(9, 0));
+    assert_cq(n, "host0.other");
+    ev_names_place(n, ev_id_of(3, 0));
+    ev_names_forget_ahead(n);
+    ev_names_place(n, ev_id_of(9, 0));
+    assert_cq(n, "host0.a");
+    ev_names_free(n);
+}
+
+/* Names that were replaced make room for others. */
+static void a_number_may_have_many_names(void **state)
+{
+    struct ev_names *n = ev_names_new();
+    char name[EV_NAME_BYTES], want[EV_NAME_BYTES + 8];
+    struct text t = text_on(want, sizeof(want));
+
+    (void)state;
+    for (uint32_t i = 1; i <= 70000; i++) {
+        struct text own = text_on(name, sizeof(name));
+
+        text_addf(&own, "cq%u", i);
+        name_cq(n, i, name);
+    }
+    text_addf(&t, "host0.%s", name);
+    assert_cq(n, want);
+    ev_names_place(n, ev_id_of(69000, 1));
+    assert_cq(n, "host0.cq69000");
+    ev_names_free(n);
+}
+
 static void names_tell_the_events_that_teach_them(void **state)
 {
     static const struct ev taught[] = {
@@ -384,6 +457,8 @@ int main(void)
         cmocka_unit_test(a_drop_says_both_psns),
         cmocka_unit_test(what_a_fault_leaves_open_is_any),
         cmocka_unit_test(names_are_learnt_from_the_trace),
+        cmocka_unit_test(names_are_those_of_the_position),
+        cmocka_unit_test(a_number_may_have_many_names),
         cmocka_unit_test(names_tell_the_events_that_teach_them),
         cmocka_unit_test(a_number_has_the_name_of_its_present_object),
         cmocka_unit_test(each_of_many_objects_has_its_name),

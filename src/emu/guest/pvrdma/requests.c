@@ -286,6 +286,7 @@ const struct verbs_driver_ops pvrdma_verbs_ops = {
                      [OBJ_CHANNEL] = sizeof(struct guest_channel),
                      [OBJ_SRQ] = sizeof(struct pvd_srq)},
     .responses = &error_table,
+    .one_request = true,
     .create_pd = create_pd,
     .reg_mr = pvd_reg_mr,
     .create_cq = create_cq,

@@ -29,6 +29,7 @@ struct verbs_send {
 struct verbs_driver_ops {
     size_t object_bytes[VERBS_KINDS];   /* sizes of the driver's objects, by enum object_kind */
     const struct enum_table *responses; /* names of the codes with which the device refuses */
+    bool one_request; /* the device takes one request at a time, whatever verbs.requests_max is */
 
     /* Requests.  RDL_OK means that the device has the request; one of the answers below follows or
      * has already come.  Otherwise nothing was sent: RDL_ERR_NOMEM; RDL_ERR_LIMIT if a queue is

@@ -55,7 +55,7 @@ enum rdl_status request_ready_to_create(const struct verbs *v)
     const struct verbs_request *r = &v->request;
 
     if (!v->broken && v->up && r->n > 0 && r->kind == VERBS_CREATE && !r->resolving &&
-        !r->waiting && r->n < v->requests_max)
+        !r->waiting && r->n < v->requests_max && !v->ops->one_request)
         return RDL_OK;
     return request_ready(v);
 }
@@ -67,14 +67,19 @@ void request_begin(struct verbs *v, enum verbs_request_kind kind, struct guest_o
     if (r->n++ == 0)
         r->n_answered = 0;
     r->kind = kind;
+    r->object_before = r->object;
     r->object = object;
     r->no_route = r->no_function = false;
 }
 
 enum rdl_status request_sent(struct verbs *v, enum rdl_status st)
 {
-    if (st != RDL_OK)
-        v->request.n--;
+    struct verbs_request *r = &v->request;
+
+    if (st != RDL_OK) {
+        r->n--;
+        r->object = r->object_before;
+    }
     return st;
 }
 

@@ -266,12 +266,13 @@ struct verbs_request {
     uint32_t n;          /* number of requests under way */
     uint32_t n_answered; /* requests answered since one was sent while none was under way */
     enum verbs_request_kind kind;
-    struct guest_object *object; /* NULL: the request concerns the device or the port */
-    struct rdl_qp_attr attr;     /* MODIFY_QP: the new attributes */
-    uint32_t mask;               /* MODIFY_QP and MODIFY_SRQ: the attributes that are changed */
-    uint32_t srq_limit;          /* MODIFY_SRQ: the new limit */
-    struct verbs_region region;  /* REREG_MR and MAP_MR_SG: the new properties */
-    uint32_t cqe;                /* RESIZE_CQ: the new number of entries */
+    struct guest_object *object;        /* NULL: the request concerns the device or the port */
+    struct guest_object *object_before; /* of the request before; restored if none is sent */
+    struct rdl_qp_attr attr;            /* MODIFY_QP: the new attributes */
+    uint32_t mask;              /* MODIFY_QP and MODIFY_SRQ: the attributes that are changed */
+    uint32_t srq_limit;         /* MODIFY_SRQ: the new limit */
+    struct verbs_region region; /* REREG_MR and MAP_MR_SG: the new properties */
+    uint32_t cqe;               /* RESIZE_CQ: the new number of entries */
     uint32_t max_send_wr, max_recv_wr; /* RESIZE_QP: the new lengths */
     /* ATTACH_MCAST and DETACH_MCAST: the membership; NULL: @object was already attached. */
     struct guest_membership *membership;

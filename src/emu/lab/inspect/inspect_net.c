@@ -126,7 +126,7 @@ void visit_eswitch(const struct inode *n, struct visit *v)
         copied += s->ports[i].counts.copied;
         copied_bytes += s->ports[i].counts.copied_bytes;
     }
-    inspect_leaf(v, LEAF_eswitch_pool, n->host->pool.size);
+    inspect_leaf(v, LEAF_eswitch_pool, pool_functions(n->state, n->host));
     inspect_leaf(v, LEAF_eswitch_exhausted, n->host->pool.exhausted);
     inspect_word(v, LEAF_eswitch_when_full, n->host->pool.when_full);
     inspect_leaf(v, LEAF_eswitch_waiting, n_waiting(&n->host->pool));
@@ -159,6 +159,19 @@ void visit_router(const struct inode *n, struct visit *v)
     inspect_leaf(v, LEAF_router_waiting, r->n_turns + r->n_ends);
 }
 
+void inspect_guests(struct text *t, const struct lab_state *w, const struct eth_port *first)
+{
+    for (const struct eth_port *p = first; p; p = p->next_tenant) {
+        const char *name = w->hosts[p->host]->name;
+
+        if (t->len + strlen(name) + sizeof(", , ...") > t->cap) { /* no name is cut */
+            text_add(t, ", ...");
+            return;
+        }
+        text_addf(t, "%s%s", t->len ? ", " : "", name);
+    }
+}
+
 void visit_vf(const struct inode *n, struct visit *v)
 {
     struct eth_port sum = {0}; /* over those who share it */
@@ -173,8 +186,8 @@ void visit_vf(const struct inode *n, struct visit *v)
     if (mac)
         mac_add(&t, mac);
     inspect_leaf(v, LEAF_vf_enabled, n->index < machine_enabled_vfs(n->host));
+    inspect_guests(&names, n->state, p->port);
     for (const struct eth_port *q = p->port; q; q = q->next_tenant) {
-        text_addf(&names, "%s%s", names.len ? ", " : "", n->state->hosts[q->host]->name);
         dropped += net_drops_sum(q->drops);
         sum.rcvd_bytes += q->rcvd_bytes + q->whole_rcvd_bytes;
         sum.rcvd_frames += q->rcvd_frames + q->whole_rcvd_frames;

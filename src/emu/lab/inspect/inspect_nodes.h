@@ -127,6 +127,10 @@ void visit_fault(const struct inode *n, struct visit *v);
 /* Writes the name of a link ("h1-sw") to @buf of LINK_NAME_BYTES and returns @buf. */
 const char *inspect_link_name(const struct lab_state *w, const struct net_link *l, char *buf);
 
+/* Appends the names of the guests that have the port @first, as many as fit: "g1, g2". */
+struct eth_port;
+void inspect_guests(struct text *t, const struct lab_state *w, const struct eth_port *first);
+
 /* inspect_vrnic.c */
 void visit_vrnic(const struct inode *n, struct visit *v);
 void visit_vrnic_function(const struct inode *n, struct visit *v);

@@ -3,6 +3,7 @@
 #include "emu/facts/enum/pci_field.h"
 #include "emu/lab/inspect/inspect_nodes.h"
 #include "emu/pci/vf.h"
+#include "emu/rnic/eswitch.h"
 
 static struct inode function_node(const struct inode *n, enum pci_function function)
 {
@@ -85,16 +86,17 @@ void visit_virtual_function(const struct inode *n, struct visit *v)
 {
     const struct pci_fn *f = function_of(n);
     const uint32_t vf = (uint32_t)n->index;
-    const struct pci_fn *device = f->sriov->vfs[vf].device;
+    char guests[RDL_VALUE_BYTES] = "";
+    struct text names = text_on(guests, sizeof(guests));
 
+    inspect_guests(&names, n->state, n->host->port.sw->ports[eswitch_port_of_vf(vf)].port);
     inspect_leaf(v, LEAF_virtual_function_rid, PCI_SLOT_RID + sriov_number(f->sriov, vf));
     inspect_leaf(v, LEAF_virtual_function_master, vf_is_master(f, vf));
     inspect_leaf(v, LEAF_virtual_function_msix_enabled,
                  (vf_msix_control(f, vf) & MSIX_ENABLE) != 0);
     inspect_leaf(v, LEAF_virtual_function_msix_masked,
                  (vf_msix_control(f, vf) & MSIX_FUNCTION_MASK) != 0);
-    inspect_text(v, LEAF_virtual_function_guest,
-                 device ? n->state->hosts[device->config.host]->name : "");
+    inspect_text(v, LEAF_virtual_function_guest, guests);
 }
 
 void visit_vector(const struct inode *n, struct visit *v)

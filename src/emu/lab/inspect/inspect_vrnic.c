@@ -222,6 +222,7 @@ void visit_vrnic(const struct inode *n, struct visit *v)
     inspect_leaf(v, LEAF_vrnic_waiting, r->is_queued);
     inspect_leaf(v, LEAF_vrnic_waits, r->n_waits);
     inspect_leaf(v, LEAF_vrnic_given_up, r->n_given_up);
+    inspect_word(v, LEAF_vrnic_lack, r->lack);
     inspect_leaf(v, LEAF_vrnic_lookups, r->n_lookups);
     inspect_leaf(v, LEAF_vrnic_forbidden, r->n_forbidden);
 }

@@ -14,9 +14,23 @@ static const struct {
 } rows[] = {
     {MACHINE, "guest g1 on h1", "h1 is no machine", "machine m1 vfs=4"},
     {MACHINE, "guest g1 on m1 vf=7", "m1 has no function 7", "show m1.vfs"},
-    {MACHINE, "guest a b c on m1 vf=1", "b: function 2 of m1 is not enabled", "vf enable"},
+    {MACHINE, "guest a b c on m1 vf=1", "b: function 2 of m1 is not enabled", "\"back\""},
+    {MACHINE, "guest a on m1 vf=2", "a: function 2 of m1 is not enabled", "vf enable m1 3"},
+    {"", "guest g1 on m1", "no host is called \"m1\"", "machine m1 vfs=4 adds it"},
     {GUESTS, "guest g3 on m1 vf=1", "function 1 of m1 has a guest", "without vf="},
-    {GUESTS, "guest g3 on m1", "function 2 of m1 is not enabled", "vf enable"},
+    {GUESTS, "guest g3 on m1", "function 2 of m1 is not enabled", "\"back\" to before the first"},
+
+    {MACHINE "guest g1 on m1 vrnic\n", "move g1 m1", "g1 is on m1 already", "show hosts"},
+    {"machine m1 vfs=1\nguest g1 g2 on m1 vrnic\nalloc_pd g1 as pd\n", "alloc_pd g2 as pd",
+     "no virtual function of m1 is free: other virtual RNICs", "show m1.vfs"},
+    {"machine m1 vfs=1\nguest g1 on m1\nguest g2 on m1 vrnic\n", "alloc_pd g2 as pd",
+     "guests without a virtual RNIC have all", "vfs="},
+    {"machine m1 vfs=1 numvfs=0\nguest g1 on m1 vrnic\n", "alloc_pd g1 as pd",
+     "no function of the machine is enabled", "vf enable m1 1"},
+    {"machine m1 vfs=1\nhost h1 ip=10.200.1.1\nguest g1 on m1 vrnic\n", "alloc_pd g1 as pd",
+     "another host was given the address", "another address"},
+    {"machine m1 vfs=1 when_full=wait wait=1us\nguest g1 g2 on m1 vrnic\nalloc_pd g1 as pd\n",
+     "alloc_pd g2 as pd", "waited long enough: no virtual function of m1", "show m1.vfs"},
     {"machine m1 vfs=1\nguest g1 on m1\n", "guest g2 on m1", "m1 has no free function", "vfs=16"},
     {GUESTS, "guest g1 on m1 vf=3", "the name is already in use", "another name"},
 
@@ -48,7 +62,8 @@ static const struct {
     {MACHINE "link m1 h1 rate=1g\nvf set m1 0 min_tx_rate=600\n", "vf set m1 1 min_tx_rate=401",
      "the cable m1-h1 has 1g, and the guarantees of other functions are 600", "show m1.vfs"},
     {MACHINE, "vf enable m1 0 trust=on", "vf enable takes no trust", "vf set m1 0 trust=on"},
-    {MACHINE, "vf enable m1 5", "ERANGE", "show m1.vfs"},
+    {MACHINE, "vf enable m1 5", "m1 has 4 virtual functions (ERANGE)", "machine m9 vfs=5"},
+    {"machine m1 vfs=1\n", "vf enable m1 2", "has 1 virtual function (", "machine m9 vfs=2"},
     {MACHINE, "vf enable m1 3", "EBUSY", "first vf enable m1 0"},
     {MACHINE "vf enable m1 0\n", "vf enable m1 3", "EBUSY", "not complete"},
     {GUESTS, "vf enable m1 3", "EBUSY", "its guests keep their functions"},
@@ -120,9 +135,32 @@ static const struct {
      "g2.qp QP_FATAL\n  because #43.1 centre_rule"},
     {GROUPS OBJECTS "centre allow 1 2\ncentre forbid 1 2\n", "connect g1.qp g2.qp", "why",
      "forbidden\n" NO_RULE "  because #25.1 centre_rule"},
+    {"machine m1 vfs=1\nguest g1 g2 on m1 vrnic\nalloc_pd g1 as pd\n", "alloc_pd g2 as pd", "why",
+     "vrnic_refused g2 gets no virtual function of m1: VRNICS"},
+    {"machine m1 vfs=1 when_full=wait wait=1us\nguest g1 g2 on m1 vrnic\nalloc_pd g1 as pd\n",
+     "alloc_pd g2 as pd", "why", "vrnic_given_up g2 has waited long enough"},
     {GROUPS, "dial g1 g2", "why g1.id", UNREACHED},
     {GROUPS, "dial g1 g2", "why", UNREACHED},
 };
+
+/* The frame leaves the machine, since no function of it is in that VLAN. */
+static void the_ladder_tells_where_a_frame_for_nobody_was_dropped(void **state)
+{
+    (void)state;
+    assert_line_prints("machine m1 vfs=2; host h1; link m1 h1; guest g1 g2 on m1\n"
+                       "on g1,g2 { alloc_pd as pd; reg_mr pd len=4k access=lw,rw as mr\n"
+                       "  create_cq as cq; create_qp pd send_cq=cq recv_cq=cq as qp }\n"
+                       "connect g1.qp g2.qp; vf set m1 0 vlan=5\n"
+                       "post_send g1.qp op=rdma_write sge=mr[0:64] remote=g2.mr[0]; run 10us",
+                       "export ladder -", "dropped at h1: NOT_FOR_US");
+}
+
+static void a_move_is_told(void **state)
+{
+    (void)state;
+    assert_line_prints("machine m1 m2 vfs=1; guest g1 on m1 vrnic", "move g1 m2",
+                       "g1: virtual RNIC now on m2\n");
+}
 
 static void why_names_the_rule_of_the_centre(void **state)
 {
@@ -147,6 +185,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_refusal_names_the_mistake_and_a_way_out),
         cmocka_unit_test(functions_that_do_not_exist_are_marked),
+        cmocka_unit_test(the_ladder_tells_where_a_frame_for_nobody_was_dropped),
+        cmocka_unit_test(a_move_is_told),
         cmocka_unit_test(why_names_the_rule_of_the_centre),
     };
 

@@ -224,6 +224,24 @@ static void functions_without_a_guest_are_counted(void **state)
                        "g1-m1     no function\n");
 }
 
+/* Several guests are on one function, and one guest is on several. */
+static void each_function_has_the_wire_addresses_of_its_guests(void **state)
+{
+    (void)state;
+    assert_line_prints("machine m1 vfs=1 when_full=share; guest v1 v2 on m1 vrnic\n"
+                       "on v1,v2 { alloc_pd as pd }",
+                       "show map m1",
+                       "vfs[0]  for v1, v2, MAC 02:00:00:00:00:02, on the wire 10.200.1.1, "
+                       "100.64.0.3\nv1-m1     vf 0\nv2-m1     vf 0\n");
+    assert_line_prints(
+        "machine m1 vfs=2; guest g1 on m1 vrnic vfs=2\n"
+        "on g1 { alloc_pd as pd; create_cq as cq; create_qp pd send_cq=cq recv_cq=cq\n"
+        "  create_qp pd send_cq=cq recv_cq=cq }",
+        "show map m1",
+        "vfs[0]  for g1, MAC 02:00:00:00:00:02, on the wire 10.200.1.1\n"
+        "  vfs[1]  for g1, MAC 06:00:00:01:00:02, on the wire 10.200.1.2\n");
+}
+
 static void what_is_no_object_has_no_map(void **state)
 {
     (void)state;
@@ -245,6 +263,7 @@ int main(void)
         cmocka_unit_test(an_object_is_shown_with_its_neighbours),
         cmocka_unit_test(of_many_objects_some_are_counted),
         cmocka_unit_test(functions_without_a_guest_are_counted),
+        cmocka_unit_test(each_function_has_the_wire_addresses_of_its_guests),
         cmocka_unit_test(what_is_no_object_has_no_map),
         cmocka_unit_test(every_golden_text_is_used),
     };

@@ -87,6 +87,23 @@ static void an_answer_comes_by_an_interrupt(void **state)
     assert_int_equal(((struct guest_pd *)verbs_get(&f->verbs, OBJ_PD, pd))->pdn, 3);
 }
 
+/* A second request is refused at once, although several create requests may be under way. */
+static void a_refused_request_leaves_no_trace(void **state)
+{
+    struct fake *f = *state;
+    struct rdl_response rsp;
+    uint64_t pd = 0, other = 0;
+
+    f->verbs.requests_max = 8;
+    assert_int_equal(verbs_alloc_pd(&f->verbs, "a", &pd), RDL_OK);
+    assert_int_equal(verbs_alloc_pd(&f->verbs, "b", &other), RDL_ERR_BUSY);
+    assert_true(other == 0);
+    assert_null(verbs_find(&f->verbs, "b"));
+    fake_interrupt(f, PV_VECTOR_RESPONSE);
+    assert_int_equal(verbs_answer(&f->verbs, &rsp), RDL_OK);
+    assert_int_equal(((struct guest_pd *)verbs_get(&f->verbs, OBJ_PD, pd))->pdn, 3);
+}
+
 /* The interrupt of an earlier command may come late; its response is still in the slot. */
 static void a_stale_answer_is_none(void **state)
 {
@@ -175,6 +192,8 @@ int main(void)
                                         fake_tear_down),
         cmocka_unit_test(it_refuses_what_linux_refuses),
         cmocka_unit_test_setup_teardown(an_answer_comes_by_an_interrupt, fake_set_up,
+                                        fake_tear_down),
+        cmocka_unit_test_setup_teardown(a_refused_request_leaves_no_trace, fake_set_up,
                                         fake_tear_down),
         cmocka_unit_test_setup_teardown(a_stale_answer_is_none, fake_set_up, fake_tear_down),
         cmocka_unit_test_setup_teardown(err_is_an_answer, fake_set_up, fake_tear_down),
