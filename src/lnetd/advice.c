@@ -113,6 +113,8 @@ void advise_peer(const struct lnetd_node *n, uint64_t nid, int error)
         fputs("no answer from this address: is it right, and does `ping` reach it?\n", stderr);
     else if (error == -ETIMEDOUT)
         fputs("no answer in time; --timeout sets how long to wait\n", stderr);
+    else if (error == -ECONNABORTED || error == -ECONNRESET)
+        fputs("the connection has closed: does `lnetd serve` still run there?\n", stderr);
     else if (error == -EMSGSIZE)
         fputs("too many fragments for a transfer: use --frag and --offset with larger pieces\n",
               stderr);

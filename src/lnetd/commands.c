@@ -11,8 +11,7 @@
 #define NS_PER_S    UINT64_C(1000000000)
 #define DATA_PORTAL 60u /* of put and get */
 #define DATA_BYTES  LNET_MTU
-#define RPC_NS      (64 * NS_PER_S) /* of an RPC of the test, as that of lst */
-#define SINGLE      1u              /* user value of memory of ping, put and get */
+#define SINGLE      1u /* user value of memory of ping, put and get */
 
 static uint64_t until(const struct lnetd_node *n)
 {
@@ -45,8 +44,9 @@ static int attach_data(struct lnetd_node *n, struct selftest_data *data)
 
 static int attach_all(struct lnetd_node *n, struct selftest_data *data, uint64_t *ret_ping)
 {
-    const struct selftest_server_config c = {
-        .slots = SELFTEST_SLOTS_MAX, .timeout_ns = RPC_NS, .shape = n->options->shape};
+    const struct selftest_server_config c = {.slots = SELFTEST_SLOTS_MAX,
+                                             .timeout_ns = n->options->rpc_timeout_ns,
+                                             .shape = n->options->shape};
     uint64_t handle;
     int st = selftest_serve(n->selftest, n->lnet, &c);
 
@@ -145,7 +145,7 @@ static bool run_size(struct lnetd_node *n, uint32_t size)
                                              .concurrency = o->concurrency,
                                              .count = o->for_ns ? 0 : o->count,
                                              .errors_max = 1,
-                                             .timeout_ns = RPC_NS,
+                                             .timeout_ns = o->rpc_timeout_ns,
                                              .seed = o->seed,
                                              .shape = o->shape};
     const int st = selftest_run(n->selftest, n->lnet, &c);

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #define NS_PER_S UINT64_C(1000000000)
+#define RPC_NS   (64 * NS_PER_S) /* as lst */
 
 /* Values of options that getopt_long() returns. */
 enum option_id {
@@ -28,6 +29,7 @@ enum option_id {
     OPT_KERNEL,
     OPT_MAX_FRAGS,
     OPT_TIMEOUT,
+    OPT_RPC_TIMEOUT,
     OPT_KEEPALIVE,
     OPT_SERVICE,
     OPT_HASH,
@@ -60,6 +62,7 @@ static const struct option long_options[] = {
     {"kernel", no_argument, NULL, OPT_KERNEL},
     {"max-frags", required_argument, NULL, OPT_MAX_FRAGS},
     {"timeout", required_argument, NULL, OPT_TIMEOUT},
+    {"rpc-timeout", required_argument, NULL, OPT_RPC_TIMEOUT},
     {"keepalive", required_argument, NULL, OPT_KEEPALIVE},
     {"service", required_argument, NULL, OPT_SERVICE},
     {"race-by-hash", no_argument, NULL, OPT_HASH},
@@ -105,6 +108,7 @@ void options_print_help(void)
         "  --kernel               fragments are pages, as those of a kernel\n"
         "  --max-frags N          fragments of a transfer (256)\n"
         "  --timeout S            of messages (50); --keepalive S: (100)\n"
+        "  --rpc-timeout S        of a read or a write (64)\n"
         "  --service PORT         of rdma_cm (987)\n"
         "  --race-by-hash         a race is won by the larger hash, as since LU-17743\n"
         "  --size BYTES           as 4096, 64k, 1m (4k); read and write take a list\n"
@@ -277,6 +281,8 @@ static bool set_work(struct options *o, int id, const char *text)
     switch (id) {
     case OPT_FOR:
         return seconds(text, &o->for_ns) && o->for_ns > 0;
+    case OPT_RPC_TIMEOUT:
+        return seconds(text, &o->rpc_timeout_ns) && o->rpc_timeout_ns > 0;
     case OPT_CONNECTIONS:
         return number(text, UINT32_MAX, false, &o->connections) && o->connections > 0;
     case OPT_SIZE:
@@ -359,6 +365,7 @@ bool options_parse(int argc, char **argv, struct options *ret, enum options_end 
     *ret = (struct options){.config = lnd_defaults(0, false),
                             .sizes = {4096},
                             .n_sizes = 1,
+                            .rpc_timeout_ns = RPC_NS,
                             .concurrency = 1,
                             .count = 1};
     *reterr = OPTIONS_USAGE;

@@ -13,6 +13,7 @@ struct options {
     struct lnd_config config;
     enum command command;
     bool is_verbose;
+    uint64_t rpc_timeout_ns;
     uint64_t for_ns; /* of serve, read and write; 0: no end, or a count */
     uint64_t nids[SELFTEST_PEERS_MAX];
     uint32_t n_nids;

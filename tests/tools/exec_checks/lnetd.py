@@ -68,6 +68,17 @@ def check_lnetd_commands(rdmalab, tally):
                  "lnetd ping, put and get", text_of(done))
 
 
+def check_lnetd_ends(rdmalab, tally):
+    """A server that is killed, and one that stops, while a client has RPCs under way."""
+    client = in_a_row(node(rdmalab, 2, "--rpc-timeout 1 write 10.0.0.1@o2ib --size 64k --for 60 --concurrency 8"))
+    for end in ("timeout -s KILL 0.5", "timeout 0.5"):
+        server = ["sh", "-c", " ".join([end, *node(rdmalab, 1, "serve"), "; true"])]
+        done = rdmalab.run("exec", "h1", "--", *server, ":", "h2", "--", *client)
+        tally.expect(done.returncode == 1 and re.search(r" write: [1-9]\d* of [1-9]\d* RPCs of 65536 ", done.stdout) and
+                     "lnetd: 10.0.0.1@o2ib: " in done.stderr and "are left" not in done.stderr,
+                     f"lnetd, whose server ends by {end}", text_of(done))
+
+
 def check_lnetd_mistakes(rdmalab, tally):
     for words, status, says in (
             ("", 2, "no command: serve, ping"),

@@ -42,6 +42,8 @@ enum loop_op {
     LOOP_DESTROY_ID,
     LOOP_POST_SEND,
     LOOP_POST_RECV,
+    LOOP_ALLOC, /* these two return nothing */
+    LOOP_PAGES,
     LOOP_OPS
 };
 

@@ -42,6 +42,8 @@ static void *op_alloc(void *ctx, size_t bytes)
 {
     struct loop_node *n = ctx;
 
+    if (begin(n, LOOP_ALLOC))
+        return NULL;
     n->n_allocs++;
     return calloc(1, bytes);
 }
@@ -59,9 +61,12 @@ static void op_free(void *ctx, void *block, size_t bytes)
 static uint64_t op_pages(void *ctx, uint64_t bytes)
 {
     struct loop_node *n = ctx;
-    struct loop_block *b = &n->blocks[n->n_blocks++];
+    struct loop_block *b = &n->blocks[n->n_blocks];
     const uint64_t all = (bytes + 4095) / 4096 * 4096;
 
+    if (begin(n, LOOP_PAGES))
+        return 0;
+    n->n_blocks++;
     RDL_ASSERT(n->n_blocks < LOOP_BLOCKS && bytes > 0);
     *b = (struct loop_block){n->next_addr, all, calloc(1, all)};
     n->next_addr += all + n->gap;

@@ -37,9 +37,9 @@ static void finish(struct rig *r, uint64_t seed)
 static void cause_trouble(struct rig *r, struct prng *d)
 {
     static const int errors[] = {-ENOMEM, -EIO, -EINVAL};
-    static const enum loop_op ops[] = {LOOP_REG_MR,    LOOP_CREATE_CQ, LOOP_CREATE_QP,
-                                       LOOP_RESOLVE,   LOOP_CONNECT,   LOOP_ACCEPT,
-                                       LOOP_POST_SEND, LOOP_POST_RECV};
+    static const enum loop_op ops[] = {LOOP_REG_MR,  LOOP_CREATE_CQ, LOOP_CREATE_QP, LOOP_RESOLVE,
+                                       LOOP_CONNECT, LOOP_ACCEPT,    LOOP_POST_SEND, LOOP_POST_RECV,
+                                       LOOP_ALLOC,   LOOP_PAGES};
     struct loop_node *n = r->n[prng_below(d, 2)];
     const enum loop_op op = ops[prng_below(d, ARRAY_LEN(ops))];
     const int error = errors[prng_below(d, ARRAY_LEN(errors))];
@@ -52,7 +52,7 @@ static void cause_trouble(struct rig *r, struct prng *d)
         n->is_unreachable = !n->is_unreachable;
         break;
     default:
-        loop_fail(n, op, 1 + (uint32_t)prng_below(d, 10), error);
+        loop_fail(n, op, 1 + (uint32_t)prng_below(d, op == LOOP_ALLOC ? 40 : 10), error);
         break;
     }
 }
