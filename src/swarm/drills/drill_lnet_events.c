@@ -455,6 +455,8 @@ void ln_hear(void *ctx, const struct ev *e)
         return;
     if (e->kind == EV_rx || e->kind == EV_cqe) {
         hear_transport(d, e);
+        if (e->kind == EV_cqe)
+            ln_hear_completion(d, e);
         return;
     }
     ln_drain(d);
