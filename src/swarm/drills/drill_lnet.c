@@ -362,7 +362,7 @@ static void do_device_fault(struct drill *d)
         drill_works(d, rdl_device_fault_add(d->lab, &c, &s->fault), "a fault can be added");
 }
 
-/* What a node knew is gone. */
+/* Forgets the memory and the descriptors of a node that has gone. */
 static void forget_all(struct lnets *s, unsigned host)
 {
     for (uint32_t i = 0; i < s->n_mds; i++) {

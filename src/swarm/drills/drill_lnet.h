@@ -33,7 +33,7 @@ struct rdl_listener;
 #define LN_CUTS      4096u      /* fragments of memory that is cut as finely as possible */
 #define LN_MS        UINT64_C(1000000)
 
-/* What may go wrong in this drill. */
+/* Troubles of a drill. */
 enum ln_mood {
     LN_CALM,  /* nothing */
     LN_LOSSY, /* some frames are lost, doubled, late or damaged: no program may notice */
@@ -101,6 +101,7 @@ struct ln_conn {
     unsigned host, peer;
     uint32_t qpn, depth;
     uint32_t credits, reserved; /* of this end */
+    uint32_t posted;            /* sends that are not complete */
     uint32_t costly, returned; /* messages that came and cost a credit; credits returned for them */
 };
 
@@ -124,6 +125,7 @@ struct ln_host {
     uint32_t list[LN_MDS];     /* match entries, the oldest first */
     uint32_t n_list;
     uint32_t shared;              /* memory that was bound for several PUTs */
+    uint32_t last[LN_HOSTS][2];   /* the last call that each peer has got, small and large ones */
     uint32_t n_settled[LN_HOSTS]; /* rejects of each peer because of what is negotiated */
     uint64_t pinned;              /* bytes of its regions */
     uint32_t n_regions;
@@ -173,6 +175,9 @@ bool ln_wins(const struct lnets *s, unsigned host, unsigned peer);
 /* Returns true if @a may ask @b for a connection; otherwise b has to ask. */
 bool ln_can_ask(const struct lnets *s, unsigned a, unsigned b);
 
+/* Returns the sends that a connection of @host may have posted. */
+uint32_t ln_sends(const struct lnets *s, unsigned host);
+
 /* Returns the credits that a NOOP of @host to a peer must return at least. */
 uint32_t ln_high_water(const struct lnets *s, const struct ln_conn *c);
 
@@ -207,6 +212,7 @@ void ln_drain(struct drill *d);
 
 /* A message or a state of the driver. */
 void ln_hear_sent(struct drill *d, const struct ev *e);
+void ln_hear_completion(struct drill *d, const struct ev *e);
 void ln_hear_received(struct drill *d, const struct ev *e);
 void ln_hear_state(struct drill *d, const struct ev *e);
 void ln_hear_region(struct drill *d, const struct ev *e);

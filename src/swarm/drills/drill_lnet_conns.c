@@ -8,8 +8,10 @@
 
 #include "emu/base/min.h"
 #include "emu/facts/enum/lnd_state.h"
+#include "emu/facts/enum/lnet_map.h"
 #include "emu/facts/enum/lnet_msg.h"
 #include "emu/facts/enum/lnet_why.h"
+#include "emu/facts/enum/wc_opcode.h"
 #include "emu/trace/event.h"
 #include "emu/wire/lnet.h"
 #include "rdmalab/inspect.h"
@@ -229,7 +231,11 @@ void ln_hear_sent(struct drill *d, const struct ev *e)
     if (!drill_expect(d, c != NULL, "messages are sent on connections", "h%u, QPN %u", host + 1,
                       e->u.lnet_sent.qpn))
         return;
-    if (message == LNET_MSG_NOOP && !check_noop(d, c, credits))
+    c->posted++;
+    if ((message == LNET_MSG_NOOP && !check_noop(d, c, credits)) ||
+        !drill_expect(d, c->posted <= ln_sends(s, host),
+                      "a connection has no more sends posted than its tunable says", "h%u: %u",
+                      host + 1, c->posted))
         return;
     if (costs(s, c, message) && !pay(d, c, message))
         return;
@@ -248,6 +254,31 @@ void ln_hear_sent(struct drill *d, const struct ev *e)
                                            ? LN_NONE
                                            : transfer_of(s, host, c->peer, e->u.lnet_sent.cookie),
                                  .cookie = e->u.lnet_sent.cookie});
+}
+
+void ln_hear_completion(struct drill *d, const struct ev *e)
+{
+    struct lnets *s = lnets_of(d);
+    struct ln_conn *c = conn_of(s, index_of(s, e->u.cqe.host), e->u.cqe.qpn);
+
+    if (c && e->u.cqe.op == WC_SEND && c->posted > 0)
+        c->posted--;
+}
+
+/* Messages come in the order of the calls, unless some of them wait for a region. */
+static bool is_in_order(struct drill *d, uint32_t number)
+{
+    struct lnets *s = lnets_of(d);
+    const struct ln_op *op = &s->ops[number];
+    const bool is_small = op->bytes <= LN_IMMEDIATE;
+    uint32_t *last = &s->host[op->from].last[op->to][!is_small];
+    const uint32_t before = *last;
+
+    *last = number + 1;
+    return s->mood == LN_ROUGH || (!is_small && s->host[op->from].config.map != LNET_MAP_dma) ||
+           drill_expect(d, number + 1 > before, "messages come in the order of their calls",
+                        "h%u to h%u: call %u behind %u", op->from + 1, op->to + 1, number + 1,
+                        before);
 }
 
 /* A PUT or GET has come. */
@@ -273,6 +304,8 @@ static void arrive(struct drill *d, const struct ln_conn *c, const struct ev *e)
                                                : (uint32_t)LNET_MSG_PUT_REQ),
                       "the size of a message chooses its kind", "%u bytes: %s", op->bytes,
                       enum_name(&enum_lnet_msg, message)))
+        return;
+    if (!is_in_order(d, (uint32_t)number))
         return;
     op->cookie = e->u.lnet_received.cookie;
     for (uint32_t i = 0; i < LN_GRANTS && op->is_get; i++) {

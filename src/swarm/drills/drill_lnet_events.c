@@ -238,11 +238,11 @@ static void hear_send(struct drill *d, struct ln_op *op, const struct rdl_lnet_e
 }
 
 /* An answer has come, or is not expected any more. */
-static bool take_answer(struct drill *d, struct ln_op *op)
+static bool take_answer(struct drill *d, struct ln_op *op, int status)
 {
     struct ln_md *md = &lnets_of(d)->mds[op->md];
     /* An ACK names memory, and not a PUT: it may stand for another one if there are several. */
-    const bool is_any = md->op == LN_NONE && op->told < 0;
+    const bool is_any = md->op == LN_NONE && (op->told < 0 || status < 0);
 
     if (!drill_expect(d, (is_any || !op->is_answered) && md->answers > 0 && !op->was_unlinked,
                       "an answer comes once", "0x%" PRIx64, op->bits))
@@ -258,7 +258,7 @@ static void hear_ack(struct drill *d, struct ln_op *op, const struct rdl_lnet_ev
     struct rdl_lnet_event want = of_call(s, op);
 
     if (!drill_expect(d, op->wants_ack, "an ACK was wanted", "0x%" PRIx64, op->bits) ||
-        !take_answer(d, op))
+        !take_answer(d, op, e->status))
         return;
     op->told = e->status;
     if (e->status == 0) {
@@ -312,7 +312,7 @@ static void hear_reply(struct drill *d, struct ln_op *op, const struct rdl_lnet_
         hear_done(d, op, e);
         return;
     }
-    if (!take_answer(d, op))
+    if (!take_answer(d, op, e->status))
         return;
     if (!has_come) { /* the GET could not be sent */
         want = of_call(s, op);
@@ -455,6 +455,8 @@ void ln_hear(void *ctx, const struct ev *e)
         return;
     if (e->kind == EV_rx || e->kind == EV_cqe) {
         hear_transport(d, e);
+        if (e->kind == EV_cqe)
+            ln_hear_completion(d, e);
         return;
     }
     ln_drain(d);

@@ -91,6 +91,15 @@ uint32_t ln_high_water(const struct lnets *s, const struct ln_conn *c)
     return share < 1 ? 1 : min_u32(share, most);
 }
 
+uint32_t ln_sends(const struct lnets *s, unsigned host)
+{
+    const struct rdl_lnet_config *g = &s->host[host].config;
+    const uint32_t n = g->concurrent_sends ? g->concurrent_sends : g->peer_credits;
+    const uint32_t least = (g->peer_credits + 1) / 2;
+
+    return n < least ? least : min_u32(n, 2 * g->peer_credits);
+}
+
 /* --- Fragments -------------------------------------------------------------------------------- */
 
 static void add_frag(struct ln_frags *l, uint64_t addr, uint32_t bytes)
