@@ -194,6 +194,27 @@ static void the_ladder_tells_where_a_frame_for_nobody_was_dropped(void **state)
                        "export ladder -", "dropped at h1: NOT_FOR_US");
 }
 
+static void the_mac_of_a_function_is_compared(void **state)
+{
+    static const char lab[] = "machine m1 vfs=2; guest g1 g2 on m1";
+
+    (void)state;
+    assert_line_prints(lab, "vf set m1 0 mac=02:00:00:00:00:09",
+                       "g1 has function 0, and still sends with 02:00:00:00:00:02\n");
+    assert_line_prints(lab, "vf set m1 1 mac=02:00:00:00:00:01",
+                       "m1 has the MAC 02:00:00:00:00:01, too\n"
+                       "g2 has function 1, and still sends with 02:00:00:00:00:03\n");
+}
+
+static void drops_of_an_injected_frame_are_printed(void **state)
+{
+    (void)state;
+    assert_line_prints("machine m1 vfs=2; host h1; link m1 h1; guest g1 on m1",
+                       "inject from=g1 to=h1 opcode=UD_SEND_ONLY dest_qpn=2 psn=0 "
+                       "source_mac=02:00:00:00:00:99",
+                       "drop       g1 SPOOFED");
+}
+
 static void a_move_is_told(void **state)
 {
     (void)state;
@@ -228,6 +249,8 @@ int main(void)
         cmocka_unit_test(the_shortcut_is_named_where_no_frame_was_sent),
         cmocka_unit_test(a_function_that_is_not_enabled_is_named),
         cmocka_unit_test(all_functions_of_a_virtual_rnic_are_listed),
+        cmocka_unit_test(the_mac_of_a_function_is_compared),
+        cmocka_unit_test(drops_of_an_injected_frame_are_printed),
         cmocka_unit_test(a_move_is_told),
         cmocka_unit_test(why_names_the_rule_of_the_centre),
     };
