@@ -17,6 +17,7 @@ enum rdl_type {
     RDL_FLAG,   /* 0 or 1 */
     RDL_TIME,   /* nanoseconds */
     RDL_SIZE,   /* bytes */
+    RDL_RATE,   /* bits a second */
     RDL_WORD,   /* enumerator name; @number is its value */
     RDL_TEXT
 };

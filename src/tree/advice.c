@@ -25,6 +25,22 @@ bool advice_unsignaled(struct text *t, const struct rdl_lab *lab, const char *qp
     return true;
 }
 
+bool advice_function_off(struct text *t, const struct rdl_lab *lab, const char *host)
+{
+    char port[TREE_PATH_BYTES], function[TREE_PATH_BYTES];
+    struct rdl_value machine, vf;
+
+    if (!tree_child(lab, host, CHILD_host_port, port) ||
+        !tree_leaf(lab, port, LEAF_port_machine, &machine) ||
+        !tree_leaf(lab, port, LEAF_port_vf, &vf) ||
+        !tree_element(lab, machine.text, CHILD_host_vfs, vf.number, function) ||
+        tree_number(lab, function, LEAF_vf_enabled))
+        return false;
+    text_addf(t, "The device of %s does not exist now: virtual function %llu of %s is not enabled.",
+              host, (unsigned long long)vf.number, machine.text);
+    return true;
+}
+
 /* Sum of the work requests that can complete into a completion queue. */
 struct sum {
     const struct rdl_lab *lab;

@@ -23,6 +23,9 @@ bool advice_cq_size(struct text *t, const struct rdl_lab *lab, const char *cq);
 /* @cq is armed, and completions wait in it that raise no event any more. */
 bool advice_armed(struct text *t, const struct rdl_lab *lab, const char *cq);
 
+/* @host is a guest, and the virtual function that is its port is not enabled. */
+bool advice_function_off(struct text *t, const struct rdl_lab *lab, const char *host);
+
 /* @key was refused on @host, with an address of @bytes at @addr: names the region that has these
  * bytes, and its key.  @is_local: the key was an lkey.
  */

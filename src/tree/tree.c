@@ -178,6 +178,9 @@ void tree_add_value(struct text *t, const struct rdl_value *v)
         /* A number like 4096 is easy to read as an MTU; 67108864 is not. */
         quantity_add(t, v->number < UNIT_FROM ? QUANTITY_NUMBER : QUANTITY_SIZE, v->number);
         break;
+    case RDL_RATE:
+        text_addf(t, "%llu%s", (unsigned long long)v->number, v->number ? " bit/s" : "");
+        break;
     case RDL_NODE:
     case RDL_WORD:
     case RDL_TEXT:

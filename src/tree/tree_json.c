@@ -17,6 +17,7 @@ static void print_value(FILE *out, const struct rdl_value *v)
     case RDL_HEX:
     case RDL_TIME:
     case RDL_SIZE:
+    case RDL_RATE:
         if (v->type == RDL_TIME && v->number == RDL_NEVER)
             fputs("null", out);
         else

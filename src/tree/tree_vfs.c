@@ -58,6 +58,23 @@ static void print_vf(FILE *out, const struct rdl_lab *lab, size_t number, const 
             guest.text[0] && !tree_number(lab, vf, LEAF_vf_up) ? " (link down)" : "");
 }
 
+/* Names the guests of the functions of @vfs from number @first on, which are not enabled. */
+static void print_stranded(FILE *out, const struct rdl_lab *lab, const char *path,
+                           const struct tree_list *vfs, size_t first)
+{
+    struct rdl_value guest;
+
+    for (size_t i = first; i < vfs->n; i++) {
+        char vf[TREE_PATH_BYTES];
+        struct text t = text_on(vf, sizeof(vf));
+
+        tree_join(&t, path, vfs->v[i].key);
+        if (tree_leaf(lab, vf, LEAF_vf_guest, &guest) && guest.text[0])
+            fprintf(out, "(vf %zu is that of %s, whose device does not exist now)\n", i,
+                    guest.text);
+    }
+}
+
 /* Names the functions from @first up to @n, which are not enabled.  iproute2 does not have them. */
 static void print_rest(FILE *out, size_t first, size_t n)
 {
@@ -84,6 +101,7 @@ bool tree_vfs(FILE *out, const struct rdl_lab *lab, const char *path)
         print_vf(out, lab, i, vf);
     }
     print_rest(out, i, vfs.n);
+    print_stranded(out, lab, path, &vfs, i);
     tree_done(&vfs);
     return true;
 }

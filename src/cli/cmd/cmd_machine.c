@@ -185,6 +185,53 @@ static bool too_many_guarantees(struct session *s, const struct step *st)
                        machine);
 }
 
+/* A MAC that `vf set` has given to function @vf of @machine. */
+struct given_mac {
+    struct session *s;
+    const char *machine;
+    uint64_t vf;
+    const char *mac;
+};
+
+/* Says that the host @name has @g too, or has the function and another MAC. */
+static void say_host_mac(void *ctx, const char *name, const struct rdl_value *v)
+{
+    const struct given_mac *g = ctx;
+    const struct rdl_lab *lab = g->s->lab;
+    char port[TREE_PATH_BYTES];
+    struct rdl_value mac, on, vf;
+    bool is_here, is_same;
+
+    if (!tree_value_is(v, NODE_host) || !tree_leaf(lab, name, LEAF_host_mac, &mac) ||
+        !tree_child(lab, name, CHILD_host_port, port))
+        return;
+    is_here = tree_leaf(lab, port, LEAF_port_machine, &on) &&
+              tree_leaf(lab, port, LEAF_port_vf, &vf) && strcmp(on.text, g->machine) == 0 &&
+              vf.number == g->vf;
+    is_same = strcmp(mac.text, g->mac) == 0;
+    if (is_here && !is_same)
+        session_say(g->s, "%s has function %" PRIu64 ", and still sends with %s\n", name, g->vf,
+                    mac.text);
+    else if (!is_here && is_same)
+        session_say(g->s, "%s has the MAC %s, too\n", name, g->mac);
+}
+
+/* Says who has the new MAC of a function already, and who does not use it. */
+static void say_mac(struct session *s, const struct step *st, const uint8_t mac[MAC_BYTES])
+{
+    char buf[MAC_TEXT_MAX];
+    struct text t = text_on(buf, sizeof(buf));
+    struct given_mac g = {s, step_text(st, "machine"), step_number(st, "vf"), buf};
+    size_t at;
+    enum rdl_status status;
+
+    if (!step_has(st, "mac"))
+        return;
+    mac_add(&t, mac);
+    status = rdl_inspect_list(s->lab, "", say_host_mac, &g, &at);
+    RDL_ASSERT(status == RDL_OK);
+}
+
 /* Changes the settings of a function. */
 static bool change(struct session *s, const struct step *st, rdl_host machine)
 {
@@ -212,7 +259,10 @@ static bool change(struct session *s, const struct step *st, rdl_host machine)
         return diag_remedy(&s->diag,
                            "the lowest bit of the first byte is 0, as in 02:00:00:00:00:01");
     }
-    return status == RDL_OK || session_fail_status(s, st->at, "vf", status);
+    if (status != RDL_OK)
+        return session_fail_status(s, st->at, "vf", status);
+    say_mac(s, st, to.mac);
+    return true;
 }
 
 bool run_centre(struct session *s, const struct step *st)

@@ -322,8 +322,13 @@ static bool find_end(struct session *s, const struct scope *in, const struct ste
                            "remote_qkey=; scenarios/185-ud-grh-ipv4.json does so");
     }
     if (e->info.attr.state != QPS_RESET) {
+        /* The device may have gone on since the driver has asked. */
+        const char *known = enum_name(&enum_qp_state, e->info.attr.state);
+        struct rdl_value state;
+
         session_fail(s, step_span(st, param, 0), "%s is in %s; connect needs both ends in RESET",
-                     e->path, enum_name(&enum_qp_state, e->info.attr.state));
+                     e->path,
+                     tree_leaf(s->lab, e->path, LEAF_qp_state, &state) ? state.text : known);
         return diag_remedy(&s->diag, "modify_qp %s state=RESET", e->path);
     }
     resolve_host_name(e->path, e->host);

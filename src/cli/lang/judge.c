@@ -293,7 +293,8 @@ static bool is_numeric(enum leaf_type type)
 {
     const enum rdl_type t = leaf_types[type].type;
 
-    return t == RDL_NUMBER || t == RDL_HEX || t == RDL_SIZE || t == RDL_TIME || t == RDL_FLAG;
+    return t == RDL_NUMBER || t == RDL_HEX || t == RDL_SIZE || t == RDL_RATE || t == RDL_TIME ||
+           t == RDL_FLAG;
 }
 
 /* Finds the leaves to which the path @path may lead. */

@@ -45,7 +45,7 @@ const struct value_kind_info value_kinds[N_VALUE_KINDS] = {
     [VAL_AT] = {"ADDRESS", "an address: h1.mr[0], or a number", "^(" RE_INT "|" RE_SLICE ")$",
                 false},
     [VAL_BYTES] = {"BYTES", "a part of a memory region: h1.mr[0:64]", "^" RE_SLICE "$", false},
-    [VAL_INT] = {"N", "an integer: 17, 0x11", "^" RE_INT "$", true},
+    [VAL_INT] = {"N", "an integer of 0 or more: 17, 0x11", "^" RE_INT "$", true},
     [VAL_SIZE] = {"SIZE", "a size in bytes: 64, 4k, 1m", "^" RE_SIZE "$", true},
     [VAL_COUNT] = {"COUNT", "a number: 500, 64k, 4m", "^" RE_SIZE "$", true},
     [VAL_TIME] = {"TIME", "a time: 500ns, 10us, 1.5ms, 1s", "^(0|" RE_NUM "(ns|us|ms|s))$", false},

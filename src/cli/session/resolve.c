@@ -382,6 +382,7 @@ static bool is_number(const struct rdl_value *v)
     case RDL_NUMBER:
     case RDL_HEX:
     case RDL_SIZE:
+    case RDL_RATE:
     case RDL_TIME:
         return true;
     default:

@@ -13,6 +13,16 @@
 #include "print/show_text.h"
 #include "tree/tree.h"
 
+/* Returns true if a recorded message took the shortcut of a machine. */
+static bool has_copied(const struct past *p)
+{
+    for (size_t i = 0; i < p->n; i++) {
+        if (past_is_copied(past_at(p, i)))
+            return true;
+    }
+    return false;
+}
+
 /* Reports why the frame of event @id cannot be shown. */
 static void refuse_packet(struct showing *s, const char *word, ev_id id)
 {
@@ -24,6 +34,9 @@ static void refuse_packet(struct showing *s, const char *word, ev_id id)
 
     if (frames) {
         past_add_frames_forgotten(&t, &s->past, frames);
+    } else if (!id && has_copied(&s->past)) {
+        text_add(&t, "all messages took the shortcut of a machine: none was in a frame");
+        text_addf(&remedy, "\"explain shortcut\" says more");
     } else if (!id) {
         text_add(&t, s->past.forgotten || s->past.gap_from ? "no frame is recorded (any more)"
                                                            : "no frame has been sent yet");

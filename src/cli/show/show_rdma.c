@@ -9,6 +9,8 @@
 #include "emu/base/assert.h"
 #include "emu/base/text.h"
 #include "emu/wire/addr.h"
+#include "print/show_text.h"
+#include "tree/advice.h"
 #include "tree/tree.h"
 
 #define NETDEV     "eth0" /* of every host: its virtio-net interface */
@@ -47,17 +49,40 @@ static bool device_of(const struct rdl_lab *lab, const char *name, struct adapte
     return true;
 }
 
+/* Prints the numbers of the functions that the virtual RNIC of @d has. */
+static void print_functions(FILE *out, const struct adapter *d)
+{
+    char buf[RDL_VALUE_BYTES], path[TREE_PATH_BYTES];
+    struct text t = text_on(buf, sizeof(buf));
+    struct rdl_value vf;
+    uint32_t n = 0;
+
+    for (uint64_t i = 0; tree_element(d->lab, d->vrnic, CHILD_vrnic_functions, i, path); i++) {
+        if (tree_leaf(d->lab, path, LEAF_vrnic_function_vf, &vf))
+            text_addf(&t, "%s%" PRIu64, n++ ? ", " : "", vf.number);
+    }
+    if (n > 1)
+        fprintf(out, "  virtual RNIC, functions %s of %s", buf, d->machine.text);
+    else
+        fprintf(out, "  virtual RNIC, function %" PRIu64 " of %s", d->vf, d->machine.text);
+}
+
 /* Prints which part of an adapter the device is, behind the line of the tool. */
 static void print_part(FILE *out, const struct adapter *d)
 {
+    char buf[SHOW_LINE_BYTES];
+    struct text off = text_on(buf, sizeof(buf));
+
     if (d->vfs[0])
         fputs("  physical function", out);
     else if (d->vrnic[0] && d->has_vf)
-        fprintf(out, "  virtual RNIC, function %" PRIu64 " of %s", d->vf, d->machine.text);
+        print_functions(out, d);
     else if (d->vrnic[0])
         fprintf(out, "  virtual RNIC on %s, no function", d->machine.text);
     else if (d->has_vf)
         fprintf(out, "  function %" PRIu64 " of %s", d->vf, d->machine.text);
+    if (advice_function_off(&off, d->lab, d->name))
+        fputs(", which is not enabled", out);
     fputc('\n', out);
 }
 

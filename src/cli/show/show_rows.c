@@ -214,6 +214,7 @@ void rows_value(struct rows *r, const struct rdl_value *v)
     case RDL_NUMBER:
     case RDL_HEX:
     case RDL_SIZE:
+    case RDL_RATE:
         rows_number_as(r, v->number, buf);
         break;
     case RDL_NODE:

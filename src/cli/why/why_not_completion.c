@@ -317,10 +317,14 @@ void why_not_completion(struct why_not *w, const char *cq, uint64_t n)
 
 void why_not_qp(struct why_not *w, const char *path)
 {
+    char host[RDL_NAME_BYTES];
     struct why_not_qp q;
 
     if (!why_not_read_qp(w, path, &q)) {
         if (why_not_says_unread(w, path))
+            return;
+        tree_host_of(path, host);
+        if (why_not_advise(w, host, advice_function_off))
             return;
         why_not_say(w, "The device has no %s yet: the driver still waits for it.", path);
         why_not_waits(w, "");

@@ -377,14 +377,17 @@ static bool meets(const struct why_not *w, const struct ev *e, size_t i, const s
     return f && ev_field_number(e, f) == number;
 }
 
-/* Number of frames since event @since that fulfil the first @n criteria. */
-static uint64_t count_frames(const struct why_not *w, const char *fault, ev_id since, size_t n)
+/* Number of frames since event @since that fulfil the first @n criteria; with @copied, of messages
+ * that took the shortcut of a machine instead.
+ */
+static uint64_t count_frames(const struct why_not *w, const char *fault, ev_id since, size_t n,
+                             bool copied)
 {
     uint64_t ret = 0;
 
     for (size_t i = past_lower_bound(w->past, since); i < w->past->n; i++) {
         const struct ev *e = past_at(w->past, i);
-        bool all = e->kind == EV_tx || e->kind == EV_eth_tx;
+        bool all = (e->kind == EV_tx || e->kind == EV_eth_tx) && past_is_copied(e) == copied;
 
         for (size_t k = 0; k < n && all; k++) {
             struct rdl_value v;
@@ -399,7 +402,7 @@ static uint64_t count_frames(const struct why_not *w, const char *fault, ev_id s
 /* Prints how many frames fulfil the criteria, adding one criterion after the other. */
 static void say_criteria(struct why_not *w, const char *fault, ev_id since)
 {
-    uint64_t n = count_frames(w, fault, since, 0);
+    uint64_t n = count_frames(w, fault, since, 0, false);
     struct rdl_value about;
     char buf[SHOW_LINE_BYTES];
     struct text t = text_on(buf, sizeof(buf));
@@ -411,7 +414,7 @@ static void say_criteria(struct why_not *w, const char *fault, ev_id since)
 
         if (!tree_leaf(w->lab, fault, criteria[i].leaf, &v) || strcmp(v.text, "any") == 0)
             continue;
-        n = count_frames(w, fault, since, i + 1);
+        n = count_frames(w, fault, since, i + 1, false);
         if (n == 0)
             text_add(&t, "; none of them");
         else
@@ -424,6 +427,20 @@ static void say_criteria(struct why_not *w, const char *fault, ev_id since)
     why_not_say(w, "%s.", buf);
     if (n > 0 && tree_leaf(w->lab, fault, LEAF_fault_about, &about) && about.text[0])
         why_not_say(w, "None of them is all that was asked for: it %s.", about.text);
+}
+
+/* Prints how many messages it would have met if they had not taken a shortcut. */
+static void say_copied(struct why_not *w, const char *fault, ev_id since)
+{
+    const uint64_t n = count_frames(w, fault, since, ARRAY_LEN(criteria), true);
+
+    if (n == 0)
+        return;
+    why_not_say(w,
+                "%llu message%s took the shortcut of a machine: in no frame, so that no fault "
+                "of frames meets %s.",
+                (unsigned long long)n, n == 1 ? "" : "s", n == 1 ? "it" : "them");
+    why_not_try(w, "explain shortcut");
 }
 
 static ev_id made_in(const struct why_not *w, const char *fault)
@@ -505,14 +522,16 @@ void why_not_fault(struct why_not *w, const char *fault)
         return;
     }
     why_not_say(w, "%s has hit no frame so far.", fault);
-    if (seen > 0)
+    if (seen > 0) {
         why_not_say(w, "%llu frame%s matched it, but it begins with number %llu of those (nth).",
                     (unsigned long long)seen, seen == 1 ? " has" : "s have",
                     (unsigned long long)nth);
-    else if (made && !why_not_forgot(w, made))
+    } else if (made && !why_not_forgot(w, made)) {
         say_criteria(w, fault, made);
-    else
+        say_copied(w, fault, made);
+    } else {
         why_not_say(w, "No frame has matched it. What was sent since it was made is not recorded "
                        "(any more).");
+    }
     why_not_try(w, "show %s", fault);
 }

@@ -299,6 +299,7 @@ static void each_host(void *ctx, const char *key, const struct rdl_value *v)
     if (!tree_value_is(v, NODE_host))
         return;
     a->host = key;
+    a->n += why_not_advise(a->w, key, advice_function_off);
     if (rdl_inspect_list(a->w->lab, key, each_qp, a, &at) != RDL_OK ||
         rdl_inspect_list(a->w->lab, key, each_channel, a, &at) != RDL_OK ||
         rdl_inspect_list(a->w->lab, key, each_cq, a, &at) != RDL_OK)

@@ -28,6 +28,7 @@ struct enum_table;
     T(FLAG, RDL_FLAG, "true or false")                                                             \
     T(TIME, RDL_TIME, "a time")                                                                    \
     T(SIZE, RDL_SIZE, "a number of bytes")                                                         \
+    T(RATE, RDL_RATE, "a rate in bits a second")                                                   \
     T(WORD, RDL_WORD, "a word")                                                                    \
     T(SET, RDL_TEXT, "words with commas between them")                                             \
     T(TEXT, RDL_TEXT, "text")

@@ -172,8 +172,15 @@ static void add_object(struct text *t, const struct ev *e, const struct ev_names
         ev_names_object(names, t, number_of(e, "host"), object, number_of(e, "number"));
 }
 
+/* Returns true if the drop @e is about a frame with a BTH, whose PSN may be 0. */
+static bool drop_has_psn(const struct ev *e)
+{
+    return number_of(e, "psn") != 0 ||
+           (number_of(e, "qpn") != 0 && number_of(e, "opcode") < FRAME_OTHER);
+}
+
 /* Appends a placeholder that combines several fields: {@qp}, {@cq}, {@host}, {@peer}, {@object},
- * {@frame}, {@compared}.
+ * {@frame}, {@psn}, {@may}, {@compared}.
  */
 static void add_composite(struct text *t, const struct ev *e, const char *what,
                           const struct ev_names *names)
@@ -188,9 +195,13 @@ static void add_composite(struct text *t, const struct ev *e, const char *what,
         add_object(t, e, names);
     } else if (strcmp(what, "frame") == 0) {
         add_frame(t, e);
+    } else if (strcmp(what, "psn") == 0) {
+        if (drop_has_psn(e))
+            text_addf(t, ", psn=%u", number_of(e, "psn"));
+    } else if (strcmp(what, "may") == 0) {
+        text_add(t, number_of(e, "forbidden") ? "may not" : "may");
     } else if (strcmp(what, "compared") == 0) {
-        /* The sentence of a drop leaves out its PSN if it is 0; then the comparison names it. */
-        ev_add_compared(t, e, e->kind == EV_drop && number_of(e, "psn") == 0);
+        ev_add_compared(t, e, e->kind == EV_drop && !drop_has_psn(e));
     } else {
         RDL_ASSERT(strcmp(what, "peer") == 0);
         if (number_of(e, "dest_qpn") == QPN_MULTICAST)

@@ -57,8 +57,8 @@ static void every_event_prints_its_sentence_and_its_json(void **state)
 
 static bool is_special(const char *name)
 {
-    static const char *const names[] = {"@qp",    "@cq",     "@host",    "@peer",
-                                        "@frame", "@object", "@compared"};
+    static const char *const names[] = {"@qp",     "@cq",       "@host", "@peer", "@frame",
+                                        "@object", "@compared", "@psn",  "@may"};
 
     for (size_t i = 0; i < ARRAY_LEN(names); i++) {
         if (strcmp(names[i], name) == 0)

@@ -10,6 +10,17 @@ static const struct cm_mux *mux_of(const struct inode *n)
     return n->host->port.sw->mux;
 }
 
+/* The IDs whose time is over.  The multiplexer removes and counts them with its next message. */
+static uint64_t n_unknown(const struct inode *n)
+{
+    const struct cm_mux *m = mux_of(n);
+    uint64_t unknown = 0;
+
+    for (uint32_t i = 0; i < m->n_ids; i++)
+        unknown += !cm_mux_knows(m, &m->ids[i], n->state->trace.now_ns);
+    return unknown;
+}
+
 void visit_mux(const struct inode *n, struct visit *v)
 {
     const struct cm_mux *m = mux_of(n);
@@ -22,7 +33,7 @@ void visit_mux(const struct inode *n, struct visit *v)
     inspect_leaf(v, LEAF_mux_refused, c->refused);
     inspect_leaf(v, LEAF_mux_learnt, c->learnt);
     inspect_leaf(v, LEAF_mux_taken, c->taken);
-    inspect_leaf(v, LEAF_mux_forgotten, c->forgotten);
+    inspect_leaf(v, LEAF_mux_forgotten, c->forgotten + n_unknown(n));
     inspect_leaf(v, LEAF_mux_passed, c->passed);
     inspect_leaf(v, LEAF_mux_no_message, c->no_message);
     inspect_leaf(v, LEAF_mux_no_gid, c->no_gid);

@@ -114,8 +114,7 @@ static void functions_that_do_not_exist_are_marked(void **state)
     "on g1,g2 { alloc_pd as pd; create_cq as cq\n"                                                 \
     "  create_qp pd type=rc send_cq=cq recv_cq=cq as qp }\n"
 #define NO_RULE "          no rule allows groups 1 and 2 to connect: centre allow 1 2\n"
-#define CUT                                                                                        \
-    "RTS -> ERR\n  because #43.1 centre_rule: guests of groups 1 and 2 may connect, forbidden\n"
+#define CUT     "RTS -> ERR\n  because #43.1 centre_rule: guests of groups 1 and 2 may not connect\n"
 #define UNREACHED                                                                                  \
     "g1.id UNREACHABLE, errno 110\n  because #48.1 centre_lookup: g1 in group 1 asks for "         \
     "10.0.0.3 of g2 in group 2, forbidden\n          asked 16 times since #33.2\n" NO_RULE
@@ -143,6 +142,46 @@ static const struct {
     {GROUPS, "dial g1 g2", "why", UNREACHED},
 };
 
+#define SHORTCUT                                                                                   \
+    "machine m1 vfs=2 shortcut=on; host h1; link m1 h1; guest g1 g2 on m1\n"                       \
+    "on g1,g2 { alloc_pd as pd; reg_mr pd len=4k access=lw,rw as mr\n"                             \
+    "  create_cq as cq; create_qp pd send_cq=cq recv_cq=cq as qp }\n"                              \
+    "connect g1.qp g2.qp; drop next from=g1 as f1\n"                                               \
+    "post_send g1.qp op=rdma_write sge=mr[0:64] remote=g2.mr[0]; run 10us"
+
+static void the_shortcut_is_named_where_no_frame_was_sent(void **state)
+{
+    (void)state;
+    assert_line_prints(SHORTCUT, "why not f1",
+                       "f1 has looked at 0 frames that hosts sent since it was made.\n"
+                       "1 message took the shortcut of a machine: in no frame, so that no fault "
+                       "of frames meets it.\n");
+    assert_line_refused(SHORTCUT, "show packet", "took the shortcut of a machine");
+}
+
+static void a_function_that_is_not_enabled_is_named(void **state)
+{
+    static const char lab[] = "machine m1 vfs=2; host h1; link m1 h1; guest g1 g2 on m1\n"
+                              "on g1,g2 { alloc_pd as pd; create_cq as cq\n"
+                              "  create_qp pd send_cq=cq recv_cq=cq as qp }\n"
+                              "reg_write m1 sriov_control 0; run 2s";
+
+    (void)state;
+    assert_line_prints(lab, "show m1.vfs", "(vf 1 is that of g2, whose device does not exist now)");
+    assert_line_prints(lab, "show rdma link m1", "function 0 of m1, which is not enabled\n");
+    assert_line_prints(lab, "why not", "virtual function 1 of m1 is not enabled.");
+    assert_line_prints(lab, "why not g1.qp", "virtual function 0 of m1 is not enabled.");
+}
+
+static void all_functions_of_a_virtual_rnic_are_listed(void **state)
+{
+    (void)state;
+    assert_line_prints("machine m1 vfs=3; guest g1 on m1 vrnic vfs=2\n"
+                       "on g1 { alloc_pd as pd; create_cq as cq\n"
+                       "  repeat 2 { create_qp pd send_cq=cq recv_cq=cq } }",
+                       "show rdma resource g1", "virtual RNIC, functions 0, 1 of m1\n");
+}
+
 /* The frame leaves the machine, since no function of it is in that VLAN. */
 static void the_ladder_tells_where_a_frame_for_nobody_was_dropped(void **state)
 {
@@ -153,6 +192,27 @@ static void the_ladder_tells_where_a_frame_for_nobody_was_dropped(void **state)
                        "connect g1.qp g2.qp; vf set m1 0 vlan=5\n"
                        "post_send g1.qp op=rdma_write sge=mr[0:64] remote=g2.mr[0]; run 10us",
                        "export ladder -", "dropped at h1: NOT_FOR_US");
+}
+
+static void the_mac_of_a_function_is_compared(void **state)
+{
+    static const char lab[] = "machine m1 vfs=2; guest g1 g2 on m1";
+
+    (void)state;
+    assert_line_prints(lab, "vf set m1 0 mac=02:00:00:00:00:09",
+                       "g1 has function 0, and still sends with 02:00:00:00:00:02\n");
+    assert_line_prints(lab, "vf set m1 1 mac=02:00:00:00:00:01",
+                       "m1 has the MAC 02:00:00:00:00:01, too\n"
+                       "g2 has function 1, and still sends with 02:00:00:00:00:03\n");
+}
+
+static void drops_of_an_injected_frame_are_printed(void **state)
+{
+    (void)state;
+    assert_line_prints("machine m1 vfs=2; host h1; link m1 h1; guest g1 on m1",
+                       "inject from=g1 to=h1 opcode=UD_SEND_ONLY dest_qpn=2 psn=0 "
+                       "source_mac=02:00:00:00:00:99",
+                       "drop       g1 SPOOFED");
 }
 
 static void a_move_is_told(void **state)
@@ -186,6 +246,11 @@ int main(void)
         cmocka_unit_test(each_refusal_names_the_mistake_and_a_way_out),
         cmocka_unit_test(functions_that_do_not_exist_are_marked),
         cmocka_unit_test(the_ladder_tells_where_a_frame_for_nobody_was_dropped),
+        cmocka_unit_test(the_shortcut_is_named_where_no_frame_was_sent),
+        cmocka_unit_test(a_function_that_is_not_enabled_is_named),
+        cmocka_unit_test(all_functions_of_a_virtual_rnic_are_listed),
+        cmocka_unit_test(the_mac_of_a_function_is_compared),
+        cmocka_unit_test(drops_of_an_injected_frame_are_printed),
         cmocka_unit_test(a_move_is_told),
         cmocka_unit_test(why_names_the_rule_of_the_centre),
     };
