@@ -20,14 +20,16 @@ NAMES = {  # where the values of a kind of end are rows
     "ANSWER": "src/emu/facts/enum/drop.h",
     "STATUS": "src/emu/facts/enum/wc_status.h",
     "REFUSED": "include/rdmalab/status.def",
+    "REQUEST": "src/emu/facts/refusals.def",
 }
-SHOWN = ("OWN_DROP", "DROP", "ANSWER", "STATUS")  # a scenario must name these values
+SHOWN = ("OWN_DROP", "DROP", "ANSWER", "STATUS", "REQUEST")  # a scenario must name these values
 ENDS = {
     "OWN_DROP": "its adapter drops it: `{}`",
     "DROP": "the receiver drops it: `{}`",
     "ANSWER": "the peer of the victim drops the answer: `{}`",
     "STATUS": "its own request fails: `{}`",
     "REFUSED": "refused: `{}`",
+    "REQUEST": "its device refuses it: `{}`",
     "NOTHING": "nothing happens to others",
     "SHARE": "it works, in turns",
     "OPEN": "**it works**",
@@ -88,7 +90,8 @@ def outputs(root):
 
 def names_of(root, path):
     """The names of the rows of an enumeration."""
-    return set(re.findall(r"\bX\((?:\w+, )?(\w+), (?:\d+, )?\"", (root / path).read_text()))
+    row = r"\b(?:X\((?:\w+, )?|REFUSAL\()(\w+), (?:\d+, )?(?:[A-Z_]+, )?\""
+    return set(re.findall(row, (root / path).read_text()))
 
 
 def problems(root):
@@ -115,6 +118,7 @@ PLANT = {
     "src/f.c": "",
     "src/emu/facts/enum/drop.h": 'X(DROP, SHORT, 1, "text") X(DROP, LONG, 2, "text")\n',
     "src/emu/facts/enum/wc_status.h": 'X(WCS, SUCCESS, 0, "text")\n',
+    "src/emu/facts/refusals.def": 'REFUSAL(PD_LIMIT, 12, NO_ROOM, "", " more")\n',
     "include/rdmalab/status.def": 'X(ERR_INVAL, "text", "more")\n',
     "scenarios/1-a.json": "count(drop, reason==SHORT)",
 }
@@ -123,6 +127,8 @@ PLANTS = [  # what is changed -> what must be said about it
     ({ROWS: PLANTED.format("x", "DROP", "LONG", "src/f.c", "1-a")}, "scenario 1-a does not show LONG"),
     ({ROWS: PLANTED.format("x", "DROP", "WIDE", "src/f.c", "1-a")}, "WIDE is not in src/emu/facts/enum/drop.h"),
     ({ROWS: PLANTED.format("x", "REFUSED", "ERR_X", "src/f.c", "1-a")}, "ERR_X is not in include/rdmalab/status.def"),
+    ({ROWS: PLANTED.format("x", "REQUEST", "NO_ROOM", "src/f.c", "1-a")}, "NO_ROOM is not in src/emu/facts/refusals.def"),
+    ({ROWS: PLANTED.format("x", "REQUEST", "PD_LIMIT", "src/f.c", "1-a")}, "scenario 1-a does not show PD_LIMIT"),
     ({ROWS: PLANTED.format("x", "DROP", "SHORT", "src/g.c", "1-a")}, "there is no src/g.c"),
     ({ROWS: PLANTED.format("x", "DROP", "SHORT", "src/f.c", "2-b")}, "there is no scenario 2-b"),
     ({ROWS: PLANTED.format("x", "SHARE", "SHORT", "src/f.c", "1-a")}, "'a' has a value"),

@@ -7,6 +7,7 @@
 #include "emu/base/assert.h"
 #include "emu/facts/enum/drop.h"
 #include "emu/facts/enum/wc_status.h"
+#include "emu/facts/refusal.h"
 #include "rdmalab/status.h"
 #include "swarm/drills/kinds.h"
 
@@ -18,6 +19,7 @@
 #define VALUE_ANSWER(value)   DROP_##value
 #define VALUE_STATUS(value)   WCS_##value
 #define VALUE_REFUSED(value)  RDL_##value
+#define VALUE_REQUEST(value)  REF_##value
 #define VALUE_NOTHING(value)  0
 #define VALUE_SHARE(value)    0
 #define VALUE_OPEN(value)     0

@@ -55,6 +55,7 @@ struct packet;
     X(ANSWER)   /* the victim answers, and its peer drops the answer: enum drop_reason */          \
     X(STATUS)   /* the rogue's own work request fails: enum wc_status */                           \
     X(REFUSED)  /* the call or request of the rogue fails: enum rdl_status */                      \
+    X(REQUEST)  /* its device refuses what its kernel has written: enum refusal_reason */          \
     X(NOTHING)  /* nothing outside of the rogue's device changes */                                \
     X(SHARE)    /* it works, and takes time on the cable: turns bound it */                        \
     X(OPEN)     /* nothing stops it */
