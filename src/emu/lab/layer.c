@@ -13,10 +13,10 @@
 #include "emu/base/assert.h"
 #include "emu/base/cursor.h"
 #include "emu/device/virtio_net.h"
-#include "emu/facts/enum/drop.h"
 #include "emu/facts/enum/pool_full.h"
 #include "emu/hca/ctrl.h"
 #include "emu/hca/qp.h"
+#include "emu/lab/layer_answers.h"
 #include "emu/lab/machine.h"
 #include "emu/pci/vf.h"
 #include "emu/rnic/eswitch.h"
@@ -28,6 +28,7 @@ struct further {
     struct eth_port port;
     struct rnic_way way;
     struct hca_gid gids[HCA_GIDS];
+    struct layer_answers answers;
 };
 
 /* --- Mapping ---------------------------------------------------------------------------------- */
@@ -354,6 +355,7 @@ static void unmap_further(struct vrnic *r, struct vrnic_function *f)
              .name = ev_str(r->machine->name));
     before = trace_because(t, id);
     rnic_way_leave(f->way);
+    layer_answers_forget(f->answers);
     give_back(r, f);
     serve(r->world, r->machine);
     trace_because(t, before);
@@ -426,29 +428,6 @@ const struct verbs_layer layer_ops = {.create = create,
 
 /* --- Construction, and moves ------------------------------------------------------------------ */
 
-/* The network device of a further port: there is none.  SIMPLIFIED: nobody answers ARP for the
- * addresses of a further function; hosts that know the lab's addresses need no answer.
- */
-static bool has_frame(const void *ctx)
-{
-    (void)ctx;
-    return false;
-}
-
-static struct frame *take_frame(void *ctx)
-{
-    (void)ctx;
-    return NULL;
-}
-
-static void deliver(void *ctx, const struct frame *f)
-{
-    eth_port_drop(ctx, f, DROP_NO_LISTENER);
-}
-
-static const struct eth_user_ops no_net = {
-    .has_frame = has_frame, .take_frame = take_frame, .deliver = deliver};
-
 /* Initializes @f as a further function of @h, without one yet. */
 static bool further_init(struct lab_state *w, struct host *h, struct vrnic_function *f)
 {
@@ -459,8 +438,9 @@ static bool further_init(struct lab_state *w, struct host *h, struct vrnic_funct
     eth_port_init(&more->port, &w->net, &w->progress, h->index, h->port.mac, h->port.mtu);
     more->port.vid = h->port.vid;
     more->port.pcp = h->port.pcp;
-    *f = (struct vrnic_function){.vf = VRNIC_UNMAPPED, .port = &more->port, .way = &more->way};
-    (void)eth_port_use(&more->port, &no_net, &more->port);
+    *f = (struct vrnic_function){
+        .vf = VRNIC_UNMAPPED, .port = &more->port, .way = &more->way, .answers = &more->answers};
+    layer_answers_init(&more->answers, w, f);
     return rnic_way_add(h->rnic, &more->way, &more->port, more->gids);
 }
 

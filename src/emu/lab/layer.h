@@ -5,6 +5,7 @@
  *	layer.c         maps virtual RNICs to functions, and spreads queue pairs over them
  *	layer_pool.c    the pool of functions of a machine
  *	layer_centre.c  the control centre: addresses on the wire, groups and rules
+ *	layer_answers.c answers to ARP and neighbour discovery at further functions
  */
 #ifndef EMU_LAB_LAYER_H
 #define EMU_LAB_LAYER_H
@@ -22,6 +23,7 @@ struct vrnic_function {
     uint8_t wire[GUEST_GIDS][GID_BYTES]; /* its addresses on the wire while it has a function */
     struct eth_port *port;               /* of the first one: that of the host */
     struct rnic_way *way;                /* NULL: it is the first one */
+    struct layer_answers *answers;       /* NULL exactly if @way is */
 };
 
 /* The virtual RNIC of a guest.  It has no function while it has no object.  With its first object
