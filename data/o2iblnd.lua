@@ -276,7 +276,7 @@ local function add_body(tree, tvb, kind, big, item)
     return at
 end
 
--- The message in a few words, as the lab has it: "PUT_REQ credits=1 cookie=0x2a PUT bytes=65536".
+-- The message in a few words, as the lab has it: "PUT_REQ credits=1 cookie=0x2a; PUT bytes=65536".
 local function gist(tvb, kind, big)
     local words = {MESSAGES[kind] or string.format("type 0x%02x", kind)}
     local has = {}
@@ -295,6 +295,7 @@ local function gist(tvb, kind, big)
         add("cookie=%s", hex64(tvb, has.DONE, big))
         add("status=%d", status >= 0x80000000 and status - 0x100000000 or status)
     end
+    local head = #words
     if has.HDR and there(has.HDR, 72) then
         local op = tvb(has.HDR + 24, 4):le_uint()
         local at = op == 2 and 64 or op == 0 and 56 or 28 -- a GET names its sink, an ACK what was taken
@@ -306,6 +307,7 @@ local function gist(tvb, kind, big)
         add("depth=%d", number(tvb, has.CONN, 2, big))
         add("frags=%d", number(tvb, has.CONN + 2, 2, big))
     end
+    if #words > head then words[head] = words[head] .. ";" end
     return table.concat(words, " ")
 end
 

@@ -55,7 +55,7 @@ MAY_USE = {  # layer -> layers it may include; order is bottom to top
                "xport", "rnic", "device", "guest/pci", "guest/virtio", "guest/ip", "guest/verbs", "guest/machine",
                "guest/virtio_rdma", "guest/pvrdma", "lnet", "guest/lnet"],
     # what happened, from the events of a lab or of a saved trace
-    "past":   ["base", "facts", "trace"],
+    "past":   ["base", "facts", "trace", "wire"],
     # pictures are made from pasts and inspect trees alone
     "viz":    ["base", "facts", "trace", "wire", "past"],
 }
@@ -84,6 +84,8 @@ AROUND = {  # folder of src -> layers and folders that it may include in additio
     # captures of others: it knows nothing of a lab
     "capture":  ["past", "process", "print", "watcher"],
     "bench":    ["testbed"],
+    # a program on libibverbs, which knows no lab
+    "lnetd":    ["lnet"],
 }
 CLI = {  # folder of src/cli -> what it may include in addition; all may include process and print
     "lang":       ["viz"],
@@ -162,11 +164,11 @@ FACTS = "emu/facts/"
 HAS_ROWS = re.compile(r"^#define ENUM_\w+\(X\)", re.MULTILINE)
 ROWS_MAX = 100
 ROWS_MAX_OF = {
-    "emu/trace/events/": 180,      # fields of events: their emitters, and the readers of all events
-    "emu/trace/kinds.def": 180,
-    "emu/trace/ftypes.def": 202,
+    "emu/trace/events/": 185,      # fields of events: their emitters, and the readers of all events
+    "emu/trace/kinds.def": 185,
+    "emu/trace/ftypes.def": 208,
     # a new enumeration: its name is declared wherever names are printed
-    "emu/facts/enums.def": 605,
+    "emu/facts/enums.def": 620,
     # leaves of the inspect tree: the lab says them, and the command layer reads them
     "emu/facts/leaves.def": 230,
     "emu/facts/leaf.h": 230,

@@ -414,11 +414,6 @@ enum rdl_shortage rdl_shortage(struct rdl_lab *lab);
 /* Returns the bytes of memory that the lab uses, including free blocks. */
 size_t rdl_used_bytes(const struct rdl_lab *lab);
 
-/* Returns the sum of the sizes of all blocks that are allocated in it: an object that was made and
- * destroyed leaves it unchanged, unless a table has grown for it.
- */
-size_t rdl_live_bytes(const struct rdl_lab *lab);
-
 /* Returns a description of the invariant that broke, or NULL if none did.  It is valid until the
  * lab advances or a checkpoint is restored.
  */

@@ -114,6 +114,7 @@ static void judge(struct check *c, bool is_complete, const struct exact_limits *
             count_datagrams(c, k);
     }
     handshakes_judge(&c->record, &c->found);
+    lnet_messages_judge(&c->record, &c->found);
     for (uint32_t i = 0; i < c->found.n; i++) {
         if (c->found.v[i].flow != FOUND_NOWHERE)
             c->v[c->of_flow[c->found.v[i].flow]].findings++;

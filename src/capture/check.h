@@ -4,6 +4,7 @@
  *
  *	capture -> record_read() -> pairs_find() -> half_judge(), stream_judge() -> check_text()
  *		   handshakes_take()		    handshakes_judge()		    check_json()
+ *		   lnet_messages_take()		    lnet_messages_judge()
  */
 #ifndef CAPTURE_CHECK_H
 #define CAPTURE_CHECK_H
@@ -87,6 +88,13 @@ void check_json(FILE *out, const struct check *c, const char *name);
  * capture order.
  */
 void check_text_handshakes(FILE *out, const struct check *c);
+
+/* Print how many messages of o2iblnd of each type there are: as text, those of all connections that
+ * are reported, or as a member of the JSON object of flow @flow.  Print nothing if there are none.
+ */
+void check_text_lnet(FILE *out, const struct check *c);
+void check_json_lnet(FILE *out, const struct check *c, uint32_t flow);
+
 void check_json_handshakes(FILE *out, const struct check *c);
 
 #endif

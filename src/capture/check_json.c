@@ -59,6 +59,7 @@ static void print_direction(FILE *out, const struct check *c, const struct conne
     }
     member(out, "ce_frames", f->n_ce);
     member(out, "cnps", back ? back->n_cnps : 0);
+    check_json_lnet(out, c, k->flow[way]);
     fputc('}', out);
 }
 

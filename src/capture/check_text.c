@@ -322,6 +322,7 @@ void check_text(FILE *out, const struct check *c, const char *name, uint32_t fin
     }
     print_connections(out, c);
     check_text_handshakes(out, c);
+    check_text_lnet(out, c);
     print_axis(out, &c->axis);
     print_findings(out, c, findings_max);
     print_ends(out, c);

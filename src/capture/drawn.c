@@ -9,6 +9,7 @@
 #include "emu/facts/enum/drop.h"
 #include "emu/facts/enum/op_header.h"
 #include "emu/facts/enum/pkt_act.h"
+#include "emu/past/past_lnet.h"
 #include "emu/trace/event.h"
 #include "process/must.h"
 
@@ -39,6 +40,7 @@ static struct ev sent(const struct capture_record *r, const struct seen *s)
     e.u.tx.dest_qpn = s->dest_qpn;
     e.u.tx.bytes = s->payload_bytes;
     e.u.tx.length = s->dma_bytes;
+    e.u.tx.vlan = s->vlan;
     if (op->headers & H_AETH) {
         const struct aeth_word w = aeth_unpack(s->syndrome);
 
@@ -96,6 +98,26 @@ static struct ev arrived(const struct ev *tx, uint32_t host, bool is_damaged)
     return e;
 }
 
+struct drawn_lnet {
+    ev_id tx;
+    char words[PAST_LNET_BYTES];
+};
+
+/* Keeps the words of message @m, whose packet event @tx sends; NULL: it has none. */
+static void keep_lnet(struct drawn *d, ev_id tx, const struct lnet_seen *m)
+{
+    struct drawn_lnet *k;
+    struct text t;
+
+    if (!m)
+        return;
+    d->lnet = must_grow(d->lnet, d->n_lnet, &d->cap_lnet, sizeof(*d->lnet));
+    k = &d->lnet[d->n_lnet++];
+    k->tx = tx;
+    t = text_on(k->words, sizeof(k->words));
+    lnet_gist_add(&t, &m->gist);
+}
+
 void drawn_init(struct drawn *d, const struct capture_record *r, const bool *is_drawn)
 {
     uint32_t *flows = record_flows(r);
@@ -124,6 +146,7 @@ void drawn_init(struct drawn *d, const struct capture_record *r, const bool *is_
             (flows[i] != SEEN_NONE && !record_counts(&r->flows[flows[i]], s)))
             continue;
         d->v[d->n++] = sent(r, s);
+        keep_lnet(d, d->v[d->n - 1].id, lnet_messages_find(&r->lnet, i));
         while (m < r->handshakes.n_messages && r->handshakes.messages[m].seen < i)
             m++;
         if (m < r->handshakes.n_messages && r->handshakes.messages[m].seen == i) {
@@ -135,6 +158,23 @@ void drawn_init(struct drawn *d, const struct capture_record *r, const bool *is_
         d->n++;
     }
     free(flows);
+}
+
+/* Returns the words of the message that event @tx sends, or NULL. */
+static const char *lnet_of(const void *ctx, ev_id tx)
+{
+    const struct drawn *d = ctx;
+    size_t low = 0, high = d->n_lnet;
+
+    while (low < high) {
+        const size_t mid = low + (high - low) / 2;
+
+        if (d->lnet[mid].tx < tx)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low < d->n_lnet && d->lnet[low].tx == tx ? d->lnet[low].words : NULL;
 }
 
 struct drawn_frame {
@@ -191,6 +231,7 @@ void drawn_done(struct drawn *d)
     for (size_t i = 0; i < d->n_frames; i++)
         free(d->frames[i].bytes);
     free(d->frames);
+    free(d->lnet);
     free(d->v);
     ev_names_free(d->names);
 }
@@ -226,5 +267,6 @@ struct past drawn_past(const struct drawn *d)
                          .frame_bytes_max = UINT64_MAX,
                          .names = d->names,
                          .at = at,
-                         .frame = frame_of};
+                         .frame = frame_of,
+                         .lnet = lnet_of};
 }

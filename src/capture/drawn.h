@@ -19,6 +19,9 @@ struct drawn {
     /* Bytes of frames, in their order, of those that drawn_keep() has kept; owned. */
     struct drawn_frame *frames;
     size_t n_frames, cap_frames;
+    /* Messages of o2iblnd, by the event that sends the first packet; owned. */
+    struct drawn_lnet *lnet;
+    size_t n_lnet, cap_lnet;
 };
 
 #define DRAWN_BYTES_MAX ((size_t)256 * 1024 * 1024) /* most bytes of all frames that are kept */

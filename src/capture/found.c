@@ -71,6 +71,10 @@ static void add_word(struct text *t, const struct found *f, const char *word, si
         text_add(t, enum_name(&enum_opcode, f->opcode));
     else if (n == 5 && memcmp(word, "value", n) == 0)
         text_addf(t, "%llu", (unsigned long long)f->value);
+    else if (n == 3 && memcmp(word, "hex", n) == 0)
+        text_addf(t, "0x%llx", (unsigned long long)f->value);
+    else if (n == 4 && memcmp(word, "lnet", n) == 0)
+        text_add(t, enum_name(&enum_lnet_msg, f->opcode));
     else if (n == 3 && memcmp(word, "why", n) == 0)
         text_add(t, f->why ? f->why : "?");
     else

@@ -21,11 +21,11 @@ struct found {
     uint64_t frame;     /* number of the frame, from 1 */
     uint64_t earlier;   /* {frame}: number of another frame; 0: none */
     uint64_t time_ns;   /* {time} */
-    uint64_t value;     /* {value} */
+    uint64_t value;     /* {value}; {hex}: as "0x2a" */
     const char *why;    /* {why}: a constant string */
     uint32_t psn, n;    /* {psn}, {n} */
     uint32_t handshake; /* 1 + index of the handshake that it is about; 0: none */
-    uint8_t opcode;     /* {op}; or {message}: an enum cm_message */
+    uint8_t opcode;     /* {op}; {message}: an enum cm_message; {lnet}: an enum lnet_msg_type */
 };
 
 struct found_list {

@@ -5,6 +5,7 @@
 #include "capture/check.h"
 #include "emu/facts/enum/cm_reason.h"
 #include "emu/facts/enum/sidr_status.h"
+#include "emu/past/past_lnet.h"
 #include "print/print_json.h"
 
 static void member(FILE *out, const char *name, bool is_known, uint64_t v)
@@ -46,6 +47,20 @@ static void print_information(FILE *out, const uint8_t *info, uint32_t n, uint32
     fputc('"', out);
 }
 
+/* Prints the message of o2iblnd in the private data, if there is one. */
+static void print_lnet(FILE *out, const struct cm_seen *m)
+{
+    char buf[PAST_LNET_BYTES];
+    struct text t = text_on(buf, sizeof(buf));
+    struct lnet_gist lnet;
+
+    if (!lnet_messages_in_mad(&m->mad, &lnet))
+        return;
+    lnet_gist_add(&t, &lnet);
+    fputs(",\"lnet\":", out);
+    print_json_string(out, buf);
+}
+
 static void print_message(FILE *out, const struct check *c, const struct cm_seen *m)
 {
     const struct seen *s = &c->record.v[m->seen];
@@ -64,6 +79,7 @@ static void print_message(FILE *out, const struct check *c, const struct cm_seen
         fprintf(out, ",\"status_name\":\"%s\"",
                 enum_name(&enum_sidr_status, m->mad.u.sidr_rep.status));
     }
+    print_lnet(out, m);
     fputc('}', out);
 }
 

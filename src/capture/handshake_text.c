@@ -103,6 +103,7 @@ static void add_messages(struct text *t, const struct check *c, const struct han
 {
     const struct cm_seen *m = handshake_first(&c->record.handshakes, k, kind);
     const uint32_t n = handshake_of(k, kind)->n;
+    struct lnet_gist lnet;
 
     text_addf(t, "%s in frame %" PRIu64, enum_name(&enum_cm_message, kind), number_of(c, m));
     if (n > 1)
@@ -115,6 +116,10 @@ static void add_messages(struct text *t, const struct check *c, const struct han
         add_rejection(t, &m->mad.u.rej);
     else if (kind == CM_SIDR_REP)
         add_sidr_rep(t, &m->mad.u.sidr_rep);
+    if (lnet_messages_in_mad(&m->mad, &lnet)) {
+        text_add(t, ", with ");
+        lnet_gist_add(t, &lnet);
+    }
 }
 
 /* Appends the time between two messages, if both were captured. */

@@ -43,6 +43,7 @@ struct link_part {
     const uint8_t *at;
     uint32_t n, n_cut; /* captured bytes; bytes behind them that were not captured */
     uint16_t ethertype;
+    uint16_t vlan; /* of the last tag */
     uint32_t place;
     enum capture_direction direction;
 };
@@ -72,10 +73,12 @@ static bool skip_ethernet(struct link_part *p)
 
 static void skip_tags(struct link_part *p)
 {
+    p->vlan = 0;
     for (unsigned i = 0; i < VLAN_TAGS_MAX && p->n >= VLAN_TAG_BYTES; i++) {
         if (p->ethertype != ETHERTYPE_VLAN && p->ethertype != ETHERTYPE_QINQ &&
             p->ethertype != ETHERTYPE_QINQ1)
             return;
+        p->vlan = ld_be16(p->at) & VLAN_VID_MASK;
         p->ethertype = ld_be16(p->at + 2);
         skip(p, VLAN_TAG_BYTES);
     }
@@ -138,6 +141,7 @@ static void begin_ip(struct link_ip *to, const struct link_part *p, uint32_t hea
     *to = (struct link_ip){.head_bytes = head_bytes,
                            .n_cut = p->n_cut,
                            .ethertype = p->ethertype,
+                           .vlan = p->vlan,
                            .direction = p->direction,
                            .place = p->place};
     memcpy(to->head, p->at, head_bytes);

@@ -27,6 +27,7 @@ struct link_ip {
         *rest; /* the payload; n_rest: captured bytes, n_cut: bytes that were not captured */
     uint32_t n_rest, n_cut;
     uint16_t ethertype;
+    uint16_t vlan;           /* in the last tag before the header; 0: none */
     bool was_longer;         /* the packet has options or extension headers */
     uint8_t goal[GID_BYTES]; /* if has_goal: the last destination in a segment routing header */
     bool has_goal;

@@ -129,6 +129,7 @@ static uint32_t flow_of(struct capture_record *r, const struct key *k)
         .handshake = k->handshake,
         .first = SEEN_NONE,
         .last = SEEN_NONE,
+        .first_lnet = SEEN_NONE,
         .peer = SEEN_NONE,
     };
     enter(&r->by_key, fnv1a(k, sizeof(*k)), r->n_flows);
@@ -437,10 +438,10 @@ static void take_frame(struct capture_record *r, const struct capture_frame *f,
 {
     struct link_pause pause;
     struct seen_faults faults;
-    struct seen_mad mad;
+    struct seen_contents contents;
     struct seen_way way;
     struct seen s;
-    const enum seen_result is = seen_read(f, &s, &way, &pause, &mad, &faults);
+    const enum seen_result is = seen_read(f, &s, &way, &pause, &contents, &faults);
 
     if (is == SEEN_ROCE_V1 && r->n_v1++ == 0)
         r->first_v1 = f->number;
@@ -460,7 +461,8 @@ static void take_frame(struct capture_record *r, const struct capture_frame *f,
     set_time(r, &s);
     if (is == SEEN_PACKET) {
         keep(r, &s, &way, at);
-        keep_mad(r, &mad);
+        keep_mad(r, &contents.mad);
+        lnet_messages_take(r, &contents.send);
     }
     add_faults(&s, &faults, found);
 }
@@ -507,6 +509,7 @@ bool record_read(struct capture_record *r, struct capture *c, const struct vanta
     report_unread(r, found);
     judge_hosts(r, found);
     sort_into_flows(r, found);
+    lnet_messages_place(r);
     return result == CAPTURE_END;
 }
 
@@ -519,6 +522,7 @@ void record_done(struct capture_record *r)
     free(r->by_gid.slots);
     free(r->by_key.slots);
     handshakes_done(&r->handshakes);
+    lnet_messages_done(&r->lnet);
     *r = (struct capture_record){.n = 0};
 }
 

@@ -16,6 +16,7 @@
 
 #include "capture/found.h"
 #include "capture/handshake.h"
+#include "capture/lnet.h"
 #include "capture/seen.h"
 
 #define RECORD_MTUS  5u  /* number of path MTUs: 256, 512 ... 4096 bytes */
@@ -39,6 +40,7 @@ struct flow {
     uint8_t side;            /* the side of @src in its handshake */
     uint32_t handshake;      /* index in capture_record.handshakes; HANDSHAKE_NONE: not known */
     uint32_t first, last, n; /* first, last: indexes in capture_record.v; n: number of packets */
+    uint32_t first_lnet;     /* index in lnet.v of its first message of o2iblnd; SEEN_NONE: none */
     /* Numbers of requests, of responses, of packets captured at the sending host, of those captured
      * at the receiving host, and of packets with the mark SEEN_CE.
      */
@@ -87,6 +89,7 @@ struct capture_record {
     uint32_t n_flows, flows_cap;
     struct lookup by_gid, by_key; /* hosts by address; flows by all that distinguishes them */
     struct handshakes handshakes;
+    struct lnet_messages lnet;
 
     /* Number of frames in the file; number of RoCEv2 packets, each transmission once. */
     uint64_t n_frames, n_roce;

@@ -154,6 +154,17 @@ static void take_mad(const struct packet *p, unsigned flags, struct seen_mad *re
         !ret->is_cut && p->payload_bytes >= MAD_BYTES && mad_parse(&ret->mad, p->payload);
 }
 
+/* Copies the payload of a packet of a SEND, if it may be part of a message of o2iblnd. */
+static void take_send(const struct packet *p, struct seen_send *ret)
+{
+    ret->is_there = p->op->service == OPS_RC && p->op->kind == OPK_SEND &&
+                    p->payload_bytes <= sizeof(ret->bytes);
+    if (!ret->is_there)
+        return;
+    ret->n = p->payload_bytes;
+    memcpy(ret->bytes, p->payload, p->payload_bytes);
+}
+
 /* Returns true if the IP packet in @frame ends with its correct ICRC.  Then contradictory headers
  * were written by the sender and are no damage.
  */
@@ -211,7 +222,7 @@ static void report_refused(enum drop_reason why, const struct packet *p, struct 
 
 /* Decodes the IP packet @ip. */
 static enum seen_result read_packet(const struct link_ip *ip, struct seen *ret,
-                                    struct seen_way *ret_way, struct seen_mad *ret_mad,
+                                    struct seen_way *ret_way, struct seen_contents *ret_contents,
                                     struct seen_faults *faults)
 {
     uint8_t frame[FRAME_BYTES_MAX];
@@ -238,7 +249,8 @@ static enum seen_result read_packet(const struct link_ip *ip, struct seen *ret,
     memcpy(ret_way->src, p.ip.src, GID_BYTES);
     memcpy(ret_way->dst, ip->has_goal ? ip->goal : p.ip.dst, GID_BYTES);
     fill(ret, &p);
-    take_mad(&p, ret->flags, ret_mad);
+    take_mad(&p, ret->flags, &ret_contents->mad);
+    take_send(&p, &ret_contents->send);
     if (!(ret->flags & (SEEN_DAMAGED | SEEN_CUT)))
         judge_pad(&p, faults);
     return SEEN_PACKET;
@@ -246,13 +258,14 @@ static enum seen_result read_packet(const struct link_ip *ip, struct seen *ret,
 
 enum seen_result seen_read(const struct capture_frame *f, struct seen *ret,
                            struct seen_way *ret_way, struct link_pause *ret_pause,
-                           struct seen_mad *ret_mad, struct seen_faults *ret_faults)
+                           struct seen_contents *ret_contents, struct seen_faults *ret_faults)
 {
     struct link_ip ip;
 
     *ret = (struct seen){.number = f->number, .at_ns = f->at_ns, .next = SEEN_NONE};
     ret_faults->n = 0;
-    ret_mad->is_cut = ret_mad->is_there = false;
+    ret_contents->mad.is_cut = ret_contents->mad.is_there = false;
+    ret_contents->send.is_there = false;
     switch (link_find(f, &ip, ret_pause)) {
     case LINK_ROCE_V1:
         return SEEN_ROCE_V1;
@@ -266,11 +279,12 @@ enum seen_result seen_read(const struct capture_frame *f, struct seen *ret,
         break;
     }
     ret->place = ip.place;
+    ret->vlan = ip.vlan;
     if (ip.direction == CAPTURE_OUTBOUND)
         ret->flags |= SEEN_SENT;
     else if (ip.direction == CAPTURE_INBOUND)
         ret->flags |= SEEN_CAME;
-    return read_packet(&ip, ret, ret_way, ret_mad, ret_faults);
+    return read_packet(&ip, ret, ret_way, ret_contents, ret_faults);
 }
 
 struct packet seen_packet(const struct seen *s)

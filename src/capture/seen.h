@@ -10,6 +10,7 @@
 
 #include "capture/link.h"
 #include "emu/facts/findings.h"
+#include "emu/wire/lnet.h"
 #include "emu/wire/mad.h"
 #include "emu/wire/packet.h"
 
@@ -45,6 +46,7 @@ struct seen {
     uint32_t place; /* see struct link_ip; with its direction, see copies.c */
     uint16_t ip_id; /* IPv4 identification */
     uint16_t flags; /* set of enum seen_flag */
+    uint16_t vlan;  /* 0: none, or only a priority */
     uint8_t opcode, syndrome, pad_bytes;
 };
 
@@ -70,6 +72,19 @@ struct seen_mad {
     struct mad mad;
 };
 
+/* The payload of a packet of a SEND of RC. */
+struct seen_send {
+    bool is_there;
+    uint32_t n;
+    uint8_t bytes[LNET_MSG_BYTES_MAX];
+};
+
+/* The contents of a packet that are kept apart from struct seen. */
+struct seen_contents {
+    struct seen_mad mad;
+    struct seen_send send;
+};
+
 /* A fault of the frame itself.  @n, @value and @why are those of struct found. */
 struct seen_fault {
     enum finding finding;
@@ -85,11 +100,11 @@ struct seen_faults {
 };
 
 /* Decodes frame @f.  Sets @ret and @ret_way if it is a RoCEv2 packet, @ret_pause if it is a PFC
- * frame, and @ret_mad and @ret_faults always.  Returns the kind of the frame.
+ * frame, and @ret_contents and @ret_faults always.  Returns the kind of the frame.
  */
 enum seen_result seen_read(const struct capture_frame *f, struct seen *ret,
                            struct seen_way *ret_way, struct link_pause *ret_pause,
-                           struct seen_mad *ret_mad, struct seen_faults *ret_faults);
+                           struct seen_contents *ret_contents, struct seen_faults *ret_faults);
 
 /* Returns a hash of the packet, without its payload and what routers change.  It is the same for
  * all captured copies of a packet.

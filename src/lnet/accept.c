@@ -193,6 +193,7 @@ static bool consumer_rejected(struct lnd_conn *c, const struct lnet_reject *r, i
             *ret_error = -EPROTO;
             return true;
         }
+        p->stamp = 0; /* it may be another one; the rules of 2007 have no reason for that */
         return false;
     default:
         return false;

@@ -14,8 +14,9 @@ static void fail_all(struct lnd_tx_list *l, int error)
         lnd_tx_fail(l->first, error);
 }
 
-/* Messages that were posted end when their completions are there: the adapter may still use their
- * memory.
+/* Fails the messages that were sent and wait for an answer.  The peer may write to their memory
+ * until the queue pair is in ERR.  A message that is posted ends with its completion, which tells
+ * whether it has arrived: the adapter may still read its memory.
  */
 static void stop_waiting(struct lnd_conn *c, int error)
 {
@@ -23,7 +24,8 @@ static void stop_waiting(struct lnd_conn *c, int error)
 
     for (struct lnd_tx *tx = c->active.first; tx; tx = next) {
         next = tx->next;
-        lnd_tx_fail(tx, error);
+        if (tx->is_waiting)
+            lnd_tx_fail(tx, error);
     }
 }
 
@@ -71,7 +73,6 @@ void lnd_close(struct lnd_conn *c, int error)
     fail_all(&c->ready, why);
     fail_all(&c->wants_reserve, why);
     fail_unmapped(c, why);
-    stop_waiting(c, why);
     if (c->counts)
         lnd_peer_failed(c, why, c->connects_again);
     if (!c->job.is_queued && lnd->is_under_way != &c->job)
@@ -151,6 +152,8 @@ int lnd_end(struct lnd_conn *c)
         } else if (end_step(c) == LND_LATER) {
             return LND_LATER;
         }
+        if (c->step == LND_STEP_DISCONNECT)
+            stop_waiting(c, c->error ? c->error : -ECONNRESET);
         if (c->step == LND_STEP_NO_ID)
             break;
         c->step++;

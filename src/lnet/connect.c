@@ -34,6 +34,7 @@ struct lnd_conn *lnd_conn_new(struct lnd_peer *p, bool is_passive)
     c->version = p->version;
     c->queue_depth = p->version == LNET_VERSION_1 ? lnd_depth(lnd, p->version) : p->queue_depth;
     c->max_frags = p->max_frags;
+    c->max_sends = lnd->config.concurrent_sends;
     c->next = lnd->conns;
     lnd->conns = c;
     if (is_passive)
@@ -82,7 +83,7 @@ static uint32_t receives_of(const struct lnd_conn *c)
 
 static uint32_t sends_of(const struct lnd_conn *c)
 {
-    return (1 + c->max_frags) * c->lnd->config.concurrent_sends;
+    return (1 + c->max_frags) * c->max_sends;
 }
 
 /* Registers the buffers of the receives. */
@@ -102,8 +103,9 @@ static int map_receives(struct lnd_conn *c)
     return lnd->ops->reg_mr(lnd->ctx, c->rx_pages, (uint64_t)n * LNET_MSG_BYTES_MAX, &c->rx_mr);
 }
 
-/* Creates the queue pair.  If the adapter has no queues of such a length, tries with fewer sends:
- * transfers then have fewer fragments.  [LU-10213]
+/* Creates the queue pair.  If the adapter has no queues of such a length, tries with fewer messages
+ * that are posted at a time and, when that is one, with fewer fragments.  [LU-10213 reduces the
+ * queue depth, which is the number of messages there]
  */
 static int make_qp(struct lnd_conn *c)
 {
@@ -114,8 +116,11 @@ static int make_qp(struct lnd_conn *c)
         st = lnd->ops->create_qp(lnd->ctx, &c->link, sends_of(c), c->n_rx);
         if (st != -EINVAL && st != -ENOMEM)
             return st;
-        c->max_frags /= 2;
         c->link.step = 0;
+        if (c->max_sends > 1)
+            c->max_sends /= 2;
+        else
+            c->max_frags /= 2;
     } while (c->max_frags > 0);
     return st;
 }

@@ -94,6 +94,14 @@ int lnd_error(const struct lnd *lnd);
 
 /* ---- from the environment ---- */
 
+/* Each entry is between these two, which the functions below call.  Entries may be nested, as LNet
+ * sends when it is told of something.  The outermost one carries out control operations at its end,
+ * among them those that destroy something.  An environment that must not destroy an ID or a CQ
+ * while it handles an event of it enters before the event and leaves behind it.
+ */
+void lnd_enter(struct lnd *lnd);
+void lnd_leave(struct lnd *lnd);
+
 /* A control operation may have been answered, or the time of wake_at() has come. */
 void lnd_wake(struct lnd *lnd);
 

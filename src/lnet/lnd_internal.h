@@ -156,6 +156,7 @@ struct lnd_conn {
     uint16_t version;
     uint64_t stamp; /* incarnation of the peer; 0: not known */
     uint32_t queue_depth, max_frags;
+    uint32_t max_sends; /* messages that are posted at a time */
     uint32_t credits, outstanding, reserved;
     uint32_t n_noops, n_sends; /* that are posted */
     uint32_t n_posted_rx;
@@ -220,11 +221,6 @@ void *lnd_alloc(struct lnd *lnd, size_t bytes);
 void lnd_release(struct lnd *lnd, void *block, size_t bytes);
 uint64_t lnd_now(const struct lnd *lnd);
 void lnd_job(struct lnd *lnd, struct lnd_job *job, enum lnd_job_kind kind, void *of);
-/* Each entry from outside is between these two.  Entries may be nested, as LNet sends when it is
- * told of something.  The outermost one carries out jobs at its end: nothing is freed before.
- */
-void lnd_enter(struct lnd *lnd);
-void lnd_leave(struct lnd *lnd);
 void lnd_tell(struct lnd *lnd, const struct lnd_note *note);
 void lnd_tell_state(struct lnd_conn *c, enum lnd_state state, int error);
 

@@ -53,7 +53,7 @@ struct lnd_ops {
     void (*free)(void *ctx, void *block, size_t bytes);
 
     /* Memory that the adapter can reach: pages() returns the address of whole pages, or 0.
-     * pages_free() calls lnd_forget() if there is a driver.  read(),
+     * pages_free() calls lnd_forget() first if it takes them away.  read(),
      * write() and copy() return false, without an effect, if part of the range is not mapped.
      */
     uint64_t (*pages)(void *ctx, uint64_t bytes);

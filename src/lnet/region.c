@@ -224,6 +224,18 @@ static void serve(struct lnd *lnd, struct lnd_region *r)
     }
 }
 
+/* A region that is kept takes the place of those that it covers.  Several messages at the same time
+ * may have made them.
+ */
+static void replace_covered(struct lnd_region *r)
+{
+    for (struct lnd_region *old = r->lnd->regions; old && r->is_kept; old = old->next) {
+        if (old != r && old->is_ready && covers(r, old->addr, old->bytes))
+            unkeep(old);
+    }
+    r->replaces = NULL;
+}
+
 static void registered(struct lnd_region *r)
 {
     struct lnd *lnd = r->lnd;
@@ -243,9 +255,7 @@ static void registered(struct lnd_region *r)
     r->users++; /* while messages begin to use it, one may be over already */
     serve(lnd, r);
     r->users--;
-    if (r->replaces)
-        unkeep(r->replaces);
-    r->replaces = NULL;
+    replace_covered(r);
     limit_kept(lnd);
     region_idle(r);
 }

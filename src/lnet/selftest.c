@@ -40,7 +40,7 @@ void selftest_free(struct selftest *st)
     if (!st)
         return;
     selftest_slots_free(st, &st->client.slots);
-    selftest_slots_free(st, &st->server.slots);
+    selftest_server_free(st);
     st->ops->free(st->ctx, st, sizeof(*st));
 }
 

@@ -75,9 +75,16 @@ struct selftest_client {
     uint64_t next_bits;
 };
 
+/* Memory for bulk data that no RPC uses: as many blocks as RPCs were under way at a time. */
+struct selftest_block {
+    uint64_t pages, bytes;
+};
+
 struct selftest_server {
     struct selftest_server_config config;
     struct selftest_slots slots;
+    struct selftest_block *blocks; /* n_blocks of slots.n */
+    uint32_t n_blocks;
     struct selftest_result result;
 };
 
@@ -119,6 +126,7 @@ void selftest_client_event(struct selftest *st, struct selftest_slot *slot, enum
 void selftest_client_expire(struct selftest *st, uint64_t now);
 
 /* ---- selftest_server.c ---- */
+void selftest_server_free(struct selftest *st);
 void selftest_server_event(struct selftest *st, struct selftest_slot *slot, enum selftest_part part,
                            const struct lnet_event *e);
 void selftest_server_expire(struct selftest *st, uint64_t now);

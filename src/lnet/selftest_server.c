@@ -32,6 +32,9 @@ int selftest_serve(struct selftest *st, struct lnet_node *node,
     error = selftest_slots_new(st, &st->server.slots, n);
     if (error)
         return error;
+    st->server.blocks = st->ops->alloc(st->ctx, n * sizeof(*st->server.blocks));
+    if (!st->server.blocks)
+        return -ENOMEM;
     st->node = node;
     st->server.config = *config;
     if (config->timeout_ns == 0)
@@ -41,9 +44,30 @@ int selftest_serve(struct selftest *st, struct lnet_node *node,
     return error;
 }
 
+/* Gives @slot memory that another RPC has used, so that the server needs no more than it has RPCs
+ * under way.
+ */
+static void take_block(struct selftest_server *s, struct selftest_slot *slot)
+{
+    const struct selftest_block b =
+        s->n_blocks ? s->blocks[--s->n_blocks] : (struct selftest_block){0};
+
+    slot->data.pages = b.pages;
+    slot->data.pages_bytes = b.bytes;
+}
+
+static void give_block(struct selftest_server *s, struct selftest_slot *slot)
+{
+    if (slot->data.pages)
+        s->blocks[s->n_blocks++] =
+            (struct selftest_block){slot->data.pages, slot->data.pages_bytes};
+    slot->data.pages = slot->data.pages_bytes = 0;
+}
+
 /* The RPC of @slot is over: it waits for the next one. */
 static void end(struct selftest *st, struct selftest_slot *slot)
 {
+    give_block(&st->server, slot);
     selftest_count(st, slot, &st->server.result);
     (void)arm(st, slot);
 }
@@ -77,8 +101,10 @@ static int begin_bulk(struct selftest *st, struct selftest_slot *slot)
                              .portal = SELFTEST_BULK_PORTAL,
                              .bits = q->bulk_bits,
                              .wants_ack = is_read};
-    int error = selftest_data_lay_out(&slot->data, &st->server.config.shape, q->size);
+    int error;
 
+    take_block(&st->server, slot);
+    error = selftest_data_lay_out(&slot->data, &st->server.config.shape, q->size);
     if (error == 0 && !(is_read ? selftest_data_fill(&slot->data, q->seed)
                                 : selftest_data_spoil(&slot->data, q->seed)))
         error = -EFAULT;
@@ -184,6 +210,21 @@ void selftest_server_expire(struct selftest *st, uint64_t now)
         if (selftest_is_unlinked(slot))
             end(st, slot);
     }
+}
+
+void selftest_server_free(struct selftest *st)
+{
+    struct selftest_server *s = &st->server;
+
+    while (s->n_blocks > 0) {
+        const struct selftest_block b = s->blocks[--s->n_blocks];
+
+        st->ops->pages_free(st->ctx, b.pages, b.bytes);
+    }
+    if (s->blocks)
+        st->ops->free(st->ctx, s->blocks, s->slots.n * sizeof(*s->blocks));
+    s->blocks = NULL;
+    selftest_slots_free(st, &s->slots);
 }
 
 struct selftest_result selftest_served(const struct selftest *st)

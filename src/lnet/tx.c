@@ -284,7 +284,7 @@ static bool stalls(struct lnd_conn *c, enum lnd_stall stall)
 /* Returns true if the connection lets @tx go now, which costs @credit. */
 static bool may_go(struct lnd_conn *c, const struct lnd_tx *tx, uint32_t credit)
 {
-    if (c->n_sends == c->lnd->config.concurrent_sends)
+    if (c->n_sends == c->max_sends)
         return stalls(c, LND_STALL_SENDS);
     if (credit > 0 && c->credits == 0)
         return stalls(c, LND_STALL_CREDITS);

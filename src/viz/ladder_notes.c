@@ -6,6 +6,7 @@
 #include "emu/facts/enum/cm_state.h"
 #include "emu/facts/enum/qp_state.h"
 #include "emu/past/fold.h"
+#include "emu/past/past_lnet.h"
 #include "emu/past/posted.h"
 #include "viz/ladder_builder.h"
 #include "viz/ladder_words.h"
@@ -28,7 +29,7 @@ uint32_t builder_stop(struct builder *b, const struct ev *e, uint32_t column)
     s->rounds = b->skipped ? b->skipped->n_rounds : 0;
     b->skipped = NULL;
     s->idle = !before || b->unseen_ns <= before->at_ns || b->unseen_ns >= e->at_ns;
-    ev_add_line(&title, e, b->names);
+    past_add_line(&title, b->past, e);
     b->runs[column].first.kind = EV_COUNT;
     return l->n_stops++;
 }
@@ -175,7 +176,7 @@ void take_state(struct builder *b, const struct ev *e, uint32_t column)
         struct text title = text_on(s->title, sizeof(s->title));
 
         text_addf(&t, " -> %s", new_state(e));
-        ev_add_line(&title, e, b->names);
+        past_add_line(&title, b->past, e);
         s->id = e->id;
         s->at_ns = e->at_ns;
         r->first = *e;

@@ -68,7 +68,7 @@ static void describe(struct builder *b, struct ladder_arrow *a, const struct ev 
     a->injected = past_is_injected(tx);
     if (a->injected)
         begin_injected(b, &label, tx);
-    ladder_add_label(&label, tx, name_qp, b->names);
+    ladder_add_label(&label, tx, name_qp, b->past);
     if (a->injected)
         end_injected(b, &label, tx);
 }
@@ -137,7 +137,7 @@ static struct ladder_arrow *arrow_into(struct builder *b, const struct ev *e, ev
         a->from = id ? LADDER_NONE : builder_column(l, EV_HOST_NONE);
         a->tone =
             e->kind == EV_rx ? ladder_packet_tone(e->u.rx.opcode, e->u.rx.syndrome) : TONE_REQUEST;
-        ladder_add_label(&label, e, l->columns[column].many_qps, b->names);
+        ladder_add_label(&label, e, l->columns[column].many_qps, b->past);
     }
     if (id)
         window_cut_tail(b, a, id, e);

@@ -19,6 +19,7 @@
 #include "emu/facts/wr.h"
 #include "emu/past/fate.h"
 #include "emu/past/past.h"
+#include "emu/past/past_lnet.h"
 #include "emu/trace/event.h"
 
 void ladder_add_time(struct text *t, uint64_t at_ns)
@@ -528,7 +529,7 @@ bool ladder_say_together(const struct ev *first, uint32_t n, uint64_t last_wr_id
 struct packet_words {
     uint32_t host, qpn, opcode, psn, ackreq, syndrome, msn, rnr_timer, attempt;
     uint32_t cm; /* enum cm_message of the connection manager; 0: it is none */
-    uint32_t copied;
+    uint32_t copied, vlan;
 };
 
 static struct packet_words packet_words(const struct ev *e)
@@ -538,7 +539,7 @@ static struct packet_words packet_words(const struct ev *e)
 
         return (struct packet_words){p->host,    p->qpn,      p->opcode, p->psn,
                                      p->ackreq,  p->syndrome, p->msn,    p->rnr_timer,
-                                     p->attempt, p->cm,       p->copied};
+                                     p->attempt, p->cm,       p->copied, p->vlan};
     }
     if (e->kind == EV_rx) {
         const struct ev_rx *p = &e->u.rx;
@@ -579,14 +580,23 @@ static void add_opcode(struct text *t, uint32_t opcode)
     text_add(t, strncmp(name, "RC_", 3) == 0 ? name + 3 : name);
 }
 
-void ladder_add_label(struct text *t, const struct ev *e, bool name_qp,
-                      const struct ev_names *names)
+/* Adds the message of o2iblnd: " PUT_REQ credits=1 cookie=0x2a". */
+static void add_lnet(struct text *t, const struct ev *e, const struct past *past)
+{
+    char buf[PAST_LNET_BYTES];
+    struct text words = text_on(buf, sizeof(buf));
+
+    if (past_add_lnet(&words, past, e, true))
+        text_addf(t, " %s", buf);
+}
+
+void ladder_add_label(struct text *t, const struct ev *e, bool name_qp, const struct past *past)
 {
     const struct packet_words p = packet_words(e);
     const bool acknowledge = p.opcode == OP_RC_ACKNOWLEDGE && p.syndrome != SYN_NONE;
 
     if (name_qp && p.qpn && !p.cm)
-        add_qp(t, p.host, p.qpn, names);
+        add_qp(t, p.host, p.qpn, past->names);
     if (acknowledge)
         text_add(t, enum_name(&enum_syndrome, p.syndrome));
     else if (p.cm)
@@ -595,6 +605,8 @@ void ladder_add_label(struct text *t, const struct ev *e, bool name_qp,
         add_opcode(t, p.opcode);
     if (e->kind != EV_eth_rx && !p.cm) /* all are datagrams, whose PSN means nothing */
         text_addf(t, " psn=%u", p.psn);
+    if (p.vlan)
+        text_addf(t, " vlan=%u", p.vlan);
     if (p.copied)
         text_addf(t, " copied=%u", p.copied);
     if (p.ackreq)
@@ -613,6 +625,7 @@ void ladder_add_label(struct text *t, const struct ev *e, bool name_qp,
     }
     if (e->kind == EV_tx && op_info((uint8_t)p.opcode)->kind == OPK_READ)
         text_addf(t, ", %u bytes", e->u.tx.length);
+    add_lnet(t, e, past);
 }
 
 void ladder_add_fault(struct text *t, const struct ev_fault *f)

@@ -6,7 +6,8 @@
 #include "emu/trace/events/frames.h"
 #include "viz/ladder_model.h"
 
-struct past_call; /* emu/past/past.h */
+struct past; /* emu/past/past.h */
+struct past_call;
 
 /* Input for the note of one event, or of a run of similar events. */
 struct ladder_saying {
@@ -35,11 +36,10 @@ bool ladder_say_together(const struct ev *first, uint32_t n, uint64_t last_wr_id
 /* Adds a call of a program: "rdma_connect(id)", or "rdma_get_cm_event: id ESTABLISHED". */
 void ladder_add_call(struct text *t, const struct past_call *call, const struct ev_names *names);
 
-/* Adds the label of the packet that event @e sends or ends: "SEND_LAST psn=102 ackreq 2nd", where
- * 2nd means that it is sent for the second time.  @name_qp: add the name of the QP.
+/* Adds the label of the packet that event @e of @past sends or ends: "SEND_LAST psn=102 ackreq
+ * 2nd", where 2nd means that it is sent for the second time.  @name_qp: add the name of the QP.
  */
-void ladder_add_label(struct text *t, const struct ev *e, bool name_qp,
-                      const struct ev_names *names);
+void ladder_add_label(struct text *t, const struct ev *e, bool name_qp, const struct past *past);
 
 /* Adds the effect of a fault that did not end the packet, for its label: ", delayed 5us by f1". */
 void ladder_add_fault(struct text *t, const struct ev_fault *f);

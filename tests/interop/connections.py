@@ -28,6 +28,7 @@ CHANCE_LINE = re.compile(r"(server|client) DISCONNECT EVENT|wait for [A-Z_]+ sta
                          r"|cq completion failed status \d+|poll error|connect error -1$|ping data: |unhandled event: RDMA_CM_EVENT_TIMEWAIT_EXIT|^$")
 NOTE = re.compile(r"h1 (sh|touch): statically linked")  # of rdmalab, about busybox
 MEASURED = re.compile(r"^((?:create|resolve|connect|disconnect|destroy)[a-z ]*:).*")
+LNETD = re.compile(r"( is up on| RPCs of \d+ bytes in) .*")  # the device, and what was measured
 ADDRESS = re.compile(r"\b\d+\.\d+\.\d+\.\d+\b|\b[0-9a-f:]*::[0-9a-f:.]+")
 
 
@@ -107,6 +108,15 @@ ROWS = [
         {"server": "rdma_server: end 0", "client": "rdma_client: end 0"}),
     Row("connection", "connection -", "connection {server}", connected(1), messages(1),
         {"server": 'says "good morning"', "client": "hello from the server"}, ips=("ipv4",)),
+    Row("lnetd_write", "lnetd --nid {server}@o2ib serve --connections 1",
+        "lnetd --nid {here}@o2ib write {server}@o2ib --size 1m --count 10 --concurrency 4 --frag 4k", connected(1), SOMETHING,
+        {"server": "served 10 RPCs with 10485760 bytes, 0 failed", "client": "10 of 10 RPCs"}, ips=("ipv4",)),
+    Row("lnetd_read", "lnetd --nid {server}@o2ib --kernel --cksum serve --connections 1",
+        "lnetd --nid {here}@o2ib --version 0x11 --big-endian read {server}@o2ib --size 300k --count 10 --concurrency 4 --offset 100", connected(1),
+        SOMETHING, {"server": "served 10 RPCs with 3072000 bytes, 0 failed", "client": "10 of 10 RPCs"}, ips=("ipv4",)),
+    Row("lnetd_lost", "lnetd --nid {server}@o2ib serve --connections 1", "lnetd --nid {here}@o2ib write {server}@o2ib --size 8k --count 3",
+        connected(1), SOMETHING, {"client": "3 of 3 RPCs"}, ips=("ipv4",),
+        faults=("drop the 1st GET_REQ from {server}", "drop the 2nd GET_DONE from {client}")),
     Row("wrong_port", WAITING, "ends 255 rping -c -p 7999 -a {server} -I {here}",
         {"server": {}, "client": active(1, REJECTED=1)}, NOTHING, {"client": "RDMA_CM_EVENT_REJECTED, error 8"}),
     Row("port_taken", "also_taken rping -s -P -a {any}", "calm rping -c -V -C 1 -a {server} -I {here}", connected(1), rping(1),
@@ -167,7 +177,7 @@ def faults_of(case, server, client):
 
 def said(text):
     """The lines of a transcript that do not depend on chance, each once, without addresses and numbers that differ."""
-    lines = {ADDRESS.sub("ADDRESS", MEASURED.sub(r"\1", re.sub(r"^h1 (sh|[a-z_]+): ", "", line)).rstrip()) for line in text.splitlines()
+    lines = {ADDRESS.sub("ADDRESS", LNETD.sub(r"\1", MEASURED.sub(r"\1", re.sub(r"^h1 (sh|[a-z_]+): ", "", line))).rstrip()) for line in text.splitlines()
              if not NOTE.match(line)}
     return sorted(line for line in lines if not CHANCE_LINE.search(line))
 

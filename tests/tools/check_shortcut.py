@@ -6,7 +6,7 @@ usage: check_shortcut.py RDMALAB
 
 Runs each scenario with its hosts as guests of one machine, once by frames and once by the shortcut.  One that passes by frames passes
 by the shortcut, or is in tests/shortcut_excluded.tsv, with the reason.  Scenarios that fail by frames (they look at links, say) are
-no checks.  Ends with "N passed, N failed".
+no checks.  The same for the lessons of the tour; those that fail by frames are in tests/guests_excluded.tsv.  Ends with "N passed, N failed".
 """
 import pathlib
 import sys
@@ -20,10 +20,13 @@ def main():
     """Runs the scenarios twice, and prints those whose outcomes differ."""
     program = str(pathlib.Path(sys.argv[1]).resolve())
     exceptions = other_device.excluded(other_device.ROOT / "tests/shortcut_excluded.tsv")
-    by_frames = other_device.outcomes(program, "--guests", "frames")
-    by_shortcut = other_device.outcomes(program, "--guests", "shortcut")
+    lessons = other_device.tours(program, "--guests", "frames")
+    by_frames = other_device.outcomes(program, "--guests", "frames") | lessons
+    by_shortcut = other_device.outcomes(program, "--guests", "shortcut") | other_device.tours(program, "--guests", "shortcut")
     compared = {name: by_shortcut[name] for name, failure in by_frames.items() if failure is None}
     passed, failed = other_device.judge(compared, exceptions)
+    more = other_device.judge(lessons, other_device.excluded(other_device.ROOT / "tests/guests_excluded.tsv"))
+    passed, failed = passed + more[0], failed + more[1]
     if len(compared) < LEAST:
         print(f"only {len(compared)} scenarios pass by frames")
         failed += 1

@@ -144,19 +144,24 @@ int tour_main(int argc, char **argv)
 {
     bool check = false;
     struct session_devices devices;
-    const char *device = NULL, *extensions = NULL;
+    const char *device = NULL, *extensions = NULL, *guests = NULL;
     const struct option rows[] = {
         {.name = "--check", .flag = &check},
         {.name = "--device", .value = &device, .words = DEVICE_OPTION_WORDS},
-        {.name = "--extensions", .value = &extensions, .words = ""}};
+        {.name = "--extensions", .value = &extensions, .words = ""},
+        {.name = "--guests", .value = &guests, .words = GUESTS_OPTION_WORDS}};
 
     if (!options_take(rows, ARRAY_LEN(rows), &argc, argv) ||
-        !device_option_read(device, &devices) || !extensions_option_read(extensions, &devices))
+        !device_option_read(device, &devices) || !extensions_option_read(extensions, &devices) ||
+        !guests_option_read(guests, &devices))
         return EXIT_USAGE;
     if (check)
         return check_all(argc - 1, argv + 1, &devices);
-    if (device || extensions) {
-        fprintf(stderr, "rdmalab: %s needs --check\n", device ? "--device" : "--extensions");
+    if (device || extensions || guests) {
+        fprintf(stderr, "rdmalab: %s needs --check\n",
+                device       ? "--device"
+                : extensions ? "--extensions"
+                             : "--guests");
         return EXIT_USAGE;
     }
     if (argc == 2 && strcmp(argv[1], "list") == 0)

@@ -324,10 +324,11 @@ static const struct mode modes[] = {
      "that of the scenario that ran; 0 listed, 1 nothing is about WORD, 2 usage", "run"},
     {"tour", tour_main,
      "tour [LESSON|FILE.tour [SCREEN]] | tour list | tour --check [--device D]\n"
-     "      [--extensions E,...] [FILE.tour...]",
+     "      [--extensions E,...] [--guests G] [FILE.tour...]",
      "lessons for people who are new to RDMA: the prompt, in the lesson that was left last;\n"
      "      --check plays the lessons, or those of the files, and prints what is wrong in them;\n"
-     "      --device pvrdma: on hosts with PVRDMA, --device mixed: on each second one",
+     "      --device pvrdma: on hosts with PVRDMA, --device mixed: on each second one;\n"
+     "      --guests frames, shortcut: hosts are guests of one machine",
      "that of the prompt; with --check 0 all are right, 1 one is not, 2 usage, or a file cannot\n"
      "  be read",
      MODE_FILES " tour"},

@@ -9,6 +9,7 @@
 #include "cli/session/position.h"
 #include "cli/session/stop_look.h"
 #include "emu/base/quantity.h"
+#include "emu/past/past_lnet.h"
 #include "emu/trace/event.h"
 #include "rdmalab/trace.h"
 #include "tree/lab_past.h"
@@ -48,23 +49,18 @@ static void say_no_event(struct session *s, ev_id id)
 /* Prints event @id. */
 static void say_event(struct session *s, ev_id id)
 {
-    const size_t n = rdl_record_count(s->lab);
+    const struct past past = past_of_lab(s->lab);
+    const struct ev *e = past_find(&past, id);
+    char buf[EV_TEXT_BYTES];
+    struct text t = text_on(buf, sizeof(buf));
 
-    for (size_t i = n; i > 0; i--) {
-        const struct ev *e = rdl_record_at(s->lab, i - 1);
-        char buf[512];
-        struct text t = text_on(buf, sizeof(buf));
-
-        if (e->id < id)
-            break;
-        if (e->id != id)
-            continue;
-        ev_add_line(&t, e, rdl_names(s->lab));
-        session_say_plain(s, buf);
-        session_say(s, "\n");
+    if (!e || e->id != id) {
+        say_no_event(s, id);
         return;
     }
-    say_no_event(s, id);
+    past_add_line(&t, &past, e);
+    session_say_plain(s, buf);
+    session_say(s, "\n");
 }
 
 /* --- back ------------------------------------------------------------------------------------- */

@@ -6,6 +6,7 @@
 
 #include "cli/trace_file/trace_file_header.h"
 #include "emu/base/assert.h"
+#include "emu/past/past_lnet.h"
 #include "emu/trace/render.h"
 #include "print/show_text.h"
 #include "viz/file_sink.h"
@@ -106,10 +107,10 @@ enum rdl_status export_events(FILE *out, const struct past *p, const struct past
     const enum rdl_status st = trace_file_header_write(out, p, about);
 
     for (size_t i = 0; i < p->n && st == RDL_OK; i++) {
-        char buf[EV_JSON_BYTES];
+        char buf[PAST_JSON_BYTES];
         struct text t = text_on(buf, sizeof(buf));
 
-        ev_add_json(&t, past_at(p, i), p->names);
+        past_add_json(&t, p, past_at(p, i));
         fprintf(out, "%s\n", buf);
     }
     return st;

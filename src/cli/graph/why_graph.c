@@ -8,6 +8,7 @@
 #include "cli/why/causes.h"
 #include "cli/why/fate_text.h"
 #include "emu/base/quantity.h"
+#include "emu/past/past_lnet.h"
 #include "emu/trace/event.h"
 #include "process/must.h"
 
@@ -112,7 +113,7 @@ static void add_item(const struct cause_walk *w, struct graph *g, struct item *i
     ev_add_id(&i, item->e->id);
     text_addf(&t, "%s %s, t=", id, ev_schema(item->e->kind)->name);
     quantity_add_time_short(&t, item->e->at_ns);
-    ev_add_text(&b, item->e, w->p->names);
+    past_add_text(&b, w->p, item->e);
     wrap_add(&t, LABEL_COLUMNS, buf);
     if (item->cut)
         text_addf(&t, "\nmore: why %s", id);

@@ -108,6 +108,16 @@ static bool show_example(struct json_reading *r, const struct cmd *cmd)
     return false;
 }
 
+/* Returns true if words of @t are numbers: all, as path MTUs, or some, as the rules of LNet. */
+static bool has_number_words(const struct enum_table *t)
+{
+    for (size_t i = 0; i < t->n_rows; i++) {
+        if (isdigit((unsigned char)t->rows[i].name[0]))
+            return true;
+    }
+    return false;
+}
+
 /* Converts a scalar to the text that a line would have.  Returns NULL, with a message, if @p has no
  * such values.
  */
@@ -132,9 +142,7 @@ static const char *scalar_text(struct json_reading *r, const struct param *p, st
                     "numbers are digits only, up to 2^53; larger ones and others are strings");
         return NULL;
     }
-    /* The words of an enumeration like path MTUs are numbers. */
-    if (cJSON_IsNumber(v.item) && p->kind == VAL_WORD &&
-        isdigit((unsigned char)p->words->rows[0].name[0]))
+    if (cJSON_IsNumber(v.item) && p->kind == VAL_WORD && has_number_words(p->words))
         return pool_copy(&r->s->pool, r->s->src.text + v.at.at, v.at.len);
     diag_set(r->d, DIAG_VALUE, v.at, "%s must be %s%s", p->name, value_kinds[p->kind].what,
              value_kinds[p->kind].number ? "" : ", as a string");

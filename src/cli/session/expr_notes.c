@@ -6,6 +6,7 @@
 #include "cli/why/fate_text.h"
 #include "emu/base/text.h"
 #include "emu/past/past.h"
+#include "emu/past/past_lnet.h"
 #include "emu/trace/event.h"
 #include "rdmalab/trace.h"
 #include "tree/lab_past.h"
@@ -20,7 +21,7 @@ static void note_event(struct diag *d, const struct past *past, struct past_inde
     char buf[EV_TEXT_BYTES];
     struct text t = text_on(buf, sizeof(buf));
 
-    ev_add_line(&t, e, past->names);
+    past_add_line(&t, past, e);
     if (e->kind == EV_tx) {
         if (!*index)
             *index = fate_index(past);

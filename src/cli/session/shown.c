@@ -1,17 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/session/shown.h"
 
+#include <stdlib.h>
+
 #include "emu/base/assert.h"
 #include "emu/base/text.h"
+#include "emu/facts/opcode.h"
 #include "emu/past/fold.h"
-#include "emu/trace/kind.h"
-#include "emu/trace/render.h"
+#include "emu/past/past_lnet.h"
+#include "emu/trace/event.h"
 #include "print/show_text.h"
 #include "rdmalab/trace.h"
+#include "tree/lab_past.h"
 #include "viz/event_colour.h"
 
 #define INDENT_MORE 10u  /* of the rest of a long line */
 #define SHOWN_MAX   200u /* all of them are in `show events` */
+#define HELD_MAX    32u  /* events of a tick, from that of a frame on; more print them at once */
 
 /* Returns true if one more line may be printed. */
 static bool has_room(struct shown *sh, uint64_t n_events)
@@ -24,19 +29,45 @@ static bool has_room(struct shown *sh, uint64_t n_events)
     return false;
 }
 
-static void print_event(void *ctx, const struct ev *e)
+static void print_line(struct shown *sh, const struct ev *e)
 {
-    struct shown *sh = ctx;
-    const char *on = sh->colour ? event_colour(e, rdl_names(sh->lab)) : NULL;
+    const struct past past = past_of_lab(sh->lab);
+    const char *on = sh->colour ? event_colour(e, past.names) : NULL;
     char line[EV_TEXT_BYTES];
     struct text t = text_on(line, sizeof(line));
 
-    if (!has_room(sh, 1))
-        return;
-    ev_add_line(&t, e, rdl_names(sh->lab));
+    past_add_line(&t, &past, e);
     fputs(on ? on : "", sh->out);
     show_long(sh->out, INDENT_MORE, line);
     fprintf(sh->out, "%s\n", on ? EVENT_COLOUR_END : "");
+}
+
+static void print_held(struct shown *sh)
+{
+    for (uint32_t i = 0; i < sh->n_held; i++)
+        print_line(sh, &sh->held[i]);
+    sh->n_held = 0;
+}
+
+/* Returns true if the line of @e may name a message that is in its frame. */
+static bool may_name_a_message(const struct ev *e)
+{
+    return e->kind == EV_tx && (e->u.tx.cm || (e->u.tx.opcode <= UINT8_MAX &&
+                                               op_info((uint8_t)e->u.tx.opcode)->kind == OPK_SEND));
+}
+
+static void print_event(void *ctx, const struct ev *e)
+{
+    struct shown *sh = ctx;
+
+    if (sh->n_held == HELD_MAX || (sh->n_held && ev_tick(sh->held[0].id) != ev_tick(e->id)))
+        print_held(sh);
+    if (!has_room(sh, 1))
+        return;
+    if (sh->n_held || may_name_a_message(e))
+        sh->held[sh->n_held++] = *e;
+    else
+        print_line(sh, e);
 }
 
 static void print_folded(void *ctx, const struct folded *f)
@@ -45,6 +76,7 @@ static void print_folded(void *ctx, const struct folded *f)
     char line[EV_TEXT_BYTES];
     struct text t = text_on(line, sizeof(line));
 
+    print_held(sh);
     if (!has_room(sh, f->n_rounds * f->n_lines))
         return;
     fold_add(&t, f);
@@ -74,7 +106,8 @@ enum rdl_status shown_init(struct shown *sh, struct rdl_lab *lab, FILE *out, boo
 
     *sh = (struct shown){.lab = lab, .share = share, .out = out, .colour = colour};
     sh->fold = fold_new(&sink);
-    if (!sh->fold)
+    sh->held = calloc(HELD_MAX, sizeof(*sh->held));
+    if (!sh->fold || !sh->held)
         return RDL_ERR_NOMEM;
     st = rdl_listen(lab, take_event, sh, &sh->listener);
     if (st == RDL_OK)
@@ -88,7 +121,9 @@ void shown_done(struct shown *sh)
         rdl_unlisten(sh->lab, sh->listener);
     sh->listener = NULL;
     fold_free(sh->fold);
+    free(sh->held);
     sh->fold = NULL;
+    sh->held = NULL;
 }
 
 struct ev_set shown_of_connections(void)
@@ -115,6 +150,7 @@ void shown_flush(struct shown *sh)
 {
     if (sh->fold)
         fold_flush(sh->fold);
+    print_held(sh);
 }
 
 void shown_end(struct shown *sh)

@@ -12,6 +12,7 @@
 #include "emu/trace/set.h"
 #include "rdmalab/lab.h"
 
+struct ev;
 struct fold;
 struct rdl_listener;
 
@@ -26,6 +27,11 @@ struct shown {
     enum shown_share share;
     struct rdl_listener *listener; /* NULL: no lab was attached */
     struct fold *fold;             /* NULL: no lab was attached */
+    /* The last @n_held events, of one tick, which are not printed yet: the bytes of a frame are
+     * recorded behind its event.  Owned; NULL: no lab was attached.
+     */
+    struct ev *held;
+    uint32_t n_held;
     FILE *out;
     bool colour;
     uint64_t n_taken; /* number of events so far, printed, folded or left out */
@@ -51,8 +57,8 @@ struct ev_set shown_of_connections(void);
 /* Prints events from now on.  Call when a step begins. */
 void shown_begin(struct shown *sh);
 
-/* Prints the events that are kept because they may be folded.  Call before something else is
- * printed.
+/* Prints the events that are kept because they may be folded, or because their frame was not
+ * recorded.  Call before something else is printed.
  */
 void shown_flush(struct shown *sh);
 

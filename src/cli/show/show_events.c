@@ -8,6 +8,7 @@
 #include "emu/base/quantity.h"
 #include "emu/facts/enum/pci_function.h"
 #include "emu/past/fold.h"
+#include "emu/past/past_lnet.h"
 #include "emu/trace/event.h"
 #include "print/show_text.h"
 #include "viz/event_colour.h"
@@ -120,7 +121,7 @@ static void print_event(FILE *out, const struct past *p, const struct ev *e, boo
     if (with_time)
         quantity_add_time_short(&t, e->at_ns);
     text_pad_to(&t, COLUMN_TIME);
-    ev_add_line(&t, e, p->names);
+    past_add_line(&t, p, e);
     if (on)
         fputs(on, out);
     show_line(out, &t);
@@ -202,7 +203,7 @@ static void print_flat(FILE *out, const struct past *p, const struct event_filte
             ev_names_host(p->names, &h, past_host_of(e));
         rows_text(&r, host);
         t = text_on(buf, sizeof(buf));
-        ev_add_text(&t, e, p->names);
+        past_add_text(&t, p, e);
         rows_text(&r, buf);
     }
     rows_end(&r, NULL);
@@ -216,12 +217,12 @@ static void print_objects(FILE *out, const struct past *p, const struct event_fi
 
     fputs(lines ? "" : "[", out);
     for (size_t i = c->first; i < c->end; i++) {
-        char buf[EV_JSON_BYTES];
+        char buf[PAST_JSON_BYTES];
         struct text t = text_on(buf, sizeof(buf));
 
         if (!passes(f, past_at(p, i), &routine))
             continue;
-        ev_add_json(&t, past_at(p, i), p->names);
+        past_add_json(&t, p, past_at(p, i));
         fprintf(out, "%s%s%s", n && !lines ? ",\n" : "", buf, lines ? "\n" : "");
         n++;
     }
@@ -236,7 +237,7 @@ static unsigned lines_of(FILE *out, const struct past *p, const struct ev *e)
     struct text t = text_on(buf, sizeof(buf));
 
     text_pad_to(&t, COLUMN_TIME);
-    ev_add_line(&t, e, p->names);
+    past_add_line(&t, p, e);
     return 1 + (unsigned)(t.len / columns);
 }
 

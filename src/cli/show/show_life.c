@@ -15,6 +15,7 @@
 #include "emu/facts/enum/wr_opcode.h"
 #include "emu/facts/opcode.h"
 #include "emu/facts/psn.h"
+#include "emu/past/past_lnet.h"
 #include "emu/past/posted.h"
 #include "emu/trace/event.h"
 #include "print/show_text.h"
@@ -455,7 +456,7 @@ static void add_step(struct printing *pr, const char *step, const struct ev *e,
         return;
     }
     ev_add_id(&i, e->id);
-    ev_add_text(&t, e, pr->life->past->names);
+    past_add_text(&t, pr->life->past, e);
     if (e->kind == EV_tx && fate_of(pr->index, e).kind != FATE_ARRIVED) {
         text_add(&t, ", which ");
         fate_add(&t, pr->index, e);

@@ -12,6 +12,7 @@
 #include "emu/base/quantity.h"
 #include "emu/facts/enum/frame_kind.h"
 #include "emu/facts/opcode.h"
+#include "emu/past/past_lnet.h"
 #include "emu/trace/event.h"
 #include "emu/wire/packet.h"
 #include "emu/wire/parse.h"
@@ -386,11 +387,11 @@ static void show_event_json(FILE *out, const struct past *p, const struct ev *e,
                             const struct ev *before)
 {
     const struct ev_schema *schema = ev_schema(e->kind);
-    char buf[EV_JSON_BYTES], id[EV_NAME_BYTES];
+    char buf[PAST_JSON_BYTES], id[EV_NAME_BYTES];
     struct text t = text_on(buf, sizeof(buf)), i = text_on(id, sizeof(id));
     bool begun = false;
 
-    ev_add_json(&t, e, p->names);
+    past_add_json(&t, p, e);
     if (!before) {
         fprintf(out, "%s\n", buf);
         return;
@@ -436,6 +437,11 @@ static void show_event(FILE *out, const struct past *p, const struct ev *e)
             text_addf(&t, "   was %s", was);
         show_line(out, &t);
     }
+    t = text_on(buf, sizeof(buf));
+    text_add(&t, "  lnet");
+    text_pad_to(&t, COLUMN_OF_FIELD);
+    if (past_add_lnet(&t, p, e, false))
+        show_line(out, &t);
     if (e->kind == EV_tx)
         print_before(out, before);
     show_fate(out, p, e);

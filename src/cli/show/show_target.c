@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Chooses the event that `why` explains. */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +9,8 @@
 #include "cli/why/why.h"
 #include "emu/base/assert.h"
 #include "emu/facts/enum/drop.h"
+#include "emu/facts/enum/lnd_state.h"
+#include "emu/facts/enum/lnet_why.h"
 #include "emu/facts/enum/object.h"
 #include "emu/facts/enum/pkt_act.h"
 #include "emu/facts/enum/rdma_cm_event.h"
@@ -99,6 +102,7 @@ static bool is_refusal(const struct target *t, const struct ev *e)
            (e->kind == EV_command && e->u.command.host == t->host && e->u.command.error != 0) ||
            (e->kind == EV_centre_lookup && e->u.centre_lookup.host == t->host &&
             e->u.centre_lookup.forbidden) ||
+           (e->kind == EV_vrnic_lost && e->u.vrnic_lost.host == t->host) ||
            (e->kind == EV_ring_broken && e->u.ring_broken.host == t->host);
 }
 
@@ -139,6 +143,24 @@ static bool is_cut(const struct target *t, const struct ev *e)
 }
 
 /* Returns true for errors that a program sees. */
+/* Returns true if an operation of LNet has failed, or a connection of it was rejected or has
+ * broken.  A node that stops closes its connections, and a lost race is no failure.
+ */
+static bool is_lnet_failure(const struct ev *e)
+{
+    switch (e->kind) {
+    case EV_lnet_event:
+        return e->u.lnet_event.status != 0;
+    case EV_lnet_reject:
+        return e->u.lnet_reject.why != LNET_WHY_CONN_RACE;
+    case EV_lnet_state:
+        return e->u.lnet_state.state == LND_CONN_CLOSING && e->u.lnet_state.error != 0 &&
+               e->u.lnet_state.error != ESHUTDOWN;
+    default:
+        return false;
+    }
+}
+
 static bool is_failure(const struct target *t, const struct ev *e)
 {
     switch (e->kind) {
@@ -158,9 +180,10 @@ static bool is_failure(const struct target *t, const struct ev *e)
     case EV_ring_broken:
     case EV_cq_overflow:
     case EV_used_refused:
+    case EV_vrnic_lost:
         return true;
     default:
-        return is_no_connection(e);
+        return is_no_connection(e) || is_lnet_failure(e);
     }
 }
 

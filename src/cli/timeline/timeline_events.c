@@ -5,6 +5,7 @@
 
 #include "cli/timeline/timeline_put.h"
 #include "emu/facts/enum/object.h"
+#include "emu/past/past_lnet.h"
 #include "emu/trace/event.h"
 #include "process/must.h"
 
@@ -124,7 +125,7 @@ static void put_event(FILE *out, struct timeline_events *e, size_t i, const stru
     ev_id missing;
     const size_t cause = cause_of(e, i, &missing);
 
-    ev_add_text(&t, ev, e->past->names);
+    past_add_text(&t, e->past, ev);
     fprintf(out, "%s\n[%llu,%u,%llu,%u,", before ? "," : "",
             (unsigned long long)(ev_tick(ev->id) - ev_tick(before_id)), ev_row(ev->id),
             (unsigned long long)(ev->at_ns - (before ? before->at_ns : 0)), (unsigned)ev->kind);

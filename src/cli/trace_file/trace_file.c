@@ -33,6 +33,23 @@ static const uint8_t *frame_of(const void *ctx, ev_id tx, size_t *ret_bytes)
     return NULL;
 }
 
+/* Returns the words of the message in the frame of event @tx; NULL: it has none. */
+static const char *lnet_of(const void *ctx, ev_id tx)
+{
+    const struct trace_file *s = ctx;
+    size_t low = 0, high = s->n_lnet;
+
+    while (low < high) {
+        const size_t mid = low + (high - low) / 2;
+
+        if (s->lnet[mid].id < tx)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low < s->n_lnet && s->lnet[low].id == tx ? s->lnet[low].words : NULL;
+}
+
 static struct past_call call_at(const void *ctx, size_t i)
 {
     return ((const struct trace_file *)ctx)->calls[i];
@@ -51,6 +68,7 @@ struct past trace_file_past(const struct trace_file *s)
         .names = s->names,
         .at = event_at,
         .frame = frame_of,
+        .lnet = lnet_of,
         .n_calls = s->n_calls,
         .call = call_at,
     };
@@ -112,6 +130,7 @@ void trace_file_free(struct trace_file *s)
     free(s->events);
     free(s->hosts);
     free(s->calls);
+    free(s->lnet);
     ev_names_free(s->names);
     free(s);
 }
@@ -326,7 +345,7 @@ static enum rdl_status read_head(struct trace_file_reader *rd, struct ev *e, con
 /* Number of fields that the schema of @kind does not have. */
 static uint64_t unknown_fields(enum ev_kind kind, const cJSON *j)
 {
-    static const char *const head[] = {"at_ns", "id", "cause", "ev"};
+    static const char *const head[] = {"at_ns", "id", "cause", "ev", "lnet"};
     const cJSON *field;
     uint64_t n = 0;
 
@@ -400,6 +419,33 @@ static enum rdl_status keep(struct trace_file_reader *rd, const struct ev *e)
     return RDL_OK;
 }
 
+/* Keeps the words of the message in the frame that @e has put on the wire.  Other events of this
+ * frame repeat them.
+ */
+static enum rdl_status keep_lnet(struct trace_file_reader *rd, const struct ev *e, const cJSON *j)
+{
+    const cJSON *words = cJSON_GetObjectItemCaseSensitive(j, "lnet");
+    struct trace_file *s = rd->s;
+
+    if (!words || (e->kind != EV_tx && e->kind != EV_fault))
+        return RDL_OK;
+    if (!cJSON_IsString(words))
+        return trace_file_refuse(rd, "\"lnet\" must be a string");
+    if (s->n_lnet == s->lnet_cap) {
+        const size_t cap = s->lnet_cap ? 2 * s->lnet_cap : 64;
+        struct trace_file_lnet *v = realloc(s->lnet, cap * sizeof(*v));
+
+        if (!v)
+            return RDL_ERR_NOMEM;
+        s->lnet = v;
+        s->lnet_cap = cap;
+    }
+    s->lnet[s->n_lnet].id = e->id;
+    trace_file_copy_text(s->lnet[s->n_lnet].words, PAST_LNET_BYTES, words->valuestring);
+    s->n_lnet++;
+    return RDL_OK;
+}
+
 /* An event that adds a host or a port names it twice.  Two different names would be two hosts, one
  * of which could not be queried.
  */
@@ -444,6 +490,8 @@ static enum rdl_status read_event(struct trace_file_reader *rd, const cJSON *j)
     s->info.unknown_words += !known;
     if (known)
         st = check_names(rd, &e);
+    if (known && st == RDL_OK)
+        st = keep_lnet(rd, &e, j);
     return known && st == RDL_OK ? keep(rd, &e) : st;
 }
 

@@ -6,12 +6,19 @@
 #include <cjson/cJSON.h>
 
 #include "cli/trace_file/trace_file.h"
+#include "emu/past/past_lnet.h"
 #include "emu/trace/fields.h"
 
 /* A host or port, and its name in events. */
 struct trace_file_host {
     struct ev_str name;
     uint32_t number;
+};
+
+/* The message of o2iblnd in the frame of an event. */
+struct trace_file_lnet {
+    ev_id id;
+    char words[PAST_LNET_BYTES];
 };
 
 struct trace_file {
@@ -23,6 +30,8 @@ struct trace_file {
     size_t n_hosts;
     struct past_call *calls;
     size_t n_calls;
+    struct trace_file_lnet *lnet; /* by ascending id */
+    size_t n_lnet, lnet_cap;
     uint64_t forgotten, gap_from, gap_to; /* as in struct past */
     bool begun;                           /* the first line was read: the others are events */
     ev_id last_id; /* id on the previous line, even if that event was skipped */

@@ -10,6 +10,7 @@
 #include "emu/facts/refusal.h"
 #include "emu/facts/rules.h"
 #include "emu/facts/virtio_rdma/ctrl_rsp.h"
+#include "emu/past/past_lnet.h"
 #include "emu/trace/event.h"
 #include "print/cite.h"
 #include "print/show_text.h"
@@ -22,7 +23,7 @@ void show_detail(FILE *out, const struct past *p, const struct ev *e)
     char buf[EV_TEXT_BYTES];
     struct text t = text_on(buf, sizeof(buf));
 
-    ev_add_line(&t, e, p->names);
+    past_add_line(&t, p, e);
     show_wrap(out, DETAIL_INDENT, buf);
 }
 

@@ -25,6 +25,7 @@
 #include "emu/facts/opcode.h"
 #include "emu/facts/psn.h"
 #include "emu/facts/rules.h"
+#include "emu/past/past_lnet.h"
 #include "emu/past/posted.h"
 #include "emu/trace/event.h"
 #include "print/show_text.h"
@@ -102,7 +103,7 @@ static void say_noted(const struct why_walk *w, const struct ev *e, const char *
     struct text t = text_on(buf, sizeof(buf));
 
     text_addf(&t, "%s: ", ev_schema(e->kind)->name);
-    ev_add_text(&t, e, w->p->names);
+    past_add_text(&t, w->p, e);
     say(w, e, buf, note);
 }
 
@@ -693,7 +694,7 @@ enum rdl_status why_placed(FILE *out, const struct past *p, ev_id id,
         return RDL_ERR_NOT_FOUND;
     index = fate_index(p);
     w = (struct why_walk){.out = out, .p = p, .index = index, .asked = e, .places = places};
-    ev_add_line(&t, e, p->names);
+    past_add_line(&t, p, e);
     show_hanging(out, INDENT_NOTE, buf);
     show_failure(out, index, e);
     print_chain(&w, starts_with_itself(e) ? e : first_cause(&w, e));

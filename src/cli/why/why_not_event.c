@@ -7,6 +7,7 @@
 #include "cli/why/why_not_answer.h"
 #include "emu/base/assert.h"
 #include "emu/facts/enum/wc_status.h"
+#include "emu/past/past_lnet.h"
 #include "emu/trace/event.h"
 #include "rdmalab/trace.h"
 
@@ -76,7 +77,7 @@ static void say_line(struct why_not *w, const struct ev *e)
     char buf[EV_TEXT_BYTES];
     struct text t = text_on(buf, sizeof(buf));
 
-    ev_add_line(&t, e, w->past->names);
+    past_add_line(&t, w->past, e);
     show_wrap(w->out, w->indent + 2, buf);
 }
 

@@ -6,6 +6,7 @@
 #include "emu/facts/enum/syndrome.h"
 #include "emu/facts/opcode.h"
 #include "emu/facts/psn.h"
+#include "emu/past/past_lnet.h"
 #include "emu/trace/event.h"
 
 static bool is_response(uint32_t opcode)
@@ -231,7 +232,7 @@ enum rdl_status why_not_packet(struct why_not *w, ev_id id)
 
     if (!e)
         return RDL_ERR_NOT_FOUND;
-    ev_add_line(&t, e, w->past->names);
+    past_add_line(&t, w->past, e);
     show_hanging(w->out, 10, buf);
     w->indent += 2;
     if (e->kind == EV_tx) {

@@ -10,6 +10,7 @@
 #include "emu/facts/enum/wr_opcode.h"
 #include "emu/facts/opcode.h"
 #include "emu/facts/rules.h"
+#include "emu/past/past_lnet.h"
 #include "emu/trace/event.h"
 #include "print/cite.h"
 
@@ -27,17 +28,40 @@ const struct ev *work_of_packet(const struct past_index *x, const struct ev *tx)
     return past_fetch_before(x, tx->u.tx.host, tx->u.tx.qpn, tx->u.tx.wr_id, sent->id);
 }
 
+/* Appends the message of o2iblnd that @work sends: " with PUT_REQ credits=1 cookie=0x2a".  The
+ * first packet of the work has it.
+ */
+static void add_message(struct text *t, const struct past *p, const struct ev *work,
+                        const struct ev *tx)
+{
+    char buf[PAST_LNET_BYTES];
+    struct text words = text_on(buf, sizeof(buf));
+
+    for (size_t i = past_lower_bound(p, work->id); i < p->n && past_at(p, i)->id <= tx->id; i++) {
+        const struct ev *e = past_at(p, i);
+
+        if (e->kind == EV_tx && e->u.tx.host == tx->u.tx.host && e->u.tx.qpn == tx->u.tx.qpn &&
+            e->u.tx.wr_id == tx->u.tx.wr_id && past_add_lnet(&words, p, e, true)) {
+            text_addf(t, " with %s", buf);
+            return;
+        }
+    }
+}
+
 void work_add_of_packet(struct text *t, const struct past_index *x, const struct ev *tx)
 {
     const bool answers = op_is_response(op_info((uint8_t)tx->u.tx.opcode));
     const struct ev *work = answers ? NULL : work_of_packet(x, tx);
 
     ev_names_object(x->past->names, t, tx->u.tx.host, OBJ_QP, tx->u.tx.qpn);
-    if (work)
-        text_addf(t, "'s %s wr_id=%llu", enum_name(&enum_wr_opcode, work->u.fetch.op),
-                  (unsigned long long)work->u.fetch.wr_id);
-    else
+    if (!work) {
         text_addf(t, "'s %s psn=%u", enum_name(&enum_opcode, tx->u.tx.opcode), tx->u.tx.psn);
+        return;
+    }
+    text_addf(t, "'s %s wr_id=%llu", enum_name(&enum_wr_opcode, work->u.fetch.op),
+              (unsigned long long)work->u.fetch.wr_id);
+    if (op_info((uint8_t)tx->u.tx.opcode)->kind == OPK_SEND)
+        add_message(t, x->past, work, tx);
 }
 
 void work_add_refusal(struct text *t, const struct past_index *x, const struct ev *rx)

@@ -437,11 +437,6 @@ size_t rdl_used_bytes(const struct rdl_lab *lab)
     return arena_used_bytes(lab->arena);
 }
 
-size_t rdl_live_bytes(const struct rdl_lab *lab)
-{
-    return arena_live_bytes(lab->arena);
-}
-
 const char *rdl_broken_invariant(const struct rdl_lab *lab)
 {
     return lab->broken[0] ? lab->broken : NULL;

@@ -14,10 +14,12 @@
 #include "emu/base/cursor.h"
 #include "emu/device/virtio_net.h"
 #include "emu/facts/enum/pool_full.h"
+#include "emu/guest/verbs/driver.h"
 #include "emu/hca/ctrl.h"
 #include "emu/hca/qp.h"
 #include "emu/lab/layer_answers.h"
 #include "emu/lab/machine.h"
+#include "emu/pci/function.h"
 #include "emu/pci/vf.h"
 #include "emu/rnic/eswitch.h"
 #include "emu/trace/emit.h"
@@ -248,10 +250,7 @@ static void go_on(struct vrnic *r)
         sim_enqueue(&w->sim, w->trace.now_ns, SIM_VRNIC, r->host->index, true);
 }
 
-/* Functions of @m that are free now go to the virtual RNICs that wait, in the order in which they
- * came.  Others of the instance of one that gets a function share it.
- */
-static void serve(struct lab_state *w, struct host *m)
+void layer_serve(struct lab_state *w, struct host *m)
 {
     struct vrnic *r;
     uint32_t vf;
@@ -268,11 +267,23 @@ static void serve(struct lab_state *w, struct host *m)
     }
 }
 
+/* Takes the first function of @r away. */
+static void leave_first(struct vrnic *r)
+{
+    struct host *h = r->host;
+
+    tell_interface(h, false);
+    h->guest.net.config.wire_gid = NULL;
+    set_gids(r, h->guest.config.gid);
+    give_back(r, &r->functions[0]);
+    set_host_mac(r, r->own_mac);
+}
+
 static void unmap(struct vrnic *r)
 {
-    struct vrnic_function *f = &r->functions[0];
+    const struct vrnic_function *f = &r->functions[0];
     struct trace *t = &r->world->trace;
-    struct host *h = r->host;
+    const struct host *h = r->host;
     ev_id id, before;
 
     if (r->machine->port.sw->ports[eswitch_port_of_vf(f->vf)].port->next_tenant)
@@ -282,12 +293,8 @@ static void unmap(struct vrnic *r)
         TRACE_ID(t, id, vrnic_unmap, .host = h->index, .vf = f->vf,
                  .name = ev_str(r->machine->name));
     before = trace_because(t, id);
-    tell_interface(h, false);
-    h->guest.net.config.wire_gid = NULL;
-    set_gids(r, h->guest.config.gid);
-    give_back(r, f);
-    set_host_mac(r, r->own_mac);
-    serve(r->world, r->machine);
+    leave_first(r);
+    layer_serve(r->world, r->machine);
     trace_because(t, before);
 }
 
@@ -375,7 +382,7 @@ static void unmap_further(struct vrnic *r, struct vrnic_function *f)
     rnic_way_leave(f->way);
     layer_answers_forget(f->answers);
     give_back(r, f);
-    serve(r->world, r->machine);
+    layer_serve(r->world, r->machine);
     trace_because(t, before);
 }
 
@@ -424,7 +431,7 @@ static void left(void *ctx, uint32_t function)
     struct vrnic_function *f = &r->functions[function];
 
     f->n_qps--;
-    if (function > 0 && f->n_qps == 0)
+    if (function > 0 && f->n_qps == 0 && f->vf != VRNIC_UNMAPPED)
         unmap_further(r, f);
 }
 
@@ -433,6 +440,50 @@ const struct vrnic_function *vrnic_function_of(const struct vrnic *r, uint32_t q
     const struct guest_qp *qp = qpn > QPN_GSI ? verbs_qp(&r->host->guest.verbs, qpn) : NULL;
 
     return &r->functions[qp ? qp->function : 0];
+}
+
+/* --- Lost functions --------------------------------------------------------------------------- */
+
+/* @r loses its functions, because its function @f was reset.  The other ones are parts of the same
+ * device.  The guests of a machine that share @f have devices of their own, which only this resets.
+ */
+static void lose(struct vrnic *r, const struct vrnic_function *f)
+{
+    struct trace *t = &r->world->trace;
+    struct host *h = r->host;
+    ev_id id, before;
+
+    TRACE_ID(t, id, vrnic_lost, .host = h->index, .vf = f->vf, .name = ev_str(r->machine->name));
+    before = trace_because(t, id);
+    if (r->machine->device.fn->sriov->vfs[f->vf].device != h->device.fn)
+        fn_reset(h->device.fn);
+    for (uint32_t i = 1; i < r->n_functions; i++) {
+        if (r->functions[i].vf != VRNIC_UNMAPPED) {
+            rnic_way_leave(r->functions[i].way);
+            give_back(r, &r->functions[i]);
+        }
+    }
+    leave_first(r);
+    verbs_broken(&h->guest.verbs);
+    trace_because(t, before);
+}
+
+void layer_lose(struct lab_state *w, struct host *m, uint32_t first, uint32_t n)
+{
+    for (uint32_t i = 0; i < w->n_hosts; i++) {
+        struct vrnic *r = w->hosts[i]->vrnic;
+
+        if (!r || r->machine != m)
+            continue;
+        for (uint32_t k = 0; k < r->n_functions; k++) {
+            const struct vrnic_function *f = &r->functions[k];
+
+            if (f->vf != VRNIC_UNMAPPED && f->vf >= first && f->vf - first < n) {
+                lose(r, f);
+                break;
+            }
+        }
+    }
 }
 
 const struct verbs_layer layer_ops = {.create = create,

@@ -61,6 +61,16 @@ bool layer_join(struct lab_state *w, struct host *h, const struct rdl_host_confi
 /* Completes the virtual RNIC of @h, whose device is there now.  Returns as layer_join(). */
 bool layer_complete(struct host *h);
 
+/* The @n functions of @m from @first on were reset by the machine, or do not exist any more.  A
+ * virtual RNIC that had one loses its functions and its objects, and its device is broken.
+ */
+void layer_lose(struct lab_state *w, struct host *m, uint32_t first, uint32_t n);
+
+/* Functions of @m that are free now go to the virtual RNICs that wait, in the order in which they
+ * came.  Others of the instance of one that gets a function share it.
+ */
+void layer_serve(struct lab_state *w, struct host *m);
+
 /* Returns true if a further function of the virtual RNIC of @h, if it has one, has @mac. */
 bool layer_has_mac(const struct host *h, uint64_t mac);
 

@@ -112,13 +112,14 @@ static ev_id note(void *ctx, const struct lnd_note *n)
                  .cookie = cookie_in(n->msg), .status = errno_in(n->msg), .bits = bits_in(n->msg));
         break;
     case LND_NOTE_STATE:
-        TRACE(t, lnet_state, .host = host, .nid = nid_text(n->peer), .qpn = qpn_of(l, n->link),
-              .state = n->state, .credits = n->state == LND_CONN_ESTABLISHED ? n->credits : 0,
-              .error = positive(n->error));
+        TRACE_ID(t, id, lnet_state, .host = host, .nid = nid_text(n->peer),
+                 .qpn = qpn_of(l, n->link), .state = n->state,
+                 .credits = n->state == LND_CONN_ESTABLISHED ? n->credits : 0,
+                 .error = positive(n->error));
         break;
     case LND_NOTE_REJECTED:
-        TRACE(t, lnet_reject, .host = host, .nid = nid_text(n->peer), .why = n->why,
-              .rejects = n->is_mine, .rejected = !n->is_mine, .error = positive(n->error));
+        TRACE_ID(t, id, lnet_reject, .host = host, .nid = nid_text(n->peer), .why = n->why,
+                 .rejects = n->is_mine, .rejected = !n->is_mine, .error = positive(n->error));
         break;
     case LND_NOTE_REGION:
         return note_region(l, n);

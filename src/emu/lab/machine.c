@@ -46,7 +46,7 @@ void machine_link_changed(struct lab_state *w, const struct host *m, bool up)
     const struct eswitch *s = m->port.sw;
 
     for (uint32_t i = 0; i < s->n_ports; i++) {
-        if (s->ports[i].set.state == VF_auto)
+        if (s->ports[i].set.state == VF_auto && !s->ports[i].is_absent)
             tell_tenants(w, s, i, up);
     }
 }
@@ -147,6 +147,25 @@ bool machine_join(struct lab_state *w, struct host *h, const struct rdl_host_con
     return true;
 }
 
+/* Functions of machine @host were reset, or their number has changed: see struct sriov. */
+static void vfs_changed(void *world, uint32_t host, uint32_t first, uint32_t n)
+{
+    struct lab_state *w = world;
+    struct host *m = w->hosts[host];
+    struct eswitch *s = m->port.sw;
+
+    layer_lose(w, m, first, n);
+    for (uint32_t vf = 0; vf < eswitch_vfs(s); vf++) {
+        const uint32_t port = eswitch_port_of_vf(vf);
+        const bool was_up = eswitch_is_up(s, port);
+
+        s->ports[port].is_absent = vf >= machine_enabled_vfs(m);
+        if (eswitch_is_up(s, port) != was_up)
+            tell_tenants(w, s, port, !was_up);
+    }
+    layer_serve(w, m);
+}
+
 static void introduce_guest(struct lab_state *w, const struct host *h)
 {
     const struct host *m = w->hosts[h->port.sw->host];
@@ -188,6 +207,10 @@ void machine_introduce(struct lab_state *w, struct host *h, const struct rdl_hos
     if (host_is_machine(h)) {
         TRACE(&w->trace, machine_up, .host = h->index, .name = ev_str(h->name),
               .vfs = eswitch_vfs(s));
+        if (h->device.fn->sriov) {
+            h->device.fn->sriov->changed = vfs_changed;
+            h->device.fn->sriov->ctx = w;
+        }
         st = guest_iov_set(&h->guest, c->vfs - c->idle_vfs, false);
         /* Without feature SR_IOV, or without room for their BARs, there are none. */
         RDL_ASSERT(st == RDL_OK || st == RDL_ERR_UNSUPPORTED || st == RDL_ERR_NOMEM);

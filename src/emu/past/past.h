@@ -47,9 +47,13 @@ struct past {
     const struct ev_names *names;
     const struct ev *(*at)(const void *ctx, size_t i); /* event number @i, 0 .. n - 1 */
     /* Returns the bytes that tx event @tx, or a fault event that changed a frame, put on the wire.
-     * Returns NULL if they are not recorded.
+     * Returns NULL if they are not recorded.  NULL itself if none are.
      */
     const uint8_t *(*frame)(const void *ctx, ev_id tx, size_t *ret_bytes);
+    /* Returns the words of the message of o2iblnd in the frame that event @tx put on the wire, as
+     * of lnet_gist_add(); NULL if there is none.  NULL itself if the messages are in the frames.
+     */
+    const char *(*lnet)(const void *ctx, ev_id tx);
     size_t n_calls; /* number of calls of programs that are remembered */
     struct past_call (*call)(const void *ctx, size_t i); /* call @i, 0 .. n_calls - 1 */
 };

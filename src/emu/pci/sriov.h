@@ -57,6 +57,11 @@ struct sriov {
     uint32_t page;          /* System Page Size: one bit */
     uint32_t bar[PCI_BARS]; /* values of the VF BARs */
     struct sriov_vf *vfs;   /* config.total_vfs entries */
+    /* The adapter of @host is told that the @n VFs from @first on were reset, and that the number
+     * of VFs may have changed.  NULL: it need not know.
+     */
+    void (*changed)(void *ctx, uint32_t host, uint32_t first, uint32_t n);
+    void *ctx; /* argument of changed() */
 };
 
 /* Sets the registers to their values after power-on.  Ignores s->vfs. */

@@ -64,16 +64,30 @@ static void reset(struct sriov_vf *v)
         fn_reset(device);
 }
 
+/* Tells the adapter that the @n VFs from @first on were reset. */
+static void changed(const struct pci_fn *f, uint32_t first, uint32_t n)
+{
+    const struct sriov *s = f->sriov;
+
+    if (s->changed)
+        s->changed(s->ctx, f->config.host, first, n);
+}
+
 /* Completes a change of the capability.  Before it there were @before VFs. */
 static void settle(struct pci_fn *f, uint32_t before)
 {
     const uint32_t now = sriov_count(f->sriov);
+    struct trace *t = f->sim->trace;
+    ev_id id, old;
 
     if (now == before)
         return;
     for (uint32_t i = 0; i < before; i++)
         reset(&f->sriov->vfs[i]);
-    TRACE(f->sim->trace, vfs, .host = f->config.host, .vfs = now);
+    TRACE_ID(t, id, vfs, .host = f->config.host, .vfs = now);
+    old = trace_because(t, id);
+    changed(f, 0, before);
+    trace_because(t, old);
 }
 
 void vf_reset_all(struct pci_fn *f)
@@ -151,8 +165,10 @@ static void put_msix_control(struct sriov_vf *v, uint32_t value)
     v->msix_masked = masked;
 }
 
-static void put(struct sriov_vf *v, uint32_t field, uint32_t value)
+static void put(const struct pci_fn *f, uint32_t vf, uint32_t field, uint32_t value)
 {
+    struct sriov_vf *v = &f->sriov->vfs[vf];
+
     switch (field) {
     case PCI_COMMAND:
         if (v->device)
@@ -165,8 +181,10 @@ static void put(struct sriov_vf *v, uint32_t field, uint32_t value)
         break;
     default: /* Device Control: the only other field with bits that can be written */
         RDL_ASSERT(field == PCI_EXPRESS_CONTROL);
-        if (value & EXPRESS_CONTROL_RESET)
+        if (value & EXPRESS_CONTROL_RESET) {
             reset(v);
+            changed(f, vf, 1);
+        }
     }
 }
 
@@ -222,7 +240,7 @@ void vf_config_write(struct pci_fn *f, uint32_t vf, uint32_t offset, uint32_t wi
         const uint32_t given = (uint32_t)(o.mask << o.in_reg) & p->mask;
 
         if (given)
-            put(&f->sriov->vfs[vf], p->field,
+            put(f, vf, p->field,
                 (get(f, vf, p) & ~given) | ((value >> o.in_access) << o.in_reg & given));
     }
 }

@@ -202,6 +202,8 @@ void eswitch_set(struct eswitch *s, uint32_t number, const struct rdl_vf_setting
 
 bool eswitch_is_up(const struct eswitch *s, uint32_t number)
 {
+    if (s->ports[number].is_absent)
+        return false;
     switch (s->ports[number].set.state) {
     case VF_enable:
         return true;

@@ -78,6 +78,7 @@ struct vport {
     uint64_t passed, left; /* frames passed to its tenants; of these, to tenants that have left */
     uint32_t next_in_list; /* next port in the same hash list, counted from 1; 0: none */
     bool is_waiting;       /* the port is in eswitch.queue */
+    bool is_absent;        /* its function does not exist: the link is down */
     uint64_t next_ns;      /* earliest time of its next frame, by the maximum */
     /* Clock of the guarantee: each frame moves it forward by its duration at the guaranteed rate.
      * While it is behind the present time, the port has got less than its guarantee.  It is ahead

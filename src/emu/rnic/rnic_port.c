@@ -98,6 +98,7 @@ static struct frame *take_frame(void *ctx)
     if (!f)
         return NULL; /* the arena is full */
     n->xport.tag_bytes = eth_port_tag_bytes(way->port);
+    n->xport.vlan = way->port->vid;
     while (way->ready.len > 0) {
         const uint32_t qpn = way->ready.ring[way->ready.first];
         struct qp *qp = hca_qp(&n->hca, qpn);

@@ -146,6 +146,8 @@ void lnet_gist_add(struct text *t, const struct lnet_gist *g)
         add_hex(t, "dst_cookie", g->dst_cookie);
     if (has(g, LNET_PART_DONE))
         text_addf(t, " status=%d", g->status);
+    if (has(g, LNET_PART_HDR) || has(g, LNET_PART_RD) || has(g, LNET_PART_CONN))
+        text_add(t, ";");
     if (has(g, LNET_PART_HDR)) {
         text_addf(t, " %s", enum_name(&enum_lnet_op, g->op));
         add_number(t, "bytes", g->op_bytes);

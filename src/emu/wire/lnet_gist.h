@@ -50,7 +50,9 @@ struct lnet_gist {
 /* Returns the gist of a message, as far as its bytes are there. */
 struct lnet_gist lnet_gist_of(const struct lnet_found *f);
 
-/* Appends the gist: "PUT_REQ credits=1 cookie=0x2a PUT bytes=65536", "reject CONN_RACE". */
+/* Appends the gist: "PUT_REQ credits=1 cookie=0x2a; PUT bytes=65536", "reject CONN_RACE".  Numbers
+ * of o2iblnd itself are before the semicolon.
+ */
 void lnet_gist_add(struct text *t, const struct lnet_gist *g);
 
 #endif

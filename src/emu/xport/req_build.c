@@ -177,9 +177,10 @@ static ev_id trace_tx(const struct xport_qp *xqp, const struct req_wqe *q, size_
     TRACE_ID(xport_trace(xqp), id, tx, .host = xqp->qp.hca->host, .qpn = xqp->qp.qpn,
              .opcode = h->opcode, .psn = h->psn.v, .ackreq = h->ack_req, .dest_qpn = h->dest_qpn,
              .bytes = p->payload_bytes, .wire_bytes = xport_built_bytes(xqp, frame_bytes),
-             .copied = xqp->x->whole ? xqp->x->whole->n_pkts : 0, .wr_id = q->w.wr_id,
-             .attempt = told_attempt(&xqp->req), .peer = xqp->peer, .va = target_of(p).va,
-             .rkey = target_of(p).rkey, .length = target_of(p).dma_bytes, .cm = packet_message(p));
+             .vlan = xqp->x->vlan, .copied = xqp->x->whole ? xqp->x->whole->n_pkts : 0,
+             .wr_id = q->w.wr_id, .attempt = told_attempt(&xqp->req), .peer = xqp->peer,
+             .va = target_of(p).va, .rkey = target_of(p).rkey, .length = target_of(p).dma_bytes,
+             .cm = packet_message(p));
     return id;
 }
 

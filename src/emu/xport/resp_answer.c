@@ -130,7 +130,7 @@ static void trace_answer(const struct xport_qp *xqp, size_t frame_bytes, ev_id *
              .syndrome = (uint32_t)word.kind, .msn = has_aeth ? p->aeth.msn : 0,
              .rnr_timer = word.kind == SYN_RNR_NAK ? word.value : 0, .bytes = p->payload_bytes,
              .wire_bytes = xport_built_bytes(xqp, frame_bytes), .peer = xqp->peer,
-             .copied = xqp->x->whole ? xqp->x->whole->n_pkts : 0);
+             .vlan = xqp->x->vlan, .copied = xqp->x->whole ? xqp->x->whole->n_pkts : 0);
 }
 
 static void count_answer(struct xport_qp *xqp, enum syndrome kind)

@@ -159,6 +159,7 @@ struct xport {
     void *ctx;
     uint8_t mac[MAC_BYTES]; /* MAC of the port, source of its frames */
     uint32_t tag_bytes;     /* bytes that the port will add to the frame: for tx events */
+    uint32_t vlan;          /* the VLAN of that tag, for tx events; 0: none */
     bool shortcut;          /* xport_build(): the peer can be reached by the shortcut */
     struct whole *whole;    /* made by xport_build() in place of a frame, see struct tx_info */
     struct xport_counters count;

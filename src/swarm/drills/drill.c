@@ -252,6 +252,8 @@ bool drill_run(const struct drill_kind *kind, struct drill_run *run)
     memcpy(run->ret_have, d.have, sizeof(d.have));
     run->ret_step = d.step;
     run->ret_unsaid = d.n_unsaid;
+    run->ret_messages = d.n_messages;
+    run->ret_bytes = d.n_bytes;
     run->ret_hash = d.lab ? rdl_hash(d.lab) : 0;
     run->ret_invariant = d.lab && rdl_broken_invariant(d.lab);
     if (d.lab)

@@ -62,7 +62,8 @@ struct drill_kind {
     X(pvrdma)                                                                                      \
     X(mux)                                                                                         \
     X(shortcut)                                                                                    \
-    X(rogue)
+    X(rogue)                                                                                       \
+    X(lnet)
 
 #define DRILL_COUNT(name) +1u
 #define DRILL_KINDS       (0u DRILLS(DRILL_COUNT))
@@ -82,8 +83,10 @@ struct drill {
     struct ev_names *names; /* those that events have told so far; NULL: nobody has asked */
     uint64_t n_names_heard; /* events that @names knows */
     uint32_t n_unsaid;      /* number of actions that no script line can express */
-    const char *wrong;      /* the rule that was broken; NULL: none */
-    char have[DRILL_HAVE];  /* the behaviour that broke it, as text */
+    /* Messages that were judged and bytes that were compared, of a kind that counts them. */
+    uint64_t n_messages, n_bytes;
+    const char *wrong;     /* the rule that was broken; NULL: none */
+    char have[DRILL_HAVE]; /* the behaviour that broke it, as text */
 };
 
 /* One run: its inputs, and how it ended. */
@@ -99,8 +102,9 @@ struct drill_run {
     char ret_have[DRILL_HAVE]; /* the behaviour that broke it, as text */
     /* ret_step: index of the step that broke the rule.  ret_unsaid: drill.n_unsaid at the end. */
     uint32_t ret_step, ret_unsaid;
-    uint64_t ret_hash;  /* hash of all events */
-    bool ret_invariant; /* an invariant of the emulator broke */
+    uint64_t ret_messages, ret_bytes; /* drill.n_messages and .n_bytes at the end */
+    uint64_t ret_hash;                /* hash of all events */
+    bool ret_invariant;               /* an invariant of the emulator broke */
 };
 
 /* Runs one drill of @kind.  Returns false if it broke a rule; the rule is in @run->ret_wrong. */

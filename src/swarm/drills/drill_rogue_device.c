@@ -215,10 +215,27 @@ bool rogue_rings_rewritten(struct drill *d, const struct rogue_attack *a)
     return true;
 }
 
+/* The machine resets the function of the rogue. */
+static bool reset_function(struct drill *d)
+{
+    const struct rogue_drill *s = rogue_of(d);
+    struct rdl_pci_place place;
+
+    return drill_works(d,
+                       rdl_pci_field(d->lab, s->machine, FIRST_VF + s->guest.vf,
+                                     PCI_EXPRESS_CONTROL, &place),
+                       "a function has PCI Express") &&
+           drill_works(d, rdl_pci_write(d->lab, s->machine, &place, RESET_BIT),
+                       "a function can be reset");
+}
+
+/* A virtual RNIC loses a function that the machine resets, and the next guest gets it.  So the
+ * machine resets it in the twin, too.
+ */
 bool rogue_reset(struct drill *d, const struct rogue_attack *a)
 {
     struct rogue_drill *s = rogue_of(d);
-    struct rdl_pci_place place;
+    bool right;
 
     (void)a;
     s->guest.is_broken = true;
@@ -227,10 +244,11 @@ bool rogue_reset(struct drill *d, const struct rogue_attack *a)
     if (drill_one_in(d, 2))
         return s->guest.device == DEVICE_pvrdma ? pci_put(d, RDL_PCI_BAR1, PVR_CTL, 4, PV_CTL_RESET)
                                                 : pci_put(d, RDL_PCI_BAR0, REG_DEVICE_STATUS, 1, 0);
-    return drill_works(d,
-                       rdl_pci_field(d->lab, s->machine, FIRST_VF + s->guest.vf,
-                                     PCI_EXPRESS_CONTROL, &place),
-                       "a function has PCI Express") &&
-           drill_works(d, rdl_pci_write(d->lab, s->machine, &place, RESET_BIT),
-                       "a function can be reset");
+    right = reset_function(d);
+    if (right && s->guest.has_vrnic) {
+        rogue_switch(d, 1);
+        right = reset_function(d);
+        rogue_switch(d, 0);
+    }
+    return right;
 }

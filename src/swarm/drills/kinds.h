@@ -68,4 +68,7 @@ extern const struct drill_kind drill_of_shortcut;
 /* A rogue guest beside honest ones, on one machine (drill_rogue.c). */
 extern const struct drill_kind drill_of_rogue;
 
+/* Nodes of LNet that send PUTs and GETs to each other (drill_lnet.c). */
+extern const struct drill_kind drill_of_lnet;
+
 #endif

@@ -114,11 +114,11 @@ static void print_failure(const struct swarm_options *o, const struct drill_kind
     fflush(stdout);
 }
 
-bool swarm_drills(const struct swarm_options *o, uint64_t seed, bool *ret_broke)
+bool swarm_drills(const struct swarm_options *o, uint64_t seed, struct swarm_drills_met *ret)
 {
     bool all_right = true;
 
-    *ret_broke = false;
+    *ret = (struct swarm_drills_met){0};
     for (uint32_t i = 0; i < DRILL_KINDS; i++) {
         const struct drill_kind *kind = drill_kinds[i];
         struct drill_run run = {
@@ -131,8 +131,10 @@ bool swarm_drills(const struct swarm_options *o, uint64_t seed, bool *ret_broke)
         if (!drill_run(kind, &run)) {
             print_failure(o, kind, &run);
             all_right = false;
-            *ret_broke = *ret_broke || run.ret_invariant;
+            ret->broke = ret->broke || run.ret_invariant;
         }
+        ret->messages += run.ret_messages;
+        ret->bytes += run.ret_bytes;
         if (run.script)
             close_script(run.script, o->script, &run);
         if (o->hashed)

@@ -15,9 +15,17 @@ uint32_t swarm_drills_asked(const struct swarm_options *o);
 /* Returns true if @name is the name of a kind of drill, or "all". */
 bool swarm_drills_known(const char *name);
 
-/* Runs the drills of @seed, of the kind @o->drill or of all kinds, and prints their failures.
- * Returns false if one failed.  *@ret_broke is true if an invariant of the emulator broke.
+/* The results of the drills of a seed: an invariant of the emulator broke; messages that were
+ * judged, and bytes that were compared.
  */
-bool swarm_drills(const struct swarm_options *o, uint64_t seed, bool *ret_broke);
+struct swarm_drills_met {
+    bool broke;
+    uint64_t messages, bytes;
+};
+
+/* Runs the drills of @seed, of the kind @o->drill or of all kinds, and prints their failures.
+ * Returns false if one failed.
+ */
+bool swarm_drills(const struct swarm_options *o, uint64_t seed, struct swarm_drills_met *ret);
 
 #endif

@@ -29,7 +29,7 @@
 /* Statistics of one process.  Plain data, because it is sent through a pipe. */
 struct worlds_met {
     uint64_t passed, failed, broke; /* broke: failed with a broken invariant of the emulator */
-    uint64_t drills;
+    uint64_t drills, messages, bytes;
     uint64_t retried, err, sqe, broken_cq, went_back, many_hosts;
     uint64_t statuses[WORLD_STATUSES], opcodes[WORLD_OPCODES];
     uint64_t retries, ticks, by_ticks[TICKS_BUCKETS];
@@ -199,7 +199,8 @@ static void try_seeds(const struct swarm_options *o, uint32_t job, struct worlds
     for (uint64_t seed = o->first + job; seed <= o->last && !*signals_interrupted();
          seed += o->jobs) {
         char again[SWARM_AGAIN_BYTES];
-        bool right = true, broke;
+        struct swarm_drills_met drills;
+        bool right = true;
 
         if (o->minutes > 0 && now_seconds() >= end)
             break;
@@ -215,8 +216,10 @@ static void try_seeds(const struct swarm_options *o, uint32_t job, struct worlds
                 world_draw_machines(w);
             right = try_world(o, w, r, met);
         }
-        right = swarm_drills(o, seed, &broke) && right;
-        met->broke += broke;
+        right = swarm_drills(o, seed, &drills) && right;
+        met->broke += drills.broke;
+        met->messages += drills.messages;
+        met->bytes += drills.bytes;
         met->drills += o->drill ? 0 : swarm_drills_asked(o);
         count(met, right);
         if (o->fails_fast && met->failed > 0)
@@ -400,6 +403,9 @@ int swarm_worlds(const struct swarm_options *o)
     free(workers);
     if (met.passed + met.failed > 1 && !o->drill)
         report(&met);
+    else if (met.messages > 0)
+        printf("%llu messages of LNet, %llu bytes compared\n", (unsigned long long)met.messages,
+               (unsigned long long)met.bytes);
     if (!told)
         printf("a process ended before it told how its seeds went: they are not counted\n");
     printf("%llu passed, %llu failed, 0 skipped\n", (unsigned long long)met.passed,

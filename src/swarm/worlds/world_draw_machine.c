@@ -215,7 +215,8 @@ static bool is_of_vrnics(const struct world *w, uint32_t conn)
 static void draw_groups(struct world *w)
 {
     struct draw d = {.w = w, .rng = prng_stream(w->seed, STREAM_GROUPS)};
-    const uint32_t first = draw_below(&d, w->n_conns), at = draw_below(&d, w->n_deeds + 1);
+    const uint32_t first = draw_below(&d, w->n_conns);
+    const uint32_t at = draw_below(&d, w->n_deeds + 1);
     uint32_t conn = 0, a, *b;
 
     for (uint32_t h = 1; h < w->n_hosts; h++) {

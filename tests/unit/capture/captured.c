@@ -221,6 +221,8 @@ static void write_frame(struct pcapng *w, const struct captured *c)
     memset(payload, c->fill, p.payload_bytes);
     if (c->mad)
         mad_build(c->mad, payload);
+    else if (c->bytes)
+        memcpy(payload, c->bytes, p.payload_bytes);
     packet_finish(frame, n);
     harm(c, frame, n);
     out.frame_bytes = (uint32_t)on_its_way(c, frame, n) - (c->harm == CUT ? CUT_BYTES : 0);

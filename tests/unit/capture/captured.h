@@ -63,6 +63,7 @@ struct captured {
     uint8_t going;         /* enum pcapng_direction */
     uint32_t qpn;          /* destination queue pair; 0: that of the other host */
     const struct mad *mad; /* a message of the connection manager, the payload; NULL: none */
+    const uint8_t *bytes;  /* the payload; NULL: @fill */
 };
 
 #define ACK_OF(when, who, at, msns)                                                                \

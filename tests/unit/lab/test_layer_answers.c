@@ -39,9 +39,10 @@ struct bed {
     const struct vrnic_function *further;
 };
 
+static const struct testbed_config bed_config = {.type = QPT_RC, .mr_bytes = 4096, .max_wr = 4};
+
 static void set_up(struct bed *b)
 {
-    const struct testbed_config bed = {.type = QPT_RC, .mr_bytes = 4096, .max_wr = 4};
     const struct rdl_host_config m = {.name = "m1", .vfs = 2};
     const struct rdl_host_config g = {.name = "g", .on = "m1", .vrnic = true, .vrnic_vfs = 2};
     const struct rdl_link_config cable = {.a = "m1", .b = "sw", .latency_ns = 1000};
@@ -51,10 +52,10 @@ static void set_up(struct bed *b)
     assert_int_equal(rdl_host_add(b->s->lab, &m, &b->machine), RDL_OK);
     assert_int_equal(rdl_link_add(b->s->lab, &cable, &link), RDL_OK);
     assert_int_equal(rdl_host_add(b->s->lab, &g, &b->side.host), RDL_OK);
-    assert_int_equal(testbed_side_memory(b->s->lab, &b->side, &bed), RDL_OK);
-    assert_int_equal(testbed_side_qp(b->s->lab, &b->side, &bed, true), RDL_OK);
+    assert_int_equal(testbed_side_memory(b->s->lab, &b->side, &bed_config), RDL_OK);
+    assert_int_equal(testbed_side_qp(b->s->lab, &b->side, &bed_config, true), RDL_OK);
     b->second = b->side;
-    assert_int_equal(testbed_side_qp(b->s->lab, &b->second, &bed, false), RDL_OK);
+    assert_int_equal(testbed_side_qp(b->s->lab, &b->second, &bed_config, false), RDL_OK);
     b->further = &lab_host(b->s->lab->state, b->side.host.raw)->vrnic->functions[1];
     assert_memory_equal(b->further->wire[0], further_v4, GID_BYTES);
     assert_memory_equal(b->further->wire[1], further_v6, GID_BYTES);
@@ -263,7 +264,9 @@ static void be_slow(const struct bed *b)
     assert_int_equal(rdl_vf_set(b->s->lab, b->machine, 1, &set), RDL_OK);
 }
 
-/* The queue is bounded.  What waits when the function goes back is not sent. */
+/* The queue is bounded.  What waits when the function goes back is not sent, also not when the
+ * place for a function is used again.
+ */
 static void answers_wait_for_the_line(void **state)
 {
     const struct question q = arp_question(further_v4, false);
@@ -288,6 +291,12 @@ static void answers_wait_for_the_line(void **state)
         }
         go(b.s);
         assert_int_equal(answers(&b), ends ? 1 : 1 + LAYER_ANSWERS_MAX);
+        if (ends) {
+            assert_int_equal(testbed_side_qp(b.s->lab, &b.second, &bed_config, false), RDL_OK);
+            assert_int_not_equal(b.further->vf, VRNIC_UNMAPPED);
+            ask(&b, &q);
+            assert_int_equal(answers(&b), 2);
+        }
         strangers_free(b.s);
     }
 }

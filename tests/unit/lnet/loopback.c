@@ -188,6 +188,7 @@ static void do_send(struct loop_id *id, const struct lnd_wr *wr)
     RDL_ASSERT(covered(id->node, wr->lkey, wr->addr, wr->bytes));
     RDL_ASSERT(covered(peer->node, into->lkey, into->addr, into->bytes));
     RDL_ASSERT(loop_copy(peer->node, into->addr, id->node, wr->addr, wr->bytes));
+    loop_tamper(l, LOOP_MESSAGE, loop_at(peer->node, into->addr, wr->bytes));
     if (l->damage && prng_below(&l->r, 1024) < l->damage)
         loop_at(peer->node, into->addr + prng_below(&l->r, wr->bytes), 1)[0] ^= 0x10;
     peer->first_recv = (peer->first_recv + 1) % LOOP_RECVS;
@@ -195,6 +196,14 @@ static void do_send(struct loop_id *id, const struct lnd_wr *wr)
     id->n_send--;
     add_completion(peer, into->wr_id, WCS_SUCCESS, wr->bytes);
     add_completion(id, wr->wr_id, WCS_SUCCESS, 0);
+}
+
+void loop_tamper(struct loop *l, enum loop_bytes what, uint8_t *bytes)
+{
+    if (l->tamper != what)
+        return;
+    bytes[l->tamper_at] ^= l->tamper_xor;
+    l->tamper = LOOP_NOTHING;
 }
 
 static void wire(struct loop_id *id, const struct lnd_wr *wr)
@@ -209,11 +218,31 @@ static void wire(struct loop_id *id, const struct lnd_wr *wr)
 
 /* ---- steps ---- */
 
+static struct loop_id *new_id(struct loop *l)
+{
+    struct loop_id *id = l->ids;
+
+    while (id->is_used)
+        id++;
+    RDL_ASSERT(id < l->ids + LOOP_IDS);
+    return id;
+}
+
+bool loop_raw_request(struct loop_node *n, const void *data, uint32_t bytes)
+{
+    struct loop_id *id = new_id(n->loop);
+
+    *id = (struct loop_id){.node = n, .is_used = true};
+    n->n_reject = 0;
+    lnd_cm_request(n->lnd, (uint64_t)(id - n->loop->ids) + 1, IP_1 + 99, data, bytes);
+    return id->is_used;
+}
+
 static void cm_request(struct loop_id *from, const struct loop_item *it)
 {
     struct loop *l = from->node->loop;
     struct loop_node *n = NULL;
-    struct loop_id *id = l->ids;
+    struct loop_id *id = new_id(l);
 
     for (uint32_t i = 0; i < l->n_nodes; i++) {
         if (l->nodes[i]->ip == from->peer_ip)
@@ -224,9 +253,6 @@ static void cm_request(struct loop_id *from, const struct loop_item *it)
         add_event(from, RDMA_CM_EVENT_REJECTED, 8, NULL, 0);
         return;
     }
-    while (id->is_used)
-        id++;
-    RDL_ASSERT(id < l->ids + LOOP_IDS);
     *id = (struct loop_id){.node = n, .is_used = true, .peer = from, .peer_ip = from->node->ip};
     from->peer = id;
     lnd_cm_request(n->lnd, (uint64_t)(id - l->ids) + 1, from->node->ip, it->data, it->n);
@@ -399,6 +425,7 @@ void loop_request(struct loop_id *id, const void *data, uint32_t n)
 
     memcpy(it->data, data, n);
     it->n = REQ_BYTES;
+    loop_tamper(id->node->loop, LOOP_REQ, it->data);
 }
 
 void loop_late(struct loop_node *n)

@@ -42,6 +42,8 @@ enum loop_op {
     LOOP_DESTROY_ID,
     LOOP_POST_SEND,
     LOOP_POST_RECV,
+    LOOP_ALLOC, /* these two return nothing */
+    LOOP_PAGES,
     LOOP_OPS
 };
 
@@ -81,9 +83,11 @@ struct loop_node {
     lnet_listener *listener; /* in addition */
     void *listener_ctx;
     uint64_t notes[LOOP_NOTES];
-    uint32_t last_why;   /* of LND_NOTE_REJECTED */
-    uint64_t stalls[4];  /* by enum lnd_stall */
-    uint64_t mapped_dma; /* offset of addresses in the region of all memory */
+    uint32_t last_why;            /* of LND_NOTE_REJECTED */
+    uint8_t reject[LOOP_PRIVATE]; /* the last one of this node, n_reject bytes */
+    uint32_t n_reject;
+    uint64_t stalls[LND_STALL_SENDS + 1]; /* by enum lnd_stall */
+    uint64_t mapped_dma;                  /* offset of addresses in the region of all memory */
 };
 
 /* An ID of rdma_cm with its queue pair. */
@@ -112,6 +116,9 @@ struct loop_item {
     uint32_t n;
 };
 
+/* Bytes that can be changed under way. */
+enum loop_bytes { LOOP_NOTHING, LOOP_MESSAGE, LOOP_REQ, LOOP_REP };
+
 struct loop {
     struct prng r;
     bool is_random; /* items of different queues in any order; otherwise in the order of posting */
@@ -125,6 +132,10 @@ struct loop {
     uint64_t n_steps, n_checked; /* pairs of connections whose credits were compared */
     /* Chance in 1024 that a message is damaged before it arrives. */
     uint32_t damage;
+    /* Byte @tamper_at of the next such message becomes another one, by XOR. */
+    enum loop_bytes tamper;
+    uint32_t tamper_at;
+    uint8_t tamper_xor;
     struct loop_id *hold; /* its completions and WRITEs stay where they are */
 };
 
@@ -148,8 +159,15 @@ void loop_run_for(struct loop *l, uint64_t ns);
 
 /* Makes the @nth call of @op from now fail with @error. */
 void loop_fail(struct loop_node *n, enum loop_op op, uint32_t nth, int error);
-/* Moves the queue pair of the connection of @n with peer @i to ERR. */
+/* Moves the queue pairs of @n to ERR. */
 void loop_break(struct loop_node *n);
+
+/* Stops @n, and starts it anew with @config: another node at the same address. */
+void loop_restart(struct loop_node *n, const struct lnd_config *config);
+/* A request with any bytes comes to @n.  Returns true if @n has not rejected it. */
+bool loop_raw_request(struct loop_node *n, const void *data, uint32_t bytes);
+/* If @what is to be changed, changes the bytes. */
+void loop_tamper(struct loop *l, enum loop_bytes what, uint8_t *bytes);
 
 /* Memory of programs. */
 uint64_t loop_pages(struct loop_node *n, uint64_t bytes);

@@ -31,10 +31,20 @@ static void listen(void *ctx, const struct lnet_event *e)
     n->n_events++;
 }
 
+static void make(struct loop_node *n, const struct lnd_config *config)
+{
+    struct lnd_config c = *config;
+
+    c.nid = lnet_nid(0, n->ip);
+    c.stamp = c.stamp == 1 ? 100 + (n->ip & 0xff) : c.stamp;
+    n->node = lnet_new(&loop_ops, n, &c, listen, n);
+    RDL_ASSERT(n->node);
+    n->lnd = lnet_lnd(n->node);
+}
+
 struct loop_node *loop_add_down(struct loop *l, const struct lnd_config *config)
 {
     struct loop_node *n = calloc(1, sizeof(*n));
-    struct lnd_config c = *config;
 
     RDL_ASSERT(n && l->n_nodes < LOOP_NODES);
     l->nodes[l->n_nodes++] = n;
@@ -42,12 +52,19 @@ struct loop_node *loop_add_down(struct loop *l, const struct lnd_config *config)
     n->ip = 0x0a000000u + l->n_nodes;
     n->next_addr = (uint64_t)l->n_nodes << 32;
     n->next_key = l->n_nodes << 20;
-    c.nid = loop_nid(l->n_nodes);
-    c.stamp = c.stamp == 1 ? 100 + l->n_nodes : c.stamp;
-    n->node = lnet_new(&loop_ops, n, &c, listen, n);
-    RDL_ASSERT(n->node);
-    n->lnd = lnet_lnd(n->node);
+    make(n, config);
     return n;
+}
+
+void loop_restart(struct loop_node *n, const struct lnd_config *config)
+{
+    lnd_stop(n->lnd);
+    loop_run(n->loop);
+    lnet_free(n->node);
+    make(n, config);
+    lnd_start(n->lnd);
+    loop_run(n->loop);
+    RDL_ASSERT(lnd_is_up(n->lnd));
 }
 
 struct loop_node *loop_add(struct loop *l, const struct lnd_config *config)
@@ -139,13 +156,13 @@ static struct way between(const struct loop *l, const struct loop_id *from,
  */
 static uint32_t kept(const struct lnd_conn *c)
 {
+    const struct lnd_tx_list *lists[] = {&c->active, &c->no_credit, &c->lnd->unmapped};
     uint32_t n = 0;
 
-    for (uint32_t i = 0; i < c->lnd->config.ntx; i++) {
-        const struct lnd_tx *tx = &c->lnd->txs[i];
-
-        n += tx->conn == c && tx->type == LNET_MSG_PUT_ACK &&
-             (tx->is_waiting || tx->in == &c->lnd->unmapped);
+    for (size_t i = 0; i < ARRAY_LEN(lists); i++) {
+        for (const struct lnd_tx *tx = lists[i]->first; tx; tx = tx->next)
+            n += tx->conn == c && tx->type == LNET_MSG_PUT_ACK &&
+                 (tx->is_waiting || tx->in == &c->lnd->unmapped);
     }
     return n;
 }
@@ -153,13 +170,12 @@ static uint32_t kept(const struct lnd_conn *c)
 /* Requests of @c that hold a reserved credit. */
 static uint32_t reserving(const struct lnd_conn *c)
 {
+    const struct lnd_tx_list *lists[] = {&c->ready, &c->active};
     uint32_t n = 0;
 
-    for (uint32_t i = 0; i < c->lnd->config.ntx; i++) {
-        const struct lnd_tx *tx = &c->lnd->txs[i];
-
-        n += tx->conn == c && (tx->type == LNET_MSG_PUT_REQ || tx->type == LNET_MSG_GET_REQ) &&
-             (tx->in == &c->ready || (tx->in == &c->active && tx->is_waiting));
+    for (size_t i = 0; i < ARRAY_LEN(lists); i++) {
+        for (const struct lnd_tx *tx = lists[i]->first; tx; tx = tx->next)
+            n += (tx->type == LNET_MSG_PUT_REQ || tx->type == LNET_MSG_GET_REQ) && tx->is_waiting;
     }
     return n;
 }
@@ -178,7 +194,7 @@ static void check_way(const struct loop *l, const struct loop_id *id, const stru
 
 void loop_check(struct loop *l)
 {
-    if (l->damage) /* also of the credits in messages */
+    if (l->damage || l->tamper_xor) /* also of the credits in messages */
         return;
     for (uint32_t i = 0; i < LOOP_IDS; i++) {
         const struct loop_id *id = &l->ids[i];

@@ -42,6 +42,8 @@ static void *op_alloc(void *ctx, size_t bytes)
 {
     struct loop_node *n = ctx;
 
+    if (begin(n, LOOP_ALLOC))
+        return NULL;
     n->n_allocs++;
     return calloc(1, bytes);
 }
@@ -59,9 +61,12 @@ static void op_free(void *ctx, void *block, size_t bytes)
 static uint64_t op_pages(void *ctx, uint64_t bytes)
 {
     struct loop_node *n = ctx;
-    struct loop_block *b = &n->blocks[n->n_blocks++];
+    struct loop_block *b = &n->blocks[n->n_blocks];
     const uint64_t all = (bytes + 4095) / 4096 * 4096;
 
+    if (begin(n, LOOP_PAGES))
+        return 0;
+    n->n_blocks++;
     RDL_ASSERT(n->n_blocks < LOOP_BLOCKS && bytes > 0);
     *b = (struct loop_block){n->next_addr, all, calloc(1, all)};
     n->next_addr += all + n->gap;
@@ -151,7 +156,7 @@ static int op_create_dev(void *ctx, uint16_t service, bool dma, struct lnd_mr *r
     return 0;
 }
 
-static int op_destroy_dev(void *ctx)
+static int op_destroy_dev(void *ctx, struct lnd_mr *dma)
 {
     struct loop_node *n = ctx;
     const int st = begin(n, LOOP_DESTROY_DEV);
@@ -159,6 +164,7 @@ static int op_destroy_dev(void *ctx)
     if (st)
         return st;
     RDL_ASSERT(n->has_dev);
+    dma->handle = 0;
     n->n_mrs -= n->mapped_dma != 0;
     RDL_ASSERT(n->n_mrs == 0);
     n->has_dev = false;
@@ -308,6 +314,7 @@ static int op_accept(void *ctx, struct lnd_link *l, const void *data, uint8_t by
     memcpy(all, data, bytes);
     if (st)
         return st;
+    loop_tamper(n->loop, LOOP_REP, all);
     if (id->peer)
         loop_event(id->peer, RDMA_CM_EVENT_ESTABLISHED, 0, all, REP_BYTES);
     else
@@ -317,10 +324,13 @@ static int op_accept(void *ctx, struct lnd_link *l, const void *data, uint8_t by
 
 static int op_reject(void *ctx, struct lnd_link *l, const void *data, uint8_t bytes)
 {
-    struct loop_id *id = id_of(ctx, l);
+    struct loop_node *n = ctx;
+    struct loop_id *id = id_of(n, l);
     uint8_t all[REJ_BYTES] = {0};
 
     memcpy(all, data, bytes);
+    memcpy(n->reject, data, bytes);
+    n->n_reject = bytes;
     if (!id->peer)
         return 0;
     loop_event(id->peer, RDMA_CM_EVENT_REJECTED, 28, all, REJ_BYTES);

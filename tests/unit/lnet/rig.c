@@ -2,6 +2,7 @@
 #include "rig.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "rounds.h"
 #include "testing.h"
@@ -71,12 +72,15 @@ void rig_begin(struct rig *r, uint32_t from, uint32_t to, enum selftest_op op, u
 void rig_rounds(unsigned rounds, void (*one)(uint64_t seed))
 {
     const char *text = getenv("LNET_SEED");
+    uint64_t seed = 1, last = n_rounds(rounds);
+    char *end;
 
     if (text) {
-        one(strtoull(text, NULL, 10));
-        return;
+        seed = last = strtoull(text, &end, 10);
+        if (strncmp(end, "..", 2) == 0)
+            last = strtoull(end + 2, NULL, 10);
     }
-    for (uint64_t seed = 1; seed <= n_rounds(rounds); seed++)
+    for (; seed <= last; seed++)
         one(seed);
 }
 

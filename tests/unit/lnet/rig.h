@@ -25,7 +25,8 @@ bool rig_is_done(const struct rig *r);
 /* Begins RPCs of node @from with node @to, both counted from 0. */
 void rig_begin(struct rig *r, uint32_t from, uint32_t to, enum selftest_op op, uint32_t size,
                uint32_t count);
-/* Does @rounds rounds of @one, whose seeds count from 1, or only that of the variable LNET_SEED. */
+/* Does @rounds rounds of @one, whose seeds count from 1, or those of the variable LNET_SEED: 17
+ * or 1..500. */
 void rig_rounds(unsigned rounds, void (*one)(uint64_t seed));
 /* Stops all nodes, and frees everything. */
 void rig_free(struct rig *r);

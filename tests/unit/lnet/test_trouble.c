@@ -28,14 +28,18 @@ static void finish(struct rig *r, uint64_t seed)
         rig_run_for(r, SECOND);
     if (!rig_is_done(r))
         fail_msg("LNET_SEED=%u: a message does not end", (unsigned)seed);
+    for (uint32_t i = 0; i < 2; i++) {
+        if (selftest_result(r->st[i]).corrupt > 0 || selftest_served(r->st[i]).corrupt > 0)
+            fail_msg("LNET_SEED=%u: data of node %u is wrong", (unsigned)seed, i + 1);
+    }
 }
 
 static void cause_trouble(struct rig *r, struct prng *d)
 {
     static const int errors[] = {-ENOMEM, -EIO, -EINVAL};
-    static const enum loop_op ops[] = {LOOP_REG_MR,    LOOP_CREATE_CQ, LOOP_CREATE_QP,
-                                       LOOP_RESOLVE,   LOOP_CONNECT,   LOOP_ACCEPT,
-                                       LOOP_POST_SEND, LOOP_POST_RECV};
+    static const enum loop_op ops[] = {LOOP_REG_MR,  LOOP_CREATE_CQ, LOOP_CREATE_QP, LOOP_RESOLVE,
+                                       LOOP_CONNECT, LOOP_ACCEPT,    LOOP_POST_SEND, LOOP_POST_RECV,
+                                       LOOP_ALLOC,   LOOP_PAGES};
     struct loop_node *n = r->n[prng_below(d, 2)];
     const enum loop_op op = ops[prng_below(d, ARRAY_LEN(ops))];
     const int error = errors[prng_below(d, ARRAY_LEN(errors))];
@@ -48,7 +52,7 @@ static void cause_trouble(struct rig *r, struct prng *d)
         n->is_unreachable = !n->is_unreachable;
         break;
     default:
-        loop_fail(n, op, 1 + (uint32_t)prng_below(d, 10), error);
+        loop_fail(n, op, 1 + (uint32_t)prng_below(d, op == LOOP_ALLOC ? 40 : 10), error);
         break;
     }
 }
@@ -68,7 +72,7 @@ static void one_troubled_run(uint64_t seed)
     r.l->is_random = prng_below(&d, 4) > 0;
     r.l->is_late = prng_below(&d, 2) > 0;
     c.version = prng_below(&d, 3) ? LNET_VERSION_2 : LNET_VERSION_1;
-    c.map = (enum lnd_map)prng_below(&d, 3);
+    c.map = (enum lnet_map)prng_below(&d, 3);
     for (uint32_t i = 0; i < 2; i++)
         rig_add(&r, &c, &(struct selftest_server_config){.timeout_ns = 70 * SECOND});
     begin_runs(&r, &d, 20);

@@ -34,15 +34,15 @@ static void each_message_is_named_in_a_few_words(void **state)
         enum lnet_msg_type type;
         const char *text;
     } rows[] = {
-        {LNET_MSG_CONNREQ, "CONNREQ credits=1 depth=8 frags=256"},
-        {LNET_MSG_CONNACK, "CONNACK credits=1 depth=8 frags=256"},
+        {LNET_MSG_CONNREQ, "CONNREQ credits=1; depth=8 frags=256"},
+        {LNET_MSG_CONNACK, "CONNACK credits=1; depth=8 frags=256"},
         {LNET_MSG_NOOP, "NOOP credits=1"},
-        {LNET_MSG_IMMEDIATE, "IMMEDIATE credits=1 PUT bytes=0"},
-        {LNET_MSG_PUT_REQ, "PUT_REQ credits=1 cookie=0x2a PUT bytes=65536"},
+        {LNET_MSG_IMMEDIATE, "IMMEDIATE credits=1; PUT bytes=0"},
+        {LNET_MSG_PUT_REQ, "PUT_REQ credits=1 cookie=0x2a; PUT bytes=65536"},
         {LNET_MSG_PUT_NAK, "PUT_NAK credits=1 cookie=0x2b status=-61"},
-        {LNET_MSG_PUT_ACK, "PUT_ACK credits=1 cookie=0x2a dst_cookie=0x2b frags=3"},
+        {LNET_MSG_PUT_ACK, "PUT_ACK credits=1 cookie=0x2a dst_cookie=0x2b; frags=3"},
         {LNET_MSG_PUT_DONE, "PUT_DONE credits=1 cookie=0x2b status=-61"},
-        {LNET_MSG_GET_REQ, "GET_REQ credits=1 cookie=0x2a GET bytes=8192 frags=3"},
+        {LNET_MSG_GET_REQ, "GET_REQ credits=1 cookie=0x2a; GET bytes=8192 frags=3"},
         {LNET_MSG_GET_DONE, "GET_DONE credits=1 cookie=0x2b status=-61"},
     };
 
@@ -77,10 +77,10 @@ static void a_first_packet_is_enough(void **state)
         uint32_t bytes;
         const char *text;
     } rows[] = {
-        {136, "GET_REQ credits=1 cookie=0x2a GET bytes=8192 frags=3"},
-        {135, "GET_REQ credits=1 cookie=0x2a GET bytes=8192"},
-        {127, "GET_REQ credits=1 GET bytes=8192"},
-        {119, "GET_REQ credits=1 GET bytes=0"},
+        {136, "GET_REQ credits=1 cookie=0x2a; GET bytes=8192 frags=3"},
+        {135, "GET_REQ credits=1 cookie=0x2a; GET bytes=8192"},
+        {127, "GET_REQ credits=1; GET bytes=8192"},
+        {119, "GET_REQ credits=1; GET bytes=0"},
         {79, "GET_REQ credits=1"},
         {47, "GET_REQ"},
         {7, "GET_REQ"},
@@ -122,13 +122,13 @@ static void private_data_has_connreq_connack_and_reject(void **state)
     m.credits = 0;
     (void)lnet_build(&m, bytes);
     expect(frame, lnet_frame_cm(CM_REQ, LNET_SERVICE_ID, bytes, LNET_CONN_BYTES, frame),
-           "CONNREQ depth=8 frags=256");
+           "CONNREQ; depth=8 frags=256");
     expect(frame, lnet_frame_cm(CM_REQ, 0x1234, bytes, LNET_CONN_BYTES, frame),
-           "CONNREQ depth=8 frags=256"); /* not of rdma_cm */
+           "CONNREQ; depth=8 frags=256"); /* not of rdma_cm */
     expect(frame, lnet_frame_cm(CM_RTU, 0, bytes, LNET_CONN_BYTES, frame), NULL);
     bytes[6] = LNET_MSG_CONNACK & 0xffu;
     expect(frame, lnet_frame_cm(CM_REP, 0, bytes, LNET_CONN_BYTES, frame),
-           "CONNACK depth=8 frags=256");
+           "CONNACK; depth=8 frags=256");
     bytes[0] ^= 1u;
     expect(frame, lnet_frame_cm(CM_REP, 0, bytes, LNET_CONN_BYTES, frame), NULL);
     (void)lnet_reject_build(&reject, bytes);

@@ -43,9 +43,10 @@ struct guest_lnet {
     uint64_t asked;    /* handle of the object that the request under way is about; 0: none */
     uint64_t timer_ns; /* when it wants to be woken; 0: never */
     sim_ticket timer;
-    bool is_due;      /* SIM_LNET is scheduled for now */
-    uint32_t n_names; /* names given so far */
-    ev_id because;    /* the event of the message that is about to be posted; 0: none */
+    bool is_due;         /* SIM_LNET is scheduled for now */
+    uint32_t n_names;    /* names given so far */
+    uint64_t live_bytes; /* of blocks and pages that the node has: none when it is freed */
+    ev_id because;       /* the event of the message that is about to be posted; 0: none */
 };
 
 /* Starts a node on the guest, whose connection manager runs.  Returns RDL_OK; RDL_ERR_INVAL if

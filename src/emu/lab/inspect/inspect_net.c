@@ -175,6 +175,7 @@ void inspect_guests(struct text *t, const struct lab_state *w, const struct eth_
 void visit_vf(const struct inode *n, struct visit *v)
 {
     struct eth_port sum = {0}; /* over those who share it */
+    uint64_t dropped = 0;
     const struct eswitch *s = n->host->port.sw;
     const uint32_t number = eswitch_port_of_vf((uint32_t)n->index);
     const struct vport *p = &s->ports[number];
@@ -187,6 +188,7 @@ void visit_vf(const struct inode *n, struct visit *v)
     inspect_leaf(v, LEAF_vf_enabled, n->index < machine_enabled_vfs(n->host));
     inspect_guests(&names, n->state, p->port);
     for (const struct eth_port *q = p->port; q; q = q->next_tenant) {
+        dropped += net_drops_sum(q->drops);
         sum.rcvd_bytes += q->rcvd_bytes + q->whole_rcvd_bytes;
         sum.rcvd_frames += q->rcvd_frames + q->whole_rcvd_frames;
         sum.sent_bytes += q->sent_bytes + q->whole_sent_bytes;
@@ -206,6 +208,7 @@ void visit_vf(const struct inode *n, struct visit *v)
     inspect_leaf(v, LEAF_vf_rx_packets, sum.rcvd_frames);
     inspect_leaf(v, LEAF_vf_rx_multicast, p->counts.rcvd_multicast);
     inspect_leaf(v, LEAF_vf_rx_broadcast, p->counts.rcvd_broadcast);
+    inspect_leaf(v, LEAF_vf_rx_dropped, dropped);
     inspect_leaf(v, LEAF_vf_tx_bytes, sum.sent_bytes);
     inspect_leaf(v, LEAF_vf_tx_packets, sum.sent_frames);
     inspect_leaf(v, LEAF_vf_tx_local, p->counts.local_frames + p->counts.whole_frames);

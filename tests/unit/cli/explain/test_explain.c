@@ -135,9 +135,9 @@ static void every_field_of_every_event_is_explained(void **state)
 static void every_event_of_machines_says_what_happened(void **state)
 {
     static const enum ev_kind kinds[] = {
-        EV_vfs,        EV_vf_read,       EV_vf_write,    EV_machine_up,
-        EV_vf_given,   EV_vf_set,        EV_vrnic_map,   EV_vrnic_unmap,
-        EV_pool_grown, EV_centre_lookup, EV_centre_rule, EV_vrnic_refused,
+        EV_vfs,           EV_vf_read,     EV_vf_write,      EV_machine_up, EV_vf_given,
+        EV_vf_set,        EV_vrnic_map,   EV_vrnic_unmap,   EV_vrnic_lost, EV_pool_grown,
+        EV_centre_lookup, EV_centre_rule, EV_vrnic_refused,
     };
 
     (void)state;

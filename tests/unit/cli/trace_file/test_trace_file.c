@@ -16,7 +16,9 @@
 #include "emu/facts/enum/opcode.h"
 #include "emu/facts/enum/rdma_cm_event.h"
 #include "emu/facts/opcode.h"
+#include "emu/past/past_lnet.h"
 #include "emu/trace/event.h"
+#include "lnet_frames.h"
 #include "rdmalab/lab.h"
 
 #define HEADER "{\"format\":\"rdmalab-trace\",\"version\":1"
@@ -663,6 +665,64 @@ static void events_are_counted(void **state)
     trace_file_free(s);
 }
 
+/* The words are in place of the frame: what is printed is the same. */
+static void messages_of_o2iblnd_survive(void **state)
+{
+    const struct ev events[] = {
+        host,
+        {.id = ev_id_of(7, 1), .kind = EV_tx, .u.tx.opcode = OP_RC_SEND_ONLY},
+        {.id = ev_id_of(7, 2), .kind = EV_tx, .u.tx.opcode = OP_RC_SEND_ONLY},
+        {.id = ev_id_of(8, 1),
+         .kind = EV_rx,
+         .u.rx = {.opcode = OP_RC_SEND_ONLY, .tx = ev_id_of(7, 2)}},
+    };
+    const struct lnet_msg m = lnet_sample(LNET_MSG_GET_REQ, true);
+    uint8_t frame[LNET_FRAME_MAX];
+    const struct written w = {events, ARRAY_LEN(events), ev_id_of(7, 2), frame,
+                              lnet_frame(&m, OP_RC_SEND_ONLY, UINT32_MAX, frame)};
+    const struct past_about about = {.seed = 7};
+    struct ev_names *names = ev_names_new();
+    const struct past past = past_of_written(&w, names);
+    struct trace_file *s = there_and_back(&past, &about);
+    const struct past again = trace_file_past(s);
+
+    (void)state;
+    assert_int_equal(trace_file_info(s)->unknown_fields, 0);
+    for (size_t i = 0; i < ARRAY_LEN(events); i++) {
+        char before[EV_TEXT_BYTES], after[EV_TEXT_BYTES];
+        struct text b = text_on(before, sizeof(before)), a = text_on(after, sizeof(after));
+
+        past_add_line(&b, &past, past_at(&past, i));
+        past_add_line(&a, &again, past_at(&again, i));
+        assert_string_equal(after, before);
+        assert_int_equal(strstr(after, "GET_REQ credits=1 cookie=0x2a; GET bytes=8192") != NULL,
+                         i >= 2);
+    }
+    trace_file_free(s);
+    ev_names_free(names);
+}
+
+static void a_message_that_is_no_text_is_refused(void **state)
+{
+    static const char event[] =
+        HEADER "}\n{\"at_ns\":5,\"id\":\"#1.1\",\"ev\":\"tx\",\"host\":\"h1\",";
+    struct trace_file_error err;
+    struct trace_file *s;
+    char text[512];
+    struct past p;
+    int n = snprintf(text, sizeof(text), "%s\"lnet\":7}\n", event);
+
+    (void)state;
+    assert_int_equal(read_bytes(text, (size_t)n, &s, &err), RDL_ERR_INVAL);
+    assert_int_equal(err.line, 2);
+    n = snprintf(text, sizeof(text), "%s\"lnet\":\"a\\u001bb\"}\n", event);
+    assert_int_equal(read_bytes(text, (size_t)n, &s, &err), RDL_OK);
+    p = trace_file_past(s);
+    assert_string_equal(p.lnet(p.ctx, ev_id_of(1, 1)), "a?b");
+    assert_null(p.lnet(p.ctx, ev_id_of(1, 2)));
+    trace_file_free(s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -686,6 +746,8 @@ int main(void)
         cmocka_unit_test(a_packet_is_told_without_its_bytes),
         cmocka_unit_test(a_packet_is_told_with_what_is_different),
         cmocka_unit_test(events_are_counted),
+        cmocka_unit_test(messages_of_o2iblnd_survive),
+        cmocka_unit_test(a_message_that_is_no_text_is_refused),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

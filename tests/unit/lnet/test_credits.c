@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: MIT */
+/* Credits: messages that wait for them, NOOPs that return them, keepalives, timeouts.  loop_check()
+ * has counted them after each step.
+ */
+#include "testing.h"
+
+#include <errno.h>
+
+#include "lnet/lnd_internal.h"
+#include "rig.h"
+
+#define NOOP 0 /* in lnd_counts */
+
+static struct lnd_config config(uint16_t version, uint32_t depth)
+{
+    struct lnd_config c = lnd_defaults(loop_nid(1), false);
+
+    c.version = version;
+    c.peer_credits = depth;
+    return c;
+}
+
+static const struct lnd_conn *connection_of(const struct loop_node *n)
+{
+    struct lnd_peer_info i;
+
+    assert_true(lnd_peer_at(n->lnd, 0, &i));
+    assert_non_null(i.link);
+    return i.link->owner;
+}
+
+/* Sends @n PUTs of nothing, which nobody takes, through LNet's own credits. */
+static void put_many(struct loop_node *from, uint32_t to, uint32_t n)
+{
+    struct lnet_md md = {.threshold = n};
+    struct lnet_call call = {.nid = loop_nid(to)};
+
+    from->counts_events = true;
+    assert_int_equal(lnet_bind(from->node, &md, &call.md), 0);
+    for (uint32_t i = 0; i < n; i++)
+        assert_int_equal(lnet_put(from->node, &call), 0);
+}
+
+/* Traffic one way only: the far side has no messages that would return credits. */
+static void credits_return_when_traffic_goes_one_way(void **state)
+{
+    static const uint16_t versions[] = {LNET_VERSION_1, LNET_VERSION_2};
+    static const uint32_t depths[] = {3, 4, 8};
+
+    (void)state;
+    for (size_t v = 0; v < 2; v++) {
+        for (size_t d = 0; d < ARRAY_LEN(depths); d++) {
+            const struct lnd_config c = config(versions[v], depths[d]);
+            struct loop *l = loop_new(1);
+            struct loop_node *a = loop_add(l, &c), *b = loop_add(l, &c);
+
+            put_many(a, 2, 100);
+            loop_run(l);
+            assert_int_equal(a->n_events, 100);
+            assert_int_equal(lnd_counts(b->lnd)->received[1], 100);
+            assert_in_range(lnd_counts(b->lnd)->sent[NOOP], 100 / depths[d], 100);
+            if (versions[v] == LNET_VERSION_2) /* in version 1 a NOOP costs a credit, too */
+                assert_int_equal(lnd_counts(a->lnd)->sent[NOOP], 0);
+            loop_stop_all(l);
+            loop_free(l);
+        }
+    }
+}
+
+static void a_message_waits_for_a_credit(void **state)
+{
+    const struct lnd_config c = config(LNET_VERSION_2, 4);
+    struct loop *l = loop_new(1);
+    struct loop_node *a = loop_add(l, &c), *b = loop_add(l, &c);
+    struct lnd_memory none = {0};
+    struct lnet_hdr hdr = {.dest_nid = loop_nid(2), .src_nid = loop_nid(1), .type = 0 /* ACK */};
+
+    (void)state;
+    put_many(a, 2, 1);
+    loop_run(l);
+    for (uint32_t i = 0; i < LOOP_IDS; i++) {
+        if (l->ids[i].is_used && l->ids[i].node == b)
+            l->hold = &l->ids[i]; /* it handles nothing */
+    }
+    lnd_enter(a->lnd); /* LNet itself would not hand over so many */
+    for (uint32_t i = 0; i < 6; i++) {
+        struct lnd_peer *p = lnd_peer_of(a->lnd, loop_nid(2));
+        struct lnd_tx *tx = lnd_tx_get(a->lnd, LNET_MSG_IMMEDIATE);
+
+        tx->hdr = hdr;
+        tx->peer = p;
+        assert_int_equal(lnd_tx_build(tx, &none), 0);
+        lnd_launch(p, tx);
+    }
+    lnd_leave(a->lnd);
+    loop_run(l);
+    assert_int_equal(connection_of(a)->credits, 0);
+    assert_int_equal(connection_of(a)->ready.n, 3); /* one credit was used by the PUT */
+    assert_true(a->stalls[LND_STALL_CREDITS] > 0);
+    l->hold = NULL;
+    loop_run(l);
+    assert_int_equal(connection_of(a)->ready.n, 0);
+    loop_stop_all(l);
+    loop_free(l);
+}
+
+static void version_1_keeps_the_last_credit_for_a_noop(void **state)
+{
+    const struct lnd_config c = config(LNET_VERSION_1, 8);
+    struct rig r = rig_new(1);
+
+    (void)state;
+    for (uint32_t i = 0; i < 2; i++)
+        rig_add(&r, &c, &(struct selftest_server_config){0});
+    rig_begin(&r, 0, 1, SELFTEST_WRITE, 100, 50);
+    rig_begin(&r, 1, 0, SELFTEST_WRITE, 100, 50);
+    loop_run(r.l);
+    assert_true(rig_is_done(&r));
+    assert_true(r.n[0]->stalls[LND_STALL_LAST_CREDIT] + r.n[1]->stalls[LND_STALL_LAST_CREDIT] > 0);
+    rig_free(&r);
+}
+
+static void requests_wait_for_a_reserved_credit_or_a_post(void **state)
+{
+    struct lnd_config c = config(LNET_VERSION_2, 8);
+    struct rig r = rig_new(1);
+
+    (void)state;
+    c.concurrent_sends = 4;
+    for (uint32_t i = 0; i < 2; i++)
+        rig_add(&r, &c, &(struct selftest_server_config){0});
+    rig_begin(&r, 0, 1, SELFTEST_WRITE, 9000, 50);
+    rig_begin(&r, 1, 0, SELFTEST_READ, 9000, 50);
+    loop_run(r.l);
+    assert_true(rig_is_done(&r));
+    assert_true(r.n[0]->stalls[LND_STALL_SENDS] + r.n[1]->stalls[LND_STALL_SENDS] > 0);
+    rig_free(&r);
+}
+
+static void silence_is_broken_by_a_noop(void **state)
+{
+    static const uint16_t versions[] = {LNET_VERSION_1, LNET_VERSION_2};
+
+    (void)state;
+    for (size_t v = 0; v < 2; v++) {
+        const struct lnd_config c = config(versions[v], 8);
+        struct loop *l = loop_new(1);
+        struct loop_node *a = loop_add(l, &c), *b = loop_add(l, &c);
+
+        put_many(a, 2, 1);
+        loop_run_for(l, 99 * SECOND);
+        assert_int_equal(lnd_counts(a->lnd)->sent[NOOP], 0);
+        loop_run_for(l, 2 * SECOND);
+        assert_int_equal(lnd_counts(a->lnd)->sent[NOOP], 1);
+        assert_int_equal(lnd_counts(b->lnd)->sent[NOOP], 1);
+        loop_run_for(l, 1000 * SECOND);
+        assert_int_equal(lnd_counts(a->lnd)->sent[NOOP], 11);
+        loop_stop_all(l);
+        loop_free(l);
+    }
+}
+
+static void a_message_that_is_not_answered_times_out(void **state)
+{
+    struct lnd_config c = config(LNET_VERSION_2, 8);
+    struct loop *l = loop_new(1);
+    struct loop_node *a = loop_add(l, &c);
+
+    (void)state;
+    c.timeout_ns = 5 * SECOND;
+    a->is_unreachable = true;
+    loop_add(l, &c)->is_unreachable = true;
+    put_many(a, 2, 1); /* ADDR_ERROR at once: it fails */
+    loop_run(l);
+    assert_int_equal(a->n_events, 1);
+    put_many(a, 2, 1); /* waits for the next attempt, after a second */
+    loop_run_for(l, SECOND / 2);
+    assert_int_equal(a->n_events, 1);
+    loop_run_for(l, SECOND);
+    assert_int_equal(a->n_events, 2);
+    loop_stop_all(l);
+    loop_free(l);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(credits_return_when_traffic_goes_one_way),
+        cmocka_unit_test(a_message_waits_for_a_credit),
+        cmocka_unit_test(version_1_keeps_the_last_credit_for_a_noop),
+        cmocka_unit_test(requests_wait_for_a_reserved_credit_or_a_post),
+        cmocka_unit_test(silence_is_broken_by_a_noop),
+        cmocka_unit_test(a_message_that_is_not_answered_times_out),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
