@@ -33,6 +33,7 @@ static const struct property {
     {NODE_qp, "", LEAF_qp_type, false},
     {NODE_qp, "QPN ", LEAF_qp_qpn, false},
     {NODE_qp, "", LEAF_qp_state, false},
+    {NODE_qp, "vf ", LEAF_qp_vf, false},
     {NODE_qp, "group ", LEAF_qp_group, true},
     {NODE_event_channel, "waiting events: ", LEAF_event_channel_pending, true},
     {NODE_cm_id, "", LEAF_cm_id_space, false},

@@ -19,9 +19,9 @@
  *
  * rdmacm_mux: that of QEMU, faults included.  A GID is its low eight bytes, of which bytes 2 and 3
  * do not count.  An ID is looked up alone, so that the guest that has used it last gets the
- * messages.  It is forgotten at the third time that no message has arrived for five seconds.  A
- * message with an ID that is not known is dropped, and so are MRA, LAP and APR.  The machine itself
- * cannot have a connection manager.
+ * messages.  Each message starts a timer of five seconds.  When it runs out for the third time, the
+ * ID is forgotten.  A message with an ID that is not known is dropped, and so are MRA, LAP and APR.
+ * The machine itself cannot have a connection manager.
  *
  * SIMPLIFIED: both have room for MUX_IDS_MAX IDs and then forget the one that was silent longest.
  * A message that comes to the wrong guest ends in its device, since the packet is for a GID that

@@ -172,11 +172,14 @@ static void add_object(struct text *t, const struct ev *e, const struct ev_names
         ev_names_object(names, t, number_of(e, "host"), object, number_of(e, "number"));
 }
 
-/* Returns true if the drop @e is about a frame with a BTH, whose PSN may be 0. */
+/* Returns true if the drop @e is about a frame with a BTH, whose PSN may be 0.  If all three are 0,
+ * the BTH was not read.
+ */
 static bool drop_has_psn(const struct ev *e)
 {
-    return number_of(e, "psn") != 0 ||
-           (number_of(e, "qpn") != 0 && number_of(e, "opcode") < FRAME_OTHER);
+    const uint32_t opcode = number_of(e, "opcode"), psn = number_of(e, "psn");
+
+    return psn != 0 || (opcode < FRAME_OTHER && (opcode != 0 || number_of(e, "qpn") != 0));
 }
 
 /* Appends a placeholder that combines several fields: {@qp}, {@cq}, {@host}, {@peer}, {@object},

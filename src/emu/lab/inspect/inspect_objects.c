@@ -12,6 +12,7 @@
 #include "emu/hca/ctrl.h"
 #include "emu/hca/key.h"
 #include "emu/lab/inspect/inspect_nodes.h"
+#include "emu/lab/layer.h"
 #include "emu/rnic/rnic.h"
 #include "emu/xport/xport_qp.h"
 
@@ -277,6 +278,8 @@ void visit_qp(const struct inode *n, struct visit *v)
     inspect_word(v, LEAF_qp_type, (uint32_t)g->type);
     inspect_word(v, LEAF_qp_state, qp ? (uint32_t)qp->state : g->attr.state);
     inspect_word(v, LEAF_qp_known_state, g->attr.state);
+    if (n->host->vrnic && g->qpn && vrnic_is_mapped(n->host->vrnic))
+        inspect_leaf(v, LEAF_qp_vf, vrnic_function_of(n->host->vrnic, g->qpn)->vf);
     inspect_leaf(v, LEAF_qp_async_unacked, g->o.n_unacked);
     inspect_text(v, LEAF_qp_pd, g->pd->o.name);
     inspect_leaf(v, LEAF_qp_sq_sig_all, g->sq_sig_all);
