@@ -8,8 +8,8 @@
  *	rdl_lnet_start(lab, h1, &config);    rdl_lnet_start(lab, h2, &config);
  *	                                     rdl_lnet_attach(lab, h2, &match, &md, &sink);
  *	rdl_lnet_bind(lab, h1, &md, &source);
- *	rdl_lnet_put(lab, h1, &call);        run the lab: connect, PUT_REQ, PUT_ACK, WRITEs,
- *PUT_DONE rdl_lnet_event_at(lab, h1, ...);     rdl_lnet_event_at(lab, h2, ...);
+ *	rdl_lnet_put(lab, h1, &call);        run the lab: PUT_REQ, PUT_ACK, WRITEs, PUT_DONE
+ *	rdl_lnet_event_at(lab, h1, ...);     rdl_lnet_event_at(lab, h2, ...);
  *
  * Calls return at once.  Errors of LNet are errnos: RDL_ERR_ERRNO, and *@reterr.
  */
@@ -136,13 +136,13 @@ bool rdl_lnet_event_at(const struct rdl_lab *lab, rdl_host host, uint64_t i,
                        struct rdl_lnet_event *ret);
 
 /* A test of the network, as Lustre's lnet_selftest has it: RPCs with bulk data, of which every byte
- *is verified.  Each peer must serve: rdl_lnet_serve(), once for each start of its node.
+ * is verified.  Each peer must serve: rdl_lnet_serve(), once for each start of its node.
  *
  *	PING   a request and a reply
  *	READ   the server puts @size bytes; WRITE: it gets them
  *
  * Return: RDL_OK, RDL_ERR_NOT_FOUND (no node), RDL_ERR_STALE, RDL_ERR_ERRNO: EBUSY if a test runs,
- *or the node serves already
+ * or the node serves already
  */
 struct rdl_lnet_test {
     const rdl_host *peers;

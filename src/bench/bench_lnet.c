@@ -33,7 +33,7 @@ static const struct {
     uint32_t bytes, depth;
 } sizes[] = {{"4 KiB", "4k", 4096, DEPTH_MAX}, {"1 MiB", "1m", 1u << 20, 1}};
 
-enum way { WAY_WRITE, WAY_GROWING, WAY_DEMAND, WAY_KERNEL, N_WAYS };
+enum lnet_way { WAY_WRITE, WAY_GROWING, WAY_DEMAND, WAY_KERNEL, N_WAYS };
 
 static const char *const way_texts[N_WAYS] = {"RDMA WRITE", "PUT, growing region",
                                               "PUT, region for each", "PUT, as a kernel"};
@@ -120,7 +120,7 @@ static enum rdl_status put_batch(struct rig *r)
 }
 
 /* Starts the nodes, attaches the memory of h2, and makes that of h1 known. */
-static enum rdl_status start_lnet(struct rig *r, enum way way)
+static enum rdl_status start_lnet(struct rig *r, enum lnet_way way)
 {
     struct rdl_lnet_config c = rdl_lnet_defaults(false);
     struct testbed_side *s = r->testbed.side;
@@ -164,7 +164,7 @@ static uint64_t regions(const struct rig *r)
 }
 
 /* Measures batches of @way, and replaces @best if a message took less. */
-static enum rdl_status measure_batches(struct rig *r, enum way way, double (*now_s)(void),
+static enum rdl_status measure_batches(struct rig *r, enum lnet_way way, double (*now_s)(void),
                                        struct figure *best)
 {
     enum rdl_status (*batch)(struct rig * r) = way == WAY_WRITE ? write_batch : put_batch;
@@ -184,7 +184,7 @@ static enum rdl_status measure_batches(struct rig *r, enum way way, double (*now
     return st;
 }
 
-static enum rdl_status measure(size_t size, enum way way, double (*now_s)(void),
+static enum rdl_status measure(size_t size, enum lnet_way way, double (*now_s)(void),
                                struct figure *best)
 {
     const struct testbed_config config = {
@@ -244,7 +244,7 @@ int bench_lnet(bool json, double (*now_s)(void))
     for (unsigned try = 0; try < TRIES; try++) {
         for (size_t i = 0; i < ARRAY_LEN(sizes); i++) {
             for (unsigned w = 0; w < N_WAYS && st == RDL_OK; w++)
-                st = measure(i, (enum way)w, now_s, &r[i][w]);
+                st = measure(i, (enum lnet_way)w, now_s, &r[i][w]);
         }
     }
     if (st != RDL_OK) {

@@ -575,7 +575,7 @@ void lnet_finalize(struct lnet_node *n, struct lnet_transfer *t, int status, uin
 /* ---- messages of peers ---- */
 
 /* A match of a message: the memory, and the place in it. */
-struct lnet_found {
+struct matched {
     struct lnet_memory *memory;
     uint32_t offset, mlength;
 };
@@ -588,7 +588,7 @@ static bool matches(const struct lnet_memory *m, uint64_t nid, uint64_t bits, ui
 
 /* Finds the first memory of the portal that takes the message.  [lnet_try_match_md] */
 static bool find(struct lnet_node *n, const struct lnet_hdr *hdr, uint32_t option,
-                 struct lnet_found *ret)
+                 struct matched *ret)
 {
     const bool is_put = option == LNET_MD_PUT;
     const uint32_t portal = is_put ? hdr->u.put.portal : hdr->u.get.portal;
@@ -607,7 +607,7 @@ static bool find(struct lnet_node *n, const struct lnet_hdr *hdr, uint32_t optio
         room = offset < m->bytes ? m->bytes - offset : 0;
         if (wanted > room && !(m->md.options & LNET_MD_TRUNCATE))
             continue;
-        *ret = (struct lnet_found){m, offset, wanted < room ? wanted : (uint32_t)room};
+        *ret = (struct matched){m, offset, wanted < room ? wanted : (uint32_t)room};
         return true;
     }
     return false;
@@ -615,7 +615,7 @@ static bool find(struct lnet_node *n, const struct lnet_hdr *hdr, uint32_t optio
 
 /* The transfer of a message that has come, for @f. */
 static struct lnet_transfer *arrival(struct lnet_node *n, const struct lnet_hdr *hdr,
-                                     const struct lnet_found *f, uint32_t kind)
+                                     const struct matched *f, uint32_t kind)
 {
     struct lnet_transfer *t = n->ops->alloc(n->ctx, sizeof(*t));
 
@@ -643,7 +643,7 @@ static void drop(struct lnet_node *n, const struct lnet_hdr *hdr, struct lnd_rx 
 
 static void put_came(struct lnet_node *n, const struct lnet_hdr *hdr, struct lnd_rx *rx)
 {
-    struct lnet_found f;
+    struct matched f;
     struct lnet_transfer *t =
         find(n, hdr, LNET_MD_PUT, &f) ? arrival(n, hdr, &f, LNET_EVENT_PUT) : NULL;
 
@@ -662,7 +662,7 @@ static void put_came(struct lnet_node *n, const struct lnet_hdr *hdr, struct lnd
 
 static void get_came(struct lnet_node *n, const struct lnet_hdr *hdr, struct lnd_rx *rx)
 {
-    struct lnet_found f;
+    struct matched f;
     struct lnet_transfer *t =
         find(n, hdr, LNET_MD_GET, &f) ? arrival(n, hdr, &f, LNET_EVENT_GET) : NULL;
 

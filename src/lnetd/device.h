@@ -83,6 +83,16 @@ uint64_t device_now_ns(void);
 /* The operations; their context is a struct lnetd_device. */
 extern const struct lnd_ops device_ops;
 
+/* ---- device_verbs.c ---- */
+int device_reg_mr(void *ctx, uint64_t addr, uint64_t bytes, struct lnd_mr *ret);
+int device_dereg_mr(void *ctx, struct lnd_mr *mr);
+int device_create_cq(void *ctx, struct lnd_link *l, uint32_t cqe);
+int device_destroy_cq(void *ctx, struct lnd_link *l);
+int device_create_qp(void *ctx, struct lnd_link *l, uint32_t max_send_wr, uint32_t max_recv_wr);
+int device_destroy_qp(void *ctx, struct lnd_link *l);
+int device_post_recv(void *ctx, struct lnd_link *l, const struct lnd_wr *wr);
+int device_post_send(void *ctx, struct lnd_link *l, const struct lnd_wr *wr, uint32_t n);
+
 /* ---- device_cm.c ---- */
 int device_resolve(void *ctx, struct lnd_link *l, uint32_t ip, uint16_t service,
                    uint64_t timeout_ns);

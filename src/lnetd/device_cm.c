@@ -27,6 +27,9 @@ static struct rdma_conn_param parameters(const void *data, uint8_t bytes)
 
 /* The source address is this node's: the peer must see the address of its NID.  The CM thread
  * resolves the route when ADDR_RESOLVED has come.
+ *
+ * SIMPLIFIED: any source port.  Lustre takes one below 1024 (use_privileged_port), which a peer
+ * needs to see only with require_privileged_port, and that is off.
  */
 int device_resolve(void *ctx, struct lnd_link *l, uint32_t ip, uint16_t service,
                    uint64_t timeout_ns)
