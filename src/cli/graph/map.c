@@ -473,6 +473,23 @@ static void show_around(struct map *m, uint32_t i)
     }
 }
 
+/* Shows the guests of machine @about; of a guest @about its machine, and the functions that it has.
+ */
+static void show_places(struct map *m, uint32_t about)
+{
+    for (size_t k = 0; k < m->n_ties; k++) {
+        const struct map_tie *tie = &m->ties[k];
+
+        if (!tie->is_place || (tie->a != about && tie->b != about))
+            continue;
+        show_object(m, tie->a);
+        if (tie->b != MAP_NONE)
+            show_object(m, tie->b);
+        if (tie->a == about && tie->vf != MAP_NONE)
+            show_object(m, tie->vf);
+    }
+}
+
 static void choose(struct map *m, const char *path)
 {
     const uint32_t about = path[0] ? find_path(m, path) : MAP_NONE;
@@ -484,6 +501,8 @@ static void choose(struct map *m, const char *path)
     }
     for (uint32_t i = 0; i < m->n_objects; i++)
         m->objects[i].shown = m->whole || i == about || m->objects[i].host == about;
+    if (!m->whole)
+        show_places(m, about);
 }
 
 /* Adds the nodes of @kind of the lab.  @most: at most so many objects of a kind of a host. */
@@ -581,7 +600,7 @@ bool map_has_link(const struct map *m, const struct map_tie *tie)
     const bool a = tie->a != MAP_NONE && m->objects[tie->a].shown;
     const bool b = tie->b != MAP_NONE && m->objects[tie->b].shown;
 
-    return tie->is_link && (m->whole || a || b);
+    return tie->is_link && (m->whole || (tie->is_place ? a && b : a || b));
 }
 
 void map_done(struct map *m)

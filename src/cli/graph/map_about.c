@@ -137,8 +137,11 @@ void map_add_about(struct text *t, const struct rdl_lab *lab, const char *path, 
     }
     if (kind == NODE_host)
         add_vrnic(t, lab, path);
-    if (kind == NODE_vf)
+    if (kind == NODE_vf) {
         add_wires(t, lab, path);
+        if (!tree_number(lab, path, LEAF_vf_up))
+            text_add(t, tree_number(lab, path, LEAF_vf_enabled) ? ", link down" : ", not enabled");
+    }
     if (kind != NODE_link)
         return;
     text_add(t, ", ");

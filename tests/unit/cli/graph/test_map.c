@@ -216,7 +216,8 @@ static void functions_without_a_guest_are_counted(void **state)
     make(&m, &l, "");
     assert_int_equal(m.n_rests, 1);
     assert_int_equal(m.rests[0].n, 126 - MAP_KIND_MAX);
-    assert_string_equal(object(&m, "m1.vfs[63]")->about, "for g64, MAC 02:00:00:00:00:41");
+    assert_string_equal(object(&m, "m1.vfs[63]")->about,
+                        "for g64, MAC 02:00:00:00:00:41, link down");
     map_done(&m);
     lab_close(&l);
     assert_line_prints("machine m1 vfs=3; guest g1 on m1 vrnic; guest g2 on m1", "show map",
@@ -232,14 +233,29 @@ static void each_function_has_the_wire_addresses_of_its_guests(void **state)
                        "on v1,v2 { alloc_pd as pd }",
                        "show map m1",
                        "vfs[0]  for v1, v2, MAC 02:00:00:00:00:02, on the wire 10.200.1.1, "
-                       "100.64.0.3\nv1-m1     vf 0\nv2-m1     vf 0\n");
+                       "100.64.0.3, link down\n");
     assert_line_prints(
         "machine m1 vfs=2; guest g1 on m1 vrnic vfs=2\n"
         "on g1 { alloc_pd as pd; create_cq as cq; create_qp pd send_cq=cq recv_cq=cq\n"
         "  create_qp pd send_cq=cq recv_cq=cq }",
         "show map m1",
-        "vfs[0]  for g1, MAC 02:00:00:00:00:02, on the wire 10.200.1.1\n"
-        "  vfs[1]  for g1, MAC 06:00:00:01:00:02, on the wire 10.200.1.2\n");
+        "  vfs[0]  for g1, MAC 02:00:00:00:00:02, on the wire 10.200.1.1, link down\n"
+        "  vfs[1]  for g1, MAC 06:00:00:01:00:02, on the wire 10.200.1.2, link down\n");
+}
+
+static void a_machine_is_shown_with_its_guests_and_a_guest_with_its_function(void **state)
+{
+    static const char lab[] = "machine m1 vfs=2; host h1; link m1 h1; guest v1 v2 on m1 vrnic\n"
+                              "on v1,v2 { alloc_pd as pd }";
+
+    (void)state;
+    assert_line_prints(lab, "show map m1",
+                       "v2        10.0.0.4, virtual RNIC, group 1\n"
+                       "m1-h1     latency 1us, 100g\nv1-m1     vf 0\nv2-m1     vf 1\n");
+    assert_line_prints(lab, "show map v2",
+                       "  vfs[1]  for v2, MAC 02:00:00:00:00:04, on the wire 10.200.1.2\n"
+                       "v2        10.0.0.4, virtual RNIC, group 1\n  pd      PDN 1\n"
+                       "m1-h1     latency 1us, 100g\nv2-m1     vf 1\n");
 }
 
 static void what_is_no_object_has_no_map(void **state)
@@ -264,6 +280,7 @@ int main(void)
         cmocka_unit_test(of_many_objects_some_are_counted),
         cmocka_unit_test(functions_without_a_guest_are_counted),
         cmocka_unit_test(each_function_has_the_wire_addresses_of_its_guests),
+        cmocka_unit_test(a_machine_is_shown_with_its_guests_and_a_guest_with_its_function),
         cmocka_unit_test(what_is_no_object_has_no_map),
         cmocka_unit_test(every_golden_text_is_used),
     };
