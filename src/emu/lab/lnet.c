@@ -179,10 +179,9 @@ static void look(struct lab_lnet *l)
     const struct lnd *lnd = lnet_lnd(l->guest.node);
     const bool is_up = lnd_is_up(lnd);
     const bool is_over = l->is_ending && lnd_is_down(lnd);
-
     const bool has_failed = lnd_error(lnd) && !l->told_error;
 
-    if (is_up != l->told_up || is_over || has_failed)
+    if ((is_up && !l->told_up) || is_over || has_failed)
         TRACE(&l->world->trace, lnet_up, .host = l->host->index,
               .nid = nid_text(lnd_config(lnd)->nid), .up = is_up, .down = !is_up,
               .error = positive(lnd_error(lnd)));
