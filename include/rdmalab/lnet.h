@@ -147,7 +147,7 @@ bool rdl_lnet_event_at(const struct rdl_lab *lab, rdl_host host, uint64_t i,
 struct rdl_lnet_test {
     const rdl_host *peers;
     size_t n_peers;       /* RDL_LNET_PEERS_MAX at most */
-    uint32_t op;          /* enum lnet_test_op */
+    uint32_t op;          /* enum selftest_op */
     uint32_t size;        /* bytes of bulk data, 1 MiB at most */
     uint32_t concurrency; /* RPCs at a time with each peer */
     uint64_t count;       /* RPCs with each peer */

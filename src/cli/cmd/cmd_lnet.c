@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The commands of LNet. */
 #include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 
 #include "cli/cmd/commands.h"
@@ -25,7 +26,6 @@ static const struct {
 } errors[] = {
     {EINVAL, "EINVAL", "the portal, the peer or the memory cannot be used so",
      "a node does not send to itself, and memory that is attached has for=put or for=get"},
-    {ENOENT, "ENOENT", "there is no such memory", "\"show HOST.lnet.memory\" lists what there is"},
     {EBUSY, "EBUSY", "it is still in use", "run"},
     {EMSGSIZE, "EMSGSIZE", "a message of LNet has at most 1 MiB", "send several"},
     {ENOMEM, "ENOMEM", "memory is short", "give the host more ram="},
@@ -245,6 +245,14 @@ bool run_lnet_unlink(struct session *s, const struct step *st)
     if (!verb_home(s, st, &home))
         return false;
     status = rdl_lnet_unlink(s->lab, home.host, step_number(st, "memory"), &error);
+    if (status == RDL_ERR_ERRNO && error == ENOENT) {
+        const struct arg *memory = step_arg(st, "memory");
+
+        session_fail(s, memory->v[0].at, "lnet_unlink: ENOENT: %s has no memory %" PRIu64,
+                     step_arg(st, "host")->v[0].text, step_number(st, "memory"));
+        return diag_remedy(&s->diag, "\"show %s.lnet.memory\" lists what there is",
+                           step_arg(st, "host")->v[0].text);
+    }
     return called(s, st, status, error);
 }
 

@@ -152,7 +152,7 @@ static bool is_lnet_failure(const struct ev *e)
     case EV_lnet_event:
         return e->u.lnet_event.status != 0;
     case EV_lnet_reject:
-        return e->u.lnet_reject.why != LNET_WHY_CONN_RACE;
+        return e->u.lnet_reject.reason != LNET_WHY_CONN_RACE;
     case EV_lnet_state:
         return e->u.lnet_state.state == LND_CONN_CLOSING && e->u.lnet_state.error != 0 &&
                e->u.lnet_state.error != ESHUTDOWN;

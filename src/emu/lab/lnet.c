@@ -118,7 +118,7 @@ static ev_id note(void *ctx, const struct lnd_note *n)
                  .error = positive(n->error));
         break;
     case LND_NOTE_REJECTED:
-        TRACE_ID(t, id, lnet_reject, .host = host, .nid = nid_text(n->peer), .why = n->why,
+        TRACE_ID(t, id, lnet_reject, .host = host, .nid = nid_text(n->peer), .reason = n->why,
                  .rejects = n->is_mine, .rejected = !n->is_mine, .error = positive(n->error));
         break;
     case LND_NOTE_REGION:

@@ -108,7 +108,7 @@ void ln_hear_reject(struct drill *d, const struct ev *e)
     struct lnets *s = lnets_of(d);
     const unsigned host = index_of(s, e->u.lnet_reject.host);
     const unsigned peer = ln_host_of(s, e->u.lnet_reject.nid.s);
-    const uint32_t why = e->u.lnet_reject.why;
+    const uint32_t why = e->u.lnet_reject.reason;
 
     if (peer == LN_ANY)
         return;

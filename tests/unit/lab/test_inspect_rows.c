@@ -10,6 +10,7 @@
 #include "emu/facts/enum/cm_message.h"
 #include "emu/facts/enum/device_type.h"
 #include "emu/facts/enum/fault.h"
+#include "emu/facts/enum/lnet_test_op.h"
 #include "emu/facts/enum/mtu.h"
 #include "emu/facts/enum/object.h"
 #include "emu/facts/enum/port_space.h"
@@ -24,6 +25,7 @@
 #include "rdmalab/cm.h"
 #include "rdmalab/events.h"
 #include "rdmalab/inspect.h"
+#include "rdmalab/lnet.h"
 #include "rdmalab/memory.h"
 #include "rdmalab/pci.h"
 #include "rdmalab/srq.h"
@@ -344,6 +346,44 @@ static void add_shared_port(struct rdl_lab *lab, const char *name, const char *g
                 rdl_now_ns(lab));
 }
 
+/* Two nodes of LNet after a test and a PUT to memory that stays attached. */
+static void add_lnet(struct rdl_lab *lab)
+{
+    const struct rdl_limits none = {0};
+    const struct rdl_lnet_config config = rdl_lnet_defaults(false);
+    const struct rdl_lnet_match match = {.portal = 4};
+    const struct rdl_link_config cable = {.a = "l0", .b = "l1"};
+    struct rdl_lnet_piece piece = {.bytes = 64};
+    struct rdl_lnet_md md = {.pieces = &piece, .n = 1, .options = RDL_LNET_PUT};
+    struct rdl_lnet_test test = {
+        .n_peers = 1, .op = SELFTEST_READ, .size = 65536, .concurrency = 1, .count = 1};
+    struct rdl_lnet_call call = {.portal = 4};
+    rdl_host host[2];
+    rdl_link link;
+    uint64_t attached;
+    int error;
+
+    for (unsigned i = 0; i < 2; i++) {
+        const struct rdl_host_config c = {.name = i == 0 ? "l0" : "l1"};
+
+        assert_int_equal(rdl_host_add(lab, &c, &host[i]), RDL_OK);
+        assert_int_equal(rdl_lnet_start(lab, host[i], &config), RDL_OK);
+    }
+    assert_int_equal(rdl_link_add(lab, &cable, &link), RDL_OK);
+    assert_int_equal(rdl_run(lab, RDL_NEVER, none), RDL_OK);
+    for (unsigned i = 0; i < 2; i++)
+        assert_int_equal(rdl_lnet_serve(lab, host[i], 0, 0, 0, &error), RDL_OK);
+    test.peers = &host[1];
+    assert_int_equal(rdl_lnet_test(lab, host[0], &test, &error), RDL_OK);
+    assert_int_equal(rdl_mem_alloc(lab, host[1], 64, &piece.addr), RDL_OK);
+    assert_int_equal(rdl_lnet_attach(lab, host[1], &match, &md, &attached, &error), RDL_OK);
+    assert_int_equal(rdl_mem_alloc(lab, host[0], 64, &piece.addr), RDL_OK);
+    assert_int_equal(rdl_lnet_bind(lab, host[0], &md, &call.md, &error), RDL_OK);
+    call.peer = host[1];
+    assert_int_equal(rdl_lnet_put(lab, host[0], &call, &error), RDL_OK);
+    assert_int_equal(rdl_run(lab, RDL_NEVER, none), RDL_OK);
+}
+
 static void every_row_is_said_and_everything_said_has_a_row_and_a_path(void **state)
 {
     bool leaf_said[LEAF_COUNT] = {false}, child_said[CHILD_COUNT] = {false};
@@ -357,6 +397,7 @@ static void every_row_is_said_and_everything_said_has_a_row_and_a_path(void **st
 
     (void)state;
     make(&r);
+    add_lnet(r.lab);
     add_window(r.lab);
     add_pvrdma(r.lab);
     add_vm(r.lab);

@@ -21,7 +21,8 @@ static void assert_explained(const char *word)
 
     if (!explain(printed_begin(&p)->out, word, false))
         fail_msg("no explanation of %s", word);
-    assert_true(strlen(printed_text(&p)) > 60);
+    if (strlen(printed_text(&p)) <= 60)
+        fail_msg("the explanation of %s says nothing", word);
     assert_lines_fit(&p);
     printed_end(&p);
 }
