@@ -387,7 +387,7 @@ CASES = [  # arguments, standard input, exit status, what the output must match
     (["run", "scenarios/01-first-send.json", "--memory", "0"], "", 2, r"^rdmalab: --memory 0: it must be at least 1$"),
     (["test", "scenarios", "--list", "--junit", "j.xml"], "", 2, r"^rdmalab: --list and --junit: give one of them$"),
     (["doctor", "x"], "", 2, r"^rdmalab: doctor takes nothing, and x was given$"),
-    (["bench", "space"], "", 2, r"usage: rdmalab bench \[time\|device\|connect\|control\|shortcut\|programs\]"),
+    (["bench", "space"], "", 2, r"usage: rdmalab bench \[time\|device\|connect\|control\|shortcut\|lnet\|programs\]"),
     # futures
     (["-c", "source pair.lab; post_recv h2.qp sge=mr; checkpoint here", "-c", "post_send h1.qp sge=mr[0:64] signaled", "-c", "run", "-c", "goto here",
       "-c", "drop next from=h1 as f1", "-c", "post_send h1.qp sge=mr[0:64] signaled", "-c", "run", "-c", "futures", "-c", "diff main was1",
@@ -459,7 +459,8 @@ CASES = [  # arguments, standard input, exit status, what the output must match
     (["swarm", "--seeds", "1..3"], "", 0, r"^3 worlds, [\s\S]*\n3 passed, 0 failed, 0 skipped$"),
     (["swarm", "--outside", "--seed", "4"], "", 0, r"^1 passed, 0 failed, 0 skipped$"),
     (["swarm", "--seed", "2", "--hash"], "", 0,
-     r"^seed 2: hash (?!0{16})[0-9a-f]{16}\n(seed 2, a drill of [a-z]+: hash (?!0{16})[0-9a-f]{16}\n)+1 passed, "),
+     r"^seed 2: hash (?!0{16})[0-9a-f]{16}\n(seed 2, a drill of [a-z]+: hash (?!0{16})[0-9a-f]{16}\n)+"
+     r"\d+ messages of LNet, \d+ bytes compared\n1 passed, "),
     (["swarm", "--drill", "keys", "--seeds", "1..3"], "", 0, r"^3 passed, 0 failed, 0 skipped$"),
     (["swarm", "--drill", "frames", "--seed", "2", "--script", "d.lab"], "", 0,
      r"d.lab is no scenario: it lacks [0-9]+ things? that no line of a script can say\n"),
