@@ -153,8 +153,7 @@ struct rdl_lnet_test {
     uint64_t count;       /* RPCs with each peer */
     uint64_t seed;
     /* The bulk data begins @offset bytes behind the beginning of a page, and is cut into fragments
-     * of
-     * @frag_bytes with @gap bytes between them; frag_bytes 0: one fragment.
+     * of @frag_bytes with @gap bytes between them; frag_bytes 0: one fragment.
      */
     uint32_t offset, frag_bytes, gap;
 };
