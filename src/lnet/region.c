@@ -20,14 +20,30 @@ static bool covers(const struct lnd_region *r, uint64_t addr, uint64_t bytes)
     return addr >= r->addr && addr + bytes <= r->addr + r->bytes;
 }
 
-/* Finds a region for later messages that covers the range, registered or under way. */
+/* Finds a region for later messages that covers the range: one that is registered, else one that is
+ * under way.
+ */
 static struct lnd_region *region_over(const struct lnd *lnd, uint64_t addr, uint64_t bytes)
 {
-    struct lnd_region *r = lnd->regions;
+    struct lnd_region *coming = NULL;
 
-    while (r && !(r->is_kept && covers(r, addr, bytes)))
-        r = r->next;
-    return r;
+    for (struct lnd_region *r = lnd->regions; r; r = r->next) {
+        if (!r->is_kept || !covers(r, addr, bytes))
+            continue;
+        if (r->is_ready)
+            return r;
+        if (!coming)
+            coming = r;
+    }
+    return coming;
+}
+
+/* Is a region under way, and none registered, for the range? */
+static bool is_region_coming(const struct lnd *lnd, uint64_t addr, uint64_t bytes)
+{
+    const struct lnd_region *r = region_over(lnd, addr, bytes);
+
+    return r && !r->is_ready;
 }
 
 /* The range with all fragments of @tx. */
@@ -283,7 +299,7 @@ static void not_registered(struct lnd_region *r, int error)
     for (struct lnd_tx *tx = lnd->unmapped.first; tx; tx = next) {
         next = tx->next;
         span_of(tx, &addr, &bytes);
-        if (lnd->config.map == LNET_MAP_demand ? tx != only : region_over(lnd, addr, bytes) != NULL)
+        if (lnd->config.map == LNET_MAP_demand ? tx != only : is_region_coming(lnd, addr, bytes))
             continue;
         lnd_list_remove(tx);
         lnd_list_add(&others, tx);
