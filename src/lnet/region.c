@@ -38,7 +38,7 @@ static struct lnd_region *region_over(const struct lnd *lnd, uint64_t addr, uint
     return coming;
 }
 
-/* Is a region under way, and none registered, for the range? */
+/* Returns true if a region for the range is under way, and none is registered. */
 static bool is_region_coming(const struct lnd *lnd, uint64_t addr, uint64_t bytes)
 {
     const struct lnd_region *r = region_over(lnd, addr, bytes);
