@@ -228,10 +228,10 @@ static void serve(struct lnd *lnd, struct lnd_region *r)
         if (lnd->config.map == LNET_MAP_demand ? r->only != tx : !covers(r, addr, bytes))
             continue;
         lnd_list_remove(tx);
+        lnd_map_forget(tx);
         use(tx, r);
         lnd_list_add(&served, tx);
     }
-    r->only = NULL;
     while (served.first) {
         struct lnd_tx *tx = served.first;
 

@@ -183,6 +183,33 @@ static void memory_that_is_not_mapped_fails_its_message_alone(void **state)
     end(&d);
 }
 
+/* Of two regions over the same memory one is registered, and the other is refused, twice: as a
+ * union, and for the message alone for which it was made.  Nobody waits for that one.
+ */
+static void nobody_waits_for_a_region_that_is_refused(void **state)
+{
+    struct duo d = duo_new(LNET_MAP_growing);
+    const uint64_t m = loop_pages(d.a, 100000);
+
+    (void)state;
+    assert_int_equal(put(&d, m, 5000), 0);
+    d.l->is_late = true;
+    d.a->n_events = 0;
+    loop_fail(d.a, LOOP_REG_MR, 1, -ENOMEM);
+    begin_put(&d, m + 20000, 20000);
+    begin_put(&d, m, 100000);
+    while (lnd_counts(d.a->lnd)->regions < 2)
+        assert_true(loop_step(d.l));
+    loop_fail(d.a, LOOP_REG_MR, 1, -ENOMEM);
+    begin_put(&d, m + 25000, 5000);
+    loop_run(d.l);
+    assert_int_equal(d.a->n_events, 3);
+    for (uint32_t i = 0; i < 3; i++)
+        assert_int_equal(d.a->events[i].status, 0);
+    assert_int_equal(n_regions(&d), 1);
+    end(&d);
+}
+
 /* The sink cannot map its memory: a NAK tells the source. */
 static void a_sink_without_a_region_answers_with_a_nak(void **state)
 {
@@ -259,6 +286,7 @@ int main(void)
         cmocka_unit_test(a_region_in_use_stays_until_its_last_user_ends),
         cmocka_unit_test(a_hole_makes_a_further_region),
         cmocka_unit_test(memory_that_is_not_mapped_fails_its_message_alone),
+        cmocka_unit_test(nobody_waits_for_a_region_that_is_refused),
         cmocka_unit_test(a_sink_without_a_region_answers_with_a_nak),
         cmocka_unit_test(each_message_has_a_region_on_demand),
         cmocka_unit_test(the_region_of_all_memory_needs_no_other),
