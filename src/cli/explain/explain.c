@@ -12,9 +12,8 @@
 #include "cli/explain/c_structs.h"
 #include "cli/explain/explain_behaviour.h"
 #include "cli/explain/explain_calls.h"
+#include "cli/explain/explain_layout.h"
 #include "cli/explain/explain_leaf.h"
-#include "cli/explain/explain_lnet.h"
-#include "cli/explain/explain_mad.h"
 #include "cli/explain/explain_profiles.h"
 #include "cli/explain/explain_row.h"
 #include "cli/explain/meaning.h"
@@ -510,8 +509,7 @@ bool explain_on_page(struct answer_page *out, const char *word, bool source)
     known |= explain_event(out, word);
     known |= explain_structure(out, word);
     known |= explain_difference(out, word, source);
-    known |= explain_mad(out, word);
-    known |= explain_lnet(out, word);
+    known |= explain_layout(out, word);
     known |= explain_calls(out, word);
     known |= explain_c_struct(out, word);
     known |= explain_leaf(out, word);
@@ -588,8 +586,7 @@ void explain_each(void (*each)(void *ctx, const char *word), void *ctx)
                 each(ctx, s->fields[k].name);
         }
     }
-    explain_mad_each(each, ctx);
-    explain_lnet_each(each, ctx);
+    explain_layout_each(each, ctx);
     explain_calls_each(each, ctx);
     explain_leaf_each(each, ctx);
     explain_c_struct_each(each, ctx);
