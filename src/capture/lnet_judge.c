@@ -27,7 +27,8 @@ struct lnet_judging {
     uint8_t *whole; /* owned: for each handshake, an enum known */
 };
 
-/* Whether each packet of a connection was captured, up to the last one that was. */
+/* Completeness of a connection: WHOLE_YES if each packet was captured, up to the last one that was.
+ */
 enum known { WHOLE_UNKNOWN, WHOLE_YES, WHOLE_NO };
 
 static const struct seen *packet_of(const struct lnet_judging *j, const struct lnet_seen *m)

@@ -17,21 +17,22 @@
 struct ev;
 struct rdl_listener;
 
-#define LN_HOSTS     4u
-#define LN_CHUNKS    2u /* pieces of memory of each host, with an unmapped page behind each */
-#define LN_MDS       2048u
-#define LN_OPS       1024u
-#define LN_CONNS     256u
-#define LN_GRANTS    128u
-#define LN_PIECES    48u /* of a memory descriptor */
-#define LN_PORTALS   3u  /* that are used */
-#define LN_ANY       LN_HOSTS
-#define LN_NONE      UINT32_MAX
-#define LN_IMMEDIATE 3976u      /* payload that fits in a message */
-#define LN_FRAGS     256u       /* of a descriptor */
-#define LN_MTU       (1u << 20) /* longest payload */
-#define LN_CUTS      4096u      /* fragments of memory that is cut as finely as possible */
-#define LN_MS        UINT64_C(1000000)
+#define LN_HOSTS         4u
+#define LN_CHUNKS        2u /* pieces of memory of each host, with an unmapped page behind each */
+#define LN_MDS           2048u
+#define LN_OPS           1024u
+#define LN_CONNS         256u
+#define LN_GRANTS        128u
+#define LN_PIECES        48u /* of a memory descriptor */
+#define LN_PORTALS       3u  /* that are used */
+#define LN_ANY           LN_HOSTS
+#define LN_NONE          UINT32_MAX
+#define LN_IMMEDIATE     3976u      /* payload that fits in a message */
+#define LN_FRAGS         256u       /* of a descriptor */
+#define LN_MTU           (1u << 20) /* longest payload */
+#define LN_CUTS          4096u      /* fragments of memory that is cut as finely as possible */
+#define LN_NOOP_RECEIVES 2u         /* of version 2, for messages without a credit */
+#define LN_MS            UINT64_C(1000000)
 
 /* Troubles of a drill. */
 enum ln_mood {
@@ -103,6 +104,8 @@ struct ln_conn {
     uint32_t credits, reserved; /* of this end */
     uint32_t posted;            /* sends that are not complete */
     uint32_t costly, returned; /* messages that came and cost a credit; credits returned for them */
+    uint32_t noops_sent, noops_heard;
+    bool was_flooded; /* more NOOPs were sent than the peer has receives for */
 };
 
 /* A descriptor that a peer has got. */
@@ -213,6 +216,13 @@ void ln_drain(struct drill *d);
 /* A message or a state of the driver. */
 void ln_hear_sent(struct drill *d, const struct ev *e);
 void ln_hear_completion(struct drill *d, const struct ev *e);
+
+/* Returns true if the answer @e may say that a message of this end has found no receive.
+ * In version 2 two NOOPs without a credit may be posted at a time, and each side has two receives
+ * for them.  But a send is complete when the adapter of the peer has taken it, so that a third one
+ * may come before the software of the peer has posted again the receive of the first.
+ */
+bool ln_may_lack_receives(struct lnets *s, const struct ev *e);
 void ln_hear_received(struct drill *d, const struct ev *e);
 void ln_hear_state(struct drill *d, const struct ev *e);
 void ln_hear_region(struct drill *d, const struct ev *e);

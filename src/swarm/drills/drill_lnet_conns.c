@@ -219,6 +219,28 @@ static bool check_noop(struct drill *d, const struct ln_conn *c, uint32_t credit
                         "h%u: %u of %u", c->host + 1, credits, c->depth);
 }
 
+/* Finds the other end of @c, or returns NULL. */
+static struct ln_conn *other_end(struct lnets *s, const struct ln_conn *c)
+{
+    for (uint32_t i = 0; i < LN_CONNS; i++) {
+        struct ln_conn *o = &s->conns[i];
+
+        if (o->is_open && o->host == c->peer && o->peer == c->host)
+            return o;
+    }
+    return NULL;
+}
+
+/* A NOOP is sent on @c. */
+static void count_noop(struct lnets *s, struct ln_conn *c)
+{
+    const struct ln_conn *o = other_end(s, c);
+
+    c->noops_sent++;
+    if (o && !is_version_1(s, c) && c->noops_sent > o->noops_heard + LN_NOOP_RECEIVES)
+        c->was_flooded = true;
+}
+
 void ln_hear_sent(struct drill *d, const struct ev *e)
 {
     struct lnets *s = lnets_of(d);
@@ -232,6 +254,8 @@ void ln_hear_sent(struct drill *d, const struct ev *e)
                       e->u.lnet_sent.qpn))
         return;
     c->posted++;
+    if (message == LNET_MSG_NOOP)
+        count_noop(s, c);
     if ((message == LNET_MSG_NOOP && !check_noop(d, c, credits)) ||
         !drill_expect(d, c->posted <= ln_sends(s, host),
                       "a connection has no more sends posted than its tunable says", "h%u: %u",
@@ -254,6 +278,13 @@ void ln_hear_sent(struct drill *d, const struct ev *e)
                                            ? LN_NONE
                                            : transfer_of(s, host, c->peer, e->u.lnet_sent.cookie),
                                  .cookie = e->u.lnet_sent.cookie});
+}
+
+bool ln_may_lack_receives(struct lnets *s, const struct ev *e)
+{
+    const struct ln_conn *c = conn_of(s, index_of(s, e->u.rx.host), e->u.rx.qpn);
+
+    return c && c->was_flooded;
 }
 
 void ln_hear_completion(struct drill *d, const struct ev *e)
@@ -332,6 +363,7 @@ void ln_hear_received(struct drill *d, const struct ev *e)
         return;
     c->credits += e->u.lnet_received.credits;
     c->costly += costs(s, c, message);
+    c->noops_heard += message == LNET_MSG_NOOP;
     c->reserved +=
         message == LNET_MSG_PUT_ACK || message == LNET_MSG_PUT_NAK || message == LNET_MSG_GET_DONE;
     d->n_messages +=

@@ -296,7 +296,7 @@ static void cookies_that_nobody_gave_are_found(void **state)
              "8: its PUT_NAK names cookie 0x1, which no PUT_REQ of the peer has");
 }
 
-/* What was not captured may have had the cookie. */
+/* A message that was not captured may have had the cookie. */
 static void cookies_are_not_judged_if_anything_is_missing(void **state)
 {
     struct story *s;

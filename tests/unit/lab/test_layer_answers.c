@@ -25,7 +25,7 @@ static const uint8_t stranger_v6[GID_BYTES] = {0xfe, 0x80, [15] = 77};
 static const uint8_t further_v4[GID_BYTES] = {[10] = 0xff, 0xff, 10, 200, 3, 2};
 static const uint8_t further_v6[GID_BYTES] = {0xfd, [13] = 3, 0, 2};
 
-/* What a stranger asks. */
+/* The question of a stranger. */
 struct question {
     uint8_t frame[FRAME_BYTES];
     size_t n;

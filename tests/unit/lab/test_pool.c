@@ -252,7 +252,7 @@ static void set_mac(struct pool_model *m, struct prng *r)
     assert_int_equal(rdl_vf_set(m->lab, (rdl_host){machine + 1}, vf, &set), RDL_OK);
 }
 
-/* Who has a function has the MAC of the administrator, if there is one and the guest is not
+/* A guest with a function has the MAC of the administrator, if there is one and the guest is not
  * trusted.  Nobody else has such a MAC.
  */
 static void check_macs(struct pool_model *m)

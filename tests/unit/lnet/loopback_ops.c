@@ -370,7 +370,7 @@ static int op_destroy_id(void *ctx, struct lnd_link *l)
 {
     struct loop_node *n = ctx;
     struct loop_id *id = id_of(n, l);
-    /* That of a request which is rejected is destroyed at once. */
+    /* The ID of a request that is rejected is destroyed at once. */
     const int st = id->link ? begin(n, LOOP_DESTROY_ID) : 0;
 
     if (st == LND_LATER)

@@ -119,7 +119,7 @@ static void functions_that_do_not_exist_are_marked(void **state)
     "g1.id UNREACHABLE, errno 110\n  because #48.1 centre_lookup: g1 in group 1 asks for "         \
     "10.0.0.3 of g2 in group 2, forbidden\n          asked 16 times since #33.2\n" NO_RULE
 
-/* What the centre has forbidden, the question, and its answer. */
+/* Groups that the centre keeps apart, the question, and its answer. */
 static const struct {
     const char *before, *refused, *ask, *answer;
 } forbidden[] = {
