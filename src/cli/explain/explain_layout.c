@@ -13,7 +13,7 @@
 #define BITS             8u
 #define N_LAYOUTS        (ARRAY_LEN(mad_layouts) + LNET_PART_COUNT)
 
-struct field {
+struct message_field {
     const char *name; /* NULL: reserved */
     const char *title;
     unsigned at, bytes;
@@ -21,7 +21,7 @@ struct field {
 };
 
 /* A part of messages of either protocol. */
-struct layout {
+struct message_layout {
     const struct mad_layout *mad; /* NULL: it is @lnet */
     const struct lnet_layout *lnet;
     const char *title;
@@ -30,48 +30,49 @@ struct layout {
     unsigned name_column, title_column;
 };
 
-static struct layout layout_at(size_t i)
+static struct message_layout layout_at(size_t i)
 {
     if (i < ARRAY_LEN(mad_layouts)) {
         const struct mad_layout *l = &mad_layouts[i];
 
-        return (struct layout){.mad = l,
-                               .title = l->title,
-                               .bytes = l->bytes,
-                               .n_fields = l->n_fields,
-                               .of = "a message of the connection manager",
-                               .see = "show packet last; explain cm_message",
-                               .name_column = 26,
-                               .title_column = 50};
+        return (struct message_layout){.mad = l,
+                                       .title = l->title,
+                                       .bytes = l->bytes,
+                                       .n_fields = l->n_fields,
+                                       .of = "a message of the connection manager",
+                                       .see = "show packet last; explain cm_message",
+                                       .name_column = 26,
+                                       .title_column = 50};
     }
     const struct lnet_layout *l = &lnet_layouts[i - ARRAY_LEN(mad_layouts)];
 
-    return (struct layout){.lnet = l,
-                           .title = l->title,
-                           .bytes = l->bytes,
-                           .n_fields = l->n_fields,
-                           .of = l->is_little
-                                     ? "a message of o2iblnd, little-endian"
-                                     : "a message of o2iblnd, in the byte order of the sender",
-                           .see = "show packet last; explain lnet_msg",
-                           .name_column = 18,
-                           .title_column = 36};
+    return (struct message_layout){
+        .lnet = l,
+        .title = l->title,
+        .bytes = l->bytes,
+        .n_fields = l->n_fields,
+        .of = l->is_little ? "a message of o2iblnd, little-endian"
+                           : "a message of o2iblnd, in the byte order of the sender",
+        .see = "show packet last; explain lnet_msg",
+        .name_column = 18,
+        .title_column = 36};
 }
 
-static struct field field_at(const struct layout *l, size_t k)
+static struct message_field field_at(const struct message_layout *l, size_t k)
 {
     if (l->mad) {
         const struct mad_field *f = &l->mad->fields[k];
 
-        return (struct field){f->name, f->name ? f->title : "reserved", f->at, f->bytes, f->mask};
+        return (struct message_field){f->name, f->name ? f->title : "reserved", f->at, f->bytes,
+                                      f->mask};
     }
     const struct lnet_field *f = &l->lnet->fields[k];
 
-    return (struct field){f->name, f->title, f->at, f->bytes, 0};
+    return (struct message_field){f->name, f->title, f->at, f->bytes, 0};
 }
 
 /* Appends where the bits of @f are: "byte 43, bits 7 to 3", or "bytes 8 to 15". */
-static void add_place(struct text *t, const struct field *f)
+static void add_place(struct text *t, const struct message_field *f)
 {
     unsigned first = 0, last = BITS * f->bytes;
 
@@ -85,12 +86,12 @@ static void add_place(struct text *t, const struct field *f)
     text_addf(t, first == last - 1 ? ", bit %u" : ", bits %u to %u", last - 1, first);
 }
 
-static void print_layout(struct answer_page *out, const struct layout *l)
+static void print_layout(struct answer_page *out, const struct message_layout *l)
 {
     page_fields(out, "%s", l->title);
     page_line(out, "%s   %zu bytes of %s", l->title, l->bytes, l->of);
     for (size_t k = 0; k < l->n_fields; k++) {
-        const struct field f = field_at(l, k);
+        const struct message_field f = field_at(l, k);
         char lead[TITLE_COLUMN_MAX + 16];
         struct text t = text_on(lead, sizeof(lead));
 
@@ -109,10 +110,10 @@ static unsigned print_field(struct answer_page *out, const char *word)
     unsigned n = 0;
 
     for (size_t i = 0; i < N_LAYOUTS; i++) {
-        const struct layout l = layout_at(i);
+        const struct message_layout l = layout_at(i);
 
         for (size_t k = 0; k < l.n_fields; k++) {
-            const struct field f = field_at(&l, k);
+            const struct message_field f = field_at(&l, k);
             char line[SHOW_LINE_BYTES];
             struct text t = text_on(line, sizeof(line));
 
@@ -134,7 +135,7 @@ bool explain_layout(struct answer_page *out, const char *word)
     unsigned n = 0;
 
     for (size_t i = 0; i < N_LAYOUTS; i++) {
-        const struct layout l = layout_at(i);
+        const struct message_layout l = layout_at(i);
 
         if (explain_same(l.title, word)) {
             print_layout(out, &l);
@@ -147,7 +148,7 @@ bool explain_layout(struct answer_page *out, const char *word)
 void explain_layout_each(void (*each)(void *ctx, const char *word), void *ctx)
 {
     for (size_t i = 0; i < N_LAYOUTS; i++) {
-        const struct layout l = layout_at(i);
+        const struct message_layout l = layout_at(i);
         char word[32];
         struct text t = text_on(word, sizeof(word));
 
@@ -155,7 +156,7 @@ void explain_layout_each(void (*each)(void *ctx, const char *word), void *ctx)
             text_addn(&t, *c == ' ' ? "_" : c, 1);
         each(ctx, word);
         for (size_t k = 0; k < l.n_fields; k++) {
-            const struct field f = field_at(&l, k);
+            const struct message_field f = field_at(&l, k);
 
             if (f.name)
                 each(ctx, f.name);
