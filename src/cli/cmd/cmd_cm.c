@@ -28,10 +28,7 @@
 /* --- Errors ----------------------------------------------------------------------------------- */
 
 /* Errors of the kernel, and what helps. */
-static const struct {
-    int error;
-    const char *name, *text, *remedy;
-} errors[] = {
+static const struct errno_row errors[] = {
     {EADDRINUSE, "EADDRINUSE", "another ID has this port",
      "choose another port; \"show cm\" lists those that are taken"},
     {EADDRNOTAVAIL, "EADDRNOTAVAIL",
@@ -45,6 +42,7 @@ static const struct {
     {RDL_CM_ENOTSUPP, "ENOTSUPP", "Linux knows no groups of IPv6 on RoCEv2",
      "take an address of 224.0.0.0 to 239.255.255.255"},
     {ENOMEM, "ENOMEM", "the kernel has no memory left", "give the host more ram="},
+    {0},
 };
 
 /* Tells in s->diag what helps if the ID of @st is in @state, and the command needs another one.
@@ -95,13 +93,7 @@ static bool fail_errno(struct session *s, const struct step *st, int error)
 {
     if (error == EINVAL && !state_allows(s, st))
         return false;
-    for (size_t i = 0; i < ARRAY_LEN(errors); i++) {
-        if (errors[i].error != error)
-            continue;
-        session_fail(s, st->at, "%s: %s: %s", st->cmd->name, errors[i].name, errors[i].text);
-        return diag_remedy(&s->diag, "%s", errors[i].remedy);
-    }
-    return session_fail(s, st->at, "%s: errno %d", st->cmd->name, error);
+    return verb_fail_errno(s, st, errors, error);
 }
 
 bool cm_called(struct session *s, const struct step *st, enum rdl_status status, int error)

@@ -7,7 +7,6 @@
 #include "cli/cmd/commands.h"
 #include "cli/cmd/verb.h"
 #include "cli/session/resolve.h"
-#include "emu/base/assert.h"
 #include "emu/facts/enum/lnet_map.h"
 #include "rdmalab/lnet.h"
 
@@ -20,15 +19,13 @@ static bool no_node(struct session *s, const struct step *st, const char *param)
     return diag_remedy(&s->diag, "lnet_start %s", host);
 }
 
-static const struct {
-    int error;
-    const char *name, *text, *remedy;
-} errors[] = {
+static const struct errno_row errors[] = {
     {EINVAL, "EINVAL", "the portal, the peer or the memory cannot be used so",
      "a node does not send to itself, and memory that is attached has for=put or for=get"},
     {EBUSY, "EBUSY", "it is still in use", "run"},
     {EMSGSIZE, "EMSGSIZE", "a message of LNet has at most 1 MiB", "send several"},
     {ENOMEM, "ENOMEM", "memory is short", "give the host more ram="},
+    {0},
 };
 
 /* Ends a call of LNet.  Returns true if it succeeded. */
@@ -40,13 +37,7 @@ static bool called(struct session *s, const struct step *st, enum rdl_status sta
         return no_node(s, st, "host");
     if (status != RDL_ERR_ERRNO)
         return session_fail_status(s, st->at, st->cmd->name, status);
-    for (size_t i = 0; i < ARRAY_LEN(errors); i++) {
-        if (errors[i].error != error)
-            continue;
-        session_fail(s, st->at, "%s: %s: %s", st->cmd->name, errors[i].name, errors[i].text);
-        return diag_remedy(&s->diag, "%s", errors[i].remedy);
-    }
-    return session_fail(s, st->at, "%s: errno %d", st->cmd->name, error);
+    return verb_fail_errno(s, st, errors, error);
 }
 
 static uint32_t number(const struct step *st, const char *key, uint32_t otherwise)

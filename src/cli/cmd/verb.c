@@ -35,6 +35,18 @@ bool verb_home(struct session *s, const struct step *st, struct home *ret)
     return resolve_host(&in, st, "host", &ret->host, &s->diag);
 }
 
+bool verb_fail_errno(struct session *s, const struct step *st, const struct errno_row *rows,
+                     int error)
+{
+    for (const struct errno_row *row = rows; row->error; row++) {
+        if (row->error != error)
+            continue;
+        session_fail(s, st->at, "%s: %s: %s", st->cmd->name, row->name, row->text);
+        return diag_remedy(&s->diag, "%s", row->remedy);
+    }
+    return session_fail(s, st->at, "%s: errno %d", st->cmd->name, error);
+}
+
 bool verb_object(struct session *s, const struct step *st, const char *param, enum object_kind kind,
                  uint64_t *ret_raw, struct home *ret_home)
 {

@@ -14,6 +14,18 @@
  */
 bool verb_home(struct session *s, const struct step *st, struct home *ret);
 
+/* An error of a call that returns an errno, and what helps. */
+struct errno_row {
+    int error; /* 0 ends the rows */
+    const char *name, *text, *remedy;
+};
+
+/* Fails because a call of @st has returned errno @error, with the text of its row, or with the
+ * number if it has none.  Returns false.
+ */
+bool verb_fail_errno(struct session *s, const struct step *st, const struct errno_row *rows,
+                     int error);
+
 /* Finds the object of kind @kind that parameter @param of @st names, and its host.  *@ret_raw is
  * its handle: member raw of rdl_qp, rdl_mr and so on.  Returns false, with the error in s->diag, if
  * there is none.
