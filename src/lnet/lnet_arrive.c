@@ -123,14 +123,23 @@ static void get_came(struct lnet_node *n, const struct lnet_hdr *hdr, struct lnd
     lnd_recv(n->lnd, rx, &(struct lnd_memory){0}, NULL);
 }
 
-static void reply_came(struct lnet_node *n, const struct lnet_hdr *hdr, struct lnd_rx *rx)
+/* Finds the memory that an ACK or REPLY to @h answers, of this incarnation; NULL: it is gone, or
+ * waits for none.
+ */
+static struct lnet_memory *asker(const struct lnet_node *n, const struct lnet_handle *h)
 {
-    const struct lnet_handle *h = &hdr->u.reply.dst;
     struct lnet_memory *m =
         h->interface == lnd_config(n->lnd)->stamp ? lnet_memory_of(n, h->object) : NULL;
+
+    return m && m->n_answers > 0 ? m : NULL;
+}
+
+static void reply_came(struct lnet_node *n, const struct lnet_hdr *hdr, struct lnd_rx *rx)
+{
+    struct lnet_memory *m = asker(n, &hdr->u.reply.dst);
     struct lnet_transfer *t;
 
-    if (!m || m->n_answers == 0) {
+    if (!m) {
         drop(n, hdr, rx);
         return;
     }
@@ -154,15 +163,13 @@ static void reply_came(struct lnet_node *n, const struct lnet_hdr *hdr, struct l
 
 static void ack_came(struct lnet_node *n, const struct lnet_hdr *hdr, struct lnd_rx *rx)
 {
-    const struct lnet_handle *h = &hdr->u.ack.dst;
-    struct lnet_memory *m =
-        h->interface == lnd_config(n->lnd)->stamp ? lnet_memory_of(n, h->object) : NULL;
+    struct lnet_memory *m = asker(n, &hdr->u.ack.dst);
     struct lnet_event e = {.kind = LNET_EVENT_ACK,
                            .initiator = hdr->src_nid,
                            .match_bits = hdr->u.ack.match_bits,
                            .mlength = hdr->u.ack.mlength};
 
-    if (!m || m->n_answers == 0) {
+    if (!m) {
         drop(n, hdr, rx);
         return;
     }

@@ -13,7 +13,8 @@
 #include "lnet/selftest_data.h"
 #include "loopback.h"
 
-#define PORTAL 4u
+#define ACK_INTERFACE_AT 80u /* of an ACK, behind its head and 32 bytes of the LNet header */
+#define PORTAL           4u
 
 enum kind { GET, PUT, REPLY, ACK, SEND }; /* of events, as in lnet.h */
 
@@ -481,6 +482,38 @@ static void a_node_answers_a_ping(void **state)
     loop_free(l);
 }
 
+/* The handle in an ACK names the memory and the incarnation of its node.  The ACK of another
+ * incarnation ends nothing.
+ */
+static void an_ack_for_another_incarnation_is_dropped(void **state)
+{
+    const struct lnet_match match = {PORTAL, LNET_NID_ANY, 0, 0};
+    const struct lnd_config c = lnd_defaults(loop_nid(1), false);
+    struct loop *l = loop_new(1);
+    struct loop_node *a = loop_add(l, &c), *b = loop_add(l, &c);
+    struct lnet_md mine = {.n = 1, .threshold = 1}, its = {.n = 1, .options = LNET_MD_PUT};
+    struct lnet_call call = {.nid = loop_nid(2), .portal = PORTAL, .wants_ack = true};
+    uint64_t handle;
+
+    (void)state;
+    mine.frags[0] = (struct lnet_frag){100, loop_pages(a, 100)};
+    its.frags[0] = (struct lnet_frag){100, loop_pages(b, 100)};
+    assert_int_equal(lnet_attach(b->node, &match, &its, &handle), 0);
+    assert_int_equal(lnet_bind(a->node, &mine, &call.md), 0);
+    assert_int_equal(lnet_put(a->node, &call), 0);
+    while (b->n_events == 0)
+        assert_true(loop_step(l));
+    l->tamper = LOOP_MESSAGE;
+    l->tamper_at = ACK_INTERFACE_AT;
+    l->tamper_xor = 1;
+    loop_run(l);
+    assert_int_equal(l->tamper, LOOP_NOTHING);
+    assert_int_equal(lnet_counts(a->node)->dropped, 1);
+    assert_false(has_event(a, ACK));
+    loop_stop_all(l);
+    loop_free(l);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -488,6 +521,7 @@ int main(void)
         cmocka_unit_test(an_operation_is_refused),
         cmocka_unit_test(memory_that_waits_for_an_answer_can_be_unlinked),
         cmocka_unit_test(a_node_answers_a_ping),
+        cmocka_unit_test(an_ack_for_another_incarnation_is_dropped),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
