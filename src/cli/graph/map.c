@@ -332,20 +332,30 @@ static void add_guests(struct map *m, uint32_t machine)
     }
 }
 
-/* Ties @host to its machine if it is a guest without a function: it shares a port, or it has a
- * virtual RNIC that needs none now.
+/* Ties @host to its machine if it is a guest that add_guests() has not found: it shares the port of
+ * the machine, it has a virtual RNIC that needs no function now, or so many guests share its
+ * function that their names are cut.
  */
 static void add_other_guest(struct map *m, uint32_t host)
 {
     const char *path = m->objects[host].path;
-    char node[TREE_PATH_BYTES];
-    struct rdl_value machine;
+    char node[TREE_PATH_BYTES], path_of_vf[TREE_PATH_BYTES] = "", what[32];
+    struct text t = text_on(what, sizeof(what));
+    struct rdl_value machine, vf;
 
     if (m->objects[host].machine != MAP_NONE)
         return;
     if (tree_child(m->lab, path, CHILD_host_port, node) &&
         tree_leaf(m->lab, node, LEAF_port_machine, &machine)) {
-        add_place(m, host, find_path(m, machine.text), MAP_NONE, "shared port");
+        const uint32_t on = find_path(m, machine.text);
+
+        if (tree_leaf(m->lab, node, LEAF_port_vf, &vf)) { /* cut from the guests of the function */
+            text_addf(&t, "vf %llu", (unsigned long long)vf.number);
+            tree_element(m->lab, machine.text, CHILD_host_vfs, vf.number, path_of_vf);
+            add_place(m, host, on, find_path(m, path_of_vf), what);
+            return;
+        }
+        add_place(m, host, on, MAP_NONE, "shared port");
         m->ties[m->n_ties - 1].is_shared = true; /* @host is no name */
     } else if (tree_child(m->lab, path, CHILD_host_vrnic, node) &&
                tree_leaf(m->lab, node, LEAF_vrnic_machine, &machine)) {

@@ -142,7 +142,6 @@ static bool is_cut(const struct target *t, const struct ev *e)
     return cause && cause->kind == EV_centre_rule;
 }
 
-/* Returns true for errors that a program sees. */
 /* Returns true if an operation of LNet has failed, or a connection of it was rejected or has
  * broken.  A node that stops closes its connections, and a lost race is no failure.
  */
@@ -161,6 +160,7 @@ static bool is_lnet_failure(const struct ev *e)
     }
 }
 
+/* Returns true for errors that a program sees. */
 static bool is_failure(const struct target *t, const struct ev *e)
 {
     switch (e->kind) {

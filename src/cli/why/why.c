@@ -587,12 +587,21 @@ static const struct ev *print_completion(struct why_walk *w, const struct ev *e)
     return fetch ? fetch : cause_of(w, e);
 }
 
+/* Returns the rule that forbids what the question @e asks for, otherwise what asked first. */
+static const struct ev *lookup_cause(const struct why_walk *w, const struct ev *e)
+{
+    const struct ev *rule = why_forbidden_by(w->p, e);
+    unsigned before;
+
+    return rule ? rule : cause_of(w, why_asked_first(w->p, e, &before));
+}
+
 /* Prints a question to the control centre, the questions before it for the same message, and the
  * rule that forbids it.  Returns the rule, or what asked first.
  */
 static const struct ev *print_lookup(struct why_walk *w, const struct ev *e)
 {
-    const struct ev *rule = why_forbidden_by(w->p, e), *first;
+    const struct ev *first;
     char note[SHOW_LINE_BYTES] = "";
     struct text n = text_on(note, sizeof(note));
     unsigned before;
@@ -604,7 +613,7 @@ static const struct ev *print_lookup(struct why_walk *w, const struct ev *e)
     say_noted(w, e, note);
     if (e != w->asked)
         show_failure(w->out, w->index, e);
-    return rule ? rule : cause_of(w, first);
+    return lookup_cause(w, e);
 }
 
 typedef const struct ev *print_fn(struct why_walk *w, const struct ev *e);
@@ -642,12 +651,8 @@ static const struct ev *first_cause(const struct why_walk *w, const struct ev *e
         if (state || fetch)
             return state ? state : fetch;
     }
-    if (e->kind == EV_centre_lookup) {
-        const struct ev *rule = why_forbidden_by(w->p, e);
-        unsigned before;
-
-        return rule ? rule : cause_of(w, why_asked_first(w->p, e, &before));
-    }
+    if (e->kind == EV_centre_lookup)
+        return lookup_cause(w, e);
     return e->kind == EV_qp_state ? cause_of_state(w, e) : cause_of(w, e);
 }
 

@@ -371,6 +371,14 @@ static bool map_further(struct vrnic *r, struct vrnic_function *f)
     return true;
 }
 
+/* Further function @f loses its virtual function, and what its port would still send. */
+static void leave_further(struct vrnic *r, struct vrnic_function *f)
+{
+    rnic_way_leave(f->way);
+    layer_answers_forget(f->answers);
+    give_back(r, f);
+}
+
 static void unmap_further(struct vrnic *r, struct vrnic_function *f)
 {
     struct trace *t = &r->world->trace;
@@ -379,9 +387,7 @@ static void unmap_further(struct vrnic *r, struct vrnic_function *f)
     TRACE_ID(t, id, vrnic_shrink, .host = r->host->index, .vf = f->vf,
              .name = ev_str(r->machine->name));
     before = trace_because(t, id);
-    rnic_way_leave(f->way);
-    layer_answers_forget(f->answers);
-    give_back(r, f);
+    leave_further(r, f);
     layer_serve(r->world, r->machine);
     trace_because(t, before);
 }
@@ -458,10 +464,8 @@ static void lose(struct vrnic *r, const struct vrnic_function *f)
     if (r->machine->device.fn->sriov->vfs[f->vf].device != h->device.fn)
         fn_reset(h->device.fn);
     for (uint32_t i = 1; i < r->n_functions; i++) {
-        if (r->functions[i].vf != VRNIC_UNMAPPED) {
-            rnic_way_leave(r->functions[i].way);
-            give_back(r, &r->functions[i]);
-        }
+        if (r->functions[i].vf != VRNIC_UNMAPPED)
+            leave_further(r, &r->functions[i]);
     }
     leave_first(r);
     verbs_broken(&h->guest.verbs);

@@ -68,7 +68,7 @@ bool centre_permits(struct lab_state *w, uint32_t host, const uint8_t gid[GID_BY
     const bool allowed = !peer || may_connect(w, r->group, peer->group);
 
     if (!allowed)
-        looked_up(r, peer, gid, "", allowed);
+        looked_up(r, peer, gid, "", false);
     return allowed;
 }
 

@@ -6,6 +6,7 @@
 
 #include "emu/base/assert.h"
 #include "emu/base/cursor.h"
+#include "emu/base/min.h"
 #include "emu/device/virtio_net.h"
 #include "emu/facts/enum/device_type.h"
 #include "emu/facts/enum/pool_full.h"
@@ -46,7 +47,7 @@ void machine_link_changed(struct lab_state *w, const struct host *m, bool up)
     const struct eswitch *s = m->port.sw;
 
     for (uint32_t i = 0; i < s->n_ports; i++) {
-        if (s->ports[i].set.state == VF_auto && !s->ports[i].is_absent)
+        if (i <= s->n_enabled && s->ports[i].set.state == VF_auto)
             tell_tenants(w, s, i, up);
     }
 }
@@ -147,22 +148,30 @@ bool machine_join(struct lab_state *w, struct host *h, const struct rdl_host_con
     return true;
 }
 
+/* So many functions of @m exist from now on.  Tells the tenants of those whose link goes up or
+ * down.
+ */
+static void count_functions(struct lab_state *w, const struct host *m)
+{
+    struct eswitch *s = m->port.sw;
+    const uint32_t was = s->n_enabled, is = machine_enabled_vfs(m);
+
+    s->n_enabled = was > is ? was : is;
+    for (uint32_t vf = min_u32(was, is); vf < s->n_enabled; vf++) {
+        if (eswitch_is_up(s, eswitch_port_of_vf(vf)))
+            tell_tenants(w, s, eswitch_port_of_vf(vf), is > was);
+    }
+    s->n_enabled = is;
+}
+
 /* Functions of machine @host were reset, or their number has changed: see struct sriov. */
 static void vfs_changed(void *world, uint32_t host, uint32_t first, uint32_t n)
 {
     struct lab_state *w = world;
     struct host *m = w->hosts[host];
-    struct eswitch *s = m->port.sw;
 
     layer_lose(w, m, first, n);
-    for (uint32_t vf = 0; vf < eswitch_vfs(s); vf++) {
-        const uint32_t port = eswitch_port_of_vf(vf);
-        const bool was_up = eswitch_is_up(s, port);
-
-        s->ports[port].is_absent = vf >= machine_enabled_vfs(m);
-        if (eswitch_is_up(s, port) != was_up)
-            tell_tenants(w, s, port, !was_up);
-    }
+    count_functions(w, m);
     layer_serve(w, m);
 }
 
@@ -214,6 +223,7 @@ void machine_introduce(struct lab_state *w, struct host *h, const struct rdl_hos
         st = guest_iov_set(&h->guest, c->vfs - c->idle_vfs, false);
         /* Without feature SR_IOV, or without room for their BARs, there are none. */
         RDL_ASSERT(st == RDL_OK || st == RDL_ERR_UNSUPPORTED || st == RDL_ERR_NOMEM);
+        count_functions(w, h);
     } else if (host_is_guest(h)) {
         introduce_guest(w, h);
         if (eth_port_is_up(&h->port))

@@ -32,6 +32,7 @@ bool eswitch_init(struct eswitch *s, struct arena *a, struct net *net, uint32_t 
                           .net = net,
                           .link_end = NET_NO_LINK,
                           .n_ports = n_ports,
+                          .n_enabled = n_ports - 1,
                           .ports = arena_alloc(a, n_ports * sizeof(*s->ports)),
                           .queue = arena_alloc(a, n_ports * sizeof(*s->queue)),
                           .pass = pass,
@@ -202,7 +203,7 @@ void eswitch_set(struct eswitch *s, uint32_t number, const struct rdl_vf_setting
 
 bool eswitch_is_up(const struct eswitch *s, uint32_t number)
 {
-    if (s->ports[number].is_absent)
+    if (number > s->n_enabled)
         return false;
     switch (s->ports[number].set.state) {
     case VF_enable:
@@ -404,10 +405,10 @@ static void serve(struct eswitch *s)
     number = turns_free_at(s) <= now(s) ? turns_choose(s) : TURNS_NOBODY;
     f = number == TURNS_NOBODY ? NULL : take_frame(&s->ports[number], &from);
     if (f && f->cargo) {
-        turns_charge(s, &s->ports[number], (uint32_t)eswitch_whole_bytes(from, f));
+        turns_charge(s, &s->ports[number], eswitch_whole_bytes(from, f), whole_of(f)->n_pkts);
         carry(s, &s->ports[number], f);
     } else if (f) {
-        turns_charge(s, &s->ports[number], f->len);
+        turns_charge(s, &s->ports[number], f->len, 1);
         eswitch_send(from, f);
     }
     turns_schedule(s);

@@ -78,7 +78,6 @@ struct vport {
     uint64_t passed, left; /* frames passed to its tenants; of these, to tenants that have left */
     uint32_t next_in_list; /* next port in the same hash list, counted from 1; 0: none */
     bool is_waiting;       /* the port is in eswitch.queue */
-    bool is_absent;        /* its function does not exist: the link is down */
     uint64_t next_ns;      /* earliest time of its next frame, by the maximum */
     /* Clock of the guarantee: each frame moves it forward by its duration at the guaranteed rate.
      * While it is behind the present time, the port has got less than its guarantee.  It is ahead
@@ -93,6 +92,7 @@ struct eswitch {
     uint32_t link_end; /* NET_NO_LINK: no cable */
     struct vport *ports;
     uint32_t n_ports;
+    uint32_t n_enabled; /* virtual functions that exist: the first ones; others have no link */
     uint32_t lists[ESWITCH_LISTS]; /* first port of each hash list, counted from 1; 0: none */
     bool shortcut;                 /* the adapter has one */
     uint32_t n_guaranteed;         /* number of ports with a guarantee */

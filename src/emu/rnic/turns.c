@@ -112,20 +112,31 @@ static uint64_t next_turn(struct eswitch *s)
     return at;
 }
 
-/* Duration of @bytes and the gap at @bps, in ns, rounded up. */
-static uint64_t duration(uint32_t bytes, uint64_t bps)
+/* Duration of @bits at @bps, in ns, rounded up: a division with three steps of 1000, so that no
+ * product is too large.
+ */
+static uint64_t duration(uint64_t bits, uint64_t bps)
 {
-    return ((uint64_t)(bytes + NET_GAP_BYTES) * 8 * 1000000000u + bps - 1) / bps;
+    uint64_t ns = bits / bps, rest = bits % bps;
+
+    for (unsigned i = 0; i < 3; i++) {
+        rest *= 1000;
+        ns = ns * 1000 + rest / bps;
+        rest %= bps;
+    }
+    return ns + (rest > 0);
 }
 
-void turns_charge(const struct eswitch *s, struct vport *v, uint32_t bytes)
+void turns_charge(const struct eswitch *s, struct vport *v, uint64_t bytes, uint32_t n_frames)
 {
+    const uint64_t bits = (bytes + (uint64_t)n_frames * NET_GAP_BYTES) * 8;
+
     if (v->set.max_tx_bps)
-        v->next_ns = now(s) + duration(bytes, v->set.max_tx_bps);
+        v->next_ns = now(s) + duration(bits, v->set.max_tx_bps);
     if (v->set.min_tx_bps) {
         const uint64_t from = v->paid_ns < now(s) ? v->paid_ns : now(s);
 
-        v->paid_ns = from + duration(bytes, v->set.min_tx_bps);
+        v->paid_ns = from + duration(bits, v->set.min_tx_bps);
     }
 }
 

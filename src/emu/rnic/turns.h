@@ -29,10 +29,10 @@ uint64_t turns_free_at(const struct eswitch *s);
  */
 uint32_t turns_choose(struct eswitch *s);
 
-/* Counts a frame of @bytes bytes of @v against its maximum and its guarantee.  More than the
- * guarantee, on a line that was free, is no debt.
+/* Counts @n_frames frames of @bytes bytes in all of @v against its maximum and its guarantee.  More
+ * than the guarantee, on a line that was free, is no debt.
  */
-void turns_charge(const struct eswitch *s, struct vport *v, uint32_t bytes);
+void turns_charge(const struct eswitch *s, struct vport *v, uint64_t bytes, uint32_t n_frames);
 
 /* Schedules SIM_EGRESS for the time of the next turn, unless it is scheduled early enough.  Empties
  * the queue if no port in it has a frame.

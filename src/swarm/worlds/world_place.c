@@ -156,11 +156,13 @@ void world_allow_groups(struct world_run *r)
 /* Returns true if the connection of @end is between the groups @a and @b. */
 static bool is_between(const struct world *w, uint16_t end, uint32_t a, uint32_t b)
 {
-    const uint32_t own = group_of(w, w->end[end].host);
-    const uint32_t other = group_of(w, w->end[w->end[end].peer].host);
+    uint32_t own, other;
 
-    return end < 2 * w->n_conns && !w->end[end].is_absent &&
-           ((own == a && other == b) || (own == b && other == a));
+    if (end >= 2 * w->n_conns || w->end[end].is_absent)
+        return false;
+    own = group_of(w, w->end[end].host);
+    other = group_of(w, w->end[w->end[end].peer].host);
+    return (own == a && other == b) || (own == b && other == a);
 }
 
 /* Checks that the device has moved the queue pair of @end to ERR. */

@@ -13,6 +13,7 @@
 #include "emu/lab/lab_state.h"
 #include "rdmalab/inspect.h"
 
+struct eth_port;
 struct text;
 struct visit;
 
@@ -97,20 +98,6 @@ void inspect_visit_kind(const struct inode *n, struct visit *v);
 /* inspect_net.c */
 void visit_port(const struct inode *n, struct visit *v);
 void visit_eswitch(const struct inode *n, struct visit *v);
-void visit_mux(const struct inode *n, struct visit *v);
-void visit_mux_gid(const struct inode *n, struct visit *v);
-void visit_mux_id(const struct inode *n, struct visit *v);
-
-/* inspect_lnet.c */
-void visit_lnet(const struct inode *n, struct visit *v);
-void visit_lnet_messages(const struct inode *n, struct visit *v);
-void visit_lnet_test(const struct inode *n, struct visit *v);
-void visit_lnet_peer(const struct inode *n, struct visit *v);
-void visit_lnet_region(const struct inode *n, struct visit *v);
-void visit_lnet_memory(const struct inode *n, struct visit *v);
-void visit_lnet_event(const struct inode *n, struct visit *v);
-
-/* inspect_net.c */
 void visit_router(const struct inode *n, struct visit *v);
 void visit_vf(const struct inode *n, struct visit *v);
 void visit_drops(const struct inode *n, struct visit *v);
@@ -128,8 +115,21 @@ void visit_fault(const struct inode *n, struct visit *v);
 const char *inspect_link_name(const struct lab_state *w, const struct net_link *l, char *buf);
 
 /* Appends the names of the guests that have the port @first, as many as fit: "g1, g2". */
-struct eth_port;
 void inspect_guests(struct text *t, const struct lab_state *w, const struct eth_port *first);
+
+/* inspect_mux.c */
+void visit_mux(const struct inode *n, struct visit *v);
+void visit_mux_gid(const struct inode *n, struct visit *v);
+void visit_mux_id(const struct inode *n, struct visit *v);
+
+/* inspect_lnet.c */
+void visit_lnet(const struct inode *n, struct visit *v);
+void visit_lnet_messages(const struct inode *n, struct visit *v);
+void visit_lnet_test(const struct inode *n, struct visit *v);
+void visit_lnet_peer(const struct inode *n, struct visit *v);
+void visit_lnet_region(const struct inode *n, struct visit *v);
+void visit_lnet_memory(const struct inode *n, struct visit *v);
+void visit_lnet_event(const struct inode *n, struct visit *v);
 
 /* inspect_vrnic.c */
 void visit_vrnic(const struct inode *n, struct visit *v);
