@@ -204,6 +204,7 @@ kill 2 signal=9
 until count(cm_event, event==DISCONNECTED) >= 1 timeout=30s
 show cm
 kill 1 signal=9
+until count(gone, name==id1, host==h1) >= 1 timeout=30s
 run for=100ms
 show cm
 """
