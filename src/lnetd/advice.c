@@ -87,11 +87,11 @@ void advise_device(const struct lnetd_node *n)
         fprintf(stderr, "%s\n", strerror(lnd_error(d->lnd)));
 }
 
-static void print_reject(const struct lnetd_node *n, const struct lnd_note *note)
+static void print_reject(const struct lnetd_node *n)
 {
-    const struct enum_row *why = ROW(whys, note->why);
+    const struct enum_row *why = ROW(whys, n->device.rejected_why);
 
-    if (note->why == LNET_WHY_INVALID_SRV_ID)
+    if (n->device.rejected_why == LNET_WHY_INVALID_SRV_ID)
         fprintf(stderr, "no listener at port %u: does `lnetd serve` run there?\n",
                 n->options->config.service);
     else if (why)
@@ -106,9 +106,9 @@ void advise_peer(const struct lnetd_node *n, uint64_t nid, int error)
     char text[LNET_NID_TEXT_MAX];
 
     fprintf(stderr, "lnetd: %s: ", lnet_nid_text(nid, text));
-    if (d->was_rejected && d->rejected.peer == nid &&
+    if (d->rejected_by == nid &&
         (error == -EHOSTUNREACH || error == -ECONNREFUSED || error == -EPROTO))
-        print_reject(n, &d->rejected);
+        print_reject(n);
     else if (error == -EHOSTUNREACH)
         fputs("no answer from this address: is it right, and does `ping` reach it?\n", stderr);
     else if (error == -ETIMEDOUT)

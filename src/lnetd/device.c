@@ -100,13 +100,17 @@ bool device_wait(struct lnetd_device *d, uint64_t until_ns)
                          {.fd = d->signal_fd, .events = POLLIN}};
     const uint64_t now = device_now_ns();
     const struct timespec rest = time_of(until_ns > now ? until_ns - now : 0);
+    struct signalfd_siginfo signal;
     uint64_t times;
 
+    if (d->was_interrupted)
+        return false;
     pthread_mutex_unlock(&d->lock);
     (void)ppoll(p, 2, until_ns ? &rest : NULL, NULL);
     (void)!read(d->changed_fd, &times, sizeof(times));
     pthread_mutex_lock(&d->lock);
-    return !(p[1].revents & POLLIN);
+    d->was_interrupted = read(d->signal_fd, &signal, sizeof(signal)) == sizeof(signal);
+    return !d->was_interrupted;
 }
 
 /* ---- memory and time ---- */
@@ -261,8 +265,8 @@ static void op_note(void *ctx, const struct lnd_note *note)
     struct lnetd_device *d = ctx;
 
     if (note->kind == LND_NOTE_REJECTED && !note->is_mine) {
-        d->rejected = *note;
-        d->was_rejected = true;
+        d->rejected_by = note->peer;
+        d->rejected_why = note->why;
     }
     if (d->note)
         d->note(note);

@@ -8,11 +8,11 @@
  *	CQ thread    poll(); lock; { ibv_get_cq_event(), arm, poll until empty }; unlock
  *	main thread  lock; LNet; unlock
  *
- * One mutex is around the driver.  An event is taken, handled and acknowledged while its thread
- * holds the mutex.  So no other thread ever finds an event that is not acknowledged, for which
- * rdma_destroy_id() and ibv_destroy_cq() would wait.  The thread itself keeps the driver from
- * destroying anything between an event and its acknowledgement: it is inside of lnd_enter(), and
- * the driver destroys in the outermost lnd_leave().  So these calls never block.
+ * One mutex is around the driver, so that rdma_destroy_id() and ibv_destroy_cq() never wait for
+ * events that are not acknowledged.  The CM thread takes, handles and acknowledges an event while
+ * it holds the mutex.  The CQ thread acknowledges many events at a time, and device_destroy_cq()
+ * the rest.  Both are inside of lnd_enter() while they handle an event, and the driver destroys
+ * only in the outermost lnd_leave().
  *
  * All other calls are answered at once, or, as rdma_connect(), by an event: no operation returns
  * LND_LATER.
@@ -27,12 +27,22 @@
 #include "lnet/lnet.h"
 #include "lnetd/memory.h"
 
+static inline struct rdma_cm_id *device_id_of(const struct lnd_link *l)
+{
+    return (struct rdma_cm_id *)(uintptr_t)l->id;
+}
+
 /* A completion queue, the context of its struct ibv_cq. */
 struct device_cq {
     struct ibv_cq *cq;
     struct lnd_link *link;
     unsigned n_unacked; /* events */
 };
+
+static inline struct device_cq *device_cq_of(const struct lnd_link *l)
+{
+    return (struct device_cq *)(uintptr_t)l->cq;
+}
 
 /* Objects of adapters that live now: all are gone at the end. */
 struct device_live {
@@ -47,6 +57,7 @@ struct lnetd_device {
     int changed_fd; /* eventfd: something was handled */
     int signal_fd;  /* SIGINT and SIGTERM */
     int timer_fd;   /* of wake_at() */
+    bool was_interrupted;
     uint32_t ip;
     struct rdma_event_channel *cm_channel;
     struct ibv_comp_channel *cq_channel;
@@ -60,8 +71,8 @@ struct lnetd_device {
     int failed_errno;
     struct device_live live;
     void (*note)(const struct lnd_note *note); /* NULL: nobody wants them */
-    struct lnd_note rejected;                  /* the last reject of a peer; kind 0: none */
-    bool was_rejected;
+    uint64_t rejected_by;                      /* NID of the last reject of a peer; 0: none */
+    uint32_t rejected_why;
 };
 
 /* Returns false, and sets errno, if the threads' descriptors cannot be had. */
@@ -73,7 +84,8 @@ void device_done(struct lnetd_device *d);
 int device_failed(struct lnetd_device *d, const char *call, int error);
 
 /* Waits until something has changed or, on the clock of now_ns(), until @until_ns; 0: no end.
- * Returns false after SIGINT or SIGTERM.  The lock is held, and not while it waits.
+ * Returns false after SIGINT or SIGTERM, until d->was_interrupted is cleared.  The lock is held,
+ * and not while it waits.
  */
 bool device_wait(struct lnetd_device *d, uint64_t until_ns);
 /* Tells device_wait() that something has changed. */

@@ -6,14 +6,7 @@
 
 #include "lnetd/device.h"
 
-#define RETRY_COUNT     5 /* [Lustre, retry_count and rnr_retry_count] */
-#define RNR_RETRY_COUNT 6
-#define NS_PER_MS       1000000u
-
-static struct rdma_cm_id *id_of(const struct lnd_link *l)
-{
-    return (struct rdma_cm_id *)(uintptr_t)l->id;
-}
+#define NS_PER_MS 1000000u
 
 /* The parameters of both sides.  Nobody uses RDMA READ, so that no resources are asked for. */
 static struct rdma_conn_param parameters(const void *data, uint8_t bytes)
@@ -21,8 +14,8 @@ static struct rdma_conn_param parameters(const void *data, uint8_t bytes)
     return (struct rdma_conn_param){.private_data = data,
                                     .private_data_len = bytes,
                                     .flow_control = 1,
-                                    .retry_count = RETRY_COUNT,
-                                    .rnr_retry_count = RNR_RETRY_COUNT};
+                                    .retry_count = LND_RETRY_COUNT,
+                                    .rnr_retry_count = LND_RNR_RETRY_COUNT};
 }
 
 /* The source address is this node's: the peer must see the address of its NID.  The CM thread
@@ -58,25 +51,25 @@ int device_connect(void *ctx, struct lnd_link *l, const void *data, uint8_t byte
 {
     struct rdma_conn_param p = parameters(data, bytes);
 
-    return rdma_connect(id_of(l), &p) ? device_failed(ctx, "rdma_connect", errno) : 0;
+    return rdma_connect(device_id_of(l), &p) ? device_failed(ctx, "rdma_connect", errno) : 0;
 }
 
 void device_adopt(void *ctx, struct lnd_link *l)
 {
     (void)ctx;
-    id_of(l)->context = l;
+    device_id_of(l)->context = l;
 }
 
 int device_accept(void *ctx, struct lnd_link *l, const void *data, uint8_t bytes)
 {
     struct rdma_conn_param p = parameters(data, bytes);
 
-    return rdma_accept(id_of(l), &p) ? device_failed(ctx, "rdma_accept", errno) : 0;
+    return rdma_accept(device_id_of(l), &p) ? device_failed(ctx, "rdma_accept", errno) : 0;
 }
 
 int device_reject(void *ctx, struct lnd_link *l, const void *data, uint8_t bytes)
 {
-    return rdma_reject(id_of(l), data, bytes) ? device_failed(ctx, "rdma_reject", errno) : 0;
+    return rdma_reject(device_id_of(l), data, bytes) ? device_failed(ctx, "rdma_reject", errno) : 0;
 }
 
 /* Work requests are flushed in each case, also if there was no connection yet. */
@@ -85,15 +78,15 @@ int device_disconnect(void *ctx, struct lnd_link *l)
     struct ibv_qp_attr attr = {.qp_state = IBV_QPS_ERR};
 
     (void)ctx;
-    (void)rdma_disconnect(id_of(l)); /* refused if there is no connection */
-    (void)ibv_modify_qp(id_of(l)->qp, &attr, IBV_QP_STATE);
+    (void)rdma_disconnect(device_id_of(l)); /* refused if there is no connection */
+    (void)ibv_modify_qp(device_id_of(l)->qp, &attr, IBV_QP_STATE);
     return 0;
 }
 
 int device_destroy_id(void *ctx, struct lnd_link *l)
 {
     struct lnetd_device *d = ctx;
-    struct rdma_cm_id *id = id_of(l);
+    struct rdma_cm_id *id = device_id_of(l);
 
     l->id = 0;
     id->context = NULL;

@@ -33,8 +33,9 @@ int device_dereg_mr(void *ctx, struct lnd_mr *mr)
 int device_create_cq(void *ctx, struct lnd_link *l, uint32_t cqe)
 {
     struct lnetd_device *d = ctx;
-    struct rdma_cm_id *id = (struct rdma_cm_id *)(uintptr_t)l->id;
+    struct rdma_cm_id *id = device_id_of(l);
     struct device_cq *c = calloc(1, sizeof(*c));
+    int error;
 
     if (!c)
         return -ENOMEM;
@@ -44,13 +45,15 @@ int device_create_cq(void *ctx, struct lnd_link *l, uint32_t cqe)
     }
     c->link = l;
     c->cq = ibv_create_cq(id->verbs, (int)cqe, c, d->cq_channel, 0);
-    if (!c->cq || ibv_req_notify_cq(c->cq, 0)) {
-        const int error = errno;
-
-        if (c->cq)
-            ibv_destroy_cq(c->cq);
+    if (!c->cq) {
         free(c);
-        return device_failed(d, "ibv_create_cq", error);
+        return device_failed(d, "ibv_create_cq", errno);
+    }
+    error = ibv_req_notify_cq(c->cq, 0);
+    if (error) {
+        ibv_destroy_cq(c->cq);
+        free(c);
+        return device_failed(d, "ibv_req_notify_cq", error);
     }
     l->cq = (uintptr_t)c;
     d->live.cqs++;
@@ -60,7 +63,7 @@ int device_create_cq(void *ctx, struct lnd_link *l, uint32_t cqe)
 int device_destroy_cq(void *ctx, struct lnd_link *l)
 {
     struct lnetd_device *d = ctx;
-    struct device_cq *c = (struct device_cq *)(uintptr_t)l->cq;
+    struct device_cq *c = device_cq_of(l);
     int error;
 
     ibv_ack_cq_events(c->cq, c->n_unacked);
@@ -76,8 +79,8 @@ int device_destroy_cq(void *ctx, struct lnd_link *l)
 int device_create_qp(void *ctx, struct lnd_link *l, uint32_t max_send_wr, uint32_t max_recv_wr)
 {
     struct lnetd_device *d = ctx;
-    struct rdma_cm_id *id = (struct rdma_cm_id *)(uintptr_t)l->id;
-    struct ibv_cq *cq = ((struct device_cq *)(uintptr_t)l->cq)->cq;
+    struct rdma_cm_id *id = device_id_of(l);
+    struct ibv_cq *cq = device_cq_of(l)->cq;
     struct ibv_qp_init_attr attr = {.send_cq = cq,
                                     .recv_cq = cq,
                                     .cap = {.max_send_wr = max_send_wr,
@@ -97,7 +100,7 @@ int device_destroy_qp(void *ctx, struct lnd_link *l)
 {
     struct lnetd_device *d = ctx;
 
-    rdma_destroy_qp((struct rdma_cm_id *)(uintptr_t)l->id);
+    rdma_destroy_qp(device_id_of(l));
     l->qp = 0;
     d->live.qps--;
     return 0;
@@ -110,7 +113,7 @@ int device_post_recv(void *ctx, struct lnd_link *l, const struct lnd_wr *wr)
     struct lnetd_device *d = ctx;
     struct ibv_sge sge = {wr->addr, wr->bytes, wr->lkey};
     struct ibv_recv_wr w = {.wr_id = wr->wr_id, .sg_list = &sge, .num_sge = 1}, *bad;
-    const int error = ibv_post_recv(((struct rdma_cm_id *)(uintptr_t)l->id)->qp, &w, &bad);
+    const int error = ibv_post_recv(device_id_of(l)->qp, &w, &bad);
 
     return error ? device_failed(d, "ibv_post_recv", error) : 0;
 }
@@ -135,6 +138,6 @@ int device_post_send(void *ctx, struct lnd_link *l, const struct lnd_wr *wr, uin
         w[i].wr.rdma.remote_addr = wr[i].remote_addr;
         w[i].wr.rdma.rkey = wr[i].rkey;
     }
-    error = ibv_post_send(((struct rdma_cm_id *)(uintptr_t)l->id)->qp, w, &bad);
+    error = ibv_post_send(device_id_of(l)->qp, w, &bad);
     return error ? device_failed(d, "ibv_post_send", error) : 0;
 }

@@ -100,9 +100,9 @@ void node_stop(struct lnetd_node *n)
         const uint64_t until = device_now_ns() + STOP_NS;
 
         pthread_mutex_lock(&d->lock);
+        d->was_interrupted = false; /* another signal ends the wait for connections */
         lnd_stop(d->lnd);
-        while (!is_down(n) && device_now_ns() < until)
-            (void)node_wait(n, is_down, until);
+        (void)node_wait(n, is_down, until);
         was_down = is_down(n);
         pthread_mutex_unlock(&d->lock);
     }
