@@ -73,11 +73,7 @@ static struct conn_refusal check_request(struct lnd *lnd, const uint8_t *data, s
     const struct lnet_msg *m = &lnd->in;
     const enum lnet_bad bad = lnet_parse(data, bytes, &lnd->in);
 
-    if (bad == LNET_BAD_VERSION || bad == LNET_BAD_MAGIC || bad == LNET_SHORT)
-        return refuse(lnd, LNET_WHY_FATAL);
-    if (m->version > lnd->config.version)
-        return refuse(lnd, LNET_WHY_FATAL);
-    if (bad != LNET_GOOD)
+    if (bad != LNET_GOOD || m->version > lnd->config.version)
         return refuse(lnd, LNET_WHY_FATAL);
     if (!lnd_is_up(lnd))
         return refuse(lnd, LNET_WHY_EARLY);
@@ -222,7 +218,6 @@ void lnd_rejected(struct lnd_conn *c, int reason, const uint8_t *data, size_t by
                                      .link = &c->link,
                                      .why = r.why,
                                      .error = error});
-    c->is_disconnected = true;
     c->connects_again = again;
     lnd_close(c, error);
 }

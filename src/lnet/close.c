@@ -5,6 +5,7 @@
 #include <errno.h>
 
 #include "emu/base/assert.h"
+#include "emu/facts/enum/lnet_why.h"
 #include "lnet/lnd_internal.h"
 
 /* Fails the messages of @l, which have not been posted. */
@@ -51,7 +52,7 @@ static void reject_for_want(struct lnd_conn *c)
                                          LNET_MSG_BYTES_MAX};
 
     if (c->is_passive && !c->was_offered && c->link.id)
-        lnd_send_reject(c->lnd, &c->link, c->peer->nid, 2, &mine, c->version);
+        lnd_send_reject(c->lnd, &c->link, c->peer->nid, LNET_WHY_NO_RESOURCES, &mine, c->version);
 }
 
 void lnd_close(struct lnd_conn *c, int error)

@@ -45,8 +45,9 @@ struct lnd_conn *lnd_conn_new(struct lnd_peer *p, bool is_passive)
     return c;
 }
 
-size_t lnd_conn_message(const struct lnd_conn *c, enum lnet_msg_type type,
-                        uint8_t ret[LNET_CONN_BYTES])
+/* Makes the CONNREQ or CONNACK of @c. */
+static void conn_message(const struct lnd_conn *c, enum lnet_msg_type type,
+                         uint8_t ret[LNET_CONN_BYTES])
 {
     struct lnd *lnd = c->lnd;
     struct lnet_msg *m = &lnd->out;
@@ -70,7 +71,6 @@ size_t lnd_conn_message(const struct lnd_conn *c, enum lnet_msg_type type,
     lnd_tell(lnd, &(struct lnd_note){
                       .kind = LND_NOTE_SENT, .peer = c->peer->nid, .link = &c->link, .msg = m});
     lnd->counts.sent[lnd_count_index(type)]++;
-    return LNET_CONN_BYTES;
 }
 
 /* Number of receives of a connection: one for each credit of the peer, one for each reserved credit
@@ -150,7 +150,7 @@ static int connect_or_accept(struct lnd_conn *c)
 
     if (!c->was_offered) {
         c->was_offered = true;
-        (void)lnd_conn_message(c, type, c->offer);
+        conn_message(c, type, c->offer);
     }
     memcpy(data, c->offer, sizeof(data));
     st = c->is_passive ? lnd->ops->accept(lnd->ctx, &c->link, data, sizeof(data))
@@ -190,17 +190,24 @@ static int set_up(struct lnd_conn *c)
     return st;
 }
 
+/* The job of @c, which is over with @st, may have closed it, or an event has meanwhile: lnd_close()
+ * leaves the end to the job that is under way.
+ */
+static void job_is_over(struct lnd_conn *c, int st)
+{
+    if (st < 0)
+        lnd_close(c, st);
+    if (c->state >= LND_CONN_CLOSING)
+        lnd_job(c->lnd, &c->job, LND_JOB_END, c);
+}
+
 int lnd_setup(struct lnd_conn *c)
 {
     const int st = set_up(c);
 
-    if (st == LND_LATER)
-        return st;
-    if (st < 0)
-        lnd_close(c, st);
-    if (c->state >= LND_CONN_CLOSING)
-        lnd_job(c->lnd, &c->job, LND_JOB_END, c); /* lnd_close() leaves it to the job under way */
-    return 0;
+    if (st != LND_LATER)
+        job_is_over(c, st);
+    return st;
 }
 
 /* Returns 0 if the CONNACK of the peer is acceptable, or a negative errno. */
@@ -228,7 +235,8 @@ static int check_ack(struct lnd_conn *c, const uint8_t *data, size_t bytes)
     return 0;
 }
 
-void lnd_established(struct lnd_conn *c)
+/* Takes @c into use: it is established on both sides, or the RTU is under way. */
+static void take_into_use(struct lnd_conn *c)
 {
     struct lnd *lnd = c->lnd;
 
@@ -259,7 +267,7 @@ static void established(struct lnd_conn *c, const uint8_t *data, size_t bytes)
     if (st)
         lnd_close(c, st);
     else
-        lnd_established(c);
+        take_into_use(c);
 }
 
 int lnd_establish(struct lnd_conn *c)
@@ -271,13 +279,10 @@ int lnd_establish(struct lnd_conn *c)
     c->is_asking = st == LND_LATER;
     if (c->is_asking)
         return st;
-    if (c->state >= LND_CONN_CLOSING)
-        lnd_job(c->lnd, &c->job, LND_JOB_END, c); /* it was closed meanwhile */
-    else if (st)
-        lnd_close(c, st);
-    else
+    if (st == 0)
         established(c, c->answer, c->answer_bytes);
-    return 0;
+    job_is_over(c, st);
+    return st;
 }
 
 /* The peer has accepted, and this side has to establish the connection. */
@@ -319,7 +324,6 @@ void lnd_cm_event(struct lnd *lnd, struct lnd_link *l, uint32_t event, int statu
         lnd_close(c, -ENOTCONN);
         break;
     case RDMA_CM_EVENT_DISCONNECTED:
-        c->is_disconnected = true;
         lnd_close(c, 0);
         break;
     default:

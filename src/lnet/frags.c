@@ -32,19 +32,16 @@ static uint64_t address(const struct frag_place *p)
 }
 
 int frags_match(const struct frag_list *src, const struct frag_list *dst, uint32_t bytes,
-                uint32_t max, struct frag_piece *ret, uint32_t *ret_n, bool *reterr_src)
+                uint32_t max, struct frag_piece *ret, uint32_t *ret_n)
 {
     struct frag_place from = {.list = src}, to = {.list = dst};
     uint32_t n = 0;
 
     while (bytes > 0) {
-        const bool has_src = settle(&from), has_dst = settle(&to);
         uint32_t piece;
 
-        if (!has_src || !has_dst) {
-            *reterr_src = !has_src;
+        if (!settle(&from) || !settle(&to))
             return -EPROTO;
-        }
         if (n == max)
             return -EMSGSIZE;
         piece = min_u32(min_u32(rest(&from), rest(&to)), bytes);

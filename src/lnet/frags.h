@@ -22,11 +22,11 @@ struct frag_list {
  * give at most n + m - 1 pieces.
  *
  * Return: 0
- *	   -EPROTO    a list is shorter than @bytes; *@reterr_src: it is @src
+ *	   -EPROTO    a list is shorter than @bytes
  *	   -EMSGSIZE  there are more than @max pieces
  */
 int frags_match(const struct frag_list *src, const struct frag_list *dst, uint32_t bytes,
-                uint32_t max, struct frag_piece *ret, uint32_t *ret_n, bool *reterr_src);
+                uint32_t max, struct frag_piece *ret, uint32_t *ret_n);
 
 /* Writes the fragments of the @bytes bytes at @offset in @from to @ret, none longer than @most
  * bytes; with @most also none over a multiple of it.  @most 0: as they are.  Returns their number,

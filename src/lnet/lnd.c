@@ -8,8 +8,6 @@
 
 #define NS_PER_S UINT64_C(1000000000)
 
-enum start_step { START_DEV, START_MAP, START_DONE };
-
 struct lnd_config lnd_defaults(uint64_t nid, bool of_2007)
 {
     return (struct lnd_config){
@@ -137,12 +135,12 @@ static int start(struct lnd *lnd)
     const uint64_t bytes = (uint64_t)lnd->config.ntx * LNET_MSG_BYTES_MAX;
     int r;
 
-    if (lnd->step == START_DEV) {
+    if (lnd->step == LND_START_DEV) {
         r = lnd->ops->create_dev(lnd->ctx, lnd->config.service, lnd->config.map == LNET_MAP_dma,
                                  &lnd->dma);
         if (r)
             return r;
-        lnd->step = START_MAP;
+        lnd->step = LND_START_MAP;
     }
     if (lnd->tx_pages == 0)
         lnd->tx_pages = lnd->ops->pages(lnd->ctx, bytes);
@@ -151,10 +149,9 @@ static int start(struct lnd *lnd)
     r = lnd->ops->reg_mr(lnd->ctx, lnd->tx_pages, bytes, &lnd->tx_mr);
     if (r)
         return r;
-    lnd->step = START_DONE;
+    lnd->step = LND_START_DONE;
     for (uint32_t i = 0; i < lnd->config.ntx; i++)
         lnd->txs[i].buf = lnd->tx_pages + (uint64_t)i * LNET_MSG_BYTES_MAX;
-    lnd->is_up = true;
     return 0;
 }
 
@@ -163,23 +160,22 @@ static int stop(struct lnd *lnd)
 {
     int r = 0;
 
-    if (lnd->step == START_DONE) {
+    if (lnd->step == LND_START_DONE) {
         r = lnd->ops->dereg_mr(lnd->ctx, &lnd->tx_mr);
         if (r == LND_LATER)
             return r;
-        lnd->step = START_MAP;
+        lnd->step = LND_START_MAP;
     }
     if (lnd->tx_pages)
         lnd->ops->pages_free(lnd->ctx, lnd->tx_pages,
                              (uint64_t)lnd->config.ntx * LNET_MSG_BYTES_MAX);
     lnd->tx_pages = 0;
-    if (lnd->step == START_MAP) {
+    if (lnd->step == LND_START_MAP) {
         r = lnd->ops->destroy_dev(lnd->ctx, &lnd->dma);
         if (r == LND_LATER)
             return r;
-        lnd->step = START_DEV;
+        lnd->step = LND_START_DEV;
     }
-    lnd->is_up = false;
     return 0;
 }
 
@@ -218,7 +214,7 @@ static void go_on_stopping(struct lnd *lnd)
 {
     if (!lnd->is_stopping || lnd->conns || lnd->first_job || lnd->job.is_queued)
         return;
-    if (lnd_regions_end(lnd) && lnd->step != START_DEV)
+    if (lnd_regions_end(lnd) && lnd->step != LND_START_DEV)
         lnd_job(lnd, &lnd->job, LND_JOB_STOP, lnd);
 }
 
@@ -310,7 +306,8 @@ static void run(struct lnd *lnd)
     end_what_is_late(lnd, now);
     do {
         goes_on = run_jobs(lnd);
-        next = earlier(keep_alive(lnd, now), lnd_peers_due(lnd, now));
+        next = keep_alive(lnd, now);
+        next = earlier(next, lnd_peers_due(lnd, now));
     } while (goes_on && lnd->first_job);
     if (lnd->first_due)
         next = earlier(next, lnd->first_due->deadline_ns);
@@ -342,7 +339,7 @@ void lnd_wake(struct lnd *lnd)
 
 void lnd_start(struct lnd *lnd)
 {
-    RDL_ASSERT(lnd->step == START_DEV && !lnd->job.is_queued);
+    RDL_ASSERT(lnd->step == LND_START_DEV && !lnd->job.is_queued);
     lnd_enter(lnd);
     lnd->is_stopping = false;
     lnd->error = 0;
@@ -372,12 +369,12 @@ void lnd_stop(struct lnd *lnd)
 
 bool lnd_is_up(const struct lnd *lnd)
 {
-    return lnd->is_up && !lnd->is_stopping;
+    return lnd->step == LND_START_DONE && !lnd->is_stopping;
 }
 
 bool lnd_is_down(const struct lnd *lnd)
 {
-    return !lnd->is_up && lnd->step == START_DEV && !lnd->first_job;
+    return lnd->step == LND_START_DEV && !lnd->first_job;
 }
 
 int lnd_error(const struct lnd *lnd)

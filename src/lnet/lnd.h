@@ -144,7 +144,7 @@ void lnd_recv(struct lnd *lnd, struct lnd_rx *rx, const struct lnd_memory *m,
               struct lnet_transfer *t);
 
 /* Answers a GET with the data @m.  lnd_wants_reply(): @rx is a GET that must be answered so, and
- * not with a REPLY.  lnd_recv() must follow or have been called for @rx.
+ * not with a REPLY.  lnd_recv(), with no payload, must follow for @rx, in the same lnet_arrived().
  */
 bool lnd_wants_reply(const struct lnd_rx *rx);
 void lnd_reply(struct lnd *lnd, struct lnd_rx *rx, const struct lnd_memory *m, int status,
@@ -171,8 +171,7 @@ const struct lnd_config *lnd_config(const struct lnd *lnd);
 struct lnd_peer_info {
     uint64_t nid, stamp;
     uint16_t version;
-    uint32_t state;  /* of its connection (enum lnd_state); UINT32_MAX: none */
-    uint32_t qp_low; /* low bits of the handle of its queue pair */
+    uint32_t state; /* of its connection (enum lnd_state); UINT32_MAX: none */
     uint32_t queue_depth, max_frags;
     uint32_t credits, outstanding, reserved, sends_posted;
     uint32_t queued, active; /* messages that wait to be sent; that were sent and are not over */

@@ -23,7 +23,7 @@
 #define LND_NOOPS_MAX   2u /* NOOPs of version 2 under way, which cost no credit */
 #define LND_ARENAS_MAX  8u /* regions that are kept for later messages */
 #define LND_RESOLVE_NS  UINT64_C(5000000000)
-#define LND_RACES_MAX   20u /* lost races with a peer after which the smaller side may win */
+#define LND_RACES_MAX   20u /* requests of a peer that lose a race before one is accepted */
 #define LND_PEER_LISTS  64u
 #define LND_PAGE_BYTES  4096u
 
@@ -55,10 +55,10 @@ struct lnd_region {
     struct lnd_mr mr;
     uint64_t addr, bytes;
     uint32_t users;
-    bool is_ready;               /* it is registered */
-    bool is_kept;                /* for later messages, too; otherwise it ends with its last user */
-    struct lnd_region *replaces; /* it grows out of this one, which is not kept when it is ready */
-    struct lnd_tx *only;         /* it was tried for this message alone, because the union failed */
+    bool is_ready;       /* it is registered */
+    bool is_kept;        /* for later messages, too; otherwise it ends with its last user */
+    bool is_union;       /* of the memory of @only and an older region */
+    struct lnd_tx *only; /* the message that it is made for; NULL: ready, or the message is over */
 };
 
 struct lnd_tx_list {
@@ -94,7 +94,6 @@ struct lnd_tx {
     uint32_t n_frags, cap_frags;
     uint32_t lkey, rkey;
     struct lnd_region *region;
-    bool needs_map;        /* it waits for @region */
     struct lnd_wr *writes; /* RDMA WRITEs before the message; n_writes of cap_writes */
     uint32_t n_writes, cap_writes;
     struct lnet_rd *to; /* GET_DONE that waits for its mapping: where the peer wants the data */
@@ -111,7 +110,6 @@ struct lnd_rx {
     bool is_posted;
     bool is_taken; /* lnd_recv() has been called */
     bool is_replied;
-    bool is_parsed; /* lnet_parse() has returned */
     enum lnet_msg_type type;
     struct lnet_hdr hdr; /* of IMMEDIATE, PUT_REQ, GET_REQ */
     uint64_t cookie;     /* of the request */
@@ -145,11 +143,10 @@ struct lnd_conn {
     enum lnd_step step;
     enum lnd_state state;
     bool is_passive;
-    bool is_asking;       /* an operation of its step is under way */
-    bool counts;          /* in peer.n_connecting or n_accepting */
-    bool is_disconnected; /* no DREQ needs to be sent */
-    bool was_offered;     /* connect() or accept() was called, with @offer */
-    bool connects_again;  /* it closes, and messages may have a new connection at once */
+    bool is_asking;      /* an operation of its step is under way */
+    bool counts;         /* in peer.n_connecting or n_accepting */
+    bool was_offered;    /* connect() or accept() was called, with @offer */
+    bool connects_again; /* it closes, and messages may have a new connection at once */
     uint8_t offer[LNET_CONN_BYTES];
     uint8_t answer[LNET_CONN_BYTES]; /* the private data of CONNECT_RESPONSE */
     size_t answer_bytes;
@@ -187,15 +184,22 @@ struct lnd_peer {
     int error;
 };
 
+/* The parts of a driver that has started, or begun to. */
+enum lnd_start {
+    LND_START_DEV,  /* nothing is there: it is down */
+    LND_START_MAP,  /* the device */
+    LND_START_DONE, /* and the memory for messages */
+};
+
 struct lnd {
     const struct lnd_ops *ops;
     void *ctx;
     struct lnd_config config;
     struct lnet_node *node;
-    bool is_up, is_stopping;
+    bool is_stopping;
     uint32_t depth; /* of lnd_enter() */
     int error;
-    uint32_t step; /* of LND_JOB_START and STOP */
+    enum lnd_start step;
     struct lnd_mr dma, tx_mr;
     uint64_t tx_pages;
     struct lnd_tx *txs;
@@ -206,8 +210,8 @@ struct lnd {
     struct lnd_peer *peers[LND_PEER_LISTS], *first_peer, *last_peer;
     struct lnd_region *regions;
     uint32_t n_kept;
-    struct lnd_job *first_job, *last_job; /* those that wait; the one under way is not there */
-    struct lnd_job *is_under_way;         /* while it is carried out */
+    struct lnd_job *first_job, *last_job; /* the first one may have begun, and wait for an answer */
+    struct lnd_job *is_under_way;         /* in carry_out(), and in no list; NULL: none */
     struct lnd_job job;
     uint64_t next_cookie;
     struct lnd_counts counts;
@@ -225,8 +229,8 @@ void lnd_tell(struct lnd *lnd, const struct lnd_note *note);
 void lnd_tell_state(struct lnd_conn *c, enum lnd_state state, int error);
 
 /* ---- region.c ---- */
-/* Gives @tx a region for its fragments, which are addresses of the program, and replaces them by
- * those of the region.  Returns 0, LND_LATER (tx_mapped() follows) or a negative errno.
+/* Gives @tx a region for its fragments.  With the region of all memory their addresses become those
+ * of the region.  Returns 0, LND_LATER (lnd_tx_mapped() follows) or a negative errno.
  */
 int lnd_map(struct lnd_tx *tx);
 void lnd_unmap(struct lnd_tx *tx);
@@ -268,8 +272,6 @@ int lnd_rx_post(struct lnd_rx *rx);
 
 /* ---- peer.c ---- */
 struct lnd_peer *lnd_peer_of(struct lnd *lnd, uint64_t nid); /* makes it; NULL: no memory */
-struct lnd_peer *lnd_peer_find(const struct lnd *lnd, uint64_t nid);
-void lnd_peer_connect(struct lnd_peer *p);
 /* Sends @tx, or lets it wait for a connection. */
 void lnd_launch(struct lnd_peer *p, struct lnd_tx *tx);
 /* An attempt to connect is over.  @again: connect anew for the messages that wait. */
@@ -292,9 +294,6 @@ uint32_t lnd_depth(const struct lnd *lnd, uint16_t version);
 struct lnd_conn *lnd_conn_new(struct lnd_peer *p, bool is_passive);
 int lnd_setup(struct lnd_conn *c);     /* LND_JOB_SETUP */
 int lnd_establish(struct lnd_conn *c); /* LND_JOB_ESTABLISH */
-size_t lnd_conn_message(const struct lnd_conn *c, enum lnet_msg_type type,
-                        uint8_t ret[LNET_CONN_BYTES]);
-void lnd_established(struct lnd_conn *c);
 
 /* ---- accept.c ---- */
 void lnd_rejected(struct lnd_conn *c, int reason, const uint8_t *data, size_t bytes);

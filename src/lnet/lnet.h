@@ -119,7 +119,7 @@ bool lnet_memory_at(const struct lnet_node *n, uint32_t i, struct lnet_memory_in
  */
 int lnet_arrived(struct lnet_node *n, const struct lnet_hdr *hdr, uint64_t from, struct lnd_rx *rx);
 
-/* @t is over; @bytes were moved.  @is_reply: data of a GET has come without a REPLY. */
+/* @t is over, with @status 0 or a negative errno; @bytes were moved. */
 void lnet_finalize(struct lnet_node *n, struct lnet_transfer *t, int status, uint32_t bytes);
 
 #endif

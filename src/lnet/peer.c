@@ -12,15 +12,6 @@ static struct lnd_peer **list_of(struct lnd *lnd, uint64_t nid)
     return &lnd->peers[(nid * UINT64_C(0x9e3779b97f4a7c15) >> 32) % LND_PEER_LISTS];
 }
 
-struct lnd_peer *lnd_peer_find(const struct lnd *lnd, uint64_t nid)
-{
-    struct lnd_peer *p = *list_of((struct lnd *)lnd, nid);
-
-    while (p && p->nid != nid)
-        p = p->next;
-    return p;
-}
-
 /* Forgets what earlier attempts to connect have taught: the next one asks as the first one did. */
 static void forget(struct lnd_peer *p)
 {
@@ -34,8 +25,10 @@ static void forget(struct lnd_peer *p)
 
 struct lnd_peer *lnd_peer_of(struct lnd *lnd, uint64_t nid)
 {
-    struct lnd_peer *p = lnd_peer_find(lnd, nid), **list = list_of(lnd, nid);
+    struct lnd_peer **list = list_of(lnd, nid), *p = *list;
 
+    while (p && p->nid != nid)
+        p = p->next;
     if (p)
         return p;
     p = lnd_alloc(lnd, sizeof(*p));
@@ -72,7 +65,7 @@ static void give_up(struct lnd_peer *p, int error)
         lnd_tx_fail(p->waiting.first, error);
 }
 
-void lnd_peer_connect(struct lnd_peer *p)
+static void connect_to(struct lnd_peer *p)
 {
     struct lnd *lnd = p->lnd;
     struct lnd_conn *c = lnd_conn_new(p, false);
@@ -89,6 +82,12 @@ void lnd_peer_connect(struct lnd_peer *p)
         lnd_close(c, st);
 }
 
+/* Returns true if messages wait for a connection to @p, and none is there or under way. */
+static bool needs_attempt(const struct lnd_peer *p)
+{
+    return p->waiting.first && !p->conn && p->n_connecting == 0 && p->n_accepting == 0;
+}
+
 void lnd_launch(struct lnd_peer *p, struct lnd_tx *tx)
 {
     if (p->conn) {
@@ -102,8 +101,8 @@ void lnd_launch(struct lnd_peer *p, struct lnd_tx *tx)
     }
     lnd_due_begin(tx);
     lnd_list_add(&p->waiting, tx);
-    if (p->n_connecting == 0 && p->n_accepting == 0 && p->reconnect_ns <= lnd_now(p->lnd))
-        lnd_peer_connect(p);
+    if (needs_attempt(p) && p->reconnect_ns <= lnd_now(p->lnd))
+        connect_to(p);
 }
 
 /* The hash by which a race is decided since LU-17743: the net number and the address, in network
@@ -146,7 +145,7 @@ void lnd_peer_failed(struct lnd_conn *c, int error, bool again)
     if (p->conn || p->n_connecting > 0 || p->n_accepting > 0)
         return;
     if (again && p->waiting.first && !lnd->is_stopping) {
-        lnd_peer_connect(p);
+        connect_to(p);
         return;
     }
     give_up(p, error);
@@ -206,11 +205,10 @@ uint64_t lnd_peers_due(struct lnd *lnd, uint64_t now_ns)
     uint64_t first = 0;
 
     for (struct lnd_peer *p = lnd->first_peer; p; p = p->next_of_all) {
-        if (!p->waiting.first || p->conn || p->n_connecting > 0 || p->n_accepting > 0)
-            continue;
-        if (p->reconnect_ns <= now_ns)
-            lnd_peer_connect(p);
-        else if (first == 0 || p->reconnect_ns < first)
+        if (needs_attempt(p) && p->reconnect_ns <= now_ns)
+            connect_to(p);
+        /* It may have failed at once, and messages that were sent when that was told wait. */
+        if (needs_attempt(p) && (first == 0 || p->reconnect_ns < first))
             first = p->reconnect_ns;
     }
     return first;

@@ -38,18 +38,33 @@ static struct lnd_region *region_over(const struct lnd *lnd, uint64_t addr, uint
     return coming;
 }
 
-/* Returns true if a region for the range is under way, and none is registered. */
-static bool is_region_coming(const struct lnd *lnd, uint64_t addr, uint64_t bytes)
-{
-    const struct lnd_region *r = region_over(lnd, addr, bytes);
-
-    return r && !r->is_ready;
-}
-
 /* The range with all fragments of @tx. */
 static void span_of(const struct lnd_tx *tx, uint64_t *ret_addr, uint64_t *ret_bytes)
 {
     frags_span(&(struct frag_list){tx->frags, tx->n_frags}, ret_addr, ret_bytes);
+}
+
+/* Returns true if @tx, which waits for a region, may use @r.  A region that is not kept, as its
+ * memory may be freed, is only for the message that it was made for.
+ */
+static bool serves(const struct lnd_region *r, const struct lnd_tx *tx)
+{
+    uint64_t addr, bytes;
+
+    if (r->only == tx || !r->is_kept)
+        return r->only == tx;
+    span_of(tx, &addr, &bytes);
+    return covers(r, addr, bytes);
+}
+
+/* Returns true if a region that @tx may use is under way. */
+static bool is_awaited(const struct lnd_tx *tx)
+{
+    for (const struct lnd_region *r = tx->lnd->regions; r; r = r->next) {
+        if (!r->is_ready && serves(r, tx))
+            return true;
+    }
+    return false;
 }
 
 /* Enlarges the range so that it covers @r. */
@@ -175,7 +190,7 @@ static struct lnd_region *region_for(struct lnd_tx *tx, uint64_t addr, uint64_t 
     if (lnd->config.map == LNET_MAP_growing) {
         r->is_kept = true;
         lnd->n_kept++;
-        r->replaces = old;
+        r->is_union = old;
     }
     return r;
 }
@@ -221,11 +236,8 @@ static void serve(struct lnd *lnd, struct lnd_region *r)
     struct lnd_tx *next;
 
     for (struct lnd_tx *tx = lnd->unmapped.first; tx; tx = next) {
-        uint64_t addr, bytes;
-
         next = tx->next;
-        span_of(tx, &addr, &bytes);
-        if (lnd->config.map == LNET_MAP_demand ? r->only != tx : !covers(r, addr, bytes))
+        if (!serves(r, tx))
             continue;
         lnd_list_remove(tx);
         lnd_map_forget(tx);
@@ -249,7 +261,33 @@ static void replace_covered(struct lnd_region *r)
         if (old != r && old->is_ready && covers(r, old->addr, old->bytes))
             unkeep(old);
     }
-    r->replaces = NULL;
+}
+
+/* Messages that wait for no region under way are mapped anew; @failed, one of them, fails with
+ * @error.
+ */
+static void map_again(struct lnd *lnd, const struct lnd_tx *failed, int error)
+{
+    struct lnd_tx_list lost = {0};
+    struct lnd_tx *next;
+
+    for (struct lnd_tx *tx = lnd->unmapped.first; tx; tx = next) {
+        next = tx->next;
+        if (is_awaited(tx))
+            continue;
+        lnd_list_remove(tx);
+        lnd_list_add(&lost, tx);
+    }
+    while (lost.first) {
+        struct lnd_tx *tx = lost.first;
+        int st = error;
+
+        lnd_list_remove(tx);
+        if (tx != failed)
+            st = lnd_map(tx);
+        if (st != LND_LATER)
+            lnd_tx_mapped(tx, st);
+    }
 }
 
 static void registered(struct lnd_region *r)
@@ -270,6 +308,8 @@ static void registered(struct lnd_region *r)
                                      .bytes = r->bytes});
     r->users++; /* while messages begin to use it, one may be over already */
     serve(lnd, r);
+    if (lnd->config.map == LNET_MAP_growing && !r->is_kept)
+        map_again(lnd, NULL, 0); /* others have waited for it before lnd_forget() */
     r->users--;
     replace_covered(r);
     limit_kept(lnd);
@@ -282,40 +322,19 @@ static void registered(struct lnd_region *r)
 static void not_registered(struct lnd_region *r, int error)
 {
     struct lnd *lnd = r->lnd;
-    const struct lnd_tx *only = r->only;
-    const bool again = r->replaces && only;
-    struct lnd_tx_list others = {0};
-    struct lnd_tx *next;
-    uint64_t addr, bytes;
+    const struct lnd_tx *failed = r->only;
 
-    if (again) {
-        span_of(only, &r->addr, &r->bytes);
-        r->replaces = NULL;
+    if (r->is_union && r->only) {
+        span_of(r->only, &r->addr, &r->bytes);
+        r->is_union = false;
         lnd_job(lnd, &r->job, LND_JOB_REG, r);
-    } else if (r->is_kept) {
-        r->is_kept = false;
+        map_again(lnd, NULL, 0);
+        return;
+    }
+    if (r->is_kept)
         lnd->n_kept--;
-    }
-    for (struct lnd_tx *tx = lnd->unmapped.first; tx; tx = next) {
-        next = tx->next;
-        span_of(tx, &addr, &bytes);
-        if (lnd->config.map == LNET_MAP_demand ? tx != only : is_region_coming(lnd, addr, bytes))
-            continue;
-        lnd_list_remove(tx);
-        lnd_list_add(&others, tx);
-    }
-    while (others.first) {
-        struct lnd_tx *tx = others.first;
-        int st = error;
-
-        lnd_list_remove(tx);
-        if (tx != only)
-            st = lnd_map(tx);
-        if (st != LND_LATER)
-            lnd_tx_mapped(tx, st);
-    }
-    if (!again)
-        region_free(r);
+    region_free(r);
+    map_again(lnd, failed, error);
 }
 
 void lnd_map_forget(const struct lnd_tx *tx)

@@ -54,16 +54,18 @@ static void broken(struct lnd_rx *rx, int error)
     lnd_close(rx->conn, error);
 }
 
-/* The answer @m ends the wait of a sent message.  Returns false if no message waits for it. */
+/* The answer @m ends the wait of a sent message.  Returns false if no message waits for it, or if
+ * it tells of more bytes than a GET has asked for.
+ */
 static bool answered(struct lnd_rx *rx, enum lnet_msg_type of, const struct lnet_msg *m)
 {
     struct lnd_tx *tx = lnd_tx_waiting(rx->conn, of, m->u.done.cookie);
 
-    if (!tx)
+    if (!tx || (of == LNET_MSG_GET_REQ && m->u.done.status > (int64_t)tx->bytes))
         return false;
     if (tx->status == 0 && m->u.done.status < 0)
         tx->status = m->u.done.status;
-    else if (tx->type == LNET_MSG_GET_REQ && m->u.done.status >= 0)
+    else if (of == LNET_MSG_GET_REQ && m->u.done.status >= 0)
         tx->bytes = (uint32_t)m->u.done.status;
     tx->is_waiting = false;
     lnd_tx_end(tx);
@@ -94,10 +96,11 @@ static bool write_payload(struct lnd_rx *rx, const struct lnet_msg *m)
     tx->done_status = st ? st : (int32_t)wanted;
     st = lnd_tx_build(tx, NULL);
     if (st) {
+        lnd_tx_fail(tx, st);
         lnd_close(c, st);
-        return true;
+    } else {
+        lnd_queue(c, tx);
     }
-    lnd_queue(c, tx);
     return true;
 }
 
@@ -244,13 +247,9 @@ static void receive_completed(struct lnd_conn *c, uint32_t i, uint32_t status, u
     rx->is_posted = false;
     c->n_posted_rx--;
     rx->bytes = bytes;
-    if (status != WCS_SUCCESS) {
-        if (c->state < LND_CONN_CLOSING)
-            lnd_close(c, -EIO);
-        lnd_drained(c);
-        return;
-    }
-    if (c->state == LND_CONN_ESTABLISHED) {
+    if (status != WCS_SUCCESS || bytes > LNET_MSG_BYTES_MAX) {
+        lnd_close(c, -EIO);
+    } else if (c->state == LND_CONN_ESTABLISHED) {
         lnd_rx_came(rx);
     } else if (c->state == LND_CONN_PASSIVE_WAIT || c->state == LND_CONN_ACTIVE_CONNECT) {
         rx->next = NULL;
@@ -263,24 +262,31 @@ static void receive_completed(struct lnd_conn *c, uint32_t i, uint32_t status, u
     lnd_drained(c);
 }
 
+/* Returns true if a work request of @kind and index @i of @c is posted. */
+static bool is_posted(const struct lnd_conn *c, enum lnd_wr_kind kind, uint64_t i)
+{
+    const struct lnd *lnd = c->lnd;
+
+    if (kind == LND_WR_RX)
+        return i < c->n_rx && c->rxs[i].is_posted;
+    return i < lnd->config.ntx && lnd->txs[i].conn == c && lnd->txs[i].n_sending > 0;
+}
+
 void lnd_completion(struct lnd *lnd, struct lnd_link *l, uint64_t wr_id, uint32_t status,
                     uint32_t bytes)
 {
     struct lnd_conn *c = l->owner;
-    const uint32_t i = (uint32_t)(wr_id >> LND_WR_KIND_BITS);
+    const enum lnd_wr_kind kind = wr_id & ((1u << LND_WR_KIND_BITS) - 1);
+    const uint64_t i = wr_id >> LND_WR_KIND_BITS;
 
     lnd_enter(lnd);
-    switch (wr_id & ((1u << LND_WR_KIND_BITS) - 1)) {
-    case LND_WR_TX:
+    if (!is_posted(c, kind, i))
+        lnd_close(c, -EIO); /* the adapter, or its library, makes completions up */
+    else if (kind == LND_WR_TX)
         lnd_tx_completed(&lnd->txs[i], status);
-        break;
-    case LND_WR_RX:
-        receive_completed(c, i, status, bytes);
-        break;
-    default: /* an RDMA WRITE that has failed: the message behind it fails, too */
-        if (c->state < LND_CONN_CLOSING)
-            lnd_close(c, -EIO);
-        break;
-    }
+    else if (kind == LND_WR_RX)
+        receive_completed(c, (uint32_t)i, status, bytes);
+    else
+        lnd_close(c, -EIO); /* an RDMA WRITE has failed: the message behind it fails, too */
     lnd_leave(lnd);
 }

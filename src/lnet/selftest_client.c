@@ -80,7 +80,6 @@ static void end_if_over(struct selftest *st, struct selftest_slot *slot)
     verify(slot);
     selftest_count(st, slot, &p->result);
     p->n_failed = slot->status ? p->n_failed + 1 : 0;
-    p->n_busy--;
     slot->is_busy = false;
 }
 
@@ -106,7 +105,6 @@ static void begin(struct selftest *st, struct selftest_slot *slot)
     c->next_bits += 2;
     if (p->result.started++ == 0)
         p->result.begun_ns = slot->begun_ns;
-    p->n_busy++;
     error = send_request(st, slot);
     if (error)
         fail(st, slot, error);

@@ -48,6 +48,14 @@ static uint32_t bytes_of_fragment(const struct selftest_shape *shape, uint32_t b
     return shape->frag_bytes > least ? shape->frag_bytes : least;
 }
 
+/* Returns the number of bytes between fragment @i and the next one, or the end of the memory. */
+static uint64_t room_behind(const struct selftest_data *d, uint32_t i)
+{
+    const struct lnet_frag *f = &d->frags[i];
+
+    return i + 1 == d->n ? GUARD_BYTES : f[1].addr - (f->addr + f->nob);
+}
+
 /* Writes the guards around each fragment. */
 static bool put_guards(const struct selftest_data *d)
 {
@@ -56,9 +64,7 @@ static bool put_guards(const struct selftest_data *d)
     memset(guard, GUARD, sizeof(guard));
     for (uint32_t i = 0; i < d->n; i++) {
         const struct lnet_frag *f = &d->frags[i];
-        const bool is_last = i + 1 == d->n;
-        const uint64_t end = f->addr + f->nob;
-        const uint64_t room = is_last ? GUARD_BYTES : d->frags[i + 1].addr - end;
+        const uint64_t end = f->addr + f->nob, room = room_behind(d, i);
 
         if (i == 0 && !d->ops->write(d->ctx, f->addr - GUARD_BYTES, guard, GUARD_BYTES))
             return false;
@@ -104,7 +110,6 @@ int selftest_data_lay_out(struct selftest_data *d, const struct selftest_shape *
     }
     addr = d->pages + PAGE_BYTES + shape->offset % PAGE_BYTES;
     d->n = n;
-    d->bytes = bytes;
     for (uint32_t i = 0; i < n; i++) {
         d->frags[i] = (struct lnet_frag){min_u32(left, most), addr};
         addr += (uint64_t)d->frags[i].nob + shape->gap;
@@ -177,7 +182,6 @@ bool selftest_data_check(const struct selftest_data *d, uint64_t seed, struct se
     for (uint32_t i = 0; i < d->n; i++) {
         const struct lnet_frag *f = &d->frags[i];
         const uint64_t end = f->addr + f->nob;
-        const uint64_t room = i + 1 == d->n ? GUARD_BYTES : d->frags[i + 1].addr - end;
 
         if (i == 0 && !check_guard(d, f->addr - GUARD_BYTES, GUARD_BYTES, 0, ret))
             return false;
@@ -189,7 +193,7 @@ bool selftest_data_check(const struct selftest_data *d, uint64_t seed, struct se
             done += n;
             at += n;
         }
-        if (!check_guard(d, end, room, at - 1, ret))
+        if (!check_guard(d, end, room_behind(d, i), at - 1, ret))
             return false;
     }
     return true;

@@ -11,7 +11,7 @@ struct selftest_data {
     void *ctx;
     uint64_t pages, pages_bytes; /* 0: none */
     struct lnet_frag frags[LNET_IOV_MAX];
-    uint32_t n, bytes;
+    uint32_t n;
 };
 
 /* Wrong bytes that were found: their number, and the offset of the first. */

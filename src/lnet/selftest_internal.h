@@ -39,10 +39,10 @@ struct selftest_reply {
 /* An RPC under way, or the place for one. */
 struct selftest_slot {
     bool is_busy;
-    bool is_late;    /* its time is over */
-    bool has_failed; /* of a server: it sends no reply, and ends with the use of its memory */
-    uint64_t nid;    /* the other side */
-    uint32_t peer;   /* of a client: its index */
+    bool
+        is_late; /* its time is over: it ends with the use of its memory; a server sends no reply */
+    uint64_t nid;                /* the other side */
+    uint32_t peer;               /* of a client: its index */
     uint64_t md[SELFTEST_PARTS]; /* handles; 0: none, or it is gone */
     uint64_t buf;
     struct selftest_request request;
@@ -61,7 +61,6 @@ struct selftest_slots {
 
 struct selftest_peer {
     uint64_t nid;
-    uint32_t n_busy;
     uint32_t n_failed; /* in a row */
     struct selftest_result result;
 };

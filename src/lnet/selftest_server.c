@@ -123,7 +123,7 @@ static void request_came(struct selftest *st, struct selftest_slot *slot,
     int error;
 
     slot->is_busy = true;
-    slot->is_late = slot->has_failed = false;
+    slot->is_late = false;
     slot->nid = e->initiator;
     slot->status = e->status;
     slot->moved = 0;
@@ -173,7 +173,7 @@ static void bulk_event(struct selftest *st, struct selftest_slot *slot, const st
 void selftest_server_event(struct selftest *st, struct selftest_slot *slot, enum selftest_part part,
                            const struct lnet_event *e)
 {
-    if (slot->has_failed) { /* too late */
+    if (slot->is_late) {
         if (slot->is_busy && selftest_is_unlinked(slot))
             end(st, slot);
         return;
@@ -203,7 +203,7 @@ void selftest_server_expire(struct selftest *st, uint64_t now)
 
         if (!slot->is_busy || slot->is_late || slot->begun_ns + s->config.timeout_ns > now)
             continue;
-        slot->is_late = slot->has_failed = true;
+        slot->is_late = true;
         if (slot->status == 0)
             slot->status = -ETIMEDOUT;
         selftest_unlink(st, slot);

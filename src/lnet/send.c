@@ -97,42 +97,12 @@ int lnd_tx_build(struct lnd_tx *tx, const struct lnd_memory *payload)
     return 0;
 }
 
-/* The WRITEs and the GET_DONE for the GET that @tx answers; @status: a negative errno, or 0. */
-static void finish_reply(struct lnd_tx *tx, int status)
+/* Sends @tx, an answer to the peer.  A peer that gets none would wait: its connection closes. */
+static void send_answer(struct lnd_tx *tx)
 {
     struct lnd_conn *c = tx->conn;
-    int st = status;
+    const int st = lnd_tx_build(tx, NULL);
 
-    if (st == 0 && tx->n_frags > 0)
-        st = lnd_tx_writes(tx, tx->to, tx->bytes, c->max_frags);
-    if (st < 0 && tx->status == 0 && st != -ENODATA)
-        tx->status = st;
-    tx->done_status = st < 0 ? st : (int32_t)tx->bytes;
-    st = lnd_tx_build(tx, NULL);
-    if (st) {
-        lnd_tx_fail(tx, st);
-        return;
-    }
-    lnd_queue(c, tx);
-    lnd_push(c);
-}
-
-/* The answer to a PUT_REQ: where to write, or that it cannot be written. */
-static void finish_put_ack(struct lnd_tx *tx, int status)
-{
-    struct lnd_conn *c = tx->conn;
-    int st;
-
-    if (status) {
-        c->outstanding++; /* no PUT_DONE comes for the buffer that was kept */
-        tx->status = status;
-        tx->type = LNET_MSG_PUT_NAK;
-        tx->done_status = status;
-        tx->n_frags = 0;
-    } else {
-        tx->is_waiting = true; /* for PUT_DONE */
-    }
-    st = lnd_tx_build(tx, NULL);
     if (st) {
         lnd_tx_fail(tx, st);
         lnd_close(c, st);
@@ -140,6 +110,34 @@ static void finish_put_ack(struct lnd_tx *tx, int status)
     }
     lnd_queue(c, tx);
     lnd_push(c);
+}
+
+/* The WRITEs and the GET_DONE for the GET that @tx answers; @status: a negative errno, or 0. */
+static void finish_reply(struct lnd_tx *tx, int status)
+{
+    int st = status;
+
+    if (st == 0 && tx->n_frags > 0)
+        st = lnd_tx_writes(tx, tx->to, tx->bytes, tx->conn->max_frags);
+    if (st < 0 && tx->status == 0 && st != -ENODATA)
+        tx->status = st;
+    tx->done_status = st < 0 ? st : (int32_t)tx->bytes;
+    send_answer(tx);
+}
+
+/* The answer to a PUT_REQ: where to write, or that it cannot be written. */
+static void finish_put_ack(struct lnd_tx *tx, int status)
+{
+    if (status) {
+        tx->conn->outstanding++; /* no PUT_DONE comes for the buffer that was kept */
+        tx->status = status;
+        tx->type = LNET_MSG_PUT_NAK;
+        tx->done_status = status;
+        tx->n_frags = 0;
+    } else {
+        tx->is_waiting = true; /* for PUT_DONE */
+    }
+    send_answer(tx);
 }
 
 void lnd_tx_mapped(struct lnd_tx *tx, int status)
@@ -224,6 +222,7 @@ void lnd_send(struct lnd *lnd, uint64_t nid, const struct lnet_hdr *hdr, const s
         lnet_finalize(lnd->node, t, !lnd_is_up(lnd) ? -ENETDOWN : -ENOMEM, 0);
     lnd_leave(lnd);
 }
+
 /* Copies the payload of an IMMEDIATE to the program's memory. */
 static int take_payload(const struct lnd_rx *rx, const struct lnd_memory *m)
 {
@@ -270,11 +269,7 @@ static void answer_put(struct lnd_rx *rx, const struct lnd_memory *m, struct lne
     } else if (m->bytes) {
         finish_put_ack(tx, st);
     } else {
-        st = lnd_tx_build(tx, NULL);
-        if (st)
-            lnd_tx_fail(tx, st);
-        else
-            lnd_queue(c, tx);
+        send_answer(tx);
     }
 }
 
@@ -337,6 +332,7 @@ void lnd_reply(struct lnd *lnd, struct lnd_rx *rx, const struct lnd_memory *m, i
     const bool is_open = c->state < LND_CONN_CLOSING;
     struct lnd_tx *tx = is_open ? lnd_tx_get(lnd, LNET_MSG_GET_DONE) : NULL;
 
+    RDL_ASSERT(!rx->is_replied);
     lnd_enter(lnd);
     rx->is_replied = true;
     if (tx) {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Messages to be sent: their queues, and the credits that let them go.  [Lustre, o2iblnd_cb.c]
  *
- *	wants_reserve -> ready -> active      PUT_REQ, GET_REQ
- *	                 ready -> active      IMMEDIATE
- *	              no_credit -> active     PUT_ACK, PUT_NAK, PUT_DONE, GET_DONE; NOOP of version
- *2 noops -> active     NOOP of version 1
+ *	wants_reserve -> ready -> active    PUT_REQ, GET_REQ
+ *	                 ready -> active    IMMEDIATE
+ *	             no_credit -> active    PUT_ACK, PUT_NAK, PUT_DONE, GET_DONE, NOOP of version 2
+ *	                 noops -> active    NOOP of version 1
  *
  * A message of @ready costs a credit.  A request costs a reserved credit as well: a receive buffer
  * of its own that stays free for the answer.
@@ -327,9 +327,9 @@ static bool send_one(struct lnd_conn *c, struct lnd_tx *tx, uint32_t credit)
         return true;
     }
     if (!write_head(c, tx, m)) {
-        tx->status = -EFAULT;
-        lnd_tx_end(tx);
-        return true;
+        lnd_tx_fail(tx, -EFAULT);
+        lnd_close(c, -EFAULT);
+        return false;
     }
     lnd_list_add(&c->active, tx);
     tx->n_sending++;
@@ -429,7 +429,6 @@ int lnd_tx_writes(struct lnd_tx *tx, const struct lnet_rd *to, uint32_t bytes, u
     struct lnd *lnd = tx->lnd;
     const uint32_t most = tx->n_frags + to->n; /* pieces at most, and one for the message */
     struct frag_piece *pieces = lnd_alloc(lnd, most * sizeof(*pieces));
-    bool is_src = false;
     uint32_t n = 0;
     int st;
 
@@ -440,10 +439,9 @@ int lnd_tx_writes(struct lnd_tx *tx, const struct lnet_rd *to, uint32_t bytes, u
         tx->writes = lnd_alloc(lnd, most * sizeof(*tx->writes));
         tx->cap_writes = tx->writes ? most : 0;
     }
-    st = !tx->writes
-             ? -ENOMEM
-             : frags_match(&(struct frag_list){tx->frags, tx->n_frags},
-                           &(struct frag_list){to->frags, to->n}, bytes, max, pieces, &n, &is_src);
+    st = !tx->writes ? -ENOMEM
+                     : frags_match(&(struct frag_list){tx->frags, tx->n_frags},
+                                   &(struct frag_list){to->frags, to->n}, bytes, max, pieces, &n);
     for (uint32_t i = 0; st == 0 && i < n; i++)
         tx->writes[i] =
             (struct lnd_wr){.wr_id = (uint64_t)tx->index << LND_WR_KIND_BITS | LND_WR_RDMA,

@@ -258,9 +258,7 @@ static void cm_request(struct loop_id *from, const struct loop_item *it)
     lnd_cm_request(n->lnd, (uint64_t)(id - l->ids) + 1, from->node->ip, it->data, it->n);
 }
 
-/* A REP has come to the active side: its RTU goes to the passive one, or a REJ if it has given up.
- */
-static void established(struct loop_id *id)
+void loop_establish(struct loop_id *id)
 {
     struct loop_id *peer = id->peer;
 
@@ -288,7 +286,7 @@ static void handle(struct loop *l, const struct loop_item *it)
         break;
     case LOOP_CM_EVENT:
         if (it->event == RDMA_CM_EVENT_ESTABLISHED)
-            established(id);
+            loop_establish(id);
         if (id->link)
             lnd_cm_event(id->node->lnd, id->link, it->event, (int)it->status, it->data, it->n);
         break;

@@ -38,12 +38,16 @@ enum loop_op {
     LOOP_RESOLVE,
     LOOP_CONNECT,
     LOOP_ACCEPT,
+    LOOP_ESTABLISH,
     LOOP_DISCONNECT,
     LOOP_DESTROY_ID,
     LOOP_POST_SEND,
     LOOP_POST_RECV,
-    LOOP_ALLOC, /* these two return nothing */
+    LOOP_ALLOC, /* these have no errno */
     LOOP_PAGES,
+    LOOP_READ,
+    LOOP_WRITE,
+    LOOP_COPY,
     LOOP_OPS
 };
 
@@ -123,6 +127,7 @@ struct loop {
     struct prng r;
     bool is_random; /* items of different queues in any order; otherwise in the order of posting */
     bool is_late;   /* control operations are answered later */
+    bool asks;      /* active sides get CONNECT_RESPONSE, and establish themselves */
     uint64_t now_ns;
     struct loop_node *nodes[LOOP_NODES];
     uint32_t n_nodes;
@@ -183,6 +188,8 @@ void loop_flush(struct loop_id *id, uint64_t wr_id);
 void loop_to_error(struct loop_id *id);
 void loop_event(struct loop_id *id, uint32_t event, int status, const void *data, uint32_t n);
 void loop_request(struct loop_id *id, const void *data, uint32_t n);
+/* The active side @id is established: its RTU goes to the peer, or a REJ if that has given up. */
+void loop_establish(struct loop_id *id);
 /* The control operation of @n, which is late, may end later. */
 void loop_late(struct loop_node *n);
 /* Removes items of @id: all of them, or its completions. */

@@ -126,9 +126,9 @@ struct way {
 
 static void count(struct way *w, struct loop_node *n, const struct lnd_conn *c, uint64_t addr)
 {
-    uint8_t head[LNET_HEAD_BYTES];
+    const uint8_t *head = loop_at(n, addr, LNET_HEAD_BYTES);
 
-    RDL_ASSERT(loop_ops.read(n, addr, head, sizeof(head)));
+    RDL_ASSERT(head);
     w->credits += head[7];
     w->costing += costs(c, (enum lnet_msg_type)head[6]);
 }

@@ -90,7 +90,7 @@ static void op_pages_free(void *ctx, uint64_t addr, uint64_t bytes)
 
 static bool op_read(void *ctx, uint64_t addr, void *ret, size_t bytes)
 {
-    const uint8_t *at = loop_at(ctx, addr, bytes);
+    const uint8_t *at = begin(ctx, LOOP_READ) ? NULL : loop_at(ctx, addr, bytes);
 
     if (at)
         memcpy(ret, at, bytes);
@@ -99,7 +99,7 @@ static bool op_read(void *ctx, uint64_t addr, void *ret, size_t bytes)
 
 static bool op_write(void *ctx, uint64_t addr, const void *bytes, size_t n)
 {
-    uint8_t *at = loop_at(ctx, addr, n);
+    uint8_t *at = begin(ctx, LOOP_WRITE) ? NULL : loop_at(ctx, addr, n);
 
     if (at)
         memcpy(at, bytes, n);
@@ -108,7 +108,7 @@ static bool op_write(void *ctx, uint64_t addr, const void *bytes, size_t n)
 
 static bool op_copy(void *ctx, uint64_t to, uint64_t from, size_t bytes)
 {
-    return loop_copy(ctx, to, ctx, from, bytes);
+    return begin(ctx, LOOP_COPY) == 0 && loop_copy(ctx, to, ctx, from, bytes);
 }
 
 static uint64_t op_now_ns(void *ctx)
@@ -316,10 +316,23 @@ static int op_accept(void *ctx, struct lnd_link *l, const void *data, uint8_t by
         return st;
     loop_tamper(n->loop, LOOP_REP, all);
     if (id->peer)
-        loop_event(id->peer, RDMA_CM_EVENT_ESTABLISHED, 0, all, REP_BYTES);
+        loop_event(id->peer,
+                   n->loop->asks ? RDMA_CM_EVENT_CONNECT_RESPONSE : RDMA_CM_EVENT_ESTABLISHED, 0,
+                   all, REP_BYTES);
     else
         loop_event(id, RDMA_CM_EVENT_UNREACHABLE, 0, NULL, 0);
     return 0;
+}
+
+static int op_establish(void *ctx, struct lnd_link *l)
+{
+    struct loop_node *n = ctx;
+    struct loop_id *id = id_of(n, l);
+    const int st = begin(n, LOOP_ESTABLISH);
+
+    if (st == 0)
+        loop_establish(id);
+    return st;
 }
 
 static int op_reject(void *ctx, struct lnd_link *l, const void *data, uint8_t bytes)
@@ -455,6 +468,7 @@ const struct lnd_ops loop_ops = {
     .connect = op_connect,
     .adopt = op_adopt,
     .accept = op_accept,
+    .establish = op_establish,
     .reject = op_reject,
     .disconnect = op_disconnect,
     .destroy_id = op_destroy_id,

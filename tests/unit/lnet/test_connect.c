@@ -444,6 +444,63 @@ static void wrong_messages_close_the_connection(void **state)
     }
 }
 
+/* The RTU cannot be sent, the CONNACK is wrong, or the first message cannot be posted: the
+ * connection, which the active side establishes itself, ends in the middle of that.
+ */
+static void a_connection_may_close_while_it_is_established(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < 6; i++) {
+        struct duo d = duo_new();
+
+        start(&d);
+        d.l->asks = true;
+        d.l->is_late = i >= 3;
+        if (i % 3 == 0) {
+            loop_fail(d.a, LOOP_ESTABLISH, 1, -ENOMEM);
+        } else if (i % 3 == 1) {
+            d.l->tamper = LOOP_REP;
+            d.l->tamper_at = 6; /* its type */
+            d.l->tamper_xor = 1;
+        } else {
+            loop_fail(d.a, LOOP_POST_SEND, 1, -ENOMEM);
+        }
+        assert_int_not_equal(put(d.a, 2), 0);
+        assert_null(d.a->lnd->conns);
+        loop_run_for(d.l, 2 * SECOND);
+        assert_int_equal(put(d.a, 2), 0);
+        end(&d);
+    }
+}
+
+/* A GET_DONE tells of more bytes than there is memory. */
+static void a_peer_cannot_say_that_it_has_written_more_than_was_asked_for(void **state)
+{
+    struct duo d = duo_new();
+    const struct lnet_match match = {4, LNET_NID_ANY, 0, 0};
+    struct lnet_md md = {.n = 1, .options = LNET_MD_GET};
+    struct lnet_call call = {.nid = loop_nid(2), .portal = 4};
+    uint64_t handle;
+
+    (void)state;
+    start(&d);
+    md.frags[0] = (struct lnet_frag){20000, loop_pages(d.b, 20000)};
+    assert_int_equal(lnet_attach(d.b->node, &match, &md, &handle), 0);
+    md.frags[0].addr = loop_pages(d.a, 20000);
+    assert_int_equal(lnet_bind(d.a->node, &md, &call.md), 0);
+    assert_int_equal(lnet_get(d.a->node, &call), 0);
+    while (lnd_counts(d.b->lnd)->sent[lnd_count_index(LNET_MSG_GET_DONE)] == 0)
+        assert_true(loop_step(d.l));
+    d.l->tamper = LOOP_MESSAGE;
+    d.l->tamper_at = LNET_HEAD_BYTES + 8 + 2; /* byte 2 of the status: 65536 bytes more */
+    d.l->tamper_xor = 1;
+    loop_run_for(d.l, SECOND / 2);
+    assert_int_equal(d.a->n_events, 1);
+    assert_int_not_equal(d.a->events[0].status, 0);
+    assert_int_equal(lnd_counts(d.a->lnd)->bad_messages, 1);
+    end(&d);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -464,6 +521,8 @@ int main(void)
         cmocka_unit_test(wrong_requests_are_rejected),
         cmocka_unit_test(wrong_answers_close_the_connection),
         cmocka_unit_test(wrong_messages_close_the_connection),
+        cmocka_unit_test(a_connection_may_close_while_it_is_established),
+        cmocka_unit_test(a_peer_cannot_say_that_it_has_written_more_than_was_asked_for),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -210,6 +210,56 @@ static void nobody_waits_for_a_region_that_is_refused(void **state)
     end(&d);
 }
 
+/* Memory that is freed takes a region away while it is registered.  It is used only by the message
+ * that it was made for; another one that has waited for it gets a region of its own.
+ */
+static void a_region_that_is_forgotten_while_it_is_registered_serves_one_message(void **state)
+{
+    struct duo d = duo_new(LNET_MAP_growing);
+    const uint64_t m = loop_pages(d.a, 100000);
+
+    (void)state;
+    assert_int_equal(put(&d, m, 10), 0);
+    d.l->is_late = true;
+    d.a->n_events = 0;
+    begin_put(&d, m, 50000);
+    begin_put(&d, m + 20000, 5000);
+    assert_int_equal(n_regions(&d), 1); /* both wait for the same one */
+    lnd_forget(d.a->lnd, m + 60000, 100);
+    assert_true(region(&d, 0).is_current); /* other memory */
+    lnd_forget(d.a->lnd, m + 49999, 100);
+    assert_false(region(&d, 0).is_current);
+    loop_run(d.l);
+    assert_int_equal(d.a->n_events, 2);
+    for (uint32_t i = 0; i < 2; i++)
+        assert_int_equal(d.a->events[i].status, 0);
+    assert_int_equal(n_regions(&d), 1);
+    assert_int_equal(region(&d, 0).addr, m + 20000);
+    assert_int_equal(region(&d, 0).bytes, 5000);
+    end(&d);
+}
+
+/* The same, with a union that is refused: its message gets a region of its own all the same. */
+static void a_forgotten_union_that_is_refused_fails_no_message(void **state)
+{
+    struct duo d = duo_new(LNET_MAP_growing);
+    const uint64_t m = loop_pages(d.a, 100000);
+
+    (void)state;
+    assert_int_equal(put(&d, m, 5000), 0);
+    d.l->is_late = true;
+    d.a->n_events = 0;
+    loop_fail(d.a, LOOP_REG_MR, 1, -ENOMEM);
+    begin_put(&d, m + 50000, 5000);
+    begin_put(&d, m + 10000, 5000);
+    lnd_forget(d.a->lnd, m + 20000, 100); /* between them */
+    loop_run(d.l);
+    assert_int_equal(d.a->n_events, 2);
+    for (uint32_t i = 0; i < 2; i++)
+        assert_int_equal(d.a->events[i].status, 0);
+    end(&d);
+}
+
 /* The sink cannot map its memory: a NAK tells the source. */
 static void a_sink_without_a_region_answers_with_a_nak(void **state)
 {
@@ -287,6 +337,8 @@ int main(void)
         cmocka_unit_test(a_hole_makes_a_further_region),
         cmocka_unit_test(memory_that_is_not_mapped_fails_its_message_alone),
         cmocka_unit_test(nobody_waits_for_a_region_that_is_refused),
+        cmocka_unit_test(a_region_that_is_forgotten_while_it_is_registered_serves_one_message),
+        cmocka_unit_test(a_forgotten_union_that_is_refused_fails_no_message),
         cmocka_unit_test(a_sink_without_a_region_answers_with_a_nak),
         cmocka_unit_test(each_message_has_a_region_on_demand),
         cmocka_unit_test(the_region_of_all_memory_needs_no_other),
