@@ -111,6 +111,9 @@ CITED_NUMBER = re.compile(r"[AC]?\d[\w.-]*")
 MARK = re.compile(r"\[[^\]\[]*\(unverified\)|\]\s*(?:\*\s*)?\(unverified\)")
 
 LINK = re.compile(r"\]\((?!\w+:)([^)#\s]+)")
+# A scenario is known by its number: one file has it, or a series of files whose names end with another number each.
+SCENARIO_NUMBER = re.compile(r"0*(\d+)-(.*?)(?:-\d+)?$")
+NUMBERED_LINK = re.compile(r"\[(?:\w+\s+)?(\d+)\]\([^)\s]*scenarios/0*(\d+)-[^)\s]*\)")
 CITED_FILE = re.compile(r"\b((?:include|src|tests|tools|scenarios|docs|book)/[\w./-]+\.\w+)")
 
 # The maps of the code name files by what is behind src/ or src/emu/, and functions: both must be there.
@@ -300,6 +303,9 @@ def check_links(root, name, text):
         for target in targets + CITED_FILE.findall(line):
             if not (root / target).exists():
                 yield f"{name}:{number}: there is no {target}"
+    for match in NUMBERED_LINK.finditer(text):
+        if int(match[1]) != int(match[2]):
+            yield f"{name}:{text.count(chr(10), 0, match.start()) + 1}: {match[0]} is the link of another scenario"
 
 
 @functools.lru_cache
@@ -416,6 +422,19 @@ def check_copies(root):
                 yield f"{where}: {match[1]}() is not as in {other}; OWN_OF_EXAMPLES of tools/check_style.py has those that differ"
 
 
+def check_scenario_numbers(root):
+    """Two scenarios have one number only if they are of one series: 02-every-mtu-0256, 02-every-mtu-0512."""
+    first = {}
+    for path in sorted((root / "scenarios").glob("*.json")):
+        match = SCENARIO_NUMBER.match(path.stem)
+        if not match:
+            yield f"scenarios/{path.name}: the name does not begin with a number"
+            continue
+        name, series = first.setdefault(int(match[1]), (path.name, match[2]))
+        if match[2] != series:
+            yield f"scenarios/{path.name}: the number {match[1]} is that of scenarios/{name}"
+
+
 def rxe_functions_of_rows(root):
     """{(row, file, function)} of the table of profiles."""
     for name, body in TRAIT.findall(text_of(root, RXE_ROWS)):
@@ -455,7 +474,7 @@ def check_rxe(root):
 
 def check(root):
     alone = [problem for name, text in files_of(root) for problem in check_file(root, name, text)]
-    return [*alone, *check_tags(root), *check_copies(root), *check_rxe(root)]
+    return [*alone, *check_tags(root), *check_copies(root), *check_scenario_numbers(root), *check_rxe(root)]
 
 
 SPDX = "/* SPDX-License-Identifier: MIT */\n"
@@ -472,6 +491,10 @@ PLANTS = {  # file, text -> what must be said about it ("" for nothing)
     ("docs/n.md", "[a](../none.md)\n"): "there is no docs/../none.md",
     ("docs/checks.md", "[a](../none.md)\n"): "",
     ("docs/o.md", "[n](o.md#n), [w](https://w.org/), `src/none.c`\n"): "there is no src/none.c",
+    ("docs/s.md", "[scenario\n8](../scenarios/07-a-1.json), [7](../scenarios/07-a-1.json)\n"): "is the link of another scenario",
+    ("scenarios/a-b.json", "{}\n"): "does not begin with a number",
+    ("scenarios/7-b-1.json", "{}\n"): "scenarios/7-b-1.json: the number 7 is that of scenarios/07-a-1.json",
+    ("scenarios/07-a-2.json", "{}\n"): "",
     ("ARCHITECTURE.md", "`sim/none.c`\n"): "no sim/none.c here",
     ("HACKING.md", "`nobody()` or `run_NAME()`\n"): "there is no function nobody()",
     ("docs/u.md", "`sim/none.c` of `nobody()`\n"): "",
@@ -529,6 +552,9 @@ def self_test():
             path = pathlib.Path(tmp, name)
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text)
+            neighbour = pathlib.Path(tmp, "scenarios/07-a-1.json")
+            neighbour.parent.mkdir(exist_ok=True)
+            neighbour.write_text("{}\n")
             found = check(pathlib.Path(tmp))
         right = len(found) == 1 and wanted in found[0] if wanted else not found
         failed += not right
