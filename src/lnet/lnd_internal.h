@@ -84,6 +84,7 @@ struct lnd_tx {
     uint64_t peer_cookie; /* of the PUT_REQ or GET_REQ that it answers */
     struct lnet_hdr hdr;  /* of IMMEDIATE, PUT_REQ and GET_REQ */
     uint32_t n_sending;   /* posts that are not complete */
+    uint32_t stall;       /* enum lnd_stall: why it waited when it was tried last; 0: it did not */
     bool is_waiting;      /* for the answer of the peer */
     bool has_deadline;
     int status;          /* 0, or a negative errno: the first failure */

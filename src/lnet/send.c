@@ -97,8 +97,8 @@ int lnd_tx_build(struct lnd_tx *tx, const struct lnd_memory *payload)
     return 0;
 }
 
-/* Sends @tx, an answer to the peer.  A peer that gets none would wait: its connection closes. */
-static void send_answer(struct lnd_tx *tx)
+/* Queues @tx, an answer to the peer.  A peer that gets none would wait: its connection closes. */
+static void queue_answer(struct lnd_tx *tx)
 {
     struct lnd_conn *c = tx->conn;
     const int st = lnd_tx_build(tx, NULL);
@@ -106,30 +106,33 @@ static void send_answer(struct lnd_tx *tx)
     if (st) {
         lnd_tx_fail(tx, st);
         lnd_close(c, st);
-        return;
+    } else {
+        lnd_queue(c, tx);
     }
-    lnd_queue(c, tx);
-    lnd_push(c);
 }
 
 /* The WRITEs and the GET_DONE for the GET that @tx answers; @status: a negative errno, or 0. */
 static void finish_reply(struct lnd_tx *tx, int status)
 {
+    struct lnd_conn *c = tx->conn;
     int st = status;
 
     if (st == 0 && tx->n_frags > 0)
-        st = lnd_tx_writes(tx, tx->to, tx->bytes, tx->conn->max_frags);
+        st = lnd_tx_writes(tx, tx->to, tx->bytes, c->max_frags);
     if (st < 0 && tx->status == 0 && st != -ENODATA)
         tx->status = st;
     tx->done_status = st < 0 ? st : (int32_t)tx->bytes;
-    send_answer(tx);
+    queue_answer(tx);
+    lnd_push(c);
 }
 
 /* The answer to a PUT_REQ: where to write, or that it cannot be written. */
 static void finish_put_ack(struct lnd_tx *tx, int status)
 {
+    struct lnd_conn *c = tx->conn;
+
     if (status) {
-        tx->conn->outstanding++; /* no PUT_DONE comes for the buffer that was kept */
+        c->outstanding++; /* no PUT_DONE comes for the buffer that was kept */
         tx->status = status;
         tx->type = LNET_MSG_PUT_NAK;
         tx->done_status = status;
@@ -137,7 +140,8 @@ static void finish_put_ack(struct lnd_tx *tx, int status)
     } else {
         tx->is_waiting = true; /* for PUT_DONE */
     }
-    send_answer(tx);
+    queue_answer(tx);
+    lnd_push(c);
 }
 
 void lnd_tx_mapped(struct lnd_tx *tx, int status)
@@ -269,7 +273,7 @@ static void answer_put(struct lnd_rx *rx, const struct lnd_memory *m, struct lne
     } else if (m->bytes) {
         finish_put_ack(tx, st);
     } else {
-        send_answer(tx);
+        queue_answer(tx); /* it goes with the credit of the PUT_REQ, in lnd_recv() */
     }
 }
 

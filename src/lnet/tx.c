@@ -267,9 +267,12 @@ static void count_sent(struct lnd *lnd, const struct lnd_tx *tx)
         lnd->counts.write_bytes += tx->writes[i].bytes;
 }
 
-/* A message stays in its queue, for the reason @stall.  Returns false. */
-static bool stalls(struct lnd_conn *c, enum lnd_stall stall)
+/* @tx stays in its queue, for the reason @stall, which is told once.  Returns false. */
+static bool stalls(struct lnd_conn *c, struct lnd_tx *tx, enum lnd_stall stall)
 {
+    if (tx->stall == stall)
+        return false;
+    tx->stall = stall;
     c->lnd->counts.stalls++;
     lnd_tell(c->lnd, &(struct lnd_note){.kind = LND_NOTE_STALL,
                                         .peer = c->peer->nid,
@@ -282,14 +285,14 @@ static bool stalls(struct lnd_conn *c, enum lnd_stall stall)
 }
 
 /* Returns true if the connection lets @tx go now, which costs @credit. */
-static bool may_go(struct lnd_conn *c, const struct lnd_tx *tx, uint32_t credit)
+static bool may_go(struct lnd_conn *c, struct lnd_tx *tx, uint32_t credit)
 {
     if (c->n_sends == c->max_sends)
-        return stalls(c, LND_STALL_SENDS);
+        return stalls(c, tx, LND_STALL_SENDS);
     if (credit > 0 && c->credits == 0)
-        return stalls(c, LND_STALL_CREDITS);
+        return stalls(c, tx, LND_STALL_CREDITS);
     if (credit > 0 && !makes_noops_free(c) && c->credits == 1 && tx->type != LNET_MSG_NOOP)
-        return stalls(c, LND_STALL_LAST_CREDIT);
+        return stalls(c, tx, LND_STALL_LAST_CREDIT);
     return true;
 }
 
@@ -400,7 +403,7 @@ void lnd_push(struct lnd_conn *c)
             goes_on = false;
     }
     if (c->wants_reserve.first && c->state == LND_CONN_ESTABLISHED)
-        (void)stalls(c, LND_STALL_RESERVED);
+        (void)stalls(c, c->wants_reserve.first, LND_STALL_RESERVED);
 }
 
 void lnd_tx_completed(struct lnd_tx *tx, uint32_t status)

@@ -95,8 +95,8 @@ static void a_message_waits_for_a_credit(void **state)
     lnd_leave(a->lnd);
     loop_run(l);
     assert_int_equal(connection_of(a)->credits, 0);
-    assert_int_equal(connection_of(a)->ready.n, 3); /* one credit was used by the PUT */
-    assert_true(a->stalls[LND_STALL_CREDITS] > 0);
+    assert_int_equal(connection_of(a)->ready.n, 3);    /* one credit was used by the PUT */
+    assert_int_equal(a->stalls[LND_STALL_CREDITS], 1); /* the first one, which was tried often */
     l->hold = NULL;
     loop_run(l);
     assert_int_equal(connection_of(a)->ready.n, 0);
