@@ -5,6 +5,8 @@
 #include "lab/strangers.h"
 
 #include "emu/base/prng.h"
+#include "emu/facts/enum/pci_field.h"
+#include "emu/facts/pci.h"
 #include "emu/lab/layer.h"
 #include "emu/lab/layer_answers.h"
 #include "emu/wire/arp.h"
@@ -13,6 +15,7 @@
 #include "emu/wire/parse.h"
 #include "lab/must_end.h"
 #include "rdmalab/machine.h"
+#include "rdmalab/pci.h"
 #include "testbed/testbed.h"
 
 #define ROUNDS      4000u
@@ -264,38 +267,80 @@ static void be_slow(const struct bed *b)
     assert_int_equal(rdl_vf_set(b->s->lab, b->machine, 1, &set), RDL_OK);
 }
 
-/* The queue is bounded.  What waits when the function goes back is not sent, also not when the
- * place for a function is used again.
+/* Events after which answers that wait are not sent. */
+enum ending {
+    ENDS_NEVER,
+    ENDS_BY_GUEST, /* the guest destroys the queue pair at the further function */
+    ENDS_BY_RESET, /* the machine resets the virtual function */
+};
+
+/* Lets one answer go out and as many wait as the queue has room for.  The others are dropped. */
+static void fill_queue(const struct bed *b, const struct question *q)
+{
+    be_slow(b);
+    for (uint32_t k = 0; k < 2 * LAYER_ANSWERS_MAX; k++)
+        receive(b->s, q->frame, q->n);
+    assert_int_equal(rdl_run(b->s->lab, rdl_now_ns(b->s->lab) + 100000, no_limits), RDL_OK);
+    assert_int_equal(answers(b), 1);
+    assert_int_equal(b->further->answers->n, LAYER_ANSWERS_MAX);
+    assert_int_equal(b->further->port->drops[DROP_QUEUE_FULL], LAYER_ANSWERS_MAX - 1);
+}
+
+/* Resets virtual function 1 of the machine, as its administrator can. */
+static void reset_function(const struct bed *b)
+{
+    struct rdl_pci_place control;
+
+    assert_int_equal(
+        rdl_pci_field(b->s->lab, b->machine, PCI_VF_FIRST + 1, PCI_EXPRESS_CONTROL, &control),
+        RDL_OK);
+    assert_int_equal(rdl_pci_write(b->s->lab, b->machine, &control, EXPRESS_CONTROL_RESET), RDL_OK);
+}
+
+/* Gives both functions of the machine, which are free, to another guest of two functions. */
+static void start_another_guest(struct bed *b)
+{
+    const struct rdl_host_config g = {.name = "g2", .on = "m1", .vrnic = true, .vrnic_vfs = 2};
+
+    assert_int_equal(rdl_host_add(b->s->lab, &g, &b->side.host), RDL_OK);
+    assert_int_equal(testbed_side_memory(b->s->lab, &b->side, &bed_config), RDL_OK);
+    assert_int_equal(testbed_side_qp(b->s->lab, &b->side, &bed_config, true), RDL_OK);
+    b->second = b->side;
+    assert_int_equal(testbed_side_qp(b->s->lab, &b->second, &bed_config, false), RDL_OK);
+    b->further = &lab_host(b->s->lab->state, b->side.host.raw)->vrnic->functions[1];
+    assert_int_equal(b->further->vf, 1);
+}
+
+/* The queue is bounded.  What waits when the function goes back or is lost is not sent, also not
+ * when the place for a function is used again.
  */
 static void answers_wait_for_the_line(void **state)
 {
     const struct question q = arp_question(further_v4, false);
 
     (void)state;
-    for (uint32_t i = 0; i < 2; i++) {
-        const bool ends = i == 1;
+    for (enum ending how = ENDS_NEVER; how <= ENDS_BY_RESET; how++) {
         struct bed b;
-        uint64_t full;
 
         set_up(&b);
-        be_slow(&b);
-        for (uint32_t k = 0; k < 2 * LAYER_ANSWERS_MAX; k++)
-            receive(b.s, q.frame, q.n);
-        assert_int_equal(rdl_run(b.s->lab, rdl_now_ns(b.s->lab) + 100000, no_limits), RDL_OK);
-        full = b.further->port->drops[DROP_QUEUE_FULL];
-        assert_int_equal(answers(&b), 1);
-        assert_int_equal(full, 2 * LAYER_ANSWERS_MAX - LAYER_ANSWERS_MAX - 1);
-        if (ends) {
+        fill_queue(&b, &q);
+        if (how == ENDS_BY_GUEST)
             must_end(b.s->lab, b.side.host, rdl_destroy_qp(b.s->lab, b.second.qp));
-            assert_int_equal(b.further->vf, VRNIC_UNMAPPED);
-        }
+        else if (how == ENDS_BY_RESET)
+            reset_function(&b);
+        assert_int_equal(b.further->vf == VRNIC_UNMAPPED, how != ENDS_NEVER);
+        assert_int_equal(b.further->answers->n, how == ENDS_NEVER ? LAYER_ANSWERS_MAX : 0);
         go(b.s);
-        assert_int_equal(answers(&b), ends ? 1 : 1 + LAYER_ANSWERS_MAX);
-        if (ends) {
+        assert_int_equal(answers(&b), how == ENDS_NEVER ? 1 + LAYER_ANSWERS_MAX : 1);
+        if (how == ENDS_BY_GUEST) {
             assert_int_equal(testbed_side_qp(b.s->lab, &b.second, &bed_config, false), RDL_OK);
             assert_int_not_equal(b.further->vf, VRNIC_UNMAPPED);
             ask(&b, &q);
             assert_int_equal(answers(&b), 2);
+        } else if (how == ENDS_BY_RESET) {
+            start_another_guest(&b);
+            ask(&b, &q);
+            assert_int_equal(answers(&b), 1);
         }
         strangers_free(b.s);
     }

@@ -6,6 +6,7 @@
 #include "emu/facts/enum/vf_state.h"
 #include "emu/facts/roce.h"
 #include "emu/rnic/eth_port.h"
+#include "emu/rnic/turns.h"
 
 #define PORTS    4u   /* port 0 is that of the machine */
 #define FRAME_NS 100u /* of a frame with its gap, on the line of 8 Gbit/s */
@@ -254,6 +255,25 @@ static void a_maximum_counts_the_gap(void **state)
     assert_int_equal(b->at_ns[2] - b->at_ns[1], 10 * FRAME_NS);
 }
 
+/* A message of 2 GiB in packets of 256 bytes that goes whole is charged at once.  Its bits, times
+ * 10^9, do not fit in 64.
+ */
+static void a_long_message_has_its_time(void **state)
+{
+    struct bench *b = *state;
+    struct vport *v = &b->rig.sw.ports[1];
+    const uint32_t frames = 1u << 23;
+    const uint64_t bytes = UINT64_C(314) * frames;
+    const uint64_t bits = 8 * (bytes + (uint64_t)frames * NET_GAP_BYTES);
+
+    set_rates(b, 1, 300 * MBIT, 800 * MBIT);
+    turns_charge(&b->rig.sw, v, bytes, frames);
+    assert_int_equal(v->next_ns, bits / 4 * 5);        /* 1.25 ns for a bit */
+    assert_int_equal(v->paid_ns, (bits * 10 + 2) / 3); /* 3.33 ns, rounded up */
+    turns_charge(&b->rig.sw, v, UINT64_C(5) << 30, 1); /* more bytes than 32 bits count */
+    assert_int_equal(v->next_ns, (UINT64_C(5) << 30) * 10 + NET_GAP_BYTES * 10);
+}
+
 /* A wait for the old maximum ends with it. */
 static void a_new_maximum_counts_from_now_on(void **state)
 {
@@ -416,6 +436,7 @@ int main(void)
         T(a_guarantee_holds_for_a_function_that_had_more),
         T(a_guarantee_keeps_to_the_maximum),
         T(a_maximum_counts_the_gap),
+        T(a_long_message_has_its_time),
         T(a_new_maximum_counts_from_now_on),
         T(frames_between_functions_follow_each_other_in_100_ns),
         T(a_new_guarantee_counts_from_now_on),

@@ -243,6 +243,34 @@ static void each_function_has_the_wire_addresses_of_its_guests(void **state)
         "  vfs[1]  for g1, MAC 06:00:00:01:00:02, on the wire 10.200.1.2, link down\n");
 }
 
+/* The function names as many of its guests as fit.  The map has them all. */
+static void guests_that_a_function_does_not_name_are_in_the_map(void **state)
+{
+    uint32_t on_function = 0;
+    struct lab l;
+    struct map m;
+
+    (void)state;
+    lab_open(&l, false);
+    lab_run(&l, "machine m1 vfs=1 when_full=share\n"
+                "foreach i in 1..30 { guest v$i on m1 vrnic ram=1m; alloc_pd v$i as pd }");
+    make(&m, &l, "");
+    assert_non_null(strstr(object(&m, "m1.vfs[0]")->about, "v1, v2"));
+    assert_null(strstr(object(&m, "m1.vfs[0]")->about, "v30"));
+    for (size_t i = 0; i < m.n_ties; i++) {
+        const struct map_tie *tie = &m.ties[i];
+
+        assert_true(tie->is_place && !tie->is_idle && !tie->is_shared);
+        assert_string_equal(m.objects[tie->b].path, "m1");
+        assert_string_equal(m.objects[tie->vf].path, "m1.vfs[0]");
+        assert_string_equal(tie->text, "vf 0");
+        on_function++;
+    }
+    assert_int_equal(on_function, 30);
+    map_done(&m);
+    lab_close(&l);
+}
+
 static void a_machine_is_shown_with_its_guests_and_a_guest_with_its_function(void **state)
 {
     static const char lab[] = "machine m1 vfs=2; host h1; link m1 h1; guest v1 v2 on m1 vrnic\n"
@@ -280,6 +308,7 @@ int main(void)
         cmocka_unit_test(of_many_objects_some_are_counted),
         cmocka_unit_test(functions_without_a_guest_are_counted),
         cmocka_unit_test(each_function_has_the_wire_addresses_of_its_guests),
+        cmocka_unit_test(guests_that_a_function_does_not_name_are_in_the_map),
         cmocka_unit_test(a_machine_is_shown_with_its_guests_and_a_guest_with_its_function),
         cmocka_unit_test(what_is_no_object_has_no_map),
         cmocka_unit_test(every_golden_text_is_used),
