@@ -11,12 +11,16 @@
 #include "emu/device/virtio_net.h"
 #include "emu/facts/enum/device_type.h"
 #include "emu/facts/enum/drop.h"
+#include "emu/facts/enum/pci_field.h"
 #include "emu/facts/enum/vf_state.h"
+#include "emu/facts/pci.h"
+#include "emu/facts/virtio/feature.h"
 #include "emu/lab/lab_state.h"
 #include "emu/rnic/cm_mux.h"
 #include "emu/rnic/eswitch.h"
 #include "emu/wire/vlan.h"
 #include "rdmalab/machine.h"
+#include "rdmalab/pci.h"
 
 #define GUESTS      6u
 #define FUNCTIONS   (GUESTS + 1) /* port 0 is that of the machine */
@@ -399,6 +403,75 @@ static void a_shared_port_is_of_the_machine(void **state)
     rdl_lab_free(f.lab);
 }
 
+/* Writes SRIOV_CONTROL of @machine, so that its virtual functions exist, or none does. */
+static void enable_functions(const struct fixture *f, rdl_host machine, bool enabled)
+{
+    struct rdl_pci_place control;
+
+    assert_int_equal(rdl_pci_field(f->lab, machine, 1, PCI_SRIOV_CONTROL, &control), RDL_OK);
+    assert_int_equal(rdl_pci_write(f->lab, machine, &control, enabled ? SRIOV_ENABLE : 0), RDL_OK);
+}
+
+/* Machines with four functions, of which the first ones exist at the beginning. */
+static void functions_that_begin_idle_have_no_link(void **state)
+{
+    static const struct {
+        uint32_t idle, exist;
+        uint64_t features_off;
+    } rows[] = {{0, 4, 0}, {1, 3, 0}, {4, 0, 0}, {0, 0, VIRTIO_FEATURE(VF_SR_IOV)}};
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        const struct rdl_host_config machine = {
+            .name = "m2", .vfs = 4, .idle_vfs = rows[i].idle, .features_off = rows[i].features_off};
+        const struct rdl_link_config wire = {.a = "m2", .b = "s1"};
+        const struct eswitch *sw;
+        struct fixture f;
+        rdl_switch other;
+        rdl_link link;
+
+        set_up(&f, 1);
+        sw = lab_host(f.lab->state, add(f.lab, &machine).raw)->port.sw;
+        assert_int_equal(rdl_switch_add(f.lab, "s1", &other), RDL_OK);
+        assert_int_equal(rdl_link_add(f.lab, &wire, &link), RDL_OK);
+        for (uint32_t vf = 0; vf < machine.vfs; vf++)
+            assert_int_equal(eswitch_is_up(sw, eswitch_port_of_vf(vf)), vf < rows[i].exist);
+        rdl_lab_free(f.lab);
+    }
+}
+
+/* Of four functions two exist, then none, then two again. */
+static void a_function_that_does_not_exist_has_no_link(void **state)
+{
+    const struct rdl_host_config machine = {.name = "m2", .vfs = 4, .idle_vfs = 2};
+    const struct rdl_host_config guest = {.name = "x", .on = "m2", .vf = 1};
+    const struct rdl_link_config wire = {.a = "m2", .b = "s1"};
+    const struct eswitch *sw;
+    struct fixture f;
+    rdl_switch other;
+    rdl_host m, x;
+    rdl_link link;
+
+    (void)state;
+    set_up(&f, 1);
+    m = add(f.lab, &machine);
+    assert_int_equal(rdl_switch_add(f.lab, "s1", &other), RDL_OK);
+    assert_int_equal(rdl_link_add(f.lab, &wire, &link), RDL_OK);
+    sw = lab_host(f.lab->state, m.raw)->port.sw;
+    x = add(f.lab, &guest);
+    assert_true(has_link(&f, x));
+    enable_functions(&f, m, false);
+    assert_false(eswitch_is_up(sw, eswitch_port_of_vf(0)));
+    assert_false(has_link(&f, x));
+    assert_int_equal(rdl_link_raise(f.lab, link, false), RDL_OK);
+    assert_int_equal(rdl_link_raise(f.lab, link, true), RDL_OK);
+    assert_false(has_link(&f, x)); /* the cable is that of functions that exist */
+    enable_functions(&f, m, true);
+    assert_true(has_link(&f, x));
+    assert_false(eswitch_is_up(sw, eswitch_port_of_vf(2)));
+    rdl_lab_free(f.lab);
+}
+
 /* Nothing is left at the port of a guest that could not boot: without memory, or because the
  * multiplexer has its second address.
  */
@@ -478,6 +551,8 @@ int main(void)
         cmocka_unit_test(frames_of_any_length_end_once),
         cmocka_unit_test(not_everything_is_a_guest),
         cmocka_unit_test(a_shared_port_is_of_the_machine),
+        cmocka_unit_test(functions_that_begin_idle_have_no_link),
+        cmocka_unit_test(a_function_that_does_not_exist_has_no_link),
         cmocka_unit_test(a_guest_that_cannot_boot_leaves_the_port),
     };
 

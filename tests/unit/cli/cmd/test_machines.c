@@ -140,6 +140,9 @@ static const struct {
      "alloc_pd g2 as pd", "why", "vrnic_given_up g2 has waited long enough"},
     {GROUPS, "dial g1 g2", "why g1.id", UNREACHED},
     {GROUPS, "dial g1 g2", "why", UNREACHED},
+    {GROUPS "centre allow 1 2\ncentre forbid 1 2\n", "dial g1 g2", "why g1.id",
+     "asked 16 times since #35.2\n" NO_RULE "  because #7.1 centre_rule: guests of groups 1 and 2 "
+     "may not connect\n"},
 };
 
 #define SHORTCUT                                                                                   \
