@@ -146,13 +146,10 @@ static bool tell_guest_failed(struct session *s, const struct step *st, const st
                     name->text);
         return true;
     }
-    if (status == RDL_ERR_NOT_FOUND && c->vrnic_with && machine_named(s, c->on)) {
+    if (status == RDL_ERR_NOT_FOUND && c->vrnic_with) {
         session_fail(s, step_span(st, "with", 0), "%s is no guest of %s with a virtual RNIC",
                      c->vrnic_with, c->on);
         diag_remedy(&s->diag, "guest g1 on %s vrnic adds one", c->on);
-    } else if (status == RDL_ERR_NOT_FOUND && !machine_named(s, c->on)) {
-        session_fail(s, step_span(st, "on", 0), "%s is no machine", c->on);
-        diag_remedy(&s->diag, "machine m1 vfs=4 adds one whose adapter guests can share");
     } else if (status == RDL_ERR_NOT_FOUND && !step_has(st, "vf")) {
         session_fail(s, name->at, "%s: %s has no free function for it", name->text, c->on);
         diag_remedy(&s->diag, "\"show %s.vfs\" lists them; machine m1 vfs=16 has sixteen", c->on);
@@ -575,11 +572,7 @@ bool run_guest(struct session *s, const struct step *st)
     struct rdl_host_config config;
     rdl_host machine;
 
-    if (!resolve_host(&in, st, "on", &machine, &s->diag))
-        return !s->diag.missing
-                   ? false
-                   : diag_remedy(&s->diag, "machine %s vfs=4 adds it", step_text(st, "on"));
-    if (!read_host(s, st, &config))
+    if (!resolve_machine(&in, st, "on", &machine, &s->diag) || !read_host(s, st, &config))
         return false;
     config.on = step_text(st, "on");
     config.vf = (uint32_t)step_number_or(st, "vf", 0);

@@ -19,13 +19,6 @@
 static const char *const settings[] = {"mac",         "vlan",     "qos",   "max_tx_rate",
                                        "min_tx_rate", "spoofchk", "trust", "state"};
 
-bool machine_named(const struct session *s, const char *host)
-{
-    char vfs[TREE_PATH_BYTES];
-
-    return tree_child(s->lab, host, CHILD_host_vfs, vfs);
-}
-
 /* Returns the first setting that @st gives; NULL: it gives none. */
 static const char *first_setting(const struct step *st)
 {
@@ -34,12 +27,6 @@ static const char *first_setting(const struct step *st)
             return settings[i];
     }
     return NULL;
-}
-
-static bool no_machine(struct session *s, const struct step *st)
-{
-    session_fail(s, step_span(st, "machine", 0), "%s is no machine", step_text(st, "machine"));
-    return diag_remedy(&s->diag, "machine m1 vfs=4 adds one whose adapter has virtual functions");
 }
 
 /* Fails because the machine in @st has no such virtual function. */
@@ -293,7 +280,8 @@ bool run_move(struct session *s, const struct step *st)
     const struct scope in = session_scope(s);
     rdl_host g, m;
 
-    if (!resolve_host(&in, st, "guest", &g, &s->diag) || !resolve_host(&in, st, "to", &m, &s->diag))
+    if (!resolve_host(&in, st, "guest", &g, &s->diag) ||
+        !resolve_machine(&in, st, "to", &m, &s->diag))
         return false;
     if (is_on(s, guest, to)) {
         session_fail(s, step_span(st, "to", 0), "%s is on %s already", guest, to);
@@ -306,9 +294,6 @@ bool run_move(struct session *s, const struct step *st)
     case RDL_ERR_INVAL:
         session_fail(s, step_span(st, "guest", 0), "%s has no virtual RNIC", guest);
         return diag_remedy(&s->diag, "guest g1 on m1 vrnic adds one; only these move");
-    case RDL_ERR_NOT_FOUND:
-        session_fail(s, step_span(st, "to", 0), "%s is no machine", to);
-        return diag_remedy(&s->diag, "machine m1 vfs=4 adds one whose adapter guests can share");
     default:
         session_fail(s, step_span(st, "guest", 0),
                      "%s has objects: their queues and numbers belong to its function", guest);
@@ -322,10 +307,8 @@ bool run_vf(struct session *s, const struct step *st)
     const struct scope in = session_scope(s);
     rdl_host machine;
 
-    if (!resolve_host(&in, st, "machine", &machine, &s->diag))
+    if (!resolve_machine(&in, st, "machine", &machine, &s->diag))
         return false;
-    if (!machine_named(s, step_text(st, "machine")))
-        return no_machine(s, st);
     return step_number(st, "what") == VF_ACTION_enable ? enable(s, st, machine)
                                                        : change(s, st, machine);
 }

@@ -16,7 +16,4 @@
 #undef CMD_EXECUTING
 #undef CMD
 
-/* Returns true if @host is a machine: its adapter has virtual functions. */
-bool machine_named(const struct session *s, const char *host);
-
 #endif

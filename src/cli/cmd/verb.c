@@ -86,9 +86,12 @@ static bool fail_without_function(struct session *s, const struct step *st, cons
     diag_reason(&s->diag, RDL_ERR_NO_FUNCTION);
     switch ((enum pool_lack)lack.number) {
     case LACK_NOT_ENABLED:
+        return diag_remedy(&s->diag, "vf enable %s 1", machine.text);
+    case LACK_NO_SR_IOV:
         return diag_remedy(&s->diag,
-                           "vf enable %s 1; a machine with features_off=sr_iov never has one",
-                           machine.text);
+                           "machine m9 vfs=4 adds one that offers it; move %s m9 takes the guest "
+                           "there",
+                           home->name);
     case LACK_PLAIN_GUESTS:
         return diag_remedy(&s->diag,
                            "they keep their functions: give %s more of them (vfs=), or add "

@@ -137,13 +137,28 @@ static bool bar_users(const struct complete_request *c, const char *path, enum l
 
 /* --- Hosts ------------------------------------------------------------------------------------ */
 
+/* Returns true if the wanted host is a machine. */
+static bool wants_machine(const struct complete_request *c)
+{
+    static const struct {
+        enum cmd_id id;
+        const char *param;
+    } rows[] = {{CMD_guest, "on"}, {CMD_move, "to"}, {CMD_vf, "machine"}};
+
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        if (id_of(c) == rows[i].id && strcmp(c->param->name, rows[i].param) == 0)
+            return true;
+    }
+    return false;
+}
+
 static bool bar_host(const struct complete_request *c, const char *path, struct text *t)
 {
     const enum cmd_id id = id_of(c);
     char child[TREE_PATH_BYTES];
     struct rdl_value machine;
 
-    if ((id == CMD_guest || id == CMD_vf) && !tree_child(c->s->lab, path, CHILD_host_vfs, child))
+    if (wants_machine(c) && !tree_child(c->s->lab, path, CHILD_host_vfs, child))
         text_add(t, "is no machine");
     else if (id == CMD_link && tree_child(c->s->lab, path, CHILD_host_port, child) &&
              leaf_is(c, child, LEAF_port_machine, &machine))

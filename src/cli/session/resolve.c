@@ -14,6 +14,7 @@
 #include "emu/facts/enum/object.h"
 #include "emu/facts/leaf.h"
 #include "rdmalab/inspect.h"
+#include "tree/tree.h"
 
 /* Copies the first word of @path, up to a dot or bracket. */
 static void first_word(const char *path, char *ret, size_t cap)
@@ -268,6 +269,50 @@ bool resolve_host(const struct scope *in, const struct step *st, const char *par
     if (rdl_find_host(in->lab, name ? name : in->host, ret) == RDL_OK)
         return true;
     return resolve_unknown(in, step_span(st, param, 0), name ? name : in->host, "no host", reterr);
+}
+
+/* The machine whose name is most similar to a word. */
+struct near_machine {
+    const struct rdl_lab *lab;
+    struct near near;
+};
+
+static bool is_machine(const struct rdl_lab *lab, const char *host)
+{
+    char vfs[TREE_PATH_BYTES];
+
+    return tree_is(lab, host, NODE_host) && tree_child(lab, host, CHILD_host_vfs, vfs);
+}
+
+static void offer_machine(void *ctx, const char *key, const struct rdl_value *v)
+{
+    struct near_machine *n = ctx;
+
+    if (is_machine(n->lab, key))
+        offer(&n->near, key, v);
+}
+
+bool resolve_machine(const struct scope *in, const struct step *st, const char *param,
+                     rdl_host *ret, struct diag *reterr)
+{
+    const char *name = step_text(st, param);
+    struct near_machine n = {.lab = in->lab, .near = {.best = ""}};
+    struct rdl_value v;
+    size_t at;
+
+    if (is_machine(in->lab, name))
+        return rdl_find_host(in->lab, name, ret) == RDL_OK;
+    if (rdl_inspect(in->lab, name, &v, &at) == RDL_OK) {
+        diag_set(reterr, DIAG_VALUE, step_span(st, param, 0), "%s is no machine", name);
+        return diag_remedy(reterr, "machine m1 vfs=4 adds one whose adapter has virtual functions");
+    }
+    diag_set(reterr, DIAG_VALUE, step_span(st, param, 0), "no machine is called \"%s\"", name);
+    reterr->missing = true;
+    n.near.s = suggestion_for(name);
+    if (rdl_inspect_list(in->lab, "", offer_machine, &n, &at) == RDL_OK && n.near.s.best)
+        return diag_remedy(reterr, "did you mean \"%s\"?  machine %s vfs=4 adds it", n.near.best,
+                           name);
+    return diag_remedy(reterr, "machine %s vfs=4 adds it", name);
 }
 
 bool resolve_memory_text(const struct scope *in, const char *text, struct span at,

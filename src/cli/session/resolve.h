@@ -59,6 +59,10 @@ bool resolve_object(const struct scope *in, const struct step *st, const char *p
 bool resolve_host(const struct scope *in, const struct step *st, const char *param, rdl_host *ret,
                   struct diag *reterr);
 
+/* Finds the machine that parameter @param names: a host whose adapter has virtual functions. */
+bool resolve_machine(const struct scope *in, const struct step *st, const char *param,
+                     rdl_host *ret, struct diag *reterr);
+
 /* A part of registered memory. */
 struct memory {
     rdl_host host;

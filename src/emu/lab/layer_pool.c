@@ -2,11 +2,13 @@
 /* The pool: functions of a machine that its virtual RNICs share. */
 #include <string.h>
 
+#include "emu/facts/virtio/feature.h"
 #include "emu/lab/layer.h"
 #include "emu/lab/machine.h"
 #include "emu/rnic/eswitch.h"
 #include "emu/trace/emit.h"
 #include "emu/trace/events/lab.h"
+#include "emu/virtio/pci.h"
 
 _Static_assert(RDL_HOSTS_MAX < 56u << 8, "10.200.0.0 to 10.255.255.255 have room for each machine");
 
@@ -86,10 +88,18 @@ static bool is_plain(const struct lab_state *w, const struct host *m, uint32_t v
     return p && !w->hosts[p->host]->vrnic;
 }
 
+/* Returns why no function of @m exists. */
+static enum pool_lack lack_of_all(const struct host *m)
+{
+    const uint64_t offered = host_virtio(m, FN_RDMA)->offered;
+
+    return offered & VIRTIO_FEATURE(VF_SR_IOV) ? LACK_NOT_ENABLED : LACK_NO_SR_IOV;
+}
+
 enum pool_lack pool_lack(const struct lab_state *w, const struct host *m)
 {
     const uint32_t most = machine_enabled_vfs(m);
-    enum pool_lack lack = most > 0 ? LACK_PLAIN_GUESTS : LACK_NOT_ENABLED;
+    enum pool_lack lack = most > 0 ? LACK_PLAIN_GUESTS : lack_of_all(m);
 
     for (uint32_t vf = 0; vf < most; vf++) {
         if (!m->port.sw->ports[eswitch_port_of_vf(vf)].port)

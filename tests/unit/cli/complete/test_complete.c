@@ -260,6 +260,8 @@ static const struct row fits_machines[] = {
     {"guest g9 on ", " m1 !h1 (is no machine)", "device="},
     {"guest g9 on=", " on=m1", "device="},
     {"guest g9 on m1 vf", " vf=", " on="},
+    {"guest g9 on m1 vrnic with=", " with=g1", "(is no machine)"},
+    {"move g1 ", " m1 !h1 (is no machine)", "guest="},
     {"vf set ", " m1", "numvfs="},
     {"vf set ", " !g1 (is no machine)", " g1"},
     {"vf set m1 0 s", " spoofchk= state=", " mac="},
