@@ -60,14 +60,22 @@ static uint64_t ib_now(void *ctx)
     return now_ns(ctx);
 }
 
-/* The timer waits for the answer to a message.  If that was not sent, this is the reason of what
- * follows.
+/* Returns true if a message of the present tick, with the present cause, was not sent. */
+static bool has_just_lost(const struct cm_agent *a)
+{
+    const struct trace *t = a->config.trace;
+
+    return a->lost_by && ev_tick(a->lost_by) == t->tick && a->lost_for == t->cause;
+}
+
+/* The timer waits for the answer to the message that was sent just before.  If that was lost, this
+ * is the reason of what follows.  A timer without such a message has its usual cause.
  */
 static uint64_t ib_start_timer(void *ctx, uint32_t local_id, uint64_t at_ns)
 {
     struct cm_agent *a = ctx;
     struct trace *t = a->config.trace;
-    const ev_id old = trace_because(t, a->lost_by ? a->lost_by : t->cause);
+    const ev_id old = trace_because(t, has_just_lost(a) ? a->lost_by : t->cause);
     const uint64_t timer = start_timer(a, TIMER_IB, local_id, at_ns);
 
     trace_because(t, old);
@@ -210,6 +218,7 @@ static bool post_mad(struct cm_agent *a, uint32_t buffer, const struct cm_agent_
         cm_wire_out(a->config.verbs, bytes);
     } else if (st != RDL_OK) {
         a->lost_by = trace_last(a->config.trace);
+        a->lost_for = a->config.trace->cause;
         return false;
     }
     return verbs_takes_sends(a->gsi) && ram_write(a->config.ram, gpa, bytes, MAD_BYTES) &&
@@ -249,7 +258,9 @@ static void leave_queue(struct cm_agent *a, struct cm_agent_message **at,
     arena_release(a->config.arena, m, sizeof(*m));
 }
 
-/* Sends what can be sent now of the messages that wait, in their order. */
+/* Sends what can be sent now of the messages that wait, in their order.  Their timers were started
+ * when they began to wait: a lost one is the cause of no other.
+ */
 static void flush(struct cm_agent *a)
 {
     struct cm_agent_message **at = &a->first, *before = NULL;
@@ -263,6 +274,7 @@ static void flush(struct cm_agent *a)
         }
     }
     a->lacks_buffer = *at != NULL;
+    a->lost_by = 0;
 }
 
 /* Sends the messages that have waited for a buffer.  The others still wait for a MAC. */

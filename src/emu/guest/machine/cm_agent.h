@@ -58,6 +58,7 @@ struct cm_agent {
     struct cm_agent_message *first, *last;
     bool lacks_buffer;   /* one of these messages waits for a buffer, and not only for a MAC */
     ev_id lost_by;       /* why the last message was not sent; 0: it was */
+    ev_id lost_for;      /* the cause of that message */
     uint32_t n_channels; /* that programs have created so far */
     struct ib_cm ib;
     struct cma cma;

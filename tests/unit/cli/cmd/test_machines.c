@@ -2,6 +2,7 @@
 /* Tests of the commands machine, guest, vf and link where they refuse: the text names the mistake,
  * and the remedy fits it.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/lab_session.h"
@@ -254,6 +255,49 @@ static void why_names_the_rule_of_the_centre(void **state)
     }
 }
 
+/* g3 is connected with g1.a.  g2 has asked g1, as ID b, when a rule takes its group away. */
+#define CONNECTED_GUESTS                                                                           \
+    "machine m1 vfs=4\nguest g1 g3 on m1 vrnic group=1\nguest g2 on m1 vrnic group=2\n"            \
+    "centre allow 1 2\nforeach i in 0..2 { vf set m1 $i state=enable }\n"                          \
+    "on g1,g2,g3 { alloc_pd as pd; create_cq as cq\n"                                              \
+    "  rdma_create_event_channel as ch; rdma_create_id ch as id }\n"                               \
+    "on g1 { rdma_create_id ch as l; rdma_bind_addr l port=7471; rdma_listen l }\n"                \
+    "macro next h { rdma_get_cm_event $h.ch wait; rdma_ack_cm_event $h.ch }\n"                     \
+    "macro ask h { rdma_resolve_addr $h.id dst=g1 port=7471; next $h\n"                            \
+    "  rdma_resolve_route $h.id; next $h\n"                                                        \
+    "  rdma_create_qp $h.id pd=pd send_cq=cq recv_cq=cq as qp; rdma_connect $h.id }\n"             \
+    "ask g3\non g1 { rdma_get_cm_event ch wait as a; rdma_ack_cm_event ch\n"                       \
+    "  rdma_create_qp a pd=pd send_cq=cq recv_cq=cq as qp; rdma_accept a }\nnext g3\nnext g1\n"    \
+    "ask g2\non g1 { rdma_get_cm_event ch wait as b; rdma_ack_cm_event ch }\ncentre forbid 1 2\n"
+
+/* The REJ of g1.b is lost.  The next timer of g1 is that of g1.a, and waits for no message. */
+static void a_lost_message_is_no_cause_of_the_next_timer(void **state)
+{
+    static const struct {
+        const char *lines, *answer;
+    } ends[] = {
+        {"rdma_disconnect g1.a; next g3; rdma_disconnect g3.id; rdma_reject g1.b; run",
+         "g1.a TIMEWAIT_EXIT\n  because #135.6 cm_received: g1 DREP"},
+        {"rdma_disconnect g3.id; next g1; rdma_reject g1.b; rdma_disconnect g1.a; run",
+         "g1.a TIMEWAIT_EXIT\n"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(ends); i++) {
+        struct lab l;
+        char *why;
+
+        lab_open(&l, false);
+        lab_run(&l, CONNECTED_GUESTS);
+        lab_run(&l, ends[i].lines);
+        why = lab_answer(&l, "why g1.a");
+        if (!strstr(why, ends[i].answer) || strstr(why, "centre"))
+            fail_msg("behind %s\nwhy says\n%s", ends[i].lines, why);
+        free(why);
+        lab_close(&l);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -262,6 +306,7 @@ int main(void)
         cmocka_unit_test(the_ladder_tells_where_a_frame_for_nobody_was_dropped),
         cmocka_unit_test(the_shortcut_is_named_where_no_frame_was_sent),
         cmocka_unit_test(a_function_that_is_not_enabled_is_named),
+        cmocka_unit_test(a_lost_message_is_no_cause_of_the_next_timer),
         cmocka_unit_test(all_functions_of_a_virtual_rnic_are_listed),
         cmocka_unit_test(the_mac_of_a_function_is_compared),
         cmocka_unit_test(drops_of_an_injected_frame_are_printed),
