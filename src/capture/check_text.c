@@ -4,6 +4,7 @@
 
 #include "capture/check.h"
 #include "emu/base/assert.h"
+#include "emu/base/plural.h"
 #include "emu/base/quantity.h"
 #include "emu/wire/pcapng.h"
 #include "print/show_text.h"
@@ -19,7 +20,7 @@ static const char *service(const struct flow *f)
 /* Appends "1 frame", "2 frames" and so on. */
 static void add_count(struct text *t, uint64_t n, const char *what)
 {
-    text_addf(t, "%" PRIu64 " %s%s", n, what, n == 1 ? "" : "s");
+    text_addf(t, "%" PRIu64 " %s%s", n, what, plural_s(n));
 }
 
 /* Prints a line that begins with the number of things, unless it is 0. */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "emu/base/assert.h"
+#include "emu/base/plural.h"
 #include "emu/base/quantity.h"
 #include "emu/facts/enum_table.h"
 #include "process/must.h"
@@ -59,7 +60,7 @@ static void add_word(struct text *t, const struct found *f, const char *word, si
     else if (n == 1 && *word == 'n')
         text_addf(t, "%u", f->n);
     else if (n > 2 && memcmp(word, "n ", 2) == 0) /* "1 PSN", "2 PSNs" */
-        text_addf(t, "%u %.*s%s", f->n, (int)n - 2, word + 2, f->n == 1 ? "" : "s");
+        text_addf(t, "%u %.*s%s", f->n, (int)n - 2, word + 2, plural_s(f->n));
     else if (n == 5 && memcmp(word, "frame", n) == 0)
         text_addf(t, f->earlier ? "frame %llu" : "an earlier frame",
                   (unsigned long long)f->earlier);

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 
 #include "capture/check.h"
+#include "emu/base/plural.h"
 #include "emu/base/quantity.h"
 #include "emu/facts/aeth.h"
 #include "emu/facts/enum/cm_reason.h"
@@ -61,7 +62,7 @@ static void add_information(struct text *t, const uint8_t *info, uint32_t n, uin
 {
     if (n == 0)
         return;
-    text_addf(t, ", ARI of %u byte%s", n, n == 1 ? "" : "s");
+    text_addf(t, ", ARI of %u byte%s", n, plural_s(n));
     for (uint32_t i = 0; i < n && i < room; i++)
         text_addf(t, "%s%02x", i ? "" : ": ", info[i]);
 }

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "emu/base/plural.h"
 #include "emu/base/quantity.h"
 #include "emu/facts/aeth.h"
 #include "emu/facts/enum/cm_call.h"
@@ -31,7 +32,7 @@ void ladder_add_gap(struct text *t, const struct ladder_stop *s)
 {
     if (s->rounds)
         text_addf(t, "... %llu more such round%s, ", (unsigned long long)s->rounds,
-                  s->rounds == 1 ? "" : "s");
+                  plural_s(s->rounds));
     quantity_add_time_short(t, s->gap_ns);
     text_add(t, s->unsure ? " later, not all recorded" : s->idle ? " idle" : " later");
 }
@@ -72,7 +73,7 @@ void picture_add_left(struct text *t, const struct picture_left *left)
         return;
     if (left->n_packets)
         text_addf(t, "%llu more packet%s", (unsigned long long)left->n_packets,
-                  left->n_packets == 1 ? "" : "s");
+                  plural_s(left->n_packets));
     else
         text_add(t, "more events");
     text_add(t, ", from ");

@@ -17,6 +17,7 @@
 #include "cli/session/position.h"
 #include "cli/session_file/session_file.h"
 #include "emu/base/assert.h"
+#include "emu/base/plural.h"
 #include "print/shell.h"
 #include "print/utf8.h"
 #include "process/signals.h"
@@ -62,7 +63,7 @@ static int load(const struct source *src, struct session_file *ret)
 static void say_where(const struct session *s, const char *file, uint64_t ticks)
 {
     printf("%s: %llu tick%s done again", SHOWN_NAME(file), (unsigned long long)ticks,
-           ticks == 1 ? "" : "s");
+           plural_s(ticks));
     if (s->history->position.in_past)
         printf(", at #%llu of #%llu", (unsigned long long)rdl_tick(s->lab),
                (unsigned long long)position_end(s).at.tick);

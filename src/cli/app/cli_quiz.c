@@ -17,6 +17,7 @@
 #include "cli/tour/draw.h"
 #include "cli/tour/play.h"
 #include "emu/base/assert.h"
+#include "emu/base/plural.h"
 #include "print/print_csv.h"
 #include "print/utf8.h"
 #include "process/must.h"
@@ -352,7 +353,7 @@ static int check_topic(const struct quiz_arguments *a, const char *topic, unsign
     *n_passed += n - n_wrong;
     *n_failed += n_wrong + (status != EXIT_PASSED);
     printf("%s  %s  %u problem%s\n", n_wrong || status ? "FAIL" : "ok  ", SHOWN_NAME(topic), n,
-           n == 1 ? "" : "s");
+           plural_s(n));
     tell_faults(&faults, n);
     return n_wrong ? exit_worse(status, EXIT_FAILED) : status;
 }

@@ -18,6 +18,7 @@
 #include "cli/session/scenario.h"
 #include "cli/session/snapshots.h"
 #include "emu/base/assert.h"
+#include "emu/base/plural.h"
 #include "emu/base/quantity.h"
 #include "print/plain.h"
 #include "print/shell.h"
@@ -150,7 +151,7 @@ static void say_verdict(const struct session *s, int status)
     else if (n == 0)
         fputs("done, and nothing was expected", stdout);
     else
-        printf("passed: %llu expectation%s", n, n == 1 ? "" : "s");
+        printf("passed: %llu expectation%s", n, plural_s(n));
     printf("; %llu ticks, t=%s\n", (unsigned long long)rdl_tick(s->lab), buf);
 }
 

@@ -12,6 +12,7 @@
 #include "cli/session/files.h"
 #include "cli/tour/check.h"
 #include "emu/base/assert.h"
+#include "emu/base/plural.h"
 #include "print/utf8.h"
 #include "process/must.h"
 #include "process/signals.h"
@@ -43,7 +44,7 @@ static int check_one(const struct source *src, const char *name,
     must_memstream_end(err, &wrong);
     printf("%s  %s", status == EXIT_PASSED ? "ok  " : "FAIL", SHOWN_NAME(src->name));
     if (status == EXIT_PASSED)
-        printf("  %zu screen%s", t.n_screens, t.n_screens == 1 ? "" : "s");
+        printf("  %zu screen%s", t.n_screens, plural_s(t.n_screens));
     putchar('\n');
     fputs(wrong, stdout);
     free(wrong);

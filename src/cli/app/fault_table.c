@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/app/test_run.h"
+#include "emu/base/plural.h"
 #include "emu/facts/enum/object.h"
 #include "print/answer.h"
 #include "print/print_json.h"
@@ -266,8 +267,8 @@ void fault_print_json(const struct matrix *m)
 
 void fault_print_totals(const struct matrix_totals *sum, size_t n_without)
 {
-    printf("\nin all: %zu scenario%s, ", sum->scenarios, sum->scenarios == 1 ? "" : "s");
+    printf("\nin all: %zu scenario%s, ", sum->scenarios, plural_s(sum->scenarios));
     print_counts(sum);
     if (n_without)
-        printf("%zu scenario%s had no run with a fault\n", n_without, n_without == 1 ? "" : "s");
+        printf("%zu scenario%s had no run with a fault\n", n_without, plural_s(n_without));
 }

@@ -4,6 +4,7 @@
 
 #include "cli/cmd/commands.h"
 #include "cli/session/stop_look.h"
+#include "emu/base/plural.h"
 #include "emu/base/text.h"
 #include "emu/facts/leaf.h"
 
@@ -23,7 +24,7 @@ static void list(struct session *s)
         stop_add_what(&t, stop);
         session_say(s, "%3lu  %s  %-*s  hit %llu time%s%s%s%s\n", (unsigned long)stop->id,
                     stop->watches ? "watch" : "break", WHAT_COLUMNS, what,
-                    (unsigned long long)stop->n_hits, stop->n_hits == 1 ? "" : "s",
+                    (unsigned long long)stop->n_hits, plural_s(stop->n_hits),
                     stop->once ? ", once" : "", stop->steps ? ", do { ... }" : "",
                     stop->enabled ? "" : ", disabled");
     }

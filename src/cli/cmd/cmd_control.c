@@ -8,6 +8,7 @@
 #include "cli/explain/rfc_dump.h"
 #include "cli/session/advance.h"
 #include "emu/base/assert.h"
+#include "emu/base/plural.h"
 #include "emu/base/quantity.h"
 #include "emu/facts/pvrdma/command.h"
 #include "emu/facts/pvrdma/structs.h"
@@ -245,8 +246,8 @@ static void say_answer(struct session *s, const struct home *home, const struct 
         rfc_field_add(&t, r, &r->fields[i], answer->response + 1);
     }
     session_say(s, "%s %s: OK, %u byte%s written%s\n", home->name,
-                enum_name(&enum_ctrl_cmd, a->c.command), answer->written,
-                answer->written == 1 ? "" : "s", line);
+                enum_name(&enum_ctrl_cmd, a->c.command), answer->written, plural_s(answer->written),
+                line);
 }
 
 /* Fails because the device answered with @code, which is not RSP_OK. */

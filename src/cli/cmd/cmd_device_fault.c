@@ -8,6 +8,7 @@
 #include "cli/session/resolve.h"
 #include "cli/session/unmet.h"
 #include "cli/show/show_vq.h"
+#include "emu/base/plural.h"
 #include "emu/base/quantity.h"
 #include "emu/facts/enum/fault.h"
 #include "emu/facts/enum/object.h"
@@ -46,7 +47,7 @@ static void add_which(struct text *t, const struct rdl_device_fault_config *f, b
     if (f->nth > 1 && f->count != 1 && f->nth != f->every)
         text_addf(t, ", from number %u on", f->nth);
     if (f->every > 1 && f->count != RDL_ANY)
-        text_addf(t, ", %u time%s", f->count, f->count == 1 ? "" : "s");
+        text_addf(t, ", %u time%s", f->count, plural_s(f->count));
 }
 
 /* "loses the 2nd kick of h1.qp.sq" */

@@ -8,6 +8,7 @@
 #include "cli/cmd/link.h"
 #include "cli/session/resolve.h"
 #include "cli/session/unmet.h"
+#include "emu/base/plural.h"
 #include "emu/base/quantity.h"
 #include "emu/facts/enum/fault.h"
 #include "emu/facts/enum/object.h"
@@ -104,7 +105,7 @@ static void add_whose(struct text *t, const struct step *st, const struct rdl_fa
     if (f->nth > 1 && f->count != 1 && f->nth != f->every)
         text_addf(t, ", from match number %u on", f->nth);
     if (f->every > 1 && f->count != RDL_ANY)
-        text_addf(t, ", %u time%s", f->count, f->count == 1 ? "" : "s");
+        text_addf(t, ", %u time%s", f->count, plural_s(f->count));
 }
 
 /* Appends the amount: ", by 5us" */
@@ -337,7 +338,7 @@ static bool clear_all(struct session *s, const struct step *st)
     }
     if (status != RDL_OK)
         return session_fail_status(s, st->at, name, status);
-    session_say(s, "%zu fault%s removed\n", n, n == 1 ? "" : "s");
+    session_say(s, "%zu fault%s removed\n", n, plural_s(n));
     return true;
 }
 

@@ -7,6 +7,7 @@
 #include "cli/cmd/verb.h"
 #include "emu/base/assert.h"
 #include "emu/base/log2.h"
+#include "emu/base/plural.h"
 #include "emu/base/text.h"
 #include "emu/facts/device.h"
 #include "emu/facts/enum/device_type.h"
@@ -47,7 +48,7 @@ static void say_host(struct session *s, const struct step *st, const struct rdl_
     addr_add(&a, gid);
     mac_add(&m, mac);
     if (c->vfs > 0)
-        text_addf(&place, ", %u virtual function%s", c->vfs, c->vfs == 1 ? "" : "s");
+        text_addf(&place, ", %u virtual function%s", c->vfs, plural_s(c->vfs));
     if (c->mux != MUX_none)
         text_addf(&place, ", multiplexer %s", enum_name(&enum_mux_profile, c->mux));
     if (c->idle_vfs > 0)
@@ -522,14 +523,14 @@ bool run_machine(struct session *s, const struct step *st)
     config.vfs = (uint32_t)step_number(st, "vfs");
     if (step_number_or(st, "numvfs", config.vfs) > config.vfs) {
         session_fail(s, step_span(st, "numvfs", 0), "the adapter has %u virtual function%s",
-                     config.vfs, config.vfs == 1 ? "" : "s");
+                     config.vfs, plural_s(config.vfs));
         return diag_remedy(&s->diag, "numvfs=%u enables all", config.vfs);
     }
     config.mux = (uint32_t)step_number(st, "mux");
     config.pool = (uint32_t)step_number_or(st, "pool", 0);
     if (config.pool > config.vfs) {
         session_fail(s, step_span(st, "pool", 0), "the adapter has %u virtual function%s",
-                     config.vfs, config.vfs == 1 ? "" : "s");
+                     config.vfs, plural_s(config.vfs));
         return diag_remedy(&s->diag, "leave pool= out: then all are in it");
     }
     config.when_full = (uint32_t)step_number(st, "when_full");

@@ -9,6 +9,7 @@
 #include "cli/session/position.h"
 #include "cli/session/resolve.h"
 #include "emu/base/assert.h"
+#include "emu/base/plural.h"
 #include "emu/base/quantity.h"
 #include "emu/base/text.h"
 #include "rdmalab/inspect.h"
@@ -352,7 +353,7 @@ static void say_settings(struct session *s)
                                                         : "all");
     if (h.bytes_max)
         session_say(s, "history  %s at most; %zu snapshot%s take%s %s\n", most, h.n_snapshots,
-                    h.n_snapshots == 1 ? "" : "s", h.n_snapshots == 1 ? "s" : "", taken);
+                    plural_s(h.n_snapshots), singular_s(h.n_snapshots), taken);
     else
         session_say(s, "history  none is kept: this lab cannot go back\n");
     session_say(s, "hints    %s\n", s->prompt.hints_off ? "off" : "on");

@@ -8,6 +8,7 @@
 #include "cli/cmd/verb.h"
 #include "cli/session/resolve.h"
 #include "emu/base/assert.h"
+#include "emu/base/plural.h"
 #include "emu/base/quantity.h"
 #include "emu/wire/addr.h"
 #include "rdmalab/layer.h"
@@ -108,12 +109,12 @@ static bool not_enabled(struct session *s, const struct step *st, uint32_t n,
         session_fail(s, step_span(st, "numvfs", 0),
                      "the adapter of %s has %u virtual function%s "
                      "(ERANGE)",
-                     name, total, total == 1 ? "" : "s");
+                     name, total, plural_s(total));
         diag_reason(&s->diag, RDL_ERR_LIMIT);
         return diag_remedy(&s->diag, "machine m9 vfs=%u adds one that has so many", n);
     }
     session_fail(s, step_span(st, "numvfs", 0), "%s cannot enable %u virtual function%s%s", name, n,
-                 n == 1 ? "" : "s", status == RDL_ERR_BUSY ? " now (EBUSY)" : "");
+                 plural_s(n), status == RDL_ERR_BUSY ? " now (EBUSY)" : "");
     diag_reason(&s->diag, (uint32_t)status);
     if (status == RDL_ERR_BUSY)
         return remedy_busy(s, name, n);

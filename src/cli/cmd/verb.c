@@ -6,6 +6,7 @@
 
 #include "cli/cmd/limit.h"
 #include "cli/session/advance.h"
+#include "emu/base/plural.h"
 #include "emu/base/text.h"
 #include "emu/facts/enum/device_type.h"
 #include "emu/facts/enum/pool_lack.h"
@@ -208,7 +209,7 @@ static bool explain_busy(struct session *s, const struct step *st, const char *p
         in_use(s, at, path, &users);
     } else if (users.groups > 0) {
         session_fail(s, at, "%s is in %u multicast group%s", path, users.groups,
-                     users.groups > 1 ? "s" : "");
+                     plural_s(users.groups));
         diag_remedy(&s->diag, "detach_mcast it first; \"show %s\" tells more", path);
     } else if (users.completion_events > 0) {
         session_fail(s, at, "completion events of %s that are not acknowledged: %u", path,

@@ -9,6 +9,7 @@
 #include "cli/session/history.h"
 #include "cli/session/session.h"
 #include "emu/base/assert.h"
+#include "emu/base/plural.h"
 #include "emu/base/quantity.h"
 #include "emu/facts/leaf.h"
 #include "print/show_text.h"
@@ -83,11 +84,6 @@ static void add_both(struct text *t, const struct diff *d, const struct moment *
     add_time(t, a->ns, b->ns);
     text_addf(t, "%s%s%s#%llu, t=", between, d->b.name, at, (unsigned long long)b->tick);
     add_time(t, b->ns, a->ns);
-}
-
-static const char *plural(uint64_t n)
-{
-    return n == 1 ? "" : "s";
 }
 
 /* --- Differences between the states ----------------------------------------------------------- */
@@ -276,7 +272,8 @@ static void say_memory(struct session *s, const struct diff *d, const struct dif
     if (m->n_regions == 0 && m->n_skipped == 0)
         return;
     quantity_add(&t, QUANTITY_SIZE, m->bytes);
-    session_say(s, "memory there, %s in %zu region%s:\n", size, m->n_regions, plural(m->n_regions));
+    session_say(s, "memory there, %s in %zu region%s:\n", size, m->n_regions,
+                plural_s(m->n_regions));
     for (size_t i = 0; i < n; i++)
         say_range(s, &f->ranges[i]);
     if (m->n_regions > 0 && f->n_ranges == 0)
@@ -474,14 +471,14 @@ static void say_same(struct session *s, const struct diff *d, const struct diff_
 
     if (d->n_same > 0)
         text_addf(&t, "%zu event%s behind #%llu, the bytes of %zu frame%s", d->n_same,
-                  plural(d->n_same), (unsigned long long)d->a.common, d->n_frames,
-                  plural(d->n_frames));
+                  plural_s(d->n_same), (unsigned long long)d->a.common, d->n_frames,
+                  plural_s(d->n_frames));
     else
         text_addf(&t, "what was done up to #%llu, behind which no event is",
                   (unsigned long long)d->a.common);
     text_addf(&t, ", %zu values of the state, ", d->a.state.n);
     quantity_add(&t, QUANTITY_SIZE, f->memory.bytes);
-    text_addf(&t, " in %zu memory region%s", f->memory.n_regions, plural(f->memory.n_regions));
+    text_addf(&t, " in %zu memory region%s", f->memory.n_regions, plural_s(f->memory.n_regions));
     say_behind(s, "", 4, "the same happened in %s and %s; compared: %s", d->a.name, d->b.name, buf);
 }
 

@@ -5,6 +5,7 @@
 
 #include "cli/exec/exec.h"
 #include "cli/exec/scenario_write.h"
+#include "emu/base/plural.h"
 #include "emu/base/quantity.h"
 #include "print/pages.h"
 #include "print/plain.h"
@@ -56,7 +57,7 @@ static void print_end(const struct session *s, const struct lesson_how *how, int
 
     quantity_add_time_short(&t, rdl_now_ns(s->lab));
     if (status == EXIT_PASSED)
-        fprintf(out, "all of it held: %llu expectation%s, t=%s\n", n, n == 1 ? "" : "s", when);
+        fprintf(out, "all of it held: %llu expectation%s, t=%s\n", n, plural_s(n), when);
     if (how->from_shell)
         fprintf(out,
                 "its picture: rdmalab scenarios run %s --ladder\n"

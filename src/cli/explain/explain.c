@@ -20,6 +20,7 @@
 #include "cli/explain/page.h"
 #include "cli/explain/rfc_dump.h"
 #include "emu/base/assert.h"
+#include "emu/base/plural.h"
 #include "emu/facts/aeth.h"
 #include "emu/facts/enum/key_state.h"
 #include "emu/facts/enum/wc_status.h"
@@ -390,7 +391,7 @@ bool explain_structure(struct answer_page *out, const char *word)
                 continue;
             t = text_on(line, sizeof(line));
             text_addf(&t, "%s   field of %s, %u byte%s at offset %u: %s", f->name, s->name,
-                      f->bytes, f->bytes == 1 ? "" : "s", f->offset, f->text);
+                      f->bytes, plural_s(f->bytes), f->offset, f->text);
             page_fields(out, "%s.%s", s->name, f->name);
             page_hanging(out, 2, line);
             n++;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "emu/base/assert.h"
+#include "emu/base/plural.h"
 #include "emu/facts/enum/object.h"
 #include "process/must.h"
 #include "rdmalab/events.h"
@@ -658,8 +659,8 @@ void map_add_rest(struct text *t, const struct map *m, const struct map_rest *r,
     const char *host = m->objects[r->host].path, *kind = node_rows[r->kind].title;
 
     if (r->kind == NODE_vf)
-        text_addf(t, "%llu more function%s%sshow %s.vfs", (unsigned long long)r->n,
-                  r->n == 1 ? "" : "s", between, host);
+        text_addf(t, "%llu more function%s%sshow %s.vfs", (unsigned long long)r->n, plural_s(r->n),
+                  between, host);
     else
         text_addf(t, "%llu more %s%sshow %s %s", (unsigned long long)r->n, kind, between, kind,
                   host);

@@ -5,6 +5,7 @@
 #include "cli/session/history.h"
 #include "cli/session/stop_look.h"
 #include "emu/base/assert.h"
+#include "emu/base/plural.h"
 #include "emu/base/quantity.h"
 #include "emu/trace/kind.h"
 #include "rdmalab/trace.h"
@@ -82,7 +83,7 @@ static void begin_rounds(const struct session *s, struct standstill *still)
 /* Appends "the same 18 ticks, 655.36us, long, came 1000 times in a row". */
 static void add_rounds(struct text *t, const struct rdl_round *r)
 {
-    text_addf(t, "the same %llu tick%s, ", (unsigned long long)r->ticks, r->ticks == 1 ? "" : "s");
+    text_addf(t, "the same %llu tick%s, ", (unsigned long long)r->ticks, plural_s(r->ticks));
     quantity_add_time_short(t, r->ns);
     text_addf(t, " long, came %llu times in a row", (unsigned long long)r->n);
 }

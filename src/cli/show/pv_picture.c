@@ -4,6 +4,7 @@
 
 #include "cli/show/pv_ring.h"
 #include "cli/show/show_pvrdma.h"
+#include "emu/base/plural.h"
 #include "emu/facts/pvrdma/ring.h"
 #include "process/must.h"
 #include "viz/file_sink.h"
@@ -62,7 +63,7 @@ static void fill(struct pv_drawing *d, const struct pv_ring_view *v)
     struct text sub = text_on(d->subtitle, sizeof(d->subtitle));
 
     text_addf(&title, "%s: ring of %u slot%s of %u bytes, at #%llu", v->path, v->slots,
-              v->slots == 1 ? "" : "s", v->slot_bytes, (unsigned long long)rdl_tick(v->lab));
+              plural_s(v->slots), v->slot_bytes, (unsigned long long)rdl_tick(v->lab));
     text_addf(&sub, "indices run modulo %u; they are in page 0x%llx, slot 0 is in page 0x%llx",
               2 * v->slots, (unsigned long long)pv_page_addr(v, 0),
               (unsigned long long)pv_page_addr(v, v->first_page));

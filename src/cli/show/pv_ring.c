@@ -5,6 +5,7 @@
 
 #include "emu/base/assert.h"
 #include "emu/base/cursor.h"
+#include "emu/base/plural.h"
 #include "emu/facts/enum/async_event.h"
 #include "emu/facts/enum/qp_type.h"
 #include "emu/facts/enum/send_flag.h"
@@ -170,7 +171,7 @@ static void add_sges(struct text *t, const struct pv_ring_view *v, const uint8_t
 {
     const uint32_t n = sges_in(v, head, said);
 
-    text_addf(t, ", %u SGE%s", said, said == 1 ? "" : "s");
+    text_addf(t, ", %u SGE%s", said, plural_s(said));
     for (uint32_t i = 0; i < n && i < SGES_SHOWN_MAX; i++) {
         struct pv_sge sge;
 

@@ -12,6 +12,7 @@
 #include "cli/show/show_objects.h"
 #include "cli/show/show_rows.h"
 #include "emu/base/assert.h"
+#include "emu/base/plural.h"
 #include "emu/facts/rules.h"
 #include "emu/trace/event.h"
 #include "print/show_text.h"
@@ -157,11 +158,9 @@ static void add_outside(struct text *t, const struct region_piece *p, uint64_t a
     else if (!before && bytes > p->bytes - at)
         behind = bytes - (p->bytes - at);
     if (before)
-        text_addf(t, "it begins %llu byte%s before %s does", before, before == 1 ? "" : "s",
-                  p->path);
+        text_addf(t, "it begins %llu byte%s before %s does", before, plural_s(before), p->path);
     else if (behind)
-        text_addf(t, "it ends %llu byte%s behind the end of %s", behind, behind == 1 ? "" : "s",
-                  p->path);
+        text_addf(t, "it ends %llu byte%s behind the end of %s", behind, plural_s(behind), p->path);
     else
         text_addf(t, "it is inside %s: the addresses are not what was wrong", p->path);
 }

@@ -3,6 +3,7 @@
 
 #include "cli/explain/rfc_dump.h"
 #include "emu/base/cursor.h"
+#include "emu/base/plural.h"
 #include "emu/facts/enum/wr_opcode.h"
 #include "emu/facts/virtio_rdma/layout.h"
 #include "emu/wire/addr.h"
@@ -48,7 +49,7 @@ static void add_list(struct text *t, const struct rfc_sq_wqe *w)
     rfc_wr_reg_list_get(&l, (const struct raw_wr_reg_list *)w->wr);
     text_addf(t, " and %llu bytes from 0x%llx, %u page%s listed at 0x%llx",
               (unsigned long long)l.length, (unsigned long long)l.start, l.npages,
-              l.npages == 1 ? "" : "s", (unsigned long long)l.pages);
+              plural_s(l.npages), (unsigned long long)l.pages);
 }
 
 static void add_bind(struct text *t, const struct rfc_sq_wqe *w)

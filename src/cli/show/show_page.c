@@ -3,6 +3,7 @@
 
 #include "cli/show/show_vq.h"
 #include "emu/base/assert.h"
+#include "emu/base/plural.h"
 #include "emu/facts/enum/qp_type.h"
 #include "print/show_text.h"
 #include "tree/advice.h"
@@ -69,7 +70,7 @@ static void print_work_ring(FILE *out, const struct rdl_lab *lab, const char *qp
         return;
     slots = tree_number(lab, path, LEAF_ring_slots);
     fprintf(out, "  %-10sring of %llu slot%s: %llu posted and not yet taken, %llu under way%s\n",
-            child_rows[id].key, (unsigned long long)slots, slots == 1 ? "" : "s",
+            child_rows[id].key, (unsigned long long)slots, plural_s(slots),
             (unsigned long long)tree_number(lab, path, LEAF_ring_waiting),
             (unsigned long long)tree_number(lab, path, LEAF_ring_held),
             tree_number(lab, path, LEAF_ring_broken) ? ", BROKEN" : "");

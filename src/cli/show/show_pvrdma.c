@@ -10,6 +10,7 @@
 #include "cli/show/show_dump.h"
 #include "emu/base/assert.h"
 #include "emu/base/cursor.h"
+#include "emu/base/plural.h"
 #include "emu/facts/pvrdma/command.h"
 #include "emu/facts/pvrdma/regs.h"
 #include "emu/facts/pvrdma/ring.h"
@@ -124,7 +125,7 @@ static void print_slots(FILE *out, const struct pv_ring_view *v)
         else
             print_run(out, v, from, n);
     }
-    fprintf(out, "  free     %u of %u slot%s\n", n_free, v->slots, v->slots == 1 ? "" : "s");
+    fprintf(out, "  free     %u of %u slot%s\n", n_free, v->slots, plural_s(v->slots));
 }
 
 static void rows_of_ring(FILE *out, const struct pv_ring_view *v, enum show_form form)
@@ -196,8 +197,8 @@ static enum rdl_status print_slot(FILE *out, const struct pv_ring_view *v, uint3
 
 static void print_ring(FILE *out, const struct pv_ring_view *v)
 {
-    fprintf(out, "%s   %u slot%s of %u bytes, each a %s\n", v->path, v->slots,
-            v->slots == 1 ? "" : "s", v->slot_bytes, v->entry->name + strlen("pv_"));
+    fprintf(out, "%s   %u slot%s of %u bytes, each a %s\n", v->path, v->slots, plural_s(v->slots),
+            v->slot_bytes, v->entry->name + strlen("pv_"));
     print_pages(out, v);
     print_indices(out, v);
     print_slots(out, v);

@@ -8,6 +8,7 @@
 #include "cli/show/show_objects.h"
 #include "cli/show/show_rows.h"
 #include "emu/base/assert.h"
+#include "emu/base/plural.h"
 #include "emu/base/quantity.h"
 #include "print/print_json.h"
 #include "print/show_text.h"
@@ -238,8 +239,8 @@ static void print_under_way(const struct summary *s)
         fputs("under way: nothing\n", s->out);
         return;
     }
-    fprintf(s->out, "under way: %llu frame%s on the wire, %zu wait%s\n", frames,
-            frames == 1 ? "" : "s", s->waits.n, s->waits.n == 1 ? "s" : "");
+    fprintf(s->out, "under way: %llu frame%s on the wire, %zu wait%s\n", frames, plural_s(frames),
+            s->waits.n, singular_s(s->waits.n));
     for (size_t i = 0; i < shown; i++)
         print_sentence(s->out, "  ", s->waits.v[i].text);
     if (shown < s->waits.n)

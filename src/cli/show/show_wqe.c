@@ -8,6 +8,7 @@
 #include "cli/show/show_operation.h"
 #include "emu/base/assert.h"
 #include "emu/base/cursor.h"
+#include "emu/base/plural.h"
 #include "emu/facts/enum/send_flag.h"
 #include "emu/facts/enum/wc_status.h"
 #include "emu/facts/virtio/feature.h"
@@ -186,7 +187,7 @@ void wqe_add_sge(struct text *t, const struct wqe_reader *r, uint64_t addr, uint
 static void add_sges(struct text *t, const struct wqe_reader *r, const uint8_t *wqe, size_t bytes,
                      size_t head, uint32_t n)
 {
-    text_addf(t, ", %u SGE%s", n, n == 1 ? "" : "s");
+    text_addf(t, ", %u SGE%s", n, plural_s(n));
     for (uint32_t i = 0; i < n && i < SGES_SHOWN_MAX; i++) {
         const size_t at = head + i * sizeof(struct raw_sge);
         struct rfc_sge sge;

@@ -11,6 +11,7 @@
 #include "cli/why/failure.h"
 #include "cli/why/fate_text.h"
 #include "cli/why/work_text.h"
+#include "emu/base/plural.h"
 #include "emu/base/quantity.h"
 #include "emu/facts/enum/fault.h"
 #include "emu/facts/enum/object.h"
@@ -386,7 +387,7 @@ static const struct ev *skip_rnr_rounds(const struct why_walk *w, const struct e
         nak = rnr_nak_before(w, before);
     }
     fprintf(w->out, "  because of %u such wait%s before, the first until #%llu.%u\n", n,
-            n == 1 ? "" : "s", (unsigned long long)ev_tick(first->id), ev_row(first->id));
+            plural_s(n), (unsigned long long)ev_tick(first->id), ev_row(first->id));
     return nak;
 }
 
@@ -415,7 +416,7 @@ static const struct ev *print_timeout(struct why_walk *w, const struct ev *e)
     }
     if (n_extended)
         text_addf(&t, ", extended %u time%s because the lab was late", n_extended,
-                  n_extended == 1 ? "" : "s");
+                  plural_s(n_extended));
     if (ack)
         tx =
             past_last_asked(w->index, e->u.timeout.host, e->u.timeout.qpn, e->u.timeout.psn, e->id);

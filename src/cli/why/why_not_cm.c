@@ -6,6 +6,7 @@
 
 #include "cli/why/why_not_answer.h"
 #include "emu/base/assert.h"
+#include "emu/base/plural.h"
 #include "emu/facts/cm_waits.h"
 #include "emu/facts/cma_calls.h"
 #include "emu/facts/enum/cm_message.h"
@@ -209,7 +210,7 @@ static void say_pending(struct why_not *w, const struct cm_view *v)
     if (pending == 0)
         return;
     why_not_say(w, "%s has %u event%s that no program has taken.", v->channel, pending,
-                pending == 1 ? "" : "s");
+                plural_s(pending));
     advise_event(w, v);
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/why/why_not_answer.h"
+#include "emu/base/plural.h"
 #include "emu/facts/datagram.h"
 #include "emu/facts/enum/pkt_act.h"
 #include "emu/facts/enum/qp_type.h"
@@ -160,7 +161,7 @@ static void say_receives(struct why_not *w, const struct why_not_qp *q)
             return;
     } else {
         why_not_say(w, "%s: %llu receive%s wait%s for a message.", queue, (unsigned long long)n,
-                    n == 1 ? "" : "s", n == 1 ? "s" : "");
+                    plural_s(n), singular_s(n));
     }
     w->indent += 2;
     why_not_message(w, q);
@@ -226,7 +227,7 @@ static void say_qps(struct completion_search *a)
         a->n_qps = 0;
     if (a->n_left > 0)
         why_not_say(a->w, "And %zu more queue pair%s %s; \"why not %s.qp\", with its name, tells.",
-                    a->n_left, a->n_left == 1 ? "" : "s",
+                    a->n_left, plural_s(a->n_left),
                     a->idle ? (a->n_left == 1 ? "uses it" : "use it")
                             : (a->n_left == 1 ? "waits" : "wait"),
                     a->host);
@@ -267,11 +268,11 @@ static void say_missing(struct why_not *w, const char *cq, uint64_t n, uint64_t 
                     n == 0 ? "; wc[0] will be the first" : "");
     else
         why_not_say(w, "%s has had %llu completion%s, up to wc[%llu]%s.", cq,
-                    (unsigned long long)count, count == 1 ? "" : "s", (unsigned long long)count - 1,
+                    (unsigned long long)count, plural_s(count), (unsigned long long)count - 1,
                     n == count ? "; the one you ask for is next" : "");
     if (n > count)
         why_not_say(w, "Before wc[%llu] %llu other%s must come.", (unsigned long long)n,
-                    (unsigned long long)(n - count), n - count == 1 ? "" : "s");
+                    (unsigned long long)(n - count), plural_s(n - count));
 }
 
 void why_not_completion(struct why_not *w, const char *cq, uint64_t n)

@@ -6,6 +6,7 @@
 
 #include "cli/why/why_not_answer.h"
 #include "emu/base/assert.h"
+#include "emu/base/plural.h"
 #include "emu/facts/enum/wc_status.h"
 #include "emu/past/past_lnet.h"
 #include "emu/trace/event.h"
@@ -218,7 +219,7 @@ void why_not_channel(struct why_not *w, const char *channel)
     if (pending > 0) {
         w->never = true;
         why_not_say(w, "%s has %llu event%s that no program has taken.", channel, pending,
-                    pending == 1 ? "" : "s");
+                    plural_s(pending));
         why_not_try(w, "get_cq_event %s", channel);
         return;
     }
@@ -311,7 +312,7 @@ static void say_happened(struct why_not *w, const struct ev_filter *f, const str
     const uint64_t n = f->n == 0 ? rdl_total(w->lab, f->kind) : near->n_all;
 
     why_not_say(w, "It did happen, %s%llu time%s%s; the last %swas:", all ? "" : "at least ",
-                (unsigned long long)n, n == 1 ? "" : "s", all ? "" : ", as far as it is recorded",
+                (unsigned long long)n, plural_s(n), all ? "" : ", as far as it is recorded",
                 why_not_forgot(w, near->all->id) ? "that is recorded " : "");
     say_line(w, near->all);
 }
@@ -408,7 +409,7 @@ static void say_criteria(struct why_not *w, const char *fault, ev_id since)
     struct text t = text_on(buf, sizeof(buf));
 
     text_addf(&t, "%s has looked at %llu frame%s that hosts sent since it was made", fault,
-              (unsigned long long)n, n == 1 ? "" : "s");
+              (unsigned long long)n, plural_s(n));
     for (size_t i = 0; i < ARRAY_LEN(criteria) && n > 0; i++) {
         struct rdl_value v;
 
@@ -439,7 +440,7 @@ static void say_copied(struct why_not *w, const char *fault, ev_id since)
     why_not_say(w,
                 "%llu message%s took the shortcut of a machine: in no frame, so that no fault "
                 "of frames meets %s.",
-                (unsigned long long)n, n == 1 ? "" : "s", n == 1 ? "it" : "them");
+                (unsigned long long)n, plural_s(n), n == 1 ? "it" : "them");
     why_not_try(w, "explain shortcut");
 }
 
@@ -502,8 +503,7 @@ void why_not_fault(struct why_not *w, const char *fault)
     struct rdl_value left, queue;
 
     if (hits > 0) {
-        why_not_say(w, "%s did hit, %llu time%s%s", fault, (unsigned long long)hits,
-                    hits == 1 ? "" : "s",
+        why_not_say(w, "%s did hit, %llu time%s%s", fault, (unsigned long long)hits, plural_s(hits),
                     !last                         ? "."
                     : why_not_forgot(w, last->id) ? "; the last that is recorded was:"
                                                   : "; the last was:");

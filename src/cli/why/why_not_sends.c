@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cli/why/why_not_answer.h"
+#include "emu/base/plural.h"
 #include "emu/facts/enum/fault.h"
 #include "emu/facts/enum/pci_function.h"
 #include "emu/facts/enum/pkt_act.h"
@@ -243,7 +244,7 @@ static void say_rnr(struct why_not *w, const struct why_not_qp *q)
         n = why_not_receives_posted(w, peer, queue);
         if (n > 0)
             why_not_say(w, "%s has %llu receive%s posted now.", queue, (unsigned long long)n,
-                        n == 1 ? "" : "s");
+                        plural_s(n));
         else
             why_not_say(w, "%s has no receive posted now either.", queue);
     }
@@ -382,7 +383,7 @@ static void say_rnr_again(struct why_not *w, const struct why_not_qp *q)
         return;
     text_addf(&t, "%s had no receive posted, %llu time%s so far; ",
               why_not_peer(w, q, peer) ? peer : "The peer", (unsigned long long)naks,
-              naks == 1 ? "" : "s");
+              plural_s(naks));
     add_repeats(&t, w, q);
     why_not_say(w, "%s.", buf);
 }
@@ -406,7 +407,7 @@ static void say_unanswered(struct why_not *w, const struct why_not_qp *q, const 
     w->indent -= 2;
     if (n > 1)
         why_not_say(w, "%llu packet%s more behind it %s not acknowledged either.",
-                    (unsigned long long)n - 1, n == 2 ? "" : "s", n == 2 ? "is" : "are");
+                    (unsigned long long)n - 1, plural_s(n - 1), n == 2 ? "is" : "are");
     why_not_timer(w, q);
     rdl_waits(w->lab, say_held, &held);
     if (misses_receive(w, q, p, queue))

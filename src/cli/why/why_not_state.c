@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cli/why/why_not_answer.h"
+#include "emu/base/plural.h"
 #include "emu/facts/datagram.h"
 #include "emu/facts/enum/qp_type.h"
 #include "emu/facts/qp_fsm.h"
@@ -197,7 +198,7 @@ static uint64_t unpolled(const struct why_not *w, const char *cq)
 static void add_unpolled(struct text *t, const char *cq, uint64_t n)
 {
     text_addf(t, "%s has %llu completion%s that nobody has polled", cq, (unsigned long long)n,
-              n == 1 ? "" : "s");
+              plural_s(n));
 }
 
 /* Reports completions in @cq of which no event has told or will tell, as it has a channel and is

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Describes who waits for what, for a lab that is idle or never ends. */
+#include "emu/base/plural.h"
 #include "emu/base/quantity.h"
 #include "emu/device/rdma.h"
 #include "emu/facts/cm_waits.h"
@@ -114,7 +115,7 @@ static void report_held_back(const struct host *h, const struct guest_qp *g,
     add_path(&t, &g->o, h);
     text_addf(&t, ": %s wr_id=%llu waits behind %u READ%s or atomic%s: ",
               enum_name(&enum_wr_opcode, next->w.opcode), (unsigned long long)next->w.wr_id,
-              q->out_rds, q->out_rds == 1 ? "" : "s", q->out_rds == 1 ? "" : "s");
+              q->out_rds, plural_s(q->out_rds), plural_s(q->out_rds));
     if (next->w.flags & SF_FENCE)
         text_add(&t, "it has a fence");
     else
@@ -138,14 +139,13 @@ static void report_sends(const struct lab_state *w, const struct host *h, const 
         add_awaited(&t, xqp, wqe);
         add_peer(&t, w, xqp);
         if (q->rnr_naks > 0 && !q->rnr_wait)
-            text_addf(&t, ", which had no receive %u time%s", q->rnr_naks,
-                      q->rnr_naks == 1 ? "" : "s");
+            text_addf(&t, ", which had no receive %u time%s", q->rnr_naks, plural_s(q->rnr_naks));
         add_timer(&t, q);
     } else {
         const uint32_t n = outstanding(h, &g->sq);
 
-        text_addf(&t, ": %u posted send%s wait%s: state %s, avail.idx %s", n, n == 1 ? "" : "s",
-                  n == 1 ? "s" : "", enum_name(&enum_qp_state, (uint32_t)xqp->qp.state),
+        text_addf(&t, ": %u posted send%s wait%s: state %s, avail.idx %s", n, plural_s(n),
+                  singular_s(n), enum_name(&enum_qp_state, (uint32_t)xqp->qp.state),
                   q->kicked ? "told to the device"
                             : "not seen by the device: no kick has arrived yet");
     }
@@ -164,8 +164,7 @@ static void report_receives(const struct host *h, const struct guest_object *o,
     if (n == 0)
         return;
     add_path(&t, o, h);
-    text_addf(&t, ": %u posted receive%s wait%s for a message", n, n == 1 ? "" : "s",
-              n == 1 ? "s" : "");
+    text_addf(&t, ": %u posted receive%s wait%s for a message", n, plural_s(n), singular_s(n));
     report(out, h, o, buf);
 }
 

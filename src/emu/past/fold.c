@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "emu/base/plural.h"
 #include "emu/base/quantity.h"
 #include "emu/base/text.h"
 #include "emu/trace/event.h"
@@ -154,8 +155,7 @@ void fold_flush(struct fold *f)
 
 void fold_add(struct text *t, const struct folded *f)
 {
-    text_addf(t, "%llu more round%s of ", (unsigned long long)f->n_rounds,
-              f->n_rounds == 1 ? "" : "s");
+    text_addf(t, "%llu more round%s of ", (unsigned long long)f->n_rounds, plural_s(f->n_rounds));
     if (f->n_lines == 1)
         text_add(t, "this line");
     else

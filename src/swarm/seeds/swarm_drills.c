@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "emu/base/plural.h"
 #include "print/shell.h"
 #include "print/utf8.h"
 #include "print/version.h"
@@ -72,7 +73,7 @@ static void close_script(FILE *f, const char *name, const struct drill_run *run)
         fprintf(stderr, "rdmalab: %s could not be written to its end\n", name);
     else if (run->ret_unsaid > 0)
         printf("  %s is no scenario: it lacks %u thing%s that no line of a script can say\n", name,
-               run->ret_unsaid, run->ret_unsaid == 1 ? "" : "s");
+               run->ret_unsaid, plural_s(run->ret_unsaid));
     else
         print_command(name);
 }

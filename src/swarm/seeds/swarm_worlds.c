@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "emu/base/assert.h"
+#include "emu/base/plural.h"
 #include "emu/base/prng.h"
 #include "print/shell.h"
 #include "print/utf8.h"
@@ -163,7 +164,7 @@ static bool try_world(const struct swarm_options *o, struct world *w, struct wor
     right = world_try(w, r, &how);
     if (how.script && close_script(how.script, o->script) && r->n_unsaid > 0)
         printf("the script lacks %u forged frame%s, which no line can say\n", r->n_unsaid,
-               r->n_unsaid == 1 ? "" : "s");
+               plural_s(r->n_unsaid));
     note(met, w, r, &how);
     if (o->hashed)
         printf("seed %llu: hash %016llx\n", (unsigned long long)w->seed,
