@@ -179,7 +179,7 @@ ROWS_MAX_OF = {
     "emu/facts/enum/access.h": 105,   # access of regions and queue pairs: programs name it
     "emu/facts/enum/qp_type.h": 105,  # types of queue pairs: drills, too
     # members of structs that others hold by value
-    "emu/facts/counters.def": 290,
+    "emu/facts/counters.def": 295,
     "emu/facts/pvrdma/counters.def": 240,
 }
 

@@ -171,7 +171,7 @@ static uint32_t find(const struct map *m, uint32_t host, enum node_kind kind, co
     return MAP_NONE;
 }
 
-static uint32_t find_path(const struct map *m, const char *path)
+uint32_t map_find(const struct map *m, const char *path)
 {
     for (uint32_t i = 0; i < m->n_objects; i++) {
         if (strcmp(m->objects[i].path, path) == 0)
@@ -222,7 +222,7 @@ static void find_uses(struct map *m, uint32_t i)
     }
 }
 
-static struct map_tie *add_tie(struct map *m, uint32_t a, uint32_t b, bool is_link)
+struct map_tie *map_add_tie(struct map *m, uint32_t a, uint32_t b, bool is_link)
 {
     struct map_tie *tie;
 
@@ -244,7 +244,7 @@ static void find_peer(struct map *m, uint32_t i)
 
     if (!qpn || !tree_leaf(m->lab, o->path, LEAF_qp_peer, &v))
         return;
-    host = v.text[0] ? find_path(m, v.text) : MAP_NONE;
+    host = v.text[0] ? map_find(m, v.text) : MAP_NONE;
     for (uint32_t k = host + 1; host != MAP_NONE && k < m->n_objects; k++) {
         const struct map_object *other = &m->objects[k];
 
@@ -253,7 +253,7 @@ static void find_peer(struct map *m, uint32_t i)
         if (other->kind == NODE_qp && other->number == qpn)
             peer = k;
     }
-    tie = add_tie(m, i, peer, false);
+    tie = map_add_tie(m, i, peer, false);
     t = text_on(tie->text, sizeof(tie->text));
     if (peer != MAP_NONE)
         text_add(&t, m->objects[peer].path);
@@ -275,7 +275,7 @@ static void find_cm_peer(struct map *m, uint32_t i)
 
         if (k == i || other->comm_id != its || other->remote_comm_id != mine)
             continue;
-        tie = add_tie(m, i, k, false);
+        tie = map_add_tie(m, i, k, false);
         t = text_on(tie->text, sizeof(tie->text));
         text_add(&t, other->path);
         return;
@@ -290,90 +290,9 @@ static void add_link(struct map *m, const char *path)
 
     if (!tree_leaf(m->lab, path, LEAF_link_a, &a) || !tree_leaf(m->lab, path, LEAF_link_b, &b))
         return;
-    tie = add_tie(m, find_path(m, a.text), find_path(m, b.text), true);
+    tie = map_add_tie(m, map_find(m, a.text), map_find(m, b.text), true);
     t = text_on(tie->text, sizeof(tie->text));
     map_add_about(&t, m->lab, path, NODE_link);
-}
-
-/* Ties @guest to @machine.  @what names its function; NULL: it has none. */
-static void add_place(struct map *m, uint32_t guest, uint32_t machine, uint32_t vf,
-                      const char *what)
-{
-    struct map_tie *tie;
-    struct text t;
-
-    if (guest == MAP_NONE)
-        return; /* its name was cut */
-    tie = add_tie(m, guest, machine, true);
-    t = text_on(tie->text, sizeof(tie->text));
-    tie->is_place = true;
-    tie->is_idle = !what;
-    tie->vf = vf;
-    text_add(&t, what ? what : "no function");
-    m->objects[guest].machine = machine;
-}
-
-/* Ties the guest of each virtual function of @machine to it. */
-static void add_guests(struct map *m, uint32_t machine)
-{
-    char path[TREE_PATH_BYTES], what[32];
-    struct rdl_value guest;
-
-    for (uint64_t i = 0; tree_element(m->lab, m->objects[machine].path, CHILD_host_vfs, i, path);
-         i++) {
-        struct text t = text_on(what, sizeof(what));
-
-        if (!tree_leaf(m->lab, path, LEAF_vf_guest, &guest) || !guest.text[0])
-            continue;
-        text_addf(&t, "vf %llu", (unsigned long long)i);
-        for (char *name = guest.text, *next; *name; name = next) {
-            next = map_guest(name);
-            add_place(m, find_path(m, name), machine, find_path(m, path), what);
-        }
-    }
-}
-
-/* Ties @host to its machine if it is a guest that add_guests() has not found: it shares the port of
- * the machine, it has a virtual RNIC that needs no function now, or so many guests share its
- * function that their names are cut.
- */
-static void add_other_guest(struct map *m, uint32_t host)
-{
-    const char *path = m->objects[host].path;
-    char node[TREE_PATH_BYTES], path_of_vf[TREE_PATH_BYTES] = "", what[32];
-    struct text t = text_on(what, sizeof(what));
-    struct rdl_value machine, vf;
-
-    if (m->objects[host].machine != MAP_NONE)
-        return;
-    if (tree_child(m->lab, path, CHILD_host_port, node) &&
-        tree_leaf(m->lab, node, LEAF_port_machine, &machine)) {
-        const uint32_t on = find_path(m, machine.text);
-
-        if (tree_leaf(m->lab, node, LEAF_port_vf, &vf)) { /* cut from the guests of the function */
-            text_addf(&t, "vf %llu", (unsigned long long)vf.number);
-            tree_element(m->lab, machine.text, CHILD_host_vfs, vf.number, path_of_vf);
-            add_place(m, host, on, find_path(m, path_of_vf), what);
-            return;
-        }
-        add_place(m, host, on, MAP_NONE, "shared port");
-        m->ties[m->n_ties - 1].is_shared = true; /* @host is no name */
-    } else if (tree_child(m->lab, path, CHILD_host_vrnic, node) &&
-               tree_leaf(m->lab, node, LEAF_vrnic_machine, &machine)) {
-        add_place(m, host, find_path(m, machine.text), MAP_NONE, NULL);
-    }
-}
-
-static void add_places(struct map *m)
-{
-    for (uint32_t i = 0; i < m->n_objects; i++) {
-        if (m->objects[i].kind == NODE_host)
-            add_guests(m, i);
-    }
-    for (uint32_t i = 0; i < m->n_objects; i++) {
-        if (m->objects[i].kind == NODE_host)
-            add_other_guest(m, i);
-    }
 }
 
 /* --- Objects that cannot be destroyed --------------------------------------------------------- */
@@ -503,7 +422,7 @@ static void show_places(struct map *m, uint32_t about)
 
 static void choose(struct map *m, const char *path)
 {
-    const uint32_t about = path[0] ? find_path(m, path) : MAP_NONE;
+    const uint32_t about = path[0] ? map_find(m, path) : MAP_NONE;
 
     m->whole = !path[0];
     if (about != MAP_NONE && m->objects[about].kind != NODE_host) {
@@ -546,7 +465,7 @@ static enum rdl_status add_lab(struct map *m, size_t most)
         st = add_all(m, &nodes, order[i], most);
     tree_done(&nodes);
     if (st == RDL_OK)
-        add_places(m);
+        map_add_places(m);
     return st;
 }
 

@@ -50,6 +50,7 @@ struct map_tie {
     bool is_place;              /* of a guest: @a is on the machine @b */
     bool is_idle;               /* of a guest: it has no function now */
     bool is_shared;             /* of a guest: it shares the port of the machine */
+    uint64_t function;          /* of a guest: the number of its virtual function */
     char text[MAP_ABOUT_BYTES]; /* of a link: its name, latency, rate; of a peer: "h2.qp" */
 };
 
@@ -118,9 +119,14 @@ void map_graph(const struct map *m, const char *title, struct graph *ret);
  */
 void map_add_about(struct text *t, const struct rdl_lab *lab, const char *path, uint32_t kind);
 
-/* Ends the first of @names, the guests of a virtual function ("g1, g2"), with a NUL.  Returns the
- * others.
+/* For map_places.c.  map_find() returns the object at @path, or MAP_NONE.  map_add_tie() adds a tie
+ * of two objects.
  */
-char *map_guest(char *names);
+uint32_t map_find(const struct map *m, const char *path);
+struct map_tie *map_add_tie(struct map *m, uint32_t a, uint32_t b, bool is_link);
+
+/* map_places.c: ties each guest to its machine, and completes the properties of virtual functions.
+ */
+void map_add_places(struct map *m);
 
 #endif

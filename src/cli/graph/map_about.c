@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <stdlib.h>
 #include <string.h>
 
 #include "cli/graph/map.h"
@@ -75,54 +74,6 @@ static void add_vrnic(struct text *t, const struct rdl_lab *lab, const char *hos
                   (unsigned long long)tree_number(lab, vrnic, LEAF_vrnic_group));
 }
 
-/* Reads the address on the wire that virtual function @vf has for the guest @host.  Returns false
- * if the guest has no virtual RNIC.
- */
-static bool read_wire(const struct rdl_lab *lab, const char *host, uint64_t vf,
-                      struct rdl_value *ret)
-{
-    char vrnic[TREE_PATH_BYTES], path[TREE_PATH_BYTES];
-    size_t at;
-
-    if (!tree_child(lab, host, CHILD_host_vrnic, vrnic))
-        return false;
-    for (uint64_t i = 0; tree_element(lab, vrnic, CHILD_vrnic_functions, i, path); i++) {
-        struct rdl_value of;
-
-        if (tree_leaf(lab, path, LEAF_vrnic_function_vf, &of) && of.number == vf)
-            return tree_leaf(lab, path, LEAF_vrnic_function_wire, ret);
-    }
-    return tree_element(lab, vrnic, CHILD_vrnic_wire, 0, path) &&
-           rdl_inspect(lab, path, ret, &at) == RDL_OK;
-}
-
-/* Appends the addresses on the wire of the function at @path: one for each virtual RNIC on it. */
-static void add_wires(struct text *t, const struct rdl_lab *lab, const char *path)
-{
-    const char *number = strrchr(path, '[');
-    struct rdl_value guests, wire;
-    const char *before = ", on the wire ";
-
-    if (!tree_leaf(lab, path, LEAF_vf_guest, &guests))
-        return;
-    for (char *name = guests.text, *end; *name; name = end) {
-        end = map_guest(name);
-        if (tree_is(lab, name, NODE_host) &&
-            read_wire(lab, name, strtoull(number + 1, NULL, 10), &wire) && wire.text[0]) {
-            text_addf(t, "%s%s", before, wire.text);
-            before = ", ";
-        }
-    }
-}
-
-char *map_guest(char *names)
-{
-    char *end = names + strcspn(names, ", "), *next = end + strspn(end, ", ");
-
-    *end = '\0';
-    return next;
-}
-
 void map_add_about(struct text *t, const struct rdl_lab *lab, const char *path, uint32_t kind)
 {
     for (size_t i = 0; i < ARRAY_LEN(properties); i++) {
@@ -137,11 +88,6 @@ void map_add_about(struct text *t, const struct rdl_lab *lab, const char *path, 
     }
     if (kind == NODE_host)
         add_vrnic(t, lab, path);
-    if (kind == NODE_vf) {
-        add_wires(t, lab, path);
-        if (!tree_number(lab, path, LEAF_vf_up))
-            text_add(t, tree_number(lab, path, LEAF_vf_enabled) ? ", link down" : ", not enabled");
-    }
     if (kind != NODE_link)
         return;
     text_add(t, ", ");
