@@ -128,6 +128,15 @@ struct rig {
     uint32_t n_solicited; /* frames with the SE bit */
 };
 
+/* Returns the other one of the two hosts. */
+static inline struct rig_host *rig_other(struct rig_host *h)
+{
+    return &h->rig->host[1 - h->number];
+}
+
+/* rig_device.c: what the transport asks of the device of a struct rig_host. */
+extern const struct xport_ops rig_device_ops;
+
 /* MTU 256, PSN 100, timeout 4 (65.536 us), 3 retries, 2 RNR retries, RNR timer 1 (10 us). */
 struct rig_config rig_defaults(void);
 
