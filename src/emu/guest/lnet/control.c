@@ -46,10 +46,10 @@ static int refusal(const struct guest_lnet *g)
     return st == RDL_OK ? -EIO : -gl_errno_of(st);
 }
 
-int gl_sent(struct guest_lnet *g, enum rdl_status st, uint64_t handle)
+int gl_sent(struct guest_lnet *g, enum rdl_status st, const uint64_t *handle)
 {
     if (st == RDL_OK)
-        g->asked = handle;
+        g->asked = *handle;
     return st == RDL_OK || st == RDL_ERR_BUSY ? LND_LATER : -gl_errno_of(st);
 }
 
@@ -80,14 +80,14 @@ static int destroy(struct guest_lnet *g, enum object_kind kind, uint64_t *handle
         *handle = 0;
         return 0;
     }
-    if (o->life == GUEST_LEAVING)
+    if (o->life != GUEST_LIVE)
         return LND_LATER;
     if (g->asked == *handle) { /* it was refused: the device is broken */
         g->asked = 0;
         *handle = 0;
         return refusal(g);
     }
-    return gl_sent(g, ask(o), *handle);
+    return gl_sent(g, ask(o), handle);
 }
 
 static enum rdl_status ask_dealloc_pd(struct guest_object *o)
@@ -144,7 +144,7 @@ int gl_reg_mr(void *ctx, uint64_t addr, uint64_t bytes, struct lnd_mr *ret)
     return gl_sent(g,
                    verbs_reg_mr(pd_of(g), addr, bytes, ACC_LOCAL_WRITE | ACC_REMOTE_WRITE,
                                 gl_name_next(g, "mr", name), &ret->handle),
-                   ret->handle);
+                   &ret->handle);
 }
 
 int gl_dereg_mr(void *ctx, struct lnd_mr *mr)
@@ -175,32 +175,43 @@ static int listen_at(struct guest_lnet *g, uint16_t service)
     return st ? -st : -cma_listen(rdma_cm_id_of(id), 0);
 }
 
-int gl_create_dev(void *ctx, uint16_t service, bool dma, struct lnd_mr *ret_dma)
+/* Makes the device, step by step.  Returns as gl_create_dev(). */
+static int make_dev(struct guest_lnet *g, uint16_t service, bool dma, struct lnd_mr *ret_dma)
 {
-    struct guest_lnet *g = ctx;
     char name[RDL_NAME_BYTES];
-    int st;
+    int st = 0;
 
-    if (!g->channel) {
+    if (!g->channel)
         st = listen_at(g, service);
-        if (st)
-            return st;
-    }
+    if (st)
+        return st;
     if (!g->pd)
-        return gl_sent(g, verbs_alloc_pd(gl_verbs(g), "lnet_pd", &g->pd), g->pd);
-    if (g->asked == g->pd) {
-        st = created(g, OBJ_PD, &g->pd);
-        if (st)
-            return st;
-    }
-    if (!dma)
-        return 0;
+        return gl_sent(g, verbs_alloc_pd(gl_verbs(g), "lnet_pd", &g->pd), &g->pd);
+    st = created(g, OBJ_PD, &g->pd);
+    if (st || !dma)
+        return st;
     if (!ret_dma->handle)
         return gl_sent(g,
                        verbs_get_dma_mr(pd_of(g), ACC_LOCAL_WRITE | ACC_REMOTE_WRITE,
                                         gl_name_next(g, "mr", name), &ret_dma->handle),
-                       ret_dma->handle);
+                       &ret_dma->handle);
     return take_region(g, ret_dma);
+}
+
+int gl_create_dev(void *ctx, uint16_t service, bool dma, struct lnd_mr *ret_dma)
+{
+    struct guest_lnet *g = ctx;
+    int st = g->refused;
+
+    if (st == 0)
+        st = make_dev(g, service, dma, ret_dma);
+    if (st == 0 || st == LND_LATER)
+        return st;
+    g->refused = st;
+    if (gl_destroy_dev(g, ret_dma) == LND_LATER)
+        return LND_LATER;
+    g->refused = 0;
+    return st;
 }
 
 struct guest_cm_object *gl_id_object(const struct guest_lnet *g, uint64_t handle)
@@ -269,7 +280,7 @@ int gl_create_cq(void *ctx, struct lnd_link *l, uint32_t cqe)
 
     if (!l->cq)
         return gl_sent(g, verbs_create_cq(gl_verbs(g), cqe, gl_name_next(g, "cq", name), &l->cq),
-                       l->cq);
+                       &l->cq);
     st = created(g, OBJ_CQ, &l->cq);
     if (st)
         return st;
@@ -311,7 +322,7 @@ int gl_move_qp(struct guest_lnet *g, struct lnd_link *l, enum qp_state to)
         st = cma_qp_attr(gl_cm_id_of(g, l), to, &attr, &mask);
     if (st)
         return -st;
-    return gl_sent(g, verbs_modify_qp(qp, &attr, mask, false, &why), l->qp);
+    return gl_sent(g, verbs_modify_qp(qp, &attr, mask, false, &why), &l->qp);
 }
 
 int gl_make_ready(struct guest_lnet *g, struct lnd_link *l)
@@ -340,7 +351,7 @@ int gl_create_qp(void *ctx, struct lnd_link *l, uint32_t max_send_wr, uint32_t m
     if (!l->qp)
         return gl_sent(
             g, verbs_create_qp(gl_verbs(g), &config, &parts, gl_name_next(g, "qp", name), &l->qp),
-            l->qp);
+            &l->qp);
     if (l->step == 0) {
         st = created(g, OBJ_QP, &l->qp);
         if (st)

@@ -41,6 +41,7 @@ struct guest_lnet {
     /* Handles of its objects; 0: none. */
     uint64_t channel, listener_id, pd;
     uint64_t asked;    /* handle of the object that the request under way is about; 0: none */
+    int refused;       /* errno of a device that was refused, until its rest is gone; 0: none */
     uint64_t timer_ns; /* when it wants to be woken; 0: never */
     sim_ticket timer;
     bool is_due;         /* SIM_LNET is scheduled for now */

@@ -40,13 +40,15 @@ void gl_free_doomed(struct guest_lnet *g);
 /* ---- control.c ---- */
 /* Returns the errno for a status of the verbs. */
 int gl_errno_of(enum rdl_status st);
-/* A request about @handle was sent, or not, as @st says.  Returns LND_LATER or a negative errno.
+/* A request about the object *@handle was sent, or not, as @st says.  The verb that creates an
+ * object sets *@handle, so this reads it afterwards.  Returns LND_LATER or a negative errno.
  */
-int gl_sent(struct guest_lnet *g, enum rdl_status st, uint64_t handle);
+int gl_sent(struct guest_lnet *g, enum rdl_status st, const uint64_t *handle);
 /* Chooses a name for the next object: "lnet_KIND1". */
 const char *gl_name_next(struct guest_lnet *g, const char *kind, char ret[RDL_NAME_BYTES]);
 int gl_reg_mr(void *ctx, uint64_t addr, uint64_t bytes, struct lnd_mr *ret);
 int gl_dereg_mr(void *ctx, struct lnd_mr *mr);
+/* If part of the device is refused, destroys the rest before it returns the errno. */
 int gl_create_dev(void *ctx, uint16_t service, bool dma, struct lnd_mr *ret_dma);
 int gl_destroy_dev(void *ctx, struct lnd_mr *dma);
 uint64_t gl_dma_addr(void *ctx, uint64_t addr);
