@@ -34,10 +34,14 @@ static struct lnet_open *open_of(struct capture_record *r, const struct seen *s)
     return NULL;
 }
 
+/* Removes @o.  The others keep their order: the first one is the oldest. */
 static void close_open(struct lnet_messages *l, struct lnet_open *o)
 {
+    const size_t i = (size_t)(o - l->open);
+
     free(o->bytes);
-    *o = l->open[--l->n_open];
+    l->n_open--;
+    memmove(o, o + 1, (l->n_open - i) * sizeof(*o));
 }
 
 /* Judges message @m, whose @n bytes at @bytes are all of its SEND. */
@@ -76,7 +80,7 @@ static void begin(struct capture_record *r, const struct seen_send *send)
 
     (void)add(r, send);
     if (l->n_open == LNET_OPEN_MAX)
-        close_open(l, &l->open[0]);
+        close_open(l, &l->open[0]); /* the oldest */
     o = &l->open[l->n_open++];
     *o = (struct lnet_open){.message = (uint32_t)l->n - 1,
                             .psn = r->v[r->n - 1].psn,

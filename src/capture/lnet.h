@@ -38,7 +38,7 @@ struct lnet_open {
 struct lnet_messages {
     struct lnet_seen *v;
     size_t n, cap;
-    struct lnet_open open[LNET_OPEN_MAX];
+    struct lnet_open open[LNET_OPEN_MAX]; /* the oldest first */
     uint32_t n_open;
 };
 

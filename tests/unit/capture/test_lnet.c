@@ -21,7 +21,7 @@
 #include "emu/trace/event.h"
 #include "lnet_frames.h"
 
-#define ROWS_MAX  64u
+#define ROWS_MAX  128u
 #define BYTES_MAX 65536u
 #define DEPTH     8u
 #define MTU       1024u
@@ -225,6 +225,51 @@ static void messages_of_several_packets_are_put_together(void **state)
     snprintf(expected, sizeof(expected),
              "10: the checksum of its PUT_ACK is wrong: these bytes have 0x%x",
              lnet_cksum(bytes, n));
+    shows(s, expected);
+}
+
+/* Adds a packet of @n bytes that a sends to queue pair @qpn: the first one of a message of two
+ * packets, or the last one.
+ */
+static void add_half(struct story *s, uint32_t qpn, bool is_last, const uint8_t *bytes, size_t n)
+{
+    struct captured *c = add(s);
+
+    c->from = 'a';
+    c->op = is_last ? OP_RC_SEND_LAST : OP_RC_SEND_FIRST;
+    c->psn = 100 + is_last;
+    c->qpn = qpn;
+    c->n = (uint32_t)n;
+    c->bytes = bytes;
+}
+
+/* Too many messages wait for their last packet: the oldest is given up, also if one that is older
+ * still was completed before.
+ */
+static void the_oldest_message_is_given_up(void **state)
+{
+    struct story *s = begin(false);
+    struct lnet_msg m = lnet_sample(LNET_MSG_PUT_ACK, false);
+    uint8_t bytes[LNET_MSG_BYTES_MAX];
+    char expected[200];
+    size_t n;
+
+    (void)state;
+    m.u.put_ack.rd.n = LNET_FRAGS_MAX / 2;
+    m.nob = lnet_body_bytes(&m);
+    n = lnet_build(&m, bytes);
+    lnet_put_cksum(bytes, n, false);
+    bytes[n - 1] ^= 1u; /* in the last packet: a message that is whole is found */
+    for (uint32_t qpn = 1000; qpn < 1000 + 3; qpn++)
+        add_half(s, qpn, false, bytes, MTU);
+    add_half(s, 1000, true, bytes + MTU, n - MTU);
+    for (uint32_t qpn = 1000 + 3; qpn < 1000 + LNET_OPEN_MAX + 2; qpn++)
+        add_half(s, qpn, false, bytes, MTU); /* the last one is one too many */
+    add_half(s, 1001, true, bytes + MTU, n - MTU);
+    add_half(s, 1002, true, bytes + MTU, n - MTU);
+    snprintf(expected, sizeof(expected), "%s0x%x; %s0x%x",
+             "4: the checksum of its PUT_ACK is wrong: these bytes have ", lnet_cksum(bytes, n),
+             "6: the checksum of its PUT_ACK is wrong: these bytes have ", lnet_cksum(bytes, n));
     shows(s, expected);
 }
 
@@ -450,6 +495,7 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(sound_traffic_shows_nothing),
         cmocka_unit_test(messages_of_several_packets_are_put_together),
+        cmocka_unit_test(the_oldest_message_is_given_up),
         cmocka_unit_test(a_wrong_checksum_is_found),
         cmocka_unit_test(lengths_that_differ_are_found),
         cmocka_unit_test(more_credits_than_the_queue_has_are_found),
