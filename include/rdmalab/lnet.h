@@ -49,6 +49,7 @@ struct rdl_lnet_config rdl_lnet_defaults(bool of_2007);
  *
  * Return: RDL_OK
  *	   RDL_ERR_EXISTS     start: the host has a node
+ *	   RDL_ERR_BUSY       start: its node is stopping; run the lab
  *	   RDL_ERR_NOT_FOUND  stop: it has none
  *	   RDL_ERR_INVAL      a tunable is out of range
  *	   RDL_ERR_STALE, RDL_ERR_NO_GUEST, RDL_ERR_NO_DEVICE, RDL_ERR_NOMEM
@@ -90,7 +91,8 @@ struct rdl_lnet_match {
 /* Attach memory to a portal; make memory known without that; forget it.  *@ret is its handle, which
  * counts from 1 on each node.
  *
- * Return: RDL_OK, RDL_ERR_NOT_FOUND (no node), RDL_ERR_STALE, RDL_ERR_ERRNO
+ * Return: RDL_OK, RDL_ERR_NOT_FOUND (no node), RDL_ERR_BUSY (it is stopping), RDL_ERR_STALE,
+ * RDL_ERR_ERRNO
  */
 RDL_MUST_CHECK enum rdl_status rdl_lnet_attach(struct rdl_lab *lab, rdl_host host,
                                                const struct rdl_lnet_match *match,
@@ -102,7 +104,9 @@ RDL_MUST_CHECK enum rdl_status rdl_lnet_bind(struct rdl_lab *lab, rdl_host host,
 RDL_MUST_CHECK enum rdl_status rdl_lnet_unlink(struct rdl_lab *lab, rdl_host host, uint64_t md,
                                                int *reterr);
 
-/* A PUT or a GET of the memory @md, to or from a peer. */
+/* A PUT or a GET of the memory @md, to or from a peer.  Returns as rdl_lnet_attach(); EINVAL also
+ * if the peer is the node itself, which has no loopback.
+ */
 struct rdl_lnet_call {
     uint64_t md;
     rdl_host peer;
@@ -126,7 +130,8 @@ struct rdl_lnet_event {
     bool unlinked;
 };
 
-/* rdl_lnet_event_count() returns the number of events of the node so far, 0 if there is no node.
+/* rdl_lnet_event_count() returns the number of events since the latest start of a node on @host,
+ * also when that has stopped; 0 if none was started.
  * rdl_lnet_event_at() returns event @i, counted from 0, or false if it is not remembered: the last
  * RDL_LNET_EVENTS_MAX are.
  */
@@ -141,15 +146,16 @@ bool rdl_lnet_event_at(const struct rdl_lab *lab, rdl_host host, uint64_t i,
  *	PING   a request and a reply
  *	READ   the server puts @size bytes; WRITE: it gets them
  *
- * Return: RDL_OK, RDL_ERR_NOT_FOUND (no node), RDL_ERR_STALE, RDL_ERR_ERRNO: EBUSY if a test runs,
- * or the node serves already
+ * Return: RDL_OK, RDL_ERR_NOT_FOUND (no node), RDL_ERR_BUSY (it is stopping), RDL_ERR_STALE,
+ * RDL_ERR_ERRNO: EBUSY if a test runs, or the node serves already; EINVAL if a number is too large,
+ * or a peer is the node itself, which has no loopback
  */
 struct rdl_lnet_test {
     const rdl_host *peers;
     size_t n_peers;       /* RDL_LNET_PEERS_MAX at most */
     uint32_t op;          /* enum selftest_op */
     uint32_t size;        /* bytes of bulk data, 1 MiB at most */
-    uint32_t concurrency; /* RPCs at a time with each peer */
+    uint32_t concurrency; /* RPCs at a time with each peer, RDL_LNET_RPCS_MAX in all */
     uint64_t count;       /* RPCs with each peer */
     uint64_t seed;
     /* The bulk data begins @offset bytes behind the beginning of a page, and is cut into fragments
@@ -158,22 +164,13 @@ struct rdl_lnet_test {
     uint32_t offset, frag_bytes, gap;
 };
 #define RDL_LNET_PEERS_MAX 64u
+#define RDL_LNET_RPCS_MAX  256u
 RDL_MUST_CHECK enum rdl_status rdl_lnet_serve(struct rdl_lab *lab, rdl_host host, uint32_t offset,
                                               uint32_t frag_bytes, uint32_t gap, int *reterr);
 RDL_MUST_CHECK enum rdl_status rdl_lnet_test(struct rdl_lab *lab, rdl_host host,
                                              const struct rdl_lnet_test *test, int *reterr);
 
-/* Results of the last test of @host, or of its service.  Returns false if there is none. */
-struct rdl_lnet_result {
-    bool is_done;
-    uint64_t started, good, failed, bytes, corrupt;
-    int error;                   /* errno of the first that failed, or 0 */
-    uint64_t begun_ns, ended_ns; /* of the first RPC, and the end of the last one */
-};
-bool rdl_lnet_result(const struct rdl_lab *lab, rdl_host host, bool of_service,
-                     struct rdl_lnet_result *ret);
-
-/* Returns true if the node of @host is up; *@reterr is the errno why it is not, or 0. */
-bool rdl_lnet_is_up(const struct rdl_lab *lab, rdl_host host, int *reterr);
+/* Returns true if the node of @host is up. */
+bool rdl_lnet_is_up(const struct rdl_lab *lab, rdl_host host);
 
 #endif

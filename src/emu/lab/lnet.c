@@ -131,18 +131,21 @@ static ev_id note(void *ctx, const struct lnd_note *n)
     return id;
 }
 
-/* Passes an event to the test of the node, and tells when that is over. */
-static void listen_for_test(struct lab_lnet *l, const struct lnet_event *e)
+/* Tells that the test of the node is over, if it is; @ends: its node is down.  RPCs that were under
+ * way then have failed.
+ */
+static void tell_test_end(struct lab_lnet *l, bool ends)
 {
     struct selftest_result r;
 
-    selftest_listener(l->selftest, e);
-    if (!l->tests || !selftest_is_done(l->selftest))
+    if (!l->tests || (!ends && !selftest_is_done(l->selftest)))
         return;
     l->tests = false;
     r = selftest_result(l->selftest);
-    TRACE(&l->world->trace, lnet_test, .host = l->host->index, .good = r.good, .failed = r.failed,
-          .bytes = r.bytes, .error = positive(r.error));
+    if (r.started > r.good + r.failed && r.error == 0)
+        r.error = -ESHUTDOWN;
+    TRACE(&l->world->trace, lnet_test, .host = l->host->index, .good = r.good,
+          .failed = r.started - r.good, .bytes = r.bytes, .error = positive(r.error));
 }
 
 static void listen(void *ctx, const struct lnet_event *e)
@@ -153,7 +156,8 @@ static void listen(void *ctx, const struct lnet_event *e)
           .nid = nid_text(e->initiator), .portal = e->portal, .bits = e->match_bits,
           .mlength = e->mlength, .status = positive(e->status));
     if (l->selftest && selftest_owns(e)) {
-        listen_for_test(l, e);
+        selftest_listener(l->selftest, e);
+        tell_test_end(l, false);
         return;
     }
     l->events[l->n_events++ % RDL_LNET_EVENTS_MAX] = (struct rdl_lnet_event){
@@ -181,6 +185,8 @@ static void look(struct lab_lnet *l)
     const bool is_over = l->is_ending && lnd_is_down(lnd);
     const bool has_failed = lnd_error(lnd) && !l->told_error;
 
+    if (is_over)
+        tell_test_end(l, true);
     if ((is_up && !l->told_up) || is_over || has_failed)
         TRACE(&l->world->trace, lnet_up, .host = l->host->index,
               .nid = nid_text(lnd_config(lnd)->nid), .up = is_up, .down = !is_up,
@@ -190,7 +196,7 @@ static void look(struct lab_lnet *l)
     if (is_over) {
         selftest_free(l->selftest);
         l->selftest = NULL;
-        l->serves = l->tests = false;
+        l->serves = false;
         guest_lnet_free(&l->guest);
     }
 }
@@ -275,7 +281,7 @@ static enum rdl_status start(struct lab_state *w, struct host *h, const struct r
     if (!h->lnet)
         return RDL_ERR_NOMEM;
     if (h->lnet->guest.node)
-        return RDL_ERR_EXISTS;
+        return h->lnet->is_ending ? RDL_ERR_BUSY : RDL_ERR_EXISTS;
     h->lnet->world = w;
     h->lnet->host = h;
     h->lnet->is_ending = h->lnet->told_up = h->lnet->told_error = false;
@@ -291,6 +297,14 @@ enum rdl_status rdl_lnet_start(struct rdl_lab *lab, rdl_host host,
                                const struct rdl_lnet_config *config)
 {
     ACT_AT(lab, host, h, start(lab->state, h, config));
+}
+
+/* Returns RDL_OK if @h has a node that takes calls: one that is stopping takes none. */
+static enum rdl_status usable(const struct host *h)
+{
+    if (!lab_lnet_node(h))
+        return RDL_ERR_NOT_FOUND;
+    return h->lnet->is_ending ? RDL_ERR_BUSY : RDL_OK;
 }
 
 static enum rdl_status stop(const struct host *h)
@@ -350,11 +364,12 @@ static enum rdl_status attach(const struct lab_state *w, const struct host *h,
 {
     struct lnet_node *n = lab_lnet_node(h);
     struct lnet_match m = {match->portal, LNET_NID_ANY, match->bits, match->ignore};
+    const enum rdl_status status = usable(h);
     struct lnet_md to;
     int st;
 
-    if (!n)
-        return RDL_ERR_NOT_FOUND;
+    if (status != RDL_OK)
+        return status;
     if (match->from.raw) {
         m.nid = peer_nid(w, n, match->from.raw);
         if (m.nid == 0)
@@ -374,14 +389,14 @@ enum rdl_status rdl_lnet_attach(struct rdl_lab *lab, rdl_host host,
 static enum rdl_status bind_md(const struct host *h, const struct rdl_lnet_md *md, uint64_t *ret,
                                int *reterr)
 {
-    struct lnet_node *n = lab_lnet_node(h);
+    const enum rdl_status status = usable(h);
     struct lnet_md to;
     int st;
 
-    if (!n)
-        return RDL_ERR_NOT_FOUND;
+    if (status != RDL_OK)
+        return status;
     st = take_md(md, &to);
-    return told(st ? st : lnet_bind(n, &to, ret), reterr);
+    return told(st ? st : lnet_bind(lab_lnet_node(h), &to, ret), reterr);
 }
 
 enum rdl_status rdl_lnet_bind(struct rdl_lab *lab, rdl_host host, const struct rdl_lnet_md *md,
@@ -392,9 +407,9 @@ enum rdl_status rdl_lnet_bind(struct rdl_lab *lab, rdl_host host, const struct r
 
 static enum rdl_status unlink_md(const struct host *h, uint64_t md, int *reterr)
 {
-    struct lnet_node *n = lab_lnet_node(h);
+    const enum rdl_status status = usable(h);
 
-    return n ? told(lnet_unlink(n, md), reterr) : RDL_ERR_NOT_FOUND;
+    return status == RDL_OK ? told(lnet_unlink(lab_lnet_node(h), md), reterr) : status;
 }
 
 enum rdl_status rdl_lnet_unlink(struct rdl_lab *lab, rdl_host host, uint64_t md, int *reterr)
@@ -413,10 +428,10 @@ static enum rdl_status call(const struct lab_state *w, const struct host *h, boo
                            .offset = c->offset,
                            .wants_ack = c->wants_ack};
     struct guest_program *caller;
-    enum rdl_status st;
+    enum rdl_status st = usable(h);
 
-    if (!n)
-        return RDL_ERR_NOT_FOUND;
+    if (st != RDL_OK)
+        return st;
     to.nid = peer_nid(w, n, c->peer.raw);
     if (to.nid == 0)
         return RDL_ERR_STALE;
@@ -457,16 +472,18 @@ bool rdl_lnet_event_at(const struct rdl_lab *lab, rdl_host host, uint64_t i,
     return true;
 }
 
-bool rdl_lnet_is_up(const struct rdl_lab *lab, rdl_host host, int *reterr)
+bool rdl_lnet_is_up(const struct rdl_lab *lab, rdl_host host)
 {
     const struct host *h = lab_host(lab->state, host.raw);
     const struct lnet_node *n = h ? lab_lnet_node(h) : NULL;
 
-    *reterr = n ? lnd_error(lnet_lnd(n)) : 0;
     return n && lnd_is_up(lnet_lnd(n));
 }
 
 /* --- Tests ------------------------------------------------------------------------------------ */
+
+_Static_assert(RDL_LNET_PEERS_MAX == SELFTEST_PEERS_MAX && RDL_LNET_RPCS_MAX == SELFTEST_SLOTS_MAX,
+               "limits of a test");
 
 /* The test of the node of @h, which has one from now on; NULL: no node, or no memory. */
 static struct selftest *selftest_of(const struct host *h)
@@ -481,12 +498,13 @@ static struct selftest *selftest_of(const struct host *h)
 static enum rdl_status serve(const struct host *h, const struct selftest_shape *shape, int *reterr)
 {
     const struct selftest_server_config c = {.shape = *shape};
+    const enum rdl_status status = usable(h);
     struct guest_program *caller;
     struct selftest *t;
     int st = -EBUSY;
 
-    if (!lab_lnet_node(h))
-        return RDL_ERR_NOT_FOUND;
+    if (status != RDL_OK)
+        return status;
     t = selftest_of(h);
     if (!t)
         return RDL_ERR_NOMEM;
@@ -522,24 +540,29 @@ static enum rdl_status test(const struct lab_state *w, const struct host *h,
         .seed = c->seed,
         .shape = {c->offset, c->frag_bytes, c->gap},
     };
+    const enum rdl_status status = usable(h);
     struct guest_program *caller;
     struct selftest *t;
-    int st;
+    int st = c->n_peers > RDL_LNET_PEERS_MAX ? -EINVAL : 0;
 
-    if (!n)
-        return RDL_ERR_NOT_FOUND;
-    for (size_t i = 0; i < c->n_peers && i < RDL_LNET_PEERS_MAX; i++) {
+    if (status != RDL_OK)
+        return status;
+    for (size_t i = 0; st == 0 && i < c->n_peers; i++) {
         nids[i] = peer_nid(w, n, c->peers[i].raw);
         if (nids[i] == 0)
             return RDL_ERR_STALE;
+        st = nids[i] == lnd_config(lnet_lnd(n))->nid ? -EINVAL : 0;
     }
+    if (st)
+        return told(st, reterr);
     t = selftest_of(h);
     if (!t)
         return RDL_ERR_NOMEM;
     caller = guest_lnet_begin(&h->lnet->guest);
-    st = c->n_peers > RDL_LNET_PEERS_MAX ? -EINVAL : selftest_run(t, n, &config);
+    st = selftest_run(t, n, &config);
     guest_lnet_end(&h->lnet->guest, caller);
     h->lnet->tests = h->lnet->tests || st == 0;
+    tell_test_end(h->lnet, false); /* all of its RPCs may have failed at once */
     return told(st, reterr);
 }
 
@@ -547,26 +570,4 @@ enum rdl_status rdl_lnet_test(struct rdl_lab *lab, rdl_host host, const struct r
                               int *reterr)
 {
     ACT_AT(lab, host, h, test(lab->state, h, c, reterr));
-}
-
-bool rdl_lnet_result(const struct rdl_lab *lab, rdl_host host, bool of_service,
-                     struct rdl_lnet_result *ret)
-{
-    const struct host *h = lab_host(lab->state, host.raw);
-    const struct selftest *t = h && h->lnet ? h->lnet->selftest : NULL;
-    struct selftest_result r;
-
-    if (!t || (of_service && !h->lnet->serves))
-        return false;
-    r = of_service ? selftest_served(t) : selftest_result(t);
-    *ret = (struct rdl_lnet_result){!of_service && selftest_is_done(t),
-                                    r.started,
-                                    r.good,
-                                    r.failed,
-                                    r.bytes,
-                                    r.corrupt,
-                                    -r.error,
-                                    r.begun_ns,
-                                    r.ended_ns};
-    return true;
 }

@@ -510,7 +510,7 @@ bool ln_check_tree(struct drill *d, bool is_quiet)
     const bool at_rest = is_quiet && !s->is_hampered;
 
     for (unsigned i = 0; i < s->n_hosts; i++) {
-        if (!s->host[i].is_up || !rdl_lnet_is_up(d->lab, s->host[i].host, &(int){0}))
+        if (!s->host[i].is_up || !rdl_lnet_is_up(d->lab, s->host[i].host))
             continue;
         if (!check_peers(d, i, at_rest) || !check_regions(d, i, at_rest))
             return false;
