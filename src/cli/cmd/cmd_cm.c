@@ -93,7 +93,7 @@ static bool fail_errno(struct session *s, const struct step *st, int error)
 {
     if (error == EINVAL && !state_allows(s, st))
         return false;
-    return verb_fail_errno(s, st, errors, error);
+    return verb_fail_errno(s, st, st->at, errors, error);
 }
 
 bool cm_called(struct session *s, const struct step *st, enum rdl_status status, int error)

@@ -10,34 +10,63 @@
 #include "emu/facts/enum/lnet_map.h"
 #include "rdmalab/lnet.h"
 
-/* Fails because the host that parameter @param names has no node. */
-static bool no_node(struct session *s, const struct step *st, const char *param)
-{
-    const char *host = step_text(st, param);
-
-    session_fail(s, step_span(st, param, 0), "%s has no node of LNet", host);
-    return diag_remedy(&s->diag, "lnet_start %s", host);
-}
-
-static const struct errno_row errors[] = {
-    {EINVAL, "EINVAL", "the portal, the peer or the memory cannot be used so",
-     "a node does not send to itself, and memory that is attached has for=put or for=get"},
-    {EBUSY, "EBUSY", "it is still in use", "run"},
-    {EMSGSIZE, "EMSGSIZE", "a message of LNet has at most 1 MiB", "send several"},
-    {ENOMEM, "ENOMEM", "memory is short", "give the host more ram="},
+/* Errors of the calls, each with what helps there. */
+static const struct errno_row attach_errors[] = {
+    {EINVAL, "EINVAL", "memory has less than 4 GiB", "attach less"},
+    {0},
+};
+static const struct errno_row unlink_errors[] = {
+    {EBUSY, "EBUSY", "a message uses the memory; no other one will, and it goes when that ends",
+     "run"},
+    {0},
+};
+static const struct errno_row transfer_errors[] = {
+    {EINVAL, "EINVAL", "memory has less than 4 GiB", "send several messages"},
+    {EMSGSIZE, "EMSGSIZE", "a message of LNet has at most 1 MiB", "send several messages"},
+    {0},
+};
+static const struct errno_row serve_errors[] = {
+    {EBUSY, "EBUSY", "it serves already, until its node stops", "lnet_test it"},
+    {ENOMEM, "ENOMEM", "its memory is too small for the requests", "give the host more ram="},
+    {0},
+};
+static const struct errno_row test_errors[] = {
+    {EBUSY, "EBUSY", "its last test has not ended", "run"},
+    {ENOMEM, "ENOMEM", "its memory is too small for the RPCs",
+     "a smaller concurrency=, or give the host more ram="},
     {0},
 };
 
+/* A call of LNet on host @i of parameter `host` of @st. */
+struct call {
+    const struct step *st;
+    size_t i;
+    const struct errno_row *errors;
+};
+
 /* Ends a call of LNet.  Returns true if it succeeded. */
-static bool called(struct session *s, const struct step *st, enum rdl_status status, int error)
+static bool called(struct session *s, const struct call *c, enum rdl_status status, int error)
 {
-    if (status == RDL_OK)
+    const struct arg *hosts = step_arg(c->st, "host");
+    const char *host = hosts->v[c->i].text;
+    const struct span at = hosts->n > 1 ? hosts->v[c->i].at : c->st->at;
+
+    switch (status) {
+    case RDL_OK:
         return true;
-    if (status == RDL_ERR_NOT_FOUND)
-        return no_node(s, st, "host");
-    if (status != RDL_ERR_ERRNO)
-        return session_fail_status(s, st->at, st->cmd->name, status);
-    return verb_fail_errno(s, st, errors, error);
+    case RDL_ERR_NOT_FOUND:
+        session_fail(s, hosts->v[c->i].at, "%s has no node of LNet", host);
+        diag_remedy(&s->diag, "lnet_start %s", host);
+        return diag_reason(&s->diag, (uint32_t)status);
+    case RDL_ERR_BUSY:
+        session_fail(s, hosts->v[c->i].at, "the node of %s is stopping", host);
+        diag_remedy(&s->diag, "run");
+        return diag_reason(&s->diag, (uint32_t)status);
+    case RDL_ERR_ERRNO:
+        return verb_fail_errno(s, c->st, at, c->errors, error);
+    default:
+        return session_fail_status(s, at, c->st->cmd->name, status);
+    }
 }
 
 static uint32_t number(const struct step *st, const char *key, uint32_t otherwise)
@@ -74,79 +103,114 @@ static bool nth_host(struct session *s, const struct step *st, const char *param
                      rdl_host *ret)
 {
     const struct arg *hosts = step_arg(st, param);
+    const struct scope in = session_scope(s);
 
     return rdl_find_host(s->lab, hosts->v[i].text, ret) == RDL_OK ||
-           session_fail(s, hosts->v[i].at, "no host is called %s", hosts->v[i].text);
+           resolve_unknown(&in, hosts->v[i].at, hosts->v[i].text, "no host", &s->diag);
 }
 
-static bool start_one(struct session *s, const struct step *st, size_t i,
-                      const struct rdl_lnet_config *c)
+/* Calls @one for each host of parameter `host` of @st, when all of them are known. */
+static bool for_each_host(struct session *s, const struct step *st,
+                          bool (*one)(struct session *s, const struct call *c, rdl_host host))
 {
-    const struct arg *hosts = step_arg(st, "host");
+    const size_t n = step_arg(st, "host")->n;
     rdl_host host;
+
+    for (size_t i = 0; i < n; i++) {
+        if (!nth_host(s, st, "host", i, &host))
+            return false;
+    }
+    for (size_t i = 0; i < n; i++) {
+        const struct call c = {st, i, serve_errors}; /* the others have no errnos */
+
+        if (!nth_host(s, st, "host", i, &host) || !one(s, &c, host))
+            return false;
+    }
+    return true;
+}
+
+static bool start_one(struct session *s, const struct call *c, rdl_host host)
+{
+    const struct value *at = &step_arg(c->st, "host")->v[c->i];
+    struct rdl_lnet_config config;
     enum rdl_status status;
 
-    if (!nth_host(s, st, "host", i, &host))
-        return false;
-    status = rdl_lnet_start(s->lab, host, c);
-    if (status == RDL_OK)
-        return true;
+    read_config(c->st, &config);
+    status = rdl_lnet_start(s->lab, host, &config);
     if (status != RDL_ERR_EXISTS)
-        return session_fail_status(s, hosts->v[i].at, hosts->v[i].text, status);
-    session_fail(s, hosts->v[i].at, "%s has a node of LNet", hosts->v[i].text);
-    return diag_remedy(&s->diag, "lnet_stop %s, then run", hosts->v[i].text);
+        return called(s, c, status, 0);
+    session_fail(s, at->at, "%s has a node of LNet", at->text);
+    diag_remedy(&s->diag, "lnet_stop %s, then run", at->text);
+    return diag_reason(&s->diag, (uint32_t)status);
 }
 
 bool run_lnet_start(struct session *s, const struct step *st)
 {
-    struct rdl_lnet_config c;
+    return for_each_host(s, st, start_one);
+}
 
-    read_config(st, &c);
-    for (size_t i = 0; i < step_arg(st, "host")->n; i++) {
-        if (!start_one(s, st, i, &c))
-            return false;
-    }
-    return true;
+static bool stop_one(struct session *s, const struct call *c, rdl_host host)
+{
+    return called(s, c, rdl_lnet_stop(s->lab, host), 0);
 }
 
 bool run_lnet_stop(struct session *s, const struct step *st)
 {
-    for (size_t i = 0; i < step_arg(st, "host")->n; i++) {
-        rdl_host host;
-        enum rdl_status status;
+    return for_each_host(s, st, stop_one);
+}
 
-        if (!nth_host(s, st, "host", i, &host))
-            return false;
-        status = rdl_lnet_stop(s->lab, host);
-        if (status != RDL_OK)
-            return called(s, st, status, 0);
-    }
-    return true;
+static bool serve_one(struct session *s, const struct call *c, rdl_host host)
+{
+    const struct step *st = c->st;
+    int error = 0;
+    const enum rdl_status status = rdl_lnet_serve(
+        s->lab, host, number(st, "offset", 0), number(st, "frag", 0), number(st, "gap", 0), &error);
+
+    return called(s, c, status, error);
 }
 
 bool run_lnet_serve(struct session *s, const struct step *st)
 {
-    for (size_t i = 0; i < step_arg(st, "host")->n; i++) {
-        rdl_host host;
-        enum rdl_status status;
-        int error = 0;
+    return for_each_host(s, st, serve_one);
+}
 
-        if (!nth_host(s, st, "host", i, &host))
+/* Fails if @peer, at @at in the line, is @home itself. */
+static bool is_another(struct session *s, const struct home *home, rdl_host peer, struct span at)
+{
+    if (peer.raw != home->host.raw)
+        return true;
+    session_fail(s, at, "%s does not send to itself: its LNet has no loopback, 0@lo", home->name);
+    return diag_remedy(&s->diag, "name another host");
+}
+
+/* Finds the peers of a test. */
+static bool read_peers(struct session *s, const struct step *st, const struct home *home,
+                       rdl_host ret[RDL_LNET_PEERS_MAX])
+{
+    const struct arg *to = step_arg(st, "to");
+    const uint64_t concurrency = step_number(st, "concurrency");
+
+    if (to->n > RDL_LNET_PEERS_MAX)
+        return session_fail(s, to->v[RDL_LNET_PEERS_MAX].at, "more than %u peers",
+                            RDL_LNET_PEERS_MAX);
+    for (size_t i = 0; i < to->n; i++) {
+        if (!nth_host(s, st, "to", i, &ret[i]) || !is_another(s, home, ret[i], to->v[i].at))
             return false;
-        status = rdl_lnet_serve(s->lab, host, number(st, "offset", 0), number(st, "frag", 0),
-                                number(st, "gap", 0), &error);
-        if (status != RDL_OK)
-            return called(s, st, status, error);
     }
-    return true;
+    if (to->n * concurrency <= RDL_LNET_RPCS_MAX)
+        return true;
+    session_fail(s, step_span(st, "concurrency", 0),
+                 "%zu peers with %" PRIu64 " RPCs at a time each: a node has at most %u", to->n,
+                 concurrency, RDL_LNET_RPCS_MAX);
+    return diag_remedy(&s->diag, "concurrency=%zu", RDL_LNET_RPCS_MAX / to->n);
 }
 
 bool run_lnet_test(struct session *s, const struct step *st)
 {
+    const struct call c = {st, 0, test_errors};
     rdl_host peers[RDL_LNET_PEERS_MAX];
-    const struct arg *to = step_arg(st, "to");
     const struct rdl_lnet_test test = {.peers = peers,
-                                       .n_peers = to->n,
+                                       .n_peers = step_arg(st, "to")->n,
                                        .op = (uint32_t)step_number(st, "op"),
                                        .size = (uint32_t)step_number(st, "size"),
                                        .concurrency = (uint32_t)step_number(st, "concurrency"),
@@ -159,17 +223,10 @@ bool run_lnet_test(struct session *s, const struct step *st)
     enum rdl_status status;
     int error = 0;
 
-    if (!verb_home(s, st, &home))
+    if (!verb_home(s, st, &home) || !read_peers(s, st, &home, peers))
         return false;
-    if (to->n > RDL_LNET_PEERS_MAX)
-        return session_fail(s, to->v[RDL_LNET_PEERS_MAX].at, "more than %u peers",
-                            RDL_LNET_PEERS_MAX);
-    for (size_t i = 0; i < to->n; i++) {
-        if (!nth_host(s, st, "to", i, &peers[i]))
-            return false;
-    }
     status = rdl_lnet_test(s->lab, home.host, &test, &error);
-    return called(s, st, status, error);
+    return called(s, &c, status, error);
 }
 
 /* Reads the memory in parameter sge of @st, which is of @home. */
@@ -224,7 +281,7 @@ bool run_lnet_attach(struct session *s, const struct step *st)
     md.options |= step_has(st, "noack") ? RDL_LNET_NO_ACK : 0;
     md.threshold = number(st, "threshold", 0);
     status = rdl_lnet_attach(s->lab, home.host, &match, &md, &handle, &error);
-    return called(s, st, status, error);
+    return called(s, &(struct call){st, 0, attach_errors}, status, error);
 }
 
 bool run_lnet_unlink(struct session *s, const struct step *st)
@@ -244,7 +301,7 @@ bool run_lnet_unlink(struct session *s, const struct step *st)
         return diag_remedy(&s->diag, "\"show %s.lnet.memory\" lists what there is",
                            step_arg(st, "host")->v[0].text);
     }
-    return called(s, st, status, error);
+    return called(s, &(struct call){st, 0, unlink_errors}, status, error);
 }
 
 /* A PUT or a GET: binds the memory for one operation, and calls @call. */
@@ -263,6 +320,7 @@ static bool transfer(struct session *s, const struct step *st, const char *peer,
     int error = 0, ignored;
 
     if (!verb_home(s, st, &home) || !resolve_host(&in, st, peer, &c.peer, &s->diag) ||
+        !is_another(s, &home, c.peer, step_span(st, peer, 0)) ||
         !read_pieces(s, st, &home, pieces, &md.n))
         return false;
     if (call == rdl_lnet_put) { /* lnet_get has no such parameters */
@@ -275,7 +333,7 @@ static bool transfer(struct session *s, const struct step *st, const char *peer,
         if (status != RDL_OK)
             (void)!rdl_lnet_unlink(s->lab, home.host, c.md, &ignored);
     }
-    return called(s, st, status, error);
+    return called(s, &(struct call){st, 0, transfer_errors}, status, error);
 }
 
 bool run_lnet_put(struct session *s, const struct step *st)

@@ -36,16 +36,16 @@ bool verb_home(struct session *s, const struct step *st, struct home *ret)
     return resolve_host(&in, st, "host", &ret->host, &s->diag);
 }
 
-bool verb_fail_errno(struct session *s, const struct step *st, const struct errno_row *rows,
-                     int error)
+bool verb_fail_errno(struct session *s, const struct step *st, struct span at,
+                     const struct errno_row *rows, int error)
 {
     for (const struct errno_row *row = rows; row->error; row++) {
         if (row->error != error)
             continue;
-        session_fail(s, st->at, "%s: %s: %s", st->cmd->name, row->name, row->text);
+        session_fail(s, at, "%s: %s: %s", st->cmd->name, row->name, row->text);
         return diag_remedy(&s->diag, "%s", row->remedy);
     }
-    return session_fail(s, st->at, "%s: errno %d", st->cmd->name, error);
+    return session_fail(s, at, "%s: errno %d", st->cmd->name, error);
 }
 
 bool verb_object(struct session *s, const struct step *st, const char *param, enum object_kind kind,

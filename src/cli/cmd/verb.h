@@ -21,10 +21,10 @@ struct errno_row {
 };
 
 /* Fails because a call of @st has returned errno @error, with the text of its row, or with the
- * number if it has none.  Returns false.
+ * number if it has none.  @rows are those of the call, @at the place in the line.  Returns false.
  */
-bool verb_fail_errno(struct session *s, const struct step *st, const struct errno_row *rows,
-                     int error);
+bool verb_fail_errno(struct session *s, const struct step *st, struct span at,
+                     const struct errno_row *rows, int error);
 
 /* Finds the object of kind @kind that parameter @param of @st names, and its host.  *@ret_raw is
  * its handle: member raw of rdl_qp, rdl_mr and so on.  Returns false, with the error in s->diag, if

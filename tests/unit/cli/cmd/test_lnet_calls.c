@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+/* Tests of the commands of LNet that are refused: the message is about the call that failed, and
+ * about the host that it failed for.
+ */
+#include "cli/lab_session.h"
+
+#define NODES                                                                                      \
+    "host h1 h2 h3; switch s; link h1 s; link h2 s; link h3 s\n"                                   \
+    "on h1,h2 { alloc_pd as pd; reg_mr pd len=32m access=lw as mr }\n"                             \
+    "lnet_start h1 h2; run\n"
+
+#define PIECES_16 "mr,mr,mr,mr,mr,mr,mr,mr,mr,mr,mr,mr,mr,mr,mr,mr"
+#define PIECES_4GIB                                                                                \
+    PIECES_16 "," PIECES_16 "," PIECES_16 "," PIECES_16 "," PIECES_16 "," PIECES_16 "," PIECES_16  \
+              "," PIECES_16
+
+/* @at is the text from the place that the message points to. */
+static const struct {
+    const char *lines, *line, *says, *at, *remedy;
+} rows[] = {
+    /* There is no such host: a similar name, and no host before it is changed. */
+    {"", "lnet_start h3 hx", "no host is called \"hx\"", "hx", "did you mean"},
+    {"", "lnet_stop h1 hx", "no host is called \"hx\"", "hx", "did you mean"},
+    {"", "lnet_serve h1 hx", "no host is called \"hx\"", "hx", "did you mean"},
+    {"", "lnet_test h1 ping to=h2,x9", "no host is called \"x9\"", "x9", "\"host x9\" adds it"},
+    /* Of several hosts, the one that has no node, or one already. */
+    {"", "lnet_stop h2 h3", "h3 has no node of LNet", "h3", "lnet_start h3"},
+    {"", "lnet_serve h2 h3", "h3 has no node of LNet", "h3", "lnet_start h3"},
+    {"", "lnet_start h3 h2", "h2 has a node of LNet", "h2", "lnet_stop h2, then run"},
+    {"lnet_serve h1", "lnet_serve h2 h1", "lnet_serve: EBUSY: it serves already", "h1",
+     "lnet_test"},
+    /* A node that is stopping. */
+    {"lnet_stop h2", "lnet_start h3 h2", "the node of h2 is stopping", "h2", "run"},
+    {"lnet_stop h2", "lnet_serve h1 h2", "the node of h2 is stopping", "h2", "run"},
+    {"lnet_stop h1", "lnet_test h1 ping to=h2", "the node of h1 is stopping", "h1 ping", "run"},
+    {"lnet_stop h1", "lnet_attach h1 portal=4 sge=mr", "the node of h1 is stopping", "h1 portal",
+     "run"},
+    {"lnet_stop h1", "lnet_unlink h1 1", "the node of h1 is stopping", "h1 1", "run"},
+    {"lnet_stop h1", "lnet_put h1 h2 portal=4", "the node of h1 is stopping", "h1 h2", "run"},
+    {"lnet_stop h1", "lnet_get h1 h2 portal=4 sge=mr", "the node of h1 is stopping", "h1 h2",
+     "run"},
+    /* No loopback. */
+    {"", "lnet_test h1 ping to=h2,h1", "h1 does not send to itself", "h1", "another host"},
+    {"", "lnet_put h1 h1 portal=4", "h1 does not send to itself", "h1 portal", "another host"},
+    {"", "lnet_get h1 h1 portal=4 sge=mr", "h1 does not send to itself", "h1 portal",
+     "another host"},
+    /* The same errno of different calls. */
+    {"lnet_test h1 ping to=h2", "lnet_test h1 ping to=h2", "EBUSY: its last test has not ended",
+     "lnet_test", "run"},
+    {"lnet_attach h2 portal=4 sge=mr; lnet_put h1 h2 portal=4 sge=mr[0:64k]\n"
+     "until count(lnet_sent, message==PUT_ACK) == 1",
+     "lnet_unlink h2 1", "EBUSY: a message uses the memory", "lnet_unlink", "run"},
+    {"", "lnet_attach h1 portal=4 sge=" PIECES_4GIB, "EINVAL: memory has less than 4 GiB",
+     "lnet_attach", "attach less"},
+    {"", "lnet_put h1 h2 portal=4 sge=" PIECES_4GIB, "EINVAL: memory has less than 4 GiB",
+     "lnet_put", "send several"},
+    {"", "lnet_put h1 h2 portal=4 sge=mr", "EMSGSIZE: a message of LNet has at most 1 MiB",
+     "lnet_put", "send several"},
+    {"", "lnet_test h1 ping to=h2,h3,h2,h3,h2 concurrency=52",
+     "5 peers with 52 RPCs at a time each: a node has at most 256", "52", "concurrency=51"},
+};
+
+static void each_refusal_names_the_call_the_host_and_what_helps(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        const char *line = rows[i].line;
+        const struct diag *d;
+        struct lab l;
+
+        lab_open(&l, false);
+        lab_run(&l, NODES);
+        lab_run(&l, rows[i].lines);
+        assert_false(lab_try(&l, line));
+        d = &l.s->diag;
+        if (!strstr(d->message, rows[i].says) || !strstr(d->remedy, rows[i].remedy) ||
+            strncmp(line + d->at.at, rows[i].at, strlen(rows[i].at)) != 0)
+            fail_msg("%s: \"%s\" at \"%s\", \"%s\"", line, d->message, line + d->at.at, d->remedy);
+        lab_close(&l);
+    }
+}
+
+/* A line that names an unknown host does nothing. */
+static void hosts_before_an_unknown_one_are_left_alone(void **state)
+{
+    struct lab l;
+    char *text;
+
+    (void)state;
+    lab_open(&l, false);
+    lab_run(&l, NODES);
+    assert_false(lab_try(&l, "lnet_stop h1 hx"));
+    assert_false(lab_try(&l, "lnet_start h3 hx"));
+    text = lab_answer(&l, "run; show h1.lnet.up");
+    assert_in_order(text, "h1.lnet.up = yes");
+    free(text);
+    lab_run(&l, "lnet_start h3");
+    lab_close(&l);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_refusal_names_the_call_the_host_and_what_helps),
+        cmocka_unit_test(hosts_before_an_unknown_one_are_left_alone),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
