@@ -21,7 +21,7 @@ FIELD = re.compile(rf"F\((\w+),\s*[\w.]+,\s*(\d+),\s*(\d+),\s*(\w+),\s*{STRING}\
 NUMBER = re.compile(rf"N\((\w+),\s*(\d+),\s*(\d+),\s*(\w+),\s*{STRING}\)")
 RESERVED = re.compile(r"R\((\d+),\s*(\d+)\)")
 PART = re.compile(rf"X\((\w+),\s*(LNET_\w+),\s*\w+,\s*(\d+),\s*(SENDER|LITTLE),\s*{STRING}\)")
-BODY = re.compile(r"X\((\w+),\s*(\w+),\s*(\d+),\s*[\w.]+\)")
+BODY = re.compile(r"X\((\w+),\s*(\w+),\s*u[\w.]*\)")
 
 
 def lists_of(root):
@@ -45,8 +45,17 @@ def parts_of(root):
         if rows not in lists:
             raise Wrong(f"{ROWS}: there is no {rows}")
         parts[name] = (*fields_of(lists[rows]), int(n), order == "LITTLE", title)
-    bodies = [(message, part, int(at)) for message, part, at in BODY.findall(lists["LNET_BODIES"])]
-    return parts, bodies
+    return parts, bodies_of(parts, BODY.findall(lists["LNET_BODIES"]))
+
+
+def bodies_of(parts, rows):
+    """The parts of each message behind its head, with their offsets.  Each operation of the LNet header has the same bytes."""
+    bodies, ends = [], {}
+    for message, part in rows:
+        at = ends.get(message, parts["HEAD"][2])
+        bodies.append((message, part, at))
+        ends[message] = at + (parts[part][2] if part in parts else 0) + (parts["PUT"][2] if part == "HDR" else 0)
+    return bodies
 
 
 def enum_of(root, table):
@@ -105,7 +114,7 @@ def self_test():
 #define LNET_PARTS(X) \\
     X(HEAD, LNET_HEAD_FIELDS, lnet_msg, 16, SENDER, "o2iblnd")
 #define LNET_BODIES(X) \\
-    X(NOOP, HEAD, 0, u)
+    X(NOOP, HEAD, u)
 """
     plant = {ROWS: rows, CODE: f"before\n{MARK}behind\n",
              ENUMS["MESSAGES"][0]: 'X(LNET_MSG, NOOP, 0xd0, "returns credits")',

@@ -134,23 +134,51 @@ enum lnet_part {
         LNET_PART_COUNT
 };
 
-/* X(message, part, at, member): the parts of each message behind its head, in wire order.  @at is
- * the offset in the message, @member that of struct lnet_msg with the values.  Behind HDR is the
- * part of its operation; behind RD, as many FRAG as it says.
+/* The bytes of each part: LNET_BYTES_HEAD. */
+enum {
+#define LNET_BYTES(NAME, rows, tag, bytes, ...) LNET_BYTES_##NAME = (bytes),
+    LNET_PARTS(LNET_BYTES)
+#undef LNET_BYTES
+};
+
+/* Offsets of fields that code reads or writes alone, in their part: LNET_AT_HEAD_type. */
+#define LNET_AT_F(name, member, at, ...) LNET_AT_OF(LNET_AT_PART, name, at)
+#define LNET_AT_N(name, at, ...)         LNET_AT_OF(LNET_AT_PART, name, at)
+#define LNET_AT_R(at, bytes)
+#define LNET_AT_OF(part, name, at)  LNET_AT_ROW(part, name, at)
+#define LNET_AT_ROW(part, name, at) LNET_AT_##part##_##name = (at),
+enum {
+#define LNET_AT_PART HEAD
+    LNET_HEAD_FIELDS(LNET_AT_F, LNET_AT_N, LNET_AT_R)
+#undef LNET_AT_PART
+#define LNET_AT_PART HDR
+        LNET_HDR_FIELDS(LNET_AT_F, LNET_AT_N, LNET_AT_R)
+#undef LNET_AT_PART
+#define LNET_AT_PART RD
+            LNET_RD_FIELDS(LNET_AT_F, LNET_AT_N, LNET_AT_R)
+#undef LNET_AT_PART
+#define LNET_AT_PART REJECT
+                LNET_REJECT_FIELDS(LNET_AT_F, LNET_AT_N, LNET_AT_R)
+#undef LNET_AT_PART
+};
+
+/* X(message, part, member): the parts of each message behind its head, in wire order.  @member is
+ * the member of struct lnet_msg with the values.  Behind HDR is the part of its operation; behind
+ * RD, as many FRAG as it says.
  */
 #define LNET_BODIES(X)                                                                             \
-    X(CONNREQ, CONN, 48, u.conn)                                                                   \
-    X(CONNACK, CONN, 48, u.conn)                                                                   \
-    X(IMMEDIATE, HDR, 48, u.hdr)                                                                   \
-    X(PUT_REQ, HDR, 48, u.put_req.hdr)                                                             \
-    X(PUT_REQ, REQ, 120, u.put_req)                                                                \
-    X(PUT_NAK, DONE, 48, u.done)                                                                   \
-    X(PUT_ACK, PUT_ACK, 48, u.put_ack)                                                             \
-    X(PUT_ACK, RD, 64, u.put_ack.rd)                                                               \
-    X(PUT_DONE, DONE, 48, u.done)                                                                  \
-    X(GET_REQ, HDR, 48, u.get_req.hdr)                                                             \
-    X(GET_REQ, REQ, 120, u.get_req)                                                                \
-    X(GET_REQ, RD, 128, u.get_req.rd)                                                              \
-    X(GET_DONE, DONE, 48, u.done)
+    X(CONNREQ, CONN, u.conn)                                                                       \
+    X(CONNACK, CONN, u.conn)                                                                       \
+    X(IMMEDIATE, HDR, u.hdr)                                                                       \
+    X(PUT_REQ, HDR, u.put_req.hdr)                                                                 \
+    X(PUT_REQ, REQ, u.put_req)                                                                     \
+    X(PUT_NAK, DONE, u.done)                                                                       \
+    X(PUT_ACK, PUT_ACK, u.put_ack)                                                                 \
+    X(PUT_ACK, RD, u.put_ack.rd)                                                                   \
+    X(PUT_DONE, DONE, u.done)                                                                      \
+    X(GET_REQ, HDR, u.get_req.hdr)                                                                 \
+    X(GET_REQ, REQ, u.get_req)                                                                     \
+    X(GET_REQ, RD, u.get_req.rd)                                                                   \
+    X(GET_DONE, DONE, u.done)
 
 #endif

@@ -10,12 +10,9 @@
 #include "emu/facts/enum_table.h"
 #include "emu/wire/lnet_rows.h"
 
-#define MAGIC_BYTES   4u
-#define VERSION_AT    4u
-#define BYTES_TO_TELL 6u /* magic number and version, which are the same in every version */
+#define BYTES_TO_TELL LNET_TYPE_AT /* magic number and version, the same in every version */
 #define IP_TEXT_MAX   16u
 
-_Static_assert(LNET_PAYLOAD_AT == LNET_HEAD_BYTES + LNET_HDR_BYTES, "the payload is behind");
 _Static_assert(offsetof(struct lnet_get_req, cookie) == offsetof(struct lnet_req, cookie),
                "the rows of a request fit both");
 
@@ -123,7 +120,7 @@ enum lnet_bad lnet_parse(const uint8_t *bytes, size_t n, struct lnet_msg *ret)
     if (ld_le32(bytes) != LNET_MAGIC && ld_be32(bytes) != LNET_MAGIC)
         return LNET_BAD_MAGIC;
     ret->big_endian = lnet_is_big_endian(bytes);
-    ret->version = ret->big_endian ? ld_be16(bytes + VERSION_AT) : ld_le16(bytes + VERSION_AT);
+    ret->version = lnet_version_at(bytes);
     if (!is_version(ret->version))
         return LNET_BAD_VERSION;
     if (n < LNET_HEAD_BYTES)

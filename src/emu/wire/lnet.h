@@ -17,20 +17,21 @@
 
 #include "emu/facts/enum/lnet_bad.h"
 #include "emu/facts/enum/lnet_msg.h"
+#include "emu/facts/lnet_fields.h"
 
 #define LNET_MAGIC          0x0be91b91u /* of o2iblnd */
 #define LNET_PROTO_MAGIC    0x45726963u /* of later generations, which ask for the version */
 #define LNET_VERSION_1      0x11u
 #define LNET_VERSION_2      0x12u
 #define LNET_MSG_BYTES_MAX  4096u
-#define LNET_TYPE_AT        6u   /* of the type, in the head */
-#define LNET_CKSUM_AT       12u  /* of the checksum */
-#define LNET_HEAD_BYTES     48u  /* before the body */
-#define LNET_HDR_BYTES      72u  /* the LNet header */
-#define LNET_CONN_BYTES     56u  /* CONNREQ and CONNACK */
-#define LNET_REJECT_BYTES   24u  /* of today */
-#define LNET_REJECT_BYTES_1 7u   /* of 2007 */
-#define LNET_PAYLOAD_AT     120u /* of IMMEDIATE */
+#define LNET_TYPE_AT        ((unsigned)LNET_AT_HEAD_type)  /* of the type, in the head */
+#define LNET_CKSUM_AT       ((unsigned)LNET_AT_HEAD_cksum) /* of the checksum */
+#define LNET_HEAD_BYTES     ((unsigned)LNET_BYTES_HEAD)    /* before the body */
+#define LNET_HDR_BYTES      ((unsigned)LNET_BYTES_HDR + LNET_BYTES_PUT)   /* the LNet header */
+#define LNET_CONN_BYTES     ((unsigned)LNET_BYTES_HEAD + LNET_BYTES_CONN) /* CONNREQ and CONNACK */
+#define LNET_REJECT_BYTES   ((unsigned)LNET_BYTES_REJECT)                 /* of today */
+#define LNET_REJECT_BYTES_1 ((unsigned)LNET_AT_REJECT_why + 1u)           /* of 2007 */
+#define LNET_PAYLOAD_AT     (LNET_HEAD_BYTES + LNET_HDR_BYTES)            /* of IMMEDIATE */
 #define LNET_PAYLOAD_MAX    (LNET_MSG_BYTES_MAX - LNET_PAYLOAD_AT)
 #define LNET_FRAGS_MAX      256u                /* of a descriptor */
 #define LNET_MTU            (UINT32_C(1) << 20) /* largest payload of an LNet message */

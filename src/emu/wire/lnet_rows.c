@@ -7,10 +7,6 @@
 #include "emu/facts/enum_table.h"
 #include "emu/wire/lnet.h"
 
-#define VERSION_AT 4u
-#define OP_AT      24u /* in the LNet header */
-#define OP_BODY_AT (lnet_layouts[LNET_PART_HDR].bytes)
-
 /* --- The rows as data ------------------------------------------------------------------------- */
 
 #define FIELD(nm, mem, where, length, how, text)                                                   \
@@ -142,13 +138,20 @@ bool lnet_is_big_endian(const uint8_t *bytes)
     return magic == LNET_MAGIC || magic == LNET_PROTO_MAGIC;
 }
 
+uint16_t lnet_version_at(const uint8_t *bytes)
+{
+    const uint8_t *at = bytes + LNET_AT_HEAD_version;
+
+    return lnet_is_big_endian(bytes) ? ld_be16(at) : ld_le16(at);
+}
+
 bool lnet_is_message(const uint8_t *bytes, size_t n)
 {
     uint32_t version;
 
     if (n <= LNET_TYPE_AT || !is_magic(bytes, LNET_MAGIC))
         return false;
-    version = lnet_is_big_endian(bytes) ? ld_be16(bytes + VERSION_AT) : ld_le16(bytes + VERSION_AT);
+    version = lnet_version_at(bytes);
     return (version == LNET_VERSION_1 || version == LNET_VERSION_2) &&
            enum_by_value(&enum_lnet_msg, bytes[LNET_TYPE_AT]);
 }
@@ -164,10 +167,10 @@ bool lnet_is_reject(const uint8_t *bytes, size_t n)
 static const struct body {
     uint32_t type; /* enum lnet_msg_type */
     enum lnet_part part;
-    uint16_t at, member;
+    uint16_t member;
 } bodies[] = {
-#define BODY(message, part, at, member)                                                            \
-    {LNET_MSG_##message, LNET_PART_##part, (at), (uint16_t)offsetof(struct lnet_msg, member)},
+#define BODY(message, part, member)                                                                \
+    {LNET_MSG_##message, LNET_PART_##part, (uint16_t)offsetof(struct lnet_msg, member)},
     LNET_BODIES(BODY)
 #undef BODY
 };
@@ -180,15 +183,18 @@ static uint32_t find_body(uint32_t i, uint32_t type)
     return i;
 }
 
+/* Returns the bytes of row @i, without fragments. */
+static size_t body_bytes(uint32_t i)
+{
+    return bodies[i].part == LNET_PART_HDR ? LNET_HDR_BYTES : lnet_layouts[bodies[i].part].bytes;
+}
+
 size_t lnet_fixed_bytes(uint32_t type)
 {
     size_t end = enum_by_value(&enum_lnet_msg, type) ? LNET_HEAD_BYTES : 0;
 
-    for (uint32_t i = find_body(0, type); i < ARRAY_LEN(bodies); i = find_body(i + 1, type)) {
-        const enum lnet_part part = bodies[i].part;
-
-        end = bodies[i].at + (part == LNET_PART_HDR ? LNET_HDR_BYTES : lnet_layouts[part].bytes);
-    }
+    for (uint32_t i = find_body(0, type); i < ARRAY_LEN(bodies); i = find_body(i + 1, type))
+        end += body_bytes(i);
     return end;
 }
 
@@ -225,12 +231,13 @@ static bool go_to(struct lnet_walk *w, enum lnet_part part, size_t at, size_t me
     return at + lnet_layouts[part].bytes <= w->n;
 }
 
-/* Goes to the next row of LNET_BODIES, from @i on. */
-static bool go_to_body(struct lnet_walk *w, uint32_t i)
+/* Goes to the next row of LNET_BODIES, from @i on, whose part is at @at. */
+static bool go_to_body(struct lnet_walk *w, uint32_t i, size_t at)
 {
     w->body = find_body(i, w->type);
+    w->body_at = at;
     return w->body < ARRAY_LEN(bodies) &&
-           go_to(w, bodies[w->body].part, bodies[w->body].at, bodies[w->body].member);
+           go_to(w, bodies[w->body].part, at, bodies[w->body].member);
 }
 
 /* Goes to fragment @i of the descriptor.  The fragments end a message. */
@@ -240,8 +247,7 @@ static bool go_to_frag(struct lnet_walk *w, uint32_t i)
 
     w->index = i;
     return i < w->n_frags &&
-           go_to(w, LNET_PART_FRAG,
-                 bodies[w->body].at + lnet_layouts[LNET_PART_RD].bytes + i * bytes,
+           go_to(w, LNET_PART_FRAG, w->body_at + lnet_layouts[LNET_PART_RD].bytes + i * bytes,
                  bodies[w->body].member + offsetof(struct lnet_rd, frags[0]) +
                      i * sizeof(struct lnet_frag));
 }
@@ -257,14 +263,15 @@ bool lnet_next(struct lnet_walk *w)
     }
     switch (w->part) {
     case LNET_PART_HEAD:
-        return go_to_body(w, 0);
+        return go_to_body(w, 0, LNET_HEAD_BYTES);
     case LNET_PART_HDR:
-        op = part_of_op(ld_le32(at + OP_AT));
+        op = part_of_op(ld_le32(at + LNET_AT_HDR_op));
         if (op != LNET_PART_COUNT)
-            return go_to(w, op, w->at + OP_BODY_AT, w->member);
+            return go_to(w, op, w->at + LNET_BYTES_HDR, w->member);
         break;
     case LNET_PART_RD:
-        w->n_frags = w->big_endian ? ld_be32(at + 4) : ld_le32(at + 4);
+        at += LNET_AT_RD_n_frags;
+        w->n_frags = w->big_endian ? ld_be32(at) : ld_le32(at);
         if (w->n_frags > LNET_FRAGS_MAX)
             w->n_frags = LNET_FRAGS_MAX;
         return go_to_frag(w, 0);
@@ -273,7 +280,7 @@ bool lnet_next(struct lnet_walk *w)
     default:
         break;
     }
-    return go_to_body(w, w->body + 1);
+    return go_to_body(w, w->body + 1, w->body_at + body_bytes(w->body));
 }
 
 bool lnet_find_part(const uint8_t *bytes, size_t n, enum lnet_part part, size_t *ret)

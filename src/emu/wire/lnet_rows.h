@@ -29,6 +29,9 @@ bool lnet_is_reject(const uint8_t *bytes, size_t n);
 /* Returns true if the sender of the message or reject at @bytes is big-endian. */
 bool lnet_is_big_endian(const uint8_t *bytes);
 
+/* Returns the version in the message at @bytes, which has a magic number. */
+uint16_t lnet_version_at(const uint8_t *bytes);
+
 /* The form of a value for people. */
 enum lnet_form {
     LNET_FORM_DEC,
@@ -91,6 +94,7 @@ struct lnet_walk {
     bool big_endian;     /* order of the sender */
     bool begun;          /* the members below are set */
     uint32_t body;       /* row of LNET_BODIES */
+    size_t body_at;      /* offset of its part */
     enum lnet_part part; /* the current part */
     size_t at;           /* its offset */
     size_t member;       /* offset in struct lnet_msg of the struct with its values */
