@@ -10,6 +10,7 @@
 #include "emu/facts/enum/object.h"
 #include "emu/trace/emit.h"
 #include "emu/trace/events/lnet.h"
+#include "emu/wire/addr.h"
 
 static struct ev_addr nid_text(uint64_t nid)
 {
@@ -18,10 +19,10 @@ static struct ev_addr nid_text(uint64_t nid)
     return ev_addr(lnet_nid_text(nid, buf));
 }
 
-static uint32_t qpn_of(const struct lab_lnet *l, const struct lnd_link *link)
+uint32_t lab_lnet_qpn(const struct host *h, const struct lnd_link *link)
 {
     const struct guest_qp *qp =
-        link ? (const struct guest_qp *)verbs_get(&l->host->guest.verbs, OBJ_QP, link->qp) : NULL;
+        link ? (const struct guest_qp *)verbs_get(&h->guest.verbs, OBJ_QP, link->qp) : NULL;
 
     return qp ? qp->qpn : 0;
 }
@@ -79,11 +80,6 @@ static uint32_t errno_in(const struct lnet_msg *m)
     return ends && m->u.done.status < 0 ? (uint32_t)-m->u.done.status : 0;
 }
 
-static uint32_t positive(int error)
-{
-    return error < 0 ? (uint32_t)-error : (uint32_t)error;
-}
-
 static ev_id note_region(const struct lab_lnet *l, const struct lnd_note *n)
 {
     TRACE(&l->world->trace, lnet_region, .host = l->host->index, .key = n->key, .addr = n->addr,
@@ -102,30 +98,32 @@ static ev_id note(void *ctx, const struct lnd_note *n)
     switch (n->kind) {
     case LND_NOTE_SENT:
         TRACE_ID(t, id, lnet_sent, .host = host, .message = n->msg->type, .nid = nid_text(n->peer),
-                 .qpn = qpn_of(l, n->link), .credits = n->msg->credits, .cookie = n->cookie,
-                 .writes = n->n, .bytes = (uint32_t)n->bytes, .status = positive(n->error),
-                 .key = n->key);
+                 .qpn = lab_lnet_qpn(l->host, n->link), .credits = n->msg->credits,
+                 .cookie = n->cookie, .writes = n->n, .bytes = (uint32_t)n->bytes,
+                 .status = lab_lnet_errno(n->error), .key = n->key);
         break;
     case LND_NOTE_RECEIVED:
         TRACE_ID(t, id, lnet_received, .host = host, .message = n->msg->type,
-                 .nid = nid_text(n->peer), .qpn = qpn_of(l, n->link), .credits = n->msg->credits,
-                 .cookie = cookie_in(n->msg), .status = errno_in(n->msg), .bits = bits_in(n->msg));
+                 .nid = nid_text(n->peer), .qpn = lab_lnet_qpn(l->host, n->link),
+                 .credits = n->msg->credits, .cookie = cookie_in(n->msg),
+                 .status = errno_in(n->msg), .bits = bits_in(n->msg));
         break;
     case LND_NOTE_STATE:
         TRACE_ID(t, id, lnet_state, .host = host, .nid = nid_text(n->peer),
-                 .qpn = qpn_of(l, n->link), .state = n->state,
+                 .qpn = lab_lnet_qpn(l->host, n->link), .state = n->state,
                  .credits = n->state == LND_CONN_ESTABLISHED ? n->credits : 0,
-                 .error = positive(n->error));
+                 .error = lab_lnet_errno(n->error));
         break;
     case LND_NOTE_REJECTED:
         TRACE_ID(t, id, lnet_reject, .host = host, .nid = nid_text(n->peer), .reason = n->why,
-                 .rejects = n->is_mine, .rejected = !n->is_mine, .error = positive(n->error));
+                 .rejects = n->is_mine, .rejected = !n->is_mine, .error = lab_lnet_errno(n->error));
         break;
     case LND_NOTE_REGION:
         return note_region(l, n);
     case LND_NOTE_STALL:
-        TRACE(t, lnet_stall, .host = host, .nid = nid_text(n->peer), .qpn = qpn_of(l, n->link),
-              .stall = n->state, .credits = n->credits, .reserved = n->reserved);
+        TRACE(t, lnet_stall, .host = host, .nid = nid_text(n->peer),
+              .qpn = lab_lnet_qpn(l->host, n->link), .stall = n->state, .credits = n->credits,
+              .reserved = n->reserved);
         break;
     }
     return id;
@@ -145,7 +143,7 @@ static void tell_test_end(struct lab_lnet *l, bool ends)
     if (r.started > r.good + r.failed && r.error == 0)
         r.error = -ESHUTDOWN;
     TRACE(&l->world->trace, lnet_test, .host = l->host->index, .good = r.good,
-          .failed = r.started - r.good, .bytes = r.bytes, .error = positive(r.error));
+          .failed = r.started - r.good, .bytes = r.bytes, .error = lab_lnet_errno(r.error));
 }
 
 static void listen(void *ctx, const struct lnet_event *e)
@@ -154,7 +152,7 @@ static void listen(void *ctx, const struct lnet_event *e)
 
     TRACE(&l->world->trace, lnet_event, .host = l->host->index, .event = e->kind,
           .nid = nid_text(e->initiator), .portal = e->portal, .bits = e->match_bits,
-          .mlength = e->mlength, .status = positive(e->status));
+          .mlength = e->mlength, .status = lab_lnet_errno(e->status));
     if (l->selftest && selftest_owns(e)) {
         selftest_listener(l->selftest, e);
         tell_test_end(l, false);
@@ -190,7 +188,7 @@ static void look(struct lab_lnet *l)
     if ((is_up && !l->told_up) || is_over || has_failed)
         TRACE(&l->world->trace, lnet_up, .host = l->host->index,
               .nid = nid_text(lnd_config(lnd)->nid), .up = is_up, .down = !is_up,
-              .error = positive(lnd_error(lnd)));
+              .error = lab_lnet_errno(lnd_error(lnd)));
     l->told_up = is_up;
     l->told_error = lnd_error(lnd) != 0;
     if (is_over) {
@@ -230,7 +228,7 @@ struct rdl_lnet_config rdl_lnet_defaults(bool of_2007)
 
 static uint64_t nid_of(const struct host *h, uint32_t net)
 {
-    return lnet_nid(net, ld_be32(h->guest.config.gid[0] + 12));
+    return lnet_nid(net, ld_be32(h->guest.config.gid[0] + GID_IPV4_AT));
 }
 
 static struct lnd_config config_of(const struct lab_lnet *l, const struct rdl_lnet_config *c)

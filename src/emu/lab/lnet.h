@@ -27,6 +27,18 @@ static inline struct lnet_node *lab_lnet_node(const struct host *h)
     return h->lnet ? h->lnet->guest.node : NULL;
 }
 
+/* Returns the QPN of a connection of the node of @h; 0: it has no queue pair.  @link may be NULL.
+ */
+uint32_t lab_lnet_qpn(const struct host *h, const struct lnd_link *link);
+
+/* Returns the errno in a result of LNet, where it is negative, or in an error of the connection
+ * manager, where it is positive.
+ */
+static inline uint32_t lab_lnet_errno(int error)
+{
+    return error < 0 ? (uint32_t)-error : (uint32_t)error;
+}
+
 /* Handler of SIM_LNET. */
 void lab_lnet_tick(struct host *h, uint64_t arg);
 

@@ -15,6 +15,7 @@
 
 #include "emu/base/assert.h"
 #include "emu/base/cursor.h"
+#include "emu/facts/enum/access.h"
 #include "emu/facts/enum/device_type.h"
 #include "emu/facts/enum/fault.h"
 #include "emu/facts/enum/lnet_map.h"
@@ -33,7 +34,6 @@
 #define KB         1024u
 #define DOWN_TRIES 50u
 #define RAM_BYTES  (UINT64_C(256) << 20) /* for the queues of all connections */
-#define ACC_LOCAL  1u                    /* enum access_bit: local write */
 
 /* --- Setting up ------------------------------------------------------------------------------- */
 
@@ -105,9 +105,10 @@ static bool add_chunk(struct drill *d, unsigned i, uint32_t chunk, rdl_pd pd)
               i * LN_CHUNKS + chunk);
     if (!drill_works(d, rdl_mem_alloc(d->lab, h->host, source + sink, &h->base[chunk]),
                      "memory can be had") ||
-        !drill_is_done(d, h->host,
-                       rdl_reg_mr(d->lab, pd, h->base[chunk], source + sink, ACC_LOCAL, name, &mr),
-                       "memory can be registered"))
+        !drill_is_done(
+            d, h->host,
+            rdl_reg_mr(d->lab, pd, h->base[chunk], source + sink, ACC_LOCAL_WRITE, name, &mr),
+            "memory can be registered"))
         return false;
     h->sink[chunk] = must_malloc(sink);
     h->owner[chunk] = must_malloc(sink);

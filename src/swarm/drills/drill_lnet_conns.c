@@ -74,8 +74,11 @@ static void open_conn(struct drill *d, unsigned host, unsigned peer, uint32_t qp
                       "the queue depth is the smaller one of both nodes", "h%u and h%u: %u",
                       host + 1, peer + 1, depth))
         return;
-    while (c->is_open && c < &s->conns[LN_CONNS - 1])
+    while (c < &s->conns[LN_CONNS] && c->is_open)
         c++;
+    if (!drill_expect(d, c < &s->conns[LN_CONNS], "the drill remembers every open connection",
+                      "more than %u", LN_CONNS))
+        return;
     *c = (struct ln_conn){.is_open = true,
                           .host = host,
                           .peer = peer,

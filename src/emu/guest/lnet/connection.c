@@ -6,11 +6,15 @@
 #include "emu/facts/enum/object.h"
 #include "emu/facts/enum/port_space.h"
 #include "emu/guest/lnet/internal.h"
+#include "emu/wire/addr.h"
 
 static void put_ip(uint32_t ip, uint16_t port, struct rdl_cm_addr *ret)
 {
-    *ret = (struct rdl_cm_addr){.version = 4, .gid = {[10] = 0xff, [11] = 0xff}, .port = port};
-    st_be32(ret->gid + 12, ip);
+    uint8_t bytes[4];
+
+    st_be32(bytes, ip);
+    *ret = (struct rdl_cm_addr){.version = 4, .port = port};
+    gid_from_ipv4(ret->gid, bytes);
 }
 
 void gl_adopt(void *ctx, struct lnd_link *l)

@@ -10,6 +10,7 @@
 #include "emu/facts/enum/send_flag.h"
 #include "emu/facts/enum/wr_opcode.h"
 #include "emu/guest/lnet/internal.h"
+#include "emu/wire/addr.h"
 
 #define POSTS_MAX 64u /* work requests that are posted by one call of the verbs */
 
@@ -39,6 +40,7 @@ static void look_soon(struct guest_lnet *g)
     g->is_due = true;
     sim_enqueue(g->config.sim, g->config.trace->now_ns, SIM_LNET, g->config.host, GL_LOOK);
 }
+
 /* --- The data path ---------------------------------------------------------------------------- */
 
 static int post_recv(void *ctx, struct lnd_link *l, const struct lnd_wr *wr)
@@ -182,8 +184,8 @@ static void tell(struct guest_lnet *g, const struct rdl_cm_event *e)
     int st;
 
     if (e->kind == RDMA_CM_EVENT_CONNECT_REQUEST) {
-        lnd_cm_request(lnd, e->id.raw, ld_be32(rdma_cm_id_of(o)->peer.gid + 12), p->private_data,
-                       p->private_bytes);
+        lnd_cm_request(lnd, e->id.raw, ld_be32(rdma_cm_id_of(o)->peer.gid + GID_IPV4_AT),
+                       p->private_data, p->private_bytes);
         return;
     }
     if (!l)

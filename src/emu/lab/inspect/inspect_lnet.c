@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Inspect tree: the node of LNet of a host. */
-#include "emu/facts/enum/object.h"
 #include "emu/facts/enum_table.h"
 #include "emu/lab/inspect/inspect_nodes.h"
 #include "emu/lab/lnet.h"
@@ -80,7 +79,7 @@ void visit_lnet(const struct inode *n, struct visit *v)
     events.list_first = all > RDL_LNET_EVENTS_MAX ? all - RDL_LNET_EVENTS_MAX : 0;
     nid(v, LEAF_lnet_nid, c->nid);
     inspect_leaf(v, LEAF_lnet_up, lnd_is_up(lnd));
-    inspect_leaf(v, LEAF_lnet_error, (uint64_t)lnd_error(lnd));
+    inspect_leaf(v, LEAF_lnet_error, lab_lnet_errno(lnd_error(lnd)));
     inspect_leaf(v, LEAF_lnet_stamp, c->stamp);
     inspect_leaf(v, LEAF_lnet_version, c->version);
     inspect_word(v, LEAF_lnet_map, c->map);
@@ -115,7 +114,7 @@ void visit_lnet_test(const struct inode *n, struct visit *v)
     inspect_leaf(v, LEAF_lnet_test_failed, r.failed);
     inspect_leaf(v, LEAF_lnet_test_corrupt, r.corrupt);
     inspect_leaf(v, LEAF_lnet_test_bytes, r.bytes);
-    inspect_leaf(v, LEAF_lnet_test_error, (uint64_t)-r.error);
+    inspect_leaf(v, LEAF_lnet_test_error, lab_lnet_errno(r.error));
     inspect_leaf(v, LEAF_lnet_test_begun, r.begun_ns);
     inspect_leaf(v, LEAF_lnet_test_ended, r.ended_ns);
 }
@@ -157,11 +156,8 @@ void visit_lnet_peer(const struct inode *n, struct visit *v)
         return;
     nid(v, LEAF_lnet_peer_nid, p.nid);
     if (p.link) {
-        const struct guest_qp *qp =
-            (const struct guest_qp *)verbs_get(&n->host->guest.verbs, OBJ_QP, p.link->qp);
-
         inspect_word(v, LEAF_lnet_peer_state, p.state);
-        inspect_leaf(v, LEAF_lnet_peer_qpn, qp ? qp->qpn : 0);
+        inspect_leaf(v, LEAF_lnet_peer_qpn, lab_lnet_qpn(n->host, p.link));
         inspect_leaf(v, LEAF_lnet_peer_credits, p.credits);
         inspect_leaf(v, LEAF_lnet_peer_outstanding, p.outstanding);
         inspect_leaf(v, LEAF_lnet_peer_reserved, p.reserved);
@@ -176,7 +172,7 @@ void visit_lnet_peer(const struct inode *n, struct visit *v)
     visit_tx_credits(n, v, p.nid);
     inspect_leaf(v, LEAF_lnet_peer_connecting, p.n_connecting);
     inspect_leaf(v, LEAF_lnet_peer_accepting, p.n_accepting);
-    inspect_leaf(v, LEAF_lnet_peer_error, (uint64_t)(p.error < 0 ? -p.error : p.error));
+    inspect_leaf(v, LEAF_lnet_peer_error, lab_lnet_errno(p.error));
     inspect_leaf(v, LEAF_lnet_peer_reconnect, p.reconnect_ns);
 }
 
@@ -225,6 +221,6 @@ void visit_lnet_event(const struct inode *n, struct visit *v)
     inspect_leaf(v, LEAF_lnet_event_offset, e->offset);
     inspect_leaf(v, LEAF_lnet_event_mlength, e->mlength);
     inspect_leaf(v, LEAF_lnet_event_rlength, e->rlength);
-    inspect_leaf(v, LEAF_lnet_event_error, (uint64_t)-e->status);
+    inspect_leaf(v, LEAF_lnet_event_error, lab_lnet_errno(e->status));
     inspect_leaf(v, LEAF_lnet_event_unlinked, e->unlinked);
 }
