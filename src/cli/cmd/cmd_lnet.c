@@ -38,14 +38,14 @@ static const struct errno_row test_errors[] = {
 };
 
 /* A call of LNet on host @i of parameter `host` of @st. */
-struct call {
+struct host_call {
     const struct step *st;
     size_t i;
     const struct errno_row *errors;
 };
 
 /* Ends a call of LNet.  Returns true if it succeeded. */
-static bool called(struct session *s, const struct call *c, enum rdl_status status, int error)
+static bool called(struct session *s, const struct host_call *c, enum rdl_status status, int error)
 {
     const struct arg *hosts = step_arg(c->st, "host");
     const char *host = hosts->v[c->i].text;
@@ -111,7 +111,7 @@ static bool nth_host(struct session *s, const struct step *st, const char *param
 
 /* Calls @one for each host of parameter `host` of @st, when all of them are known. */
 static bool for_each_host(struct session *s, const struct step *st,
-                          bool (*one)(struct session *s, const struct call *c, rdl_host host))
+                          bool (*one)(struct session *s, const struct host_call *c, rdl_host host))
 {
     const size_t n = step_arg(st, "host")->n;
     rdl_host host;
@@ -121,7 +121,7 @@ static bool for_each_host(struct session *s, const struct step *st,
             return false;
     }
     for (size_t i = 0; i < n; i++) {
-        const struct call c = {st, i, serve_errors}; /* the others have no errnos */
+        const struct host_call c = {st, i, serve_errors}; /* the others have no errnos */
 
         if (!nth_host(s, st, "host", i, &host) || !one(s, &c, host))
             return false;
@@ -129,7 +129,7 @@ static bool for_each_host(struct session *s, const struct step *st,
     return true;
 }
 
-static bool start_one(struct session *s, const struct call *c, rdl_host host)
+static bool start_one(struct session *s, const struct host_call *c, rdl_host host)
 {
     const struct value *at = &step_arg(c->st, "host")->v[c->i];
     struct rdl_lnet_config config;
@@ -149,7 +149,7 @@ bool run_lnet_start(struct session *s, const struct step *st)
     return for_each_host(s, st, start_one);
 }
 
-static bool stop_one(struct session *s, const struct call *c, rdl_host host)
+static bool stop_one(struct session *s, const struct host_call *c, rdl_host host)
 {
     return called(s, c, rdl_lnet_stop(s->lab, host), 0);
 }
@@ -159,7 +159,7 @@ bool run_lnet_stop(struct session *s, const struct step *st)
     return for_each_host(s, st, stop_one);
 }
 
-static bool serve_one(struct session *s, const struct call *c, rdl_host host)
+static bool serve_one(struct session *s, const struct host_call *c, rdl_host host)
 {
     const struct step *st = c->st;
     int error = 0;
@@ -207,7 +207,7 @@ static bool read_peers(struct session *s, const struct step *st, const struct ho
 
 bool run_lnet_test(struct session *s, const struct step *st)
 {
-    const struct call c = {st, 0, test_errors};
+    const struct host_call c = {st, 0, test_errors};
     rdl_host peers[RDL_LNET_PEERS_MAX];
     const struct rdl_lnet_test test = {.peers = peers,
                                        .n_peers = step_arg(st, "to")->n,
@@ -281,7 +281,7 @@ bool run_lnet_attach(struct session *s, const struct step *st)
     md.options |= step_has(st, "noack") ? RDL_LNET_NO_ACK : 0;
     md.threshold = number(st, "threshold", 0);
     status = rdl_lnet_attach(s->lab, home.host, &match, &md, &handle, &error);
-    return called(s, &(struct call){st, 0, attach_errors}, status, error);
+    return called(s, &(struct host_call){st, 0, attach_errors}, status, error);
 }
 
 bool run_lnet_unlink(struct session *s, const struct step *st)
@@ -301,7 +301,7 @@ bool run_lnet_unlink(struct session *s, const struct step *st)
         return diag_remedy(&s->diag, "\"show %s.lnet.memory\" lists what there is",
                            step_arg(st, "host")->v[0].text);
     }
-    return called(s, &(struct call){st, 0, unlink_errors}, status, error);
+    return called(s, &(struct host_call){st, 0, unlink_errors}, status, error);
 }
 
 /* A PUT or a GET: binds the memory for one operation, and calls @call. */
@@ -333,7 +333,7 @@ static bool transfer(struct session *s, const struct step *st, const char *peer,
         if (status != RDL_OK)
             (void)!rdl_lnet_unlink(s->lab, home.host, c.md, &ignored);
     }
-    return called(s, &(struct call){st, 0, transfer_errors}, status, error);
+    return called(s, &(struct host_call){st, 0, transfer_errors}, status, error);
 }
 
 bool run_lnet_put(struct session *s, const struct step *st)

@@ -155,17 +155,12 @@ static void print_words(FILE *out, const struct enum_table *words)
 
 static void add_range(struct text *t, const struct param *p)
 {
-    const enum quantity q = p->kind == VAL_SIZE || p->kind == VAL_COUNT ? QUANTITY_SIZE
-                            : p->kind == VAL_TIME                       ? QUANTITY_TIME
-                            : p->kind == VAL_RATE                       ? QUANTITY_RATE
-                                                                        : QUANTITY_NUMBER;
-
     if (p->max == 0)
         return;
     text_add(t, " (");
-    quantity_add(t, q, p->min);
+    value_add_bound(t, p, p->min);
     text_add(t, " .. ");
-    quantity_add(t, q, p->max);
+    value_add_bound(t, p, p->max);
     text_add(t, ")");
 }
 

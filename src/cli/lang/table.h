@@ -33,6 +33,7 @@ enum param_bit {
     P_RDMA = 1u << 11,   /* describes an RDMA device: refused for a host without one */
     P_VIRTIO = 1u << 12, /* describes virtio-rdma: refused for a host with another device */
     P_PVRDMA = 1u << 13, /* describes PVRDMA: refused for a host with another device */
+    P_HEX = 1u << 14,    /* of a number: its range is shown in hexadecimal */
     P_REST = 1u << 8,    /* may be written `on m1`; of a list: `in a b c`, to the end of the line */
     /* of an expression or event: written after its name without `=` (`why not h1.cq.wc[1]`); the
      * name may also stand alone, and the value is then ""

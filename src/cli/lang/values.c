@@ -149,6 +149,14 @@ enum quantity value_quantity(enum value_kind kind)
     }
 }
 
+void value_add_bound(struct text *t, const struct param *p, uint64_t v)
+{
+    if (p->flags & P_HEX)
+        text_addf(t, "0x%llx", (unsigned long long)v);
+    else
+        quantity_add(t, value_quantity(p->kind), v);
+}
+
 static bool check_number(const struct param *p, const char *text, struct span at, struct diag *d)
 {
     char buf[DIAG_REMEDY_BYTES];
@@ -168,10 +176,10 @@ static bool check_number(const struct param *p, const char *text, struct span at
         return true;
     diag_set(d, DIAG_VALUE, at, "%s: %s is out of range", p->name, text);
     text_add(&range, "it must be ");
-    quantity_add(&range, q, p->min);
+    value_add_bound(&range, p, p->min);
     text_add(&range, p->max ? " to " : " or more");
     if (p->max)
-        quantity_add(&range, q, p->max);
+        value_add_bound(&range, p, p->max);
     return diag_remedy(d, "%s", buf);
 }
 

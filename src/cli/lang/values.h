@@ -63,6 +63,9 @@ extern const struct value_kind_info value_kinds[N_VALUE_KINDS];
  */
 bool value_check(const struct param *p, const char *text, struct span at, struct diag *d);
 
+/* Appends @v, the smallest or largest value of @p, as a value is written. */
+void value_add_bound(struct text *t, const struct param *p, uint64_t v);
+
 /* Returns true if values of this kind are always numbers, with or without a unit. */
 bool value_is_quantity(enum value_kind kind);
 

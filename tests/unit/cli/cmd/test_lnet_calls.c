@@ -29,6 +29,8 @@ static const struct {
     {"", "lnet_start h3 h2", "h2 has a node of LNet", "h2", "lnet_stop h2, then run"},
     {"lnet_serve h1", "lnet_serve h2 h1", "lnet_serve: EBUSY: it serves already", "h1",
      "lnet_test"},
+    /* A version is written as everywhere. */
+    {"", "lnet_start h3 version=3", "version: 3 is out of range", "3", "it must be 0x11 to 0x12"},
     /* A node that is stopping. */
     {"lnet_stop h2", "lnet_start h3 h2", "the node of h2 is stopping", "h2", "run"},
     {"lnet_stop h2", "lnet_serve h1 h2", "the node of h2 is stopping", "h2", "run"},
@@ -98,11 +100,18 @@ static void hosts_before_an_unknown_one_are_left_alone(void **state)
     lab_close(&l);
 }
 
+static void the_help_tells_versions_as_messages_have_them(void **state)
+{
+    (void)state;
+    assert_line_prints("", "help lnet_start", "(0x11 .. 0x12); default 0x12,");
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_refusal_names_the_call_the_host_and_what_helps),
         cmocka_unit_test(hosts_before_an_unknown_one_are_left_alone),
+        cmocka_unit_test(the_help_tells_versions_as_messages_have_them),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
