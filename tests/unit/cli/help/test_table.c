@@ -98,7 +98,7 @@ static void every_argument_out_of_range_names_its_range(void **state)
 
             if (p->max == 0 || !value_is_quantity(p->kind))
                 continue;
-            quantity_add(&m, q, p->max);
+            value_add_bound(&m, p, p->max);
             for (size_t j = 0; j < ARRAY_LEN(tries); j++) {
                 struct diag d = {.kind = DIAG_NONE};
                 char value[64];
