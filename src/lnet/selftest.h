@@ -94,7 +94,9 @@ void selftest_listener(void *selftest, const struct lnet_event *e);
 /* Returns true if @e is about memory of a selftest. */
 bool selftest_owns(const struct lnet_event *e);
 
-/* Attaches the request portal.  0 or a negative errno.  Once for each struct selftest. */
+/* Attaches the request portal.  0, or a negative errno: then nothing is attached.  -EBUSY: it
+ * serves already.
+ */
 int selftest_serve(struct selftest *st, struct lnet_node *node,
                    const struct selftest_server_config *config);
 

@@ -34,13 +34,15 @@ int selftest_serve(struct selftest *st, struct lnet_node *node,
         return error;
     st->server.blocks = st->ops->alloc(st->ctx, n * sizeof(*st->server.blocks));
     if (!st->server.blocks)
-        return -ENOMEM;
+        error = -ENOMEM;
     st->node = node;
     st->server.config = *config;
     if (config->timeout_ns == 0)
         st->server.config.timeout_ns = TIMEOUT_DEFAULT;
     for (uint32_t i = 0; error == 0 && i < n; i++)
         error = arm(st, &st->server.slots.slots[i]);
+    if (error)
+        selftest_server_free(st);
     return error;
 }
 

@@ -33,6 +33,32 @@ static void every_size_arrives(void **state)
     rig_free(&r);
 }
 
+/* Each allocation of a server may fail: nothing is left, and it can be tried again. */
+static void a_server_that_cannot_be_made_leaves_nothing(void **state)
+{
+    const struct lnd_config c = lnd_defaults(loop_nid(1), false);
+    const struct selftest_server_config config = {.slots = 4};
+    struct loop *l = loop_new(1);
+    struct loop_node *n = loop_add(l, &c);
+    struct selftest *st = selftest_new(&loop_ops, n);
+    const uint64_t before = n->n_allocs;
+    uint32_t nth = 1;
+
+    (void)state;
+    for (;; nth++) {
+        loop_fail(n, LOOP_ALLOC, nth, -ENOMEM);
+        if (selftest_serve(st, n->node, &config) == 0)
+            break;
+        assert_int_equal(n->n_allocs, before);
+    }
+    assert_in_range(nth, 6, 10);
+    n->fail_in[LOOP_ALLOC] = 0;
+    assert_int_equal(selftest_serve(st, n->node, &config), -EBUSY);
+    loop_stop_all(l);
+    selftest_free(st);
+    loop_free(l);
+}
+
 /* Draws the tunables of a node.  Nodes of version 1 do not negotiate: none has a depth below 8. */
 static struct lnd_config draw_config(struct prng *d, bool has_old)
 {
@@ -205,6 +231,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_size_arrives),
+        cmocka_unit_test(a_server_that_cannot_be_made_leaves_nothing),
         cmocka_unit_test(all_arrives_in_any_order),
         cmocka_unit_test(a_wrong_byte_is_noticed),
         cmocka_unit_test(damage_with_a_checksum_closes_the_connection),
