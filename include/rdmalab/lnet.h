@@ -69,7 +69,7 @@ struct rdl_lnet_piece {
 /* Options of memory. */
 #define RDL_LNET_PUT           1u  /* PUTs may write to it */
 #define RDL_LNET_GET           2u  /* GETs may read it */
-#define RDL_LNET_TRUNCATE      4u  /* longer messages are cut; otherwise they do not match */
+#define RDL_LNET_TRUNCATE      4u  /* longer messages are cut; otherwise they are dropped */
 #define RDL_LNET_MANAGE_REMOTE 8u  /* the initiator chooses the offset */
 #define RDL_LNET_NO_ACK        16u /* PUTs are not acknowledged */
 

@@ -62,6 +62,8 @@ static void conn_message(const struct lnd_conn *c, enum lnet_msg_type type,
     m->src_stamp = lnd->config.stamp;
     m->dst_nid = c->peer->nid;
     m->dst_stamp = type == LNET_MSG_CONNACK ? c->stamp : c->peer->stamp;
+    if (type == LNET_MSG_CONNREQ && lnd->config.rules_2007)
+        m->dst_stamp = 0;
     m->u.conn = (struct lnet_connparams){(uint16_t)c->queue_depth, (uint16_t)c->max_frags,
                                          LNET_MSG_BYTES_MAX};
     (void)lnet_build(m, lnd->bytes);
@@ -217,6 +219,9 @@ static int check_ack(struct lnd_conn *c, const uint8_t *data, size_t bytes)
     const struct lnet_msg *m = &lnd->in;
 
     if (lnet_parse(data, bytes, &lnd->in) != LNET_GOOD)
+        return -EPROTO;
+    if (lnd->config.rules_2007 &&
+        (m->u.conn.queue_depth != c->queue_depth || m->u.conn.max_frags != c->max_frags))
         return -EPROTO;
     if (m->type != LNET_MSG_CONNACK || m->version != c->version ||
         m->u.conn.queue_depth > c->queue_depth || m->u.conn.queue_depth < 1 ||

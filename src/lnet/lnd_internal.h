@@ -20,8 +20,10 @@
 #define LND_DEPTH_1 8u /* queue depth of version 1 */
 /* With less, a NOOP of version 1, which costs a credit, would be the reason of the next NOOP. */
 #define LND_DEPTH_1_MIN 3u
-#define LND_NOOPS_MAX   2u /* NOOPs of version 2 under way, which cost no credit */
-#define LND_ARENAS_MAX  8u /* regions that are kept for later messages */
+#define LND_NOOPS_MAX   2u  /* NOOPs of version 2 under way, which cost no credit */
+#define LND_ARENAS_MAX  8u  /* regions that are kept for later messages */
+#define LND_AGAIN_MAX   10u /* rejects in a row after which a node asks at once; then each second */
+#define LND_AGAIN_NS    UINT64_C(1000000000)
 #define LND_RESOLVE_NS  UINT64_C(5000000000)
 #define LND_RACES_MAX   20u /* requests of a peer that lose a race before one is accepted */
 #define LND_PEER_LISTS  64u
@@ -180,6 +182,7 @@ struct lnd_peer {
      */
     struct lnd_conn *conn;
     uint32_t n_connecting, n_accepting, n_races;
+    uint32_t n_again; /* rejects in a row that were answered by another request */
     struct lnd_tx_list waiting;
     uint64_t reconnect_ns, interval_ns; /* reconnect_ns 0: at once */
     int error;

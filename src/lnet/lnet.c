@@ -96,7 +96,9 @@ int lnet_get(struct lnet_node *n, const struct lnet_call *c)
     t->hdr.u.get.src_offset = c->offset;
     t->hdr.u.get.sink_bytes = t->part.bytes;
     t->has_reply = t->part.bytes > LNET_PAYLOAD_MAX;
-    if (!t->has_reply)
+    if (t->has_reply)
+        t->memory->n_users++; /* the REPLY, with which the driver ends the message */
+    else
         expect_answer(t->memory); /* the REPLY */
     lnet_submit(n, t);
     return 0;
@@ -143,8 +145,14 @@ static void end_mine(struct lnet_node *n, struct lnet_transfer *t)
         give_up_second(n, t, LNET_EVENT_ACK);
     if (e.status && t->gets && !t->has_reply)
         give_up_second(n, t, LNET_EVENT_REPLY);
-    if (t->has_reply)
-        e.kind = LNET_EVENT_REPLY;
+    if (e.status == 0) /* what arrived is in the ACK or the REPLY */
+        e.mlength = t->part.bytes;
+    lnet_end_use(n, t->memory, &e);
+    if (!t->has_reply)
+        return;
+    e = t->event;
+    e.kind = LNET_EVENT_REPLY;
+    e.initiator = t->hdr.dest_nid;
     lnet_end_use(n, t->memory, &e);
 }
 

@@ -23,7 +23,7 @@
 enum lnet_md_option {
     LNET_MD_PUT = 1,      /* PUTs may write to it */
     LNET_MD_GET = 2,      /* GETs may read it */
-    LNET_MD_TRUNCATE = 4, /* longer messages are cut; otherwise they do not match */
+    LNET_MD_TRUNCATE = 4, /* longer messages are cut; otherwise they are dropped */
     LNET_MD_MANAGE_REMOTE =
         8,              /* the initiator chooses the offset; otherwise one follows the other */
     LNET_MD_NO_ACK = 16 /* PUTs are not acknowledged */
@@ -76,7 +76,8 @@ int lnet_bind(struct lnet_node *n, const struct lnet_md *md, uint64_t *ret);
 int lnet_unlink(struct lnet_node *n, uint64_t md);
 
 /* A PUT or a GET of the memory @md, whole.  0, -ENOENT, -EINVAL, -ENOMEM, -EMSGSIZE (more than
- * LNET_MTU).  Events follow: SEND, then ACK if it is wanted; REPLY.
+ * LNET_MTU).  Events follow: SEND, when the message is over at this node, and ACK, if it is wanted,
+ * or REPLY, which tell how much was moved.
  */
 struct lnet_call {
     uint64_t md, nid;

@@ -17,7 +17,9 @@ static bool matches(const struct lnet_memory *m, uint64_t nid, uint64_t bits, ui
            ((m->match.bits ^ bits) & ~m->match.ignore) == 0;
 }
 
-/* Finds the first memory of the portal that takes the message.  [lnet_try_match_md] */
+/* Finds the memory for the message: the first one of the portal that matches.  If the message is
+ * too long for that one, there is none.  [lnet_try_match_md, lnet_mt_match_md]
+ */
 static bool find(struct lnet_node *n, const struct lnet_hdr *hdr, uint32_t option,
                  struct matched *ret)
 {
@@ -37,7 +39,7 @@ static bool find(struct lnet_node *n, const struct lnet_hdr *hdr, uint32_t optio
             continue;
         room = offset < m->bytes ? m->bytes - offset : 0;
         if (wanted > room && !(m->md.options & LNET_MD_TRUNCATE))
-            continue;
+            return false;
         *ret = (struct matched){m, offset, wanted < room ? wanted : (uint32_t)room};
         return true;
     }
@@ -139,7 +141,7 @@ static void reply_came(struct lnet_node *n, const struct lnet_hdr *hdr, struct l
     struct lnet_memory *m = asker(n, &hdr->u.reply.dst);
     struct lnet_transfer *t;
 
-    if (!m) {
+    if (!m || (hdr->payload_bytes > m->bytes && !(m->md.options & LNET_MD_TRUNCATE))) {
         drop(n, hdr, rx);
         return;
     }
@@ -180,8 +182,10 @@ static void ack_came(struct lnet_node *n, const struct lnet_hdr *hdr, struct lnd
 
 int lnet_arrived(struct lnet_node *n, const struct lnet_hdr *hdr, uint64_t from, struct lnd_rx *rx)
 {
+    const bool has_payload = hdr->type == LNET_OP_PUT || hdr->type == LNET_OP_REPLY;
+
     if (hdr->dest_nid != lnd_config(n->lnd)->nid || hdr->src_nid != from ||
-        hdr->type > LNET_OP_REPLY || hdr->payload_bytes > LNET_MTU)
+        hdr->type > LNET_OP_REPLY || hdr->payload_bytes > (has_payload ? LNET_MTU : 0))
         return -EPROTO;
     n->counts.received[hdr->type]++;
     switch (hdr->type) {

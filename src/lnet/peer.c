@@ -59,6 +59,7 @@ static void give_up(struct lnd_peer *p, int error)
     if (p->interval_ns > g->reconnect_max_ns)
         p->interval_ns = g->reconnect_max_ns;
     p->reconnect_ns = lnd_now(p->lnd) + p->interval_ns;
+    p->n_again = 0;
     p->error = error;
     forget(p);
     for (uint32_t n = p->waiting.n; n > 0 && p->waiting.first; n--)
@@ -145,7 +146,10 @@ void lnd_peer_failed(struct lnd_conn *c, int error, bool again)
     if (p->conn || p->n_connecting > 0 || p->n_accepting > 0)
         return;
     if (again && p->waiting.first && !lnd->is_stopping) {
-        connect_to(p);
+        if (++p->n_again <= LND_AGAIN_MAX)
+            connect_to(p);
+        else
+            p->reconnect_ns = lnd_now(lnd) + LND_AGAIN_NS;
         return;
     }
     give_up(p, error);
@@ -160,7 +164,7 @@ void lnd_peer_established(struct lnd_conn *c)
         p->conn = c;
     p->error = 0;
     p->interval_ns = p->reconnect_ns = 0;
-    p->n_races = 0;
+    p->n_races = p->n_again = 0;
     p->stamp = c->stamp;
     p->version = c->version;
     while (p->waiting.first) {

@@ -157,7 +157,7 @@ static void bulk_event(struct selftest *st, struct selftest_slot *slot, const st
 {
     if (slot->status == 0)
         slot->status = e->status;
-    if (e->mlength > slot->moved)
+    if (e->kind != LNET_EVENT_SEND)
         slot->moved = e->mlength;
     if (slot->md[SELFTEST_PART_BULK])
         return;

@@ -126,21 +126,27 @@ static void finish_reply(struct lnd_tx *tx, int status)
     lnd_push(c);
 }
 
-/* The answer to a PUT_REQ: where to write, or that it cannot be written. */
-static void finish_put_ack(struct lnd_tx *tx, int status)
+/* The answer to a PUT_REQ tells where to write or, with @status, that it cannot be written. */
+static void queue_put_answer(struct lnd_tx *tx, int status)
 {
-    struct lnd_conn *c = tx->conn;
-
     if (status) {
-        c->outstanding++; /* no PUT_DONE comes for the buffer that was kept */
         tx->status = status;
         tx->type = LNET_MSG_PUT_NAK;
         tx->done_status = status;
         tx->n_frags = 0;
-    } else {
-        tx->is_waiting = true; /* for PUT_DONE */
     }
+    tx->is_waiting = tx->type == LNET_MSG_PUT_ACK; /* for PUT_DONE */
     queue_answer(tx);
+}
+
+/* The memory for a PUT has its region, or none, as @status says. */
+static void finish_put_ack(struct lnd_tx *tx, int status)
+{
+    struct lnd_conn *c = tx->conn;
+
+    if (status)
+        c->outstanding++; /* no PUT_DONE comes for the buffer that was kept */
+    queue_put_answer(tx, status);
     lnd_push(c);
 }
 
@@ -237,8 +243,10 @@ static int take_payload(const struct lnd_rx *rx, const struct lnd_memory *m)
         m->bytes ? frags_extract(&to, m->offset, m->bytes, 0, pieces, LNET_IOV_MAX) : 0;
     uint64_t at = rx->buf + LNET_PAYLOAD_AT;
 
-    if (m->bytes > rx->payload)
+    if (rx->hdr.payload_bytes > rx->payload) {
+        rx->conn->lnd->counts.bad_messages++;
         return -EPROTO;
+    }
     if (m->bytes && n == 0)
         return -EFAULT;
     for (uint32_t i = 0; i < n; i++) {
@@ -249,8 +257,10 @@ static int take_payload(const struct lnd_rx *rx, const struct lnd_memory *m)
     return 0;
 }
 
-/* Answers a PUT_REQ with PUT_ACK or, if nothing is wanted or it cannot be taken, with PUT_NAK. */
-static void answer_put(struct lnd_rx *rx, const struct lnd_memory *m, struct lnet_transfer *t)
+/* Answers a PUT_REQ with PUT_ACK or, if nothing is wanted or it cannot be taken, with PUT_NAK.
+ * Returns true if a PUT_DONE may follow, for which the receive is kept.
+ */
+static bool answer_put(struct lnd_rx *rx, const struct lnd_memory *m, struct lnet_transfer *t)
 {
     struct lnd_conn *c = rx->conn;
     struct lnd *lnd = c->lnd;
@@ -261,20 +271,18 @@ static void answer_put(struct lnd_rx *rx, const struct lnd_memory *m, struct lne
         lnd_close(c, -ENOMEM);
         if (t)
             lnet_finalize(lnd->node, t, -ENOMEM, 0);
-        return;
+        return false;
     }
     tx->peer = c->peer;
     tx->conn = c;
     tx->peer_cookie = rx->cookie;
     tx->transfer = t;
     st = m->bytes ? take_frags(tx, m) : 0;
-    if (m->bytes && st == 0) {
-        map(tx);
-    } else if (m->bytes) {
-        finish_put_ack(tx, st);
-    } else {
-        queue_answer(tx); /* it goes with the credit of the PUT_REQ, in lnd_recv() */
-    }
+    if (m->bytes && st == 0)
+        st = lnd_map(tx);
+    if (st != LND_LATER)
+        queue_put_answer(tx, st); /* it goes with the credit of a receive, in lnd_recv() */
+    return m->bytes && (st == 0 || st == LND_LATER);
 }
 
 void lnd_recv(struct lnd *lnd, struct lnd_rx *rx, const struct lnd_memory *m,
@@ -296,8 +304,7 @@ void lnd_recv(struct lnd *lnd, struct lnd_rx *rx, const struct lnd_memory *m,
             lnet_finalize(lnd->node, t, st, st ? 0 : m->bytes);
     } else if (rx->type == LNET_MSG_PUT_REQ) {
         /* With a PUT_ACK the buffer is kept for PUT_DONE; with a PUT_NAK the request is over. */
-        credit = m->bytes ? LND_CREDIT_NONE : LND_CREDIT_PEER;
-        answer_put(rx, m, t);
+        credit = answer_put(rx, m, t) ? LND_CREDIT_NONE : LND_CREDIT_PEER;
     } else if (!rx->is_replied) {
         lnd_reply(lnd, rx, &(struct lnd_memory){0}, -ENODATA, t);
     }

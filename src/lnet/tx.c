@@ -160,8 +160,7 @@ void lnd_queue(struct lnd_conn *c, struct lnd_tx *tx)
     if (tx->in == &c->active)
         lnd_list_remove(tx);
     tx->conn = c;
-    if (!tx->has_deadline)
-        lnd_due_begin(tx);
+    lnd_due_begin(tx); /* anew for an answer: a PUT_DONE has its own time */
     switch (tx->type) {
     case LNET_MSG_PUT_REQ:
     case LNET_MSG_GET_REQ:

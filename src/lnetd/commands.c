@@ -229,8 +229,8 @@ int command_ping(struct lnetd_node *n)
     return st != 0;
 }
 
-/* Carries out the PUT or the GET of @data, which has @bytes bytes. */
-static int move(struct lnetd_node *n, const struct selftest_data *data, uint32_t bytes, bool is_put)
+/* Carries out the PUT or the GET of @data. */
+static int move(struct lnetd_node *n, const struct selftest_data *data, bool is_put)
 {
     struct lnet_md md = {.n = data->n, .threshold = 1, .user = SINGLE};
     struct lnet_call call = {
@@ -241,8 +241,7 @@ static int move(struct lnetd_node *n, const struct selftest_data *data, uint32_t
     st = lnet_bind(n->lnet, &md, &call.md);
     if (st)
         return st;
-    /* SEND and ACK, SEND and REPLY; the REPLY of a long GET stands for both. */
-    n->single = (struct single){.n_left = is_put || bytes <= LNET_PAYLOAD_MAX ? 2 : 1};
+    n->single = (struct single){.n_left = 2}; /* SEND, and ACK or REPLY */
     st = is_put ? lnet_put(n->lnet, &call) : lnet_get(n->lnet, &call);
     return st ? st : wait_for_single(n);
 }
@@ -261,7 +260,7 @@ int command_put_or_get(struct lnetd_node *n)
         !(is_put ? selftest_data_fill(&data, o->seed) : selftest_data_spoil(&data, o->seed)))
         st = -EFAULT;
     if (st == 0)
-        st = move(n, &data, o->sizes[0], is_put);
+        st = move(n, &data, is_put);
     if (st == 0 && !is_put)
         st = selftest_data_check(&data, o->seed, &bad) ? 0 : -EFAULT;
     if (st) {

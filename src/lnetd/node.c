@@ -23,7 +23,7 @@ static void listen_to(void *ctx, const struct lnet_event *e)
         return; /* memory of the server */
     if (s->status == 0)
         s->status = e->status;
-    if (e->mlength > s->bytes)
+    if (e->kind != LNET_EVENT_SEND)
         s->bytes = e->mlength;
     s->n_left -= s->n_left > 0;
 }

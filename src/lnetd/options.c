@@ -347,6 +347,9 @@ static bool parse_command(struct options *o, char **words, int n)
 {
     if (o->config.nid == 0)
         return mistake("--nid is missing: the address of this node, as 10.0.0.1@o2ib", "");
+    if (o->config.rules_2007 && o->config.version != LNET_VERSION_1)
+        return mistake("in 2007 there was only version 0x11: leave out --version or --rules-2007",
+                       "");
     if (n == 0)
         return mistake("no command: serve, ping, read, write, put or get", "");
     for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {

@@ -146,6 +146,10 @@ static bool start_one(struct session *s, const struct host_call *c, rdl_host hos
 
 bool run_lnet_start(struct session *s, const struct step *st)
 {
+    if (step_number(st, "rules") == LNET_RULES_2007 && number(st, "version", 0x11) != 0x11) {
+        session_fail(s, step_span(st, "version", 0), "in 2007 there was only version 0x11");
+        return diag_remedy(&s->diag, "leave out version=, or rules=");
+    }
     return for_each_host(s, st, start_one);
 }
 

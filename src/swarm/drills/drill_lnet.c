@@ -181,11 +181,12 @@ static void draw_nodes(struct drill *d)
         h->shared = LN_NONE;
         h->config = draw_config(d);
         h->config.net = net;
-        if (!agree || i == 0)
-            continue;
-        h->config.version = s->host[0].config.version;
-        h->config.max_frags = s->host[0].config.max_frags;
-        h->config.peer_credits = s->host[0].config.peer_credits;
+        if (agree && i > 0) {
+            h->config.version = s->host[0].config.version;
+            h->config.max_frags = s->host[0].config.max_frags;
+            h->config.peer_credits = s->host[0].config.peer_credits;
+        }
+        h->config.rules_2007 &= h->config.version == 0x11;
     }
 }
 
@@ -460,6 +461,7 @@ static void do_restart(struct drill *d)
     c.version = s->host[i].config.version;
     c.max_frags = s->host[i].config.max_frags;
     c.peer_credits = s->host[i].config.peer_credits;
+    c.rules_2007 &= c.version == 0x11;
     s->host[i].config = c;
     (void)start(d, i);
 }

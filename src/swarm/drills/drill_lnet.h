@@ -89,7 +89,7 @@ struct ln_op {
     int initiator_error;    /* the same of the initiator, of a transfer by RDMA */
     bool is_mixed;          /* another message writes to the same bytes */
     uint64_t cookie;        /* of its PUT_REQ or GET_REQ; 0: it has none, or is not received */
-    bool is_sent;           /* SEND has come, or the REPLY that stands for it */
+    bool is_sent;           /* SEND has come */
     bool is_answered;       /* ACK or REPLY has come */
     bool is_over;           /* PUT or GET has come to the target */
     bool was_unlinked;      /* the initiator gave up its answer */

@@ -395,9 +395,9 @@ static void call(struct drill *d, const struct ln_op *drawn, struct ln_md *md)
     md->users++;
     if (md->threshold > 0 && --md->left == 0)
         md->is_ending = true;
-    if (op->is_get ? op->bytes <= LN_IMMEDIATE : op->wants_ack) {
-        md->users++;
-        md->answers++;
+    if (op->is_get || op->wants_ack) {
+        md->users++; /* a REPLY by RDMA cannot be given up */
+        md->answers += !op->is_get || op->bytes <= LN_IMMEDIATE;
     }
     say_call(d, op, md);
     drill_works(d,

@@ -218,8 +218,7 @@ static void hear_send(struct drill *d, struct ln_op *op, const struct rdl_lnet_e
     const bool is_small = op->bytes <= LN_IMMEDIATE;
     const int error = op->local_error ? op->local_error : is_small ? 0 : op->initiator_error;
 
-    if (!drill_expect(d, !op->is_sent && (!op->is_get || is_small), "a message is sent once",
-                      "0x%" PRIx64, op->bits) ||
+    if (!drill_expect(d, !op->is_sent, "a message is sent once", "0x%" PRIx64, op->bits) ||
         !is_event(d, op, -error, e->status, "a message ends at its sender as the rules say"))
         return;
     op->is_sent = true;
@@ -230,9 +229,8 @@ static void hear_send(struct drill *d, struct ln_op *op, const struct rdl_lnet_e
                       "no ACK comes of a message that was not sent", "%d, and %d", op->told,
                       e->status))
         return;
-    if (e->status == 0 && !op->is_get)
-        want.mlength =
-            !is_small && op->match != LN_NONE && op->mlength > 0 ? op->mlength : op->bytes;
+    if (e->status == 0)
+        want.mlength = op->bytes;
     if (has_fields(d, e, &want))
         end_use(d, op->md, e);
 }
@@ -278,15 +276,17 @@ static void hear_ack(struct drill *d, struct ln_op *op, const struct rdl_lnet_ev
 static void hear_done(struct drill *d, struct ln_op *op, const struct rdl_lnet_event *e)
 {
     struct lnets *s = lnets_of(d);
-    const int error = op->local_error ? op->local_error : op->initiator_error;
     struct rdl_lnet_event want = of_call(s, op);
     const struct ln_md *to = &s->mds[op->md];
 
-    if (!drill_expect(d, !op->is_sent, "a GET ends once", "0x%" PRIx64, op->bits) ||
-        !is_event(d, op, -error, e->status, "a GET ends at its initiator as the rules say"))
+    want.initiator = ln_nid(s, op->to);
+    if (!drill_expect(d, !op->is_answered, "a GET ends once", "0x%" PRIx64, op->bits) ||
+        !drill_expect(d, op->is_sent && e->status == op->status,
+                      "the REPLY of a transfer follows its SEND, with the same status",
+                      "0x%" PRIx64, op->bits))
         return;
-    op->is_sent = op->is_answered = true;
-    op->status = op->told = e->status;
+    op->is_answered = true;
+    op->told = e->status;
     ln_end_grants(s, (uint32_t)(op - s->ops), op->from);
     if (e->status == 0) {
         want.mlength = op->mlength;

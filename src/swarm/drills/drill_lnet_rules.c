@@ -55,10 +55,16 @@ bool ln_can_ask(const struct lnets *s, unsigned a, unsigned b)
 {
     const struct ln_host *from = &s->host[a], *to = &s->host[b];
     const uint32_t version = ln_version(s, a, b);
-    const bool is_less = depth_of(from, version) <= depth_of(to, version) &&
-                         from->config.max_frags <= to->config.max_frags;
+    const uint32_t depth = depth_of(from, version), most = depth_of(to, version);
+    const uint32_t frags = from->config.max_frags, max = to->config.max_frags;
 
-    return is_less || (version != VERSION_1 && !to->config.rules_2007);
+    if (to->config.rules_2007)
+        return depth == most && frags == max;
+    if (to->config.map == LNET_MAP_dma && frags < max) /* which cannot do with fewer */
+        return false;
+    if (version == VERSION_1)
+        return depth <= most && frags <= max;
+    return frags <= max || from->config.map != LNET_MAP_dma;
 }
 
 /* The larger NID wins; by LU-17743 the larger one of the address whose last byte counts most. */
@@ -237,16 +243,20 @@ void ln_unlist(struct lnets *s, uint32_t md)
     h->n_list = n;
 }
 
-/* Returns true if @md takes @op; sets the place. */
+static bool matches(const struct ln_md *md, const struct ln_op *op)
+{
+    return (md->options & (op->is_get ? RDL_LNET_GET : RDL_LNET_PUT)) && md->portal == op->portal &&
+           (md->from == LN_ANY || md->from == op->from) &&
+           ((md->bits ^ op->bits) & ~md->ignore) == 0;
+}
+
+/* Returns true if @md, which matches, has room for @op; sets the place. */
 static bool takes(const struct ln_md *md, const struct ln_op *op, uint32_t *ret_at,
                   uint32_t *ret_mlength)
 {
     const uint32_t at = md->options & RDL_LNET_MANAGE_REMOTE ? op->offset : md->at;
     const uint32_t room = at < md->bytes ? md->bytes - at : 0;
 
-    if (!(md->options & (op->is_get ? RDL_LNET_GET : RDL_LNET_PUT)) || md->portal != op->portal ||
-        (md->from != LN_ANY && md->from != op->from) || ((md->bits ^ op->bits) & ~md->ignore))
-        return false;
     if (op->bytes > room && !(md->options & RDL_LNET_TRUNCATE))
         return false;
     *ret_at = at;
@@ -315,8 +325,10 @@ void ln_arrive(struct lnets *s, uint32_t number)
     for (uint32_t i = 0; i < h->n_list; i++) {
         struct ln_md *md = &s->mds[h->list[i]];
 
-        if (!takes(md, op, &op->at, &op->mlength))
+        if (!matches(md, op))
             continue;
+        if (!takes(md, op, &op->at, &op->mlength))
+            break; /* nobody else gets it */
         op->match = h->list[i];
         md->at = op->at + op->mlength;
         md->users++;

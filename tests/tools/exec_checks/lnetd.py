@@ -83,6 +83,7 @@ def check_lnetd_mistakes(rdmalab, tally):
     for words, status, says in (
             ("", 2, "no command: serve, ping"),
             ("--peer-credits 1 serve", 2, "--peer-credits cannot be 1"),
+            ("--rules-2007 --version 0x12 serve", 2, "in 2007 there was only version 0x11"),
             ("ping 10.0.0.1@o2ib", 1, "no listener at port 987: does `lnetd serve` run there?"),
             ("ping 10.0.0.9@o2ib", 1, "no answer from this address"),
             ("--nid 10.0.0.7@o2ib serve", 1, "no interface has the address of --nid")):

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 
+#include "emu/facts/enum/lnet_msg.h"
 #include "rig.h"
 
 /* A client that reads and one that writes, and a stop after @steps steps. */
@@ -57,7 +58,7 @@ static void count_open_queue_pairs(void *ctx, const struct lnet_event *e)
     struct watcher *w = ctx;
 
     assert_int_equal(e->status, -ETIMEDOUT);
-    w->n_events++;
+    w->n_events += e->kind == LNET_EVENT_REPLY;
     for (uint32_t i = 0; i < LOOP_IDS; i++) {
         const struct loop_id *id = &w->n->loop->ids[i];
 
@@ -106,11 +107,56 @@ static void memory_is_not_free_before_the_queue_pair_is_in_error(void **state)
     loop_free(l);
 }
 
+static void hold(struct loop *l, const struct loop_node *n)
+{
+    l->hold = NULL;
+    for (uint32_t i = 0; i < LOOP_IDS; i++) {
+        if (l->ids[i].is_used && l->ids[i].node == n)
+            l->hold = &l->ids[i];
+    }
+}
+
+/* A PUT_ACK comes 30 seconds after its PUT_REQ: the PUT_DONE has 50 seconds of its own. */
+static void each_message_of_a_transfer_has_its_own_time(void **state)
+{
+    const struct lnd_config c = lnd_defaults(loop_nid(1), false);
+    const struct lnet_match match = {4, LNET_NID_ANY, 0, 0};
+    struct loop *l = loop_new(1);
+    struct loop_node *a = loop_add(l, &c), *b = loop_add(l, &c);
+    struct lnet_md md = {.n = 1, .options = LNET_MD_PUT};
+    struct lnet_call call = {.nid = loop_nid(2), .portal = 4};
+    uint64_t handle;
+
+    (void)state;
+    md.frags[0] = (struct lnet_frag){20000, loop_pages(b, 20000)};
+    assert_int_equal(lnet_attach(b->node, &match, &md, &handle), 0);
+    md.frags[0] = (struct lnet_frag){20000, loop_pages(a, 20000)};
+    assert_int_equal(lnet_bind(a->node, &md, &call.md), 0);
+    assert_int_equal(lnet_put(a->node, &call), 0);
+    while (lnd_counts(a->lnd)->sent[lnd_count_index(LNET_MSG_PUT_REQ)] == 0)
+        assert_true(loop_step(l));
+    hold(l, b);
+    loop_run_for(l, 30 * SECOND);
+    l->hold = NULL;
+    while (lnd_counts(a->lnd)->sent[lnd_count_index(LNET_MSG_PUT_DONE)] == 0)
+        assert_true(loop_step(l));
+    hold(l, a);
+    loop_run_for(l, 45 * SECOND);
+    assert_int_equal(lnd_counts(a->lnd)->timeouts, 0);
+    loop_run_for(l, 10 * SECOND);
+    assert_int_equal(lnd_counts(a->lnd)->timeouts, 1);
+    l->hold = NULL;
+    loop_stop_all(l);
+    assert_int_equal(a->events[0].status, -ETIMEDOUT);
+    loop_free(l);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_driver_can_be_stopped_at_any_step),
         cmocka_unit_test(memory_is_not_free_before_the_queue_pair_is_in_error),
+        cmocka_unit_test(each_message_of_a_transfer_has_its_own_time),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -127,14 +127,13 @@ static void begin_transfer(struct loop_node *n, bool is_put, uint32_t bytes, uin
         (*n_begun)++;
 }
 
-/* Returns the number of operations of @n that are over: a long GET has no SEND of its own. */
+/* Returns the number of operations of @n that are over. */
 static uint32_t ended(const struct loop_node *n)
 {
     uint32_t sum = 0;
 
     for (uint32_t i = 0; i < n->n_events; i++)
-        sum += n->events[i].kind == LNET_EVENT_SEND ||
-               (n->events[i].kind == LNET_EVENT_REPLY && n->events[i].rlength > LNET_PAYLOAD_MAX);
+        sum += n->events[i].kind == LNET_EVENT_SEND;
     return sum;
 }
 

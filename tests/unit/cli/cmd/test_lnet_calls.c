@@ -31,6 +31,8 @@ static const struct {
      "lnet_test"},
     /* A version is written as everywhere. */
     {"", "lnet_start h3 version=3", "version: 3 is out of range", "3", "it must be 0x11 to 0x12"},
+    {"", "lnet_start h3 rules=2007 version=0x12", "in 2007 there was only version 0x11", "0x12",
+     "leave out version="},
     /* A node that is stopping. */
     {"lnet_stop h2", "lnet_start h3 h2", "the node of h2 is stopping", "h2", "run"},
     {"lnet_stop h2", "lnet_serve h1 h2", "the node of h2 is stopping", "h2", "run"},
