@@ -15,7 +15,7 @@ static int arm(struct selftest *st, struct selftest_slot *slot)
 {
     const struct lnet_match match = {SELFTEST_REQUEST_PORTAL, LNET_NID_ANY, SELFTEST_BITS, 0};
 
-    slot->is_busy = false;
+    slot->is_busy = slot->is_late = false;
     return selftest_link(st, slot, SELFTEST_PART_REQUEST, &match, LNET_MD_PUT);
 }
 
@@ -125,7 +125,6 @@ static void request_came(struct selftest *st, struct selftest_slot *slot,
     int error;
 
     slot->is_busy = true;
-    slot->is_late = false;
     slot->nid = e->initiator;
     slot->status = e->status;
     slot->moved = 0;

@@ -227,6 +227,39 @@ static void an_rpc_without_a_server_times_out(void **state)
     rig_free(&r);
 }
 
+/* The client has given up before the data came, which it drops: no ACK comes, and the server gives
+ * up later.  Its only slot then takes the next request.
+ */
+static void a_server_takes_requests_after_one_that_was_late(void **state)
+{
+    const struct lnd_config c = lnd_defaults(loop_nid(1), false);
+    const uint64_t server = loop_nid(1);
+    const struct selftest_client_config client = {.nids = &server,
+                                                  .n_nids = 1,
+                                                  .op = SELFTEST_READ,
+                                                  .size = 3000,
+                                                  .count = 1,
+                                                  .timeout_ns = 5 * SECOND};
+    struct rig r = rig_new(1);
+
+    (void)state;
+    rig_add(&r, &c, &(struct selftest_server_config){.slots = 1, .timeout_ns = 20 * SECOND});
+    rig_add(&r, &c, &(struct selftest_server_config){0});
+    assert_int_equal(selftest_run(r.st[1], r.n[1]->node, &client), 0);
+    while (selftest_served(r.st[0]).started == 0)
+        assert_true(loop_step(r.l));
+    r.l->now_ns += 6 * SECOND;
+    selftest_expire(r.st[1]);
+    rig_run_for(&r, 30 * SECOND);
+    assert_true(rig_is_done(&r));
+    assert_int_equal(selftest_result(r.st[1]).timeouts, 1);
+    assert_int_equal(selftest_served(r.st[0]).timeouts, 1);
+    rig_begin(&r, 1, 0, SELFTEST_READ, 3000, 1);
+    loop_run(r.l);
+    assert_int_equal(selftest_result(r.st[1]).good, 1);
+    rig_free(&r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -236,6 +269,7 @@ int main(void)
         cmocka_unit_test(a_wrong_byte_is_noticed),
         cmocka_unit_test(damage_with_a_checksum_closes_the_connection),
         cmocka_unit_test(an_rpc_without_a_server_times_out),
+        cmocka_unit_test(a_server_takes_requests_after_one_that_was_late),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
