@@ -7,6 +7,7 @@
 
 #include "emu/facts/enum/lnet_msg.h"
 #include "emu/facts/enum/lnet_why.h"
+#include "emu/facts/enum/rdma_cm_event.h"
 #include "lnet/lnd_internal.h"
 #include "rig.h"
 
@@ -165,6 +166,26 @@ static void nothing_is_negotiated_with_version_1(void **state)
     end(&d);
 }
 
+/* A peer that rejects what it itself has offered is not asked again and again. */
+static void a_peer_that_offers_as_much_as_it_rejects_is_not_asked_again(void **state)
+{
+    static const uint32_t at[] = {48, 50}; /* queue depth 9, 257 fragments */
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(at); i++) {
+        struct duo d = duo_new();
+
+        start(&d);
+        d.l->tamper = LOOP_REQ;
+        d.l->tamper_at = at[i];
+        d.l->tamper_xor = 1;
+        assert_int_equal(put(d.a, 2), -EPROTO);
+        assert_int_equal(d.a->last_why, i == 0 ? LNET_WHY_MSG_QUEUE_SIZE : LNET_WHY_RDMA_FRAGS);
+        assert_int_equal(lnd_counts(d.a->lnd)->connects, 1);
+        end(&d);
+    }
+}
+
 /* ---- rejects ---- */
 
 static void good_request(uint8_t ret[LNET_CONN_BYTES], uint64_t to)
@@ -271,28 +292,105 @@ static void a_node_of_2007_that_was_started_anew_accepts_anybody(void **state)
     end(&d);
 }
 
+/* A connection of the other version closes, although its node is the same. */
+static void a_request_of_another_version_closes_connections(void **state)
+{
+    struct duo d = duo_new();
+    uint8_t bytes[LNET_CONN_BYTES];
+
+    (void)state;
+    start(&d);
+    assert_int_equal(put(d.a, 2), 0);
+    good_request(bytes, loop_nid(2));
+    bytes[16] = 1; /* 10.0.0.1, and its incarnation */
+    bytes[24] = 101;
+    assert_true(loop_raw_request(d.b, bytes, sizeof(bytes)));
+    assert_int_not_equal(info(d.b).state, UINT32_MAX); /* a second connection, of the same */
+    bytes[4] = LNET_VERSION_1;
+    assert_false(loop_raw_request(d.b, bytes, sizeof(bytes)));
+    assert_int_equal(d.b->last_why, LNET_WHY_CONN_STALE);
+    assert_int_equal(info(d.b).error, -ESTALE);
+    loop_run(d.l);
+    end(&d);
+}
+
 /* ---- races ---- */
+
+/* Each of the two puts to the other at the same time. */
+static void put_both_ways(struct duo *d)
+{
+    const struct lnet_md md = {.threshold = 1};
+    struct lnet_call call = {0};
+
+    assert_int_equal(lnet_bind(d->a->node, &md, &call.md), 0);
+    call.nid = loop_nid(2);
+    assert_int_equal(lnet_put(d->a->node, &call), 0);
+    assert_int_equal(lnet_bind(d->b->node, &md, &call.md), 0);
+    call.nid = loop_nid(1);
+    assert_int_equal(lnet_put(d->b->node, &call), 0);
+    loop_run(d->l);
+}
 
 static void one_connection_wins_a_race(void **state)
 {
     struct duo d = duo_new();
-    const struct lnet_md md = {.threshold = 1};
-    struct lnet_call call = {0};
 
     (void)state;
     start(&d);
-    assert_int_equal(lnet_bind(d.a->node, &md, &call.md), 0);
-    call.nid = loop_nid(2);
-    assert_int_equal(lnet_put(d.a->node, &call), 0);
-    assert_int_equal(lnet_bind(d.b->node, &md, &call.md), 0);
-    call.nid = loop_nid(1);
-    assert_int_equal(lnet_put(d.b->node, &call), 0);
-    loop_run(d.l);
+    put_both_ways(&d);
     assert_int_equal(d.a->events[0].status, 0);
     assert_int_equal(d.b->events[0].status, 0);
     assert_int_equal(d.a->last_why, LNET_WHY_CONN_RACE);
     assert_int_equal(lnd_counts(d.b->lnd)->races, 1); /* the larger NID wins */
     assert_int_equal(lnd_counts(d.a->lnd)->races, 0);
+    assert_int_equal(info(d.b).n_races, 0); /* the next race begins anew */
+    end(&d);
+}
+
+/* After many lost races a node accepts, and there are two connections.  One takes the place of the
+ * other.
+ */
+static void a_second_connection_takes_the_place_of_the_first(void **state)
+{
+    struct duo d = duo_new();
+    struct lnd_conn *first;
+
+    (void)state;
+    start(&d);
+    lnd_peer_of(d.b->lnd, loop_nid(1))->n_races = LND_RACES_MAX;
+    put_both_ways(&d);
+    assert_int_equal(lnd_counts(d.b->lnd)->accepts, 1);
+    assert_int_equal(lnd_counts(d.a->lnd)->accepts, 1);
+    assert_non_null(info(d.b).link);
+    first = info(d.b).link->owner;
+    lnd_cm_event(d.b->lnd, &first->link, RDMA_CM_EVENT_DISCONNECTED, 0, NULL, 0);
+    assert_non_null(info(d.b).link);
+    loop_run_for(d.l, SECOND / 2);
+    assert_int_equal(put(d.b, 1), 0);
+    assert_int_equal(put(d.a, 2), 0);
+    assert_int_equal(lnd_counts(d.a->lnd)->connects, 1);
+    assert_int_equal(lnd_counts(d.b->lnd)->connects, 1);
+    end(&d);
+}
+
+/* A peer may ask for a connection while an earlier request of it is being accepted: it may have
+ * given that one up.
+ */
+static void two_requests_of_one_peer_are_no_race(void **state)
+{
+    struct duo d = duo_new();
+    uint8_t bytes[LNET_CONN_BYTES];
+
+    (void)state;
+    start(&d);
+    good_request(bytes, loop_nid(2));
+    bytes[16] = 1; /* the smaller NID, which would lose */
+    bytes[24] = 101;
+    assert_true(loop_raw_request(d.b, bytes, sizeof(bytes)));
+    assert_int_equal(info(d.b).n_accepting, 1);
+    assert_true(loop_raw_request(d.b, bytes, sizeof(bytes)));
+    assert_int_equal(info(d.b).n_accepting, 2);
+    loop_run(d.l);
     end(&d);
 }
 
@@ -510,12 +608,16 @@ int main(void)
         cmocka_unit_test(the_smaller_number_of_fragments_is_taken),
         cmocka_unit_test(queues_that_are_too_long_become_shorter),
         cmocka_unit_test(nothing_is_negotiated_with_version_1),
+        cmocka_unit_test(a_peer_that_offers_as_much_as_it_rejects_is_not_asked_again),
         cmocka_unit_test(nobody_listens),
         cmocka_unit_test(a_node_is_not_up_yet),
         cmocka_unit_test(no_resources),
         cmocka_unit_test(a_node_that_was_started_anew_is_asked_again),
         cmocka_unit_test(a_node_of_2007_that_was_started_anew_accepts_anybody),
+        cmocka_unit_test(a_request_of_another_version_closes_connections),
         cmocka_unit_test(one_connection_wins_a_race),
+        cmocka_unit_test(a_second_connection_takes_the_place_of_the_first),
+        cmocka_unit_test(two_requests_of_one_peer_are_no_race),
         cmocka_unit_test(the_larger_nid_or_hash_wins),
         cmocka_unit_test(wrong_requests_are_rejected),
         cmocka_unit_test(wrong_answers_close_the_connection),

@@ -20,7 +20,7 @@ static struct lnd_config config(uint16_t version, uint32_t depth)
     return c;
 }
 
-static const struct lnd_conn *connection_of(const struct loop_node *n)
+static struct lnd_conn *connection_of(const struct loop_node *n)
 {
     struct lnd_peer_info i;
 
@@ -39,6 +39,15 @@ static void put_many(struct loop_node *from, uint32_t to, uint32_t n)
     assert_int_equal(lnet_bind(from->node, &md, &call.md), 0);
     for (uint32_t i = 0; i < n; i++)
         assert_int_equal(lnet_put(from->node, &call), 0);
+}
+
+/* @n handles nothing more of its connection. */
+static void hold(struct loop *l, const struct loop_node *n)
+{
+    for (uint32_t i = 0; i < LOOP_IDS; i++) {
+        if (l->ids[i].is_used && l->ids[i].node == n)
+            l->hold = &l->ids[i];
+    }
 }
 
 /* Traffic one way only: the far side has no messages that would return credits. */
@@ -78,10 +87,7 @@ static void a_message_waits_for_a_credit(void **state)
     (void)state;
     put_many(a, 2, 1);
     loop_run(l);
-    for (uint32_t i = 0; i < LOOP_IDS; i++) {
-        if (l->ids[i].is_used && l->ids[i].node == b)
-            l->hold = &l->ids[i]; /* it handles nothing */
-    }
+    hold(l, b);
     lnd_enter(a->lnd); /* LNet itself would not hand over so many */
     for (uint32_t i = 0; i < 6; i++) {
         struct lnd_peer *p = lnd_peer_of(a->lnd, loop_nid(2));
@@ -182,6 +188,127 @@ static void a_message_that_is_not_answered_times_out(void **state)
     loop_free(l);
 }
 
+/* The time of a message begins when LNet sends it, and not anew when it has its connection. */
+static void the_wait_for_a_connection_is_part_of_the_time(void **state)
+{
+    struct lnd_config c = config(LNET_VERSION_2, 8);
+    struct lnet_md md = {.n = 1, .threshold = 1};
+    struct lnet_call call = {.nid = loop_nid(2)};
+    struct loop *l = loop_new(1);
+    struct loop_node *a, *b;
+
+    (void)state;
+    c.timeout_ns = 2 * SECOND;
+    a = loop_add(l, &c);
+    b = loop_add(l, &c);
+    a->is_unreachable = true;
+    put_many(a, 2, 1); /* fails at once; the next attempt is after a second */
+    loop_run(l);
+    a->is_unreachable = false;
+    a->counts_events = false;
+    a->n_events = 0;
+    md.frags[0] = (struct lnet_frag){5000, loop_pages(a, 5000)};
+    assert_int_equal(lnet_bind(a->node, &md, &call.md), 0);
+    assert_int_equal(lnet_put(a->node, &call), 0);
+    l->now_ns += SECOND;
+    lnd_wake(a->lnd);
+    while (lnd_counts(b->lnd)->accepts == 0)
+        assert_true(loop_step(l));
+    hold(l, b); /* it does not answer the PUT_REQ */
+    loop_run_for(l, SECOND / 2);
+    assert_int_equal(lnd_counts(a->lnd)->sent[2], 1);
+    assert_int_equal(lnd_counts(a->lnd)->timeouts, 0);
+    loop_run_for(l, SECOND);
+    assert_int_equal(lnd_counts(a->lnd)->timeouts, 1);
+    l->hold = NULL;
+    loop_run(l);
+    assert_int_equal(a->n_events, 1);
+    assert_int_equal(a->events[0].status, -ETIMEDOUT);
+    loop_stop_all(l);
+    loop_free(l);
+}
+
+/* It fails when the adapter does not use its memory any more, but not with the error of that. */
+static void a_message_that_is_not_sent_in_time_tells_so(void **state)
+{
+    const struct lnd_config c = config(LNET_VERSION_2, 8);
+    struct lnet_md md = {.threshold = 1};
+    struct lnet_call call = {.nid = loop_nid(2)};
+    struct loop *l = loop_new(1);
+    struct loop_node *a = loop_add(l, &c);
+
+    (void)state;
+    (void)loop_add(l, &c);
+    put_many(a, 2, 1);
+    loop_run(l);
+    a->counts_events = false;
+    a->n_events = 0;
+    hold(l, a);
+    assert_int_equal(lnet_bind(a->node, &md, &call.md), 0);
+    assert_int_equal(lnet_put(a->node, &call), 0);
+    loop_run_for(l, 49 * SECOND);
+    assert_int_equal(lnd_counts(a->lnd)->timeouts, 0);
+    loop_run_for(l, 2 * SECOND);
+    assert_int_equal(lnd_counts(a->lnd)->timeouts, 1);
+    l->hold = NULL;
+    loop_run(l);
+    assert_int_equal(a->n_events, 1);
+    assert_int_equal(a->events[0].status, -ETIMEDOUT);
+    loop_stop_all(l);
+    loop_free(l);
+}
+
+/* In version 2 they cost no credit, so the peer has only so many receives for them. */
+static void only_so_many_noops_are_under_way(void **state)
+{
+    const struct lnd_config c = config(LNET_VERSION_2, 4);
+    struct loop *l = loop_new(1);
+    struct loop_node *a = loop_add(l, &c), *b = loop_add(l, &c);
+
+    (void)state;
+    put_many(a, 2, 1);
+    loop_run(l);
+    connection_of(b)->n_noops += LND_NOOPS_MAX; /* as if their completions were late */
+    put_many(a, 2, 10);
+    loop_run(l);
+    assert_int_equal(lnd_counts(b->lnd)->sent[NOOP], 0);
+    assert_int_equal(connection_of(a)->credits, 0);
+    connection_of(b)->n_noops -= LND_NOOPS_MAX;
+    loop_run_for(l, 101 * SECOND); /* its keepalive returns the credits */
+    assert_int_equal(a->n_events, 11);
+    loop_stop_all(l);
+    loop_free(l);
+}
+
+/* A connection without a credit cannot say that it is alive: the next look is a whole interval
+ * later.
+ */
+static void a_keepalive_that_cannot_be_sent_is_not_tried_all_the_time(void **state)
+{
+    struct lnd_config c = config(LNET_VERSION_1, 4);
+    struct loop *l = loop_new(1);
+    struct loop_node *a, *b;
+
+    (void)state;
+    c.keepalive_ns = 10 * SECOND;
+    a = loop_add(l, &c);
+    b = loop_add(l, &c);
+    put_many(a, 2, 1);
+    loop_run(l);
+    hold(l, b);
+    put_many(a, 2, 10);
+    loop_run(l);
+    assert_in_range(connection_of(a)->credits, 0, 1);
+    connection_of(a)->credits = 0;
+    l->now_ns += 11 * SECOND;
+    lnd_wake(a->lnd);
+    assert_true(a->wake_ns > l->now_ns);
+    connection_of(a)->credits = 1;
+    l->hold = NULL;
+    loop_stop_all(l);
+    loop_free(l);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -191,6 +318,10 @@ int main(void)
         cmocka_unit_test(requests_wait_for_a_reserved_credit_or_a_post),
         cmocka_unit_test(silence_is_broken_by_a_noop),
         cmocka_unit_test(a_message_that_is_not_answered_times_out),
+        cmocka_unit_test(the_wait_for_a_connection_is_part_of_the_time),
+        cmocka_unit_test(a_message_that_is_not_sent_in_time_tells_so),
+        cmocka_unit_test(only_so_many_noops_are_under_way),
+        cmocka_unit_test(a_keepalive_that_cannot_be_sent_is_not_tried_all_the_time),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
