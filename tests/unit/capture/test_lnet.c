@@ -325,6 +325,45 @@ static void more_credits_than_the_queue_has_are_found(void **state)
     shows(s, "");
 }
 
+/* The CONNACK has the last word. */
+static void the_queue_depth_is_what_was_agreed_on(void **state)
+{
+    struct story *s = begin(true);
+    struct lnet_msg m = lnet_sample(LNET_MSG_CONNACK, false);
+    uint8_t bytes[LNET_MSG_BYTES_MAX];
+
+    (void)state;
+    m.u.conn.queue_depth = DEPTH / 2;
+    memcpy(s->mads[1].u.rep.private_data, bytes, lnet_build(&m, bytes));
+    m = lnet_sample(LNET_MSG_NOOP, false);
+    m.credits = DEPTH / 2;
+    add_message(s, 'b', &m);
+    m.credits++;
+    add_message(s, 'a', &m);
+    shows(s, "5: its NOOP returns 5 credits, and the connection was made with a queue depth of 4");
+}
+
+/* A SEND of 4096 bytes, the last of which is wrong. */
+static void the_longest_message_is_judged(void **state)
+{
+    struct story *s = begin(false);
+    struct lnet_msg m = lnet_sample(LNET_MSG_IMMEDIATE, false);
+    uint8_t bytes[LNET_MSG_BYTES_MAX] = {0};
+    char expected[100];
+
+    (void)state;
+    m.nob = LNET_MSG_BYTES_MAX;
+    (void)lnet_build(&m, bytes);
+    lnet_put_cksum(bytes, LNET_MSG_BYTES_MAX, false);
+    add_send(s, 'a', bytes, LNET_MSG_BYTES_MAX);
+    bytes[LNET_MSG_BYTES_MAX - 1] ^= 1u;
+    add_send(s, 'a', bytes, LNET_MSG_BYTES_MAX);
+    snprintf(expected, sizeof(expected),
+             "8: the checksum of its IMMEDIATE is wrong: these bytes have 0x%x",
+             lnet_cksum(bytes, LNET_MSG_BYTES_MAX));
+    shows(s, expected);
+}
+
 static void cookies_that_nobody_gave_are_found(void **state)
 {
     struct story *s = begin(true);
@@ -383,6 +422,51 @@ static void each_message_is_judged_once(void **state)
              "8");
 }
 
+/* Captures each packet of @s from row @first on at a second place, too, right after the first. */
+static void capture_twice(struct story *s, size_t first)
+{
+    const size_t n = s->n;
+
+    assert_true(2 * n - first <= ROWS_MAX);
+    for (size_t i = n; i-- > first;) {
+        s->rows[2 * i - first] = s->rows[2 * i - first + 1] = s->rows[i];
+        s->rows[2 * i - first + 1].port = 1;
+    }
+    s->n = 2 * n - first;
+    for (size_t i = 0; i < s->n; i++)
+        s->rows[i].at_us = (uint32_t)i;
+}
+
+/* The packets of a message that are seen at two places, in turn: each place has the whole message.
+ */
+static struct story *two_places(char expected[100])
+{
+    struct story *s = begin(true);
+    struct lnet_msg m = lnet_sample(LNET_MSG_PUT_ACK, false);
+    uint8_t bytes[LNET_MSG_BYTES_MAX];
+    size_t n;
+
+    m.u.put_ack.rd.n = LNET_FRAGS_MAX;
+    m.nob = lnet_body_bytes(&m);
+    n = lnet_build(&m, bytes);
+    lnet_put_cksum(bytes, n, false);
+    bytes[n - 1] ^= 1u;
+    add_send(s, 'b', bytes, n);
+    capture_twice(s, 3);
+    snprintf(expected, 100, "4: the checksum of its PUT_ACK is wrong: these bytes have 0x%x",
+             lnet_cksum(bytes, n));
+    return s;
+}
+
+static void each_place_has_messages_of_its_own(void **state)
+{
+    char expected[100];
+    struct story *s = two_places(expected);
+
+    (void)state;
+    shows(s, expected);
+}
+
 /* --- The report ------------------------------------------------------------------------------- */
 
 static char *report(struct story *s, bool json)
@@ -435,6 +519,16 @@ static void the_report_counts_them(void **state)
     add_send(s, 'a', (const uint8_t *)"other", 5);
     text = report(s, false);
     assert_null(strstr(text, "o2iblnd"));
+    free(text);
+}
+
+static void the_report_counts_a_message_of_two_places_once(void **state)
+{
+    char expected[100];
+    char *text = report(two_places(expected), false);
+
+    (void)state;
+    expect_in(text, "\n3   10.0.0.2: 1 PUT_ACK\n");
     free(text);
 }
 
@@ -499,10 +593,14 @@ int main(void)
         cmocka_unit_test(a_wrong_checksum_is_found),
         cmocka_unit_test(lengths_that_differ_are_found),
         cmocka_unit_test(more_credits_than_the_queue_has_are_found),
+        cmocka_unit_test(the_queue_depth_is_what_was_agreed_on),
+        cmocka_unit_test(the_longest_message_is_judged),
         cmocka_unit_test(cookies_that_nobody_gave_are_found),
         cmocka_unit_test(cookies_are_not_judged_if_anything_is_missing),
         cmocka_unit_test(each_message_is_judged_once),
+        cmocka_unit_test(each_place_has_messages_of_its_own),
         cmocka_unit_test(the_report_counts_them),
+        cmocka_unit_test(the_report_counts_a_message_of_two_places_once),
         cmocka_unit_test(a_reject_is_named),
         cmocka_unit_test(the_ladder_names_them),
     };

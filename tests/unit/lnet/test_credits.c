@@ -280,6 +280,25 @@ static void only_so_many_noops_are_under_way(void **state)
     loop_free(l);
 }
 
+/* The high water is a share of the queue depth: of 8 the same as of 32, which was asked for. */
+static void the_high_water_is_a_share_of_the_queue_depth(void **state)
+{
+    const struct lnd_config small = config(LNET_VERSION_2, 8), large = config(LNET_VERSION_2, 32);
+    struct loop *l = loop_new(1);
+    struct loop_node *a = loop_add(l, &small), *b = loop_add(l, &large);
+
+    (void)state;
+    put_many(a, 2, 3);
+    loop_run(l);
+    assert_int_equal(connection_of(b)->queue_depth, 8);
+    assert_int_equal(lnd_counts(b->lnd)->sent[NOOP], 0);
+    put_many(a, 2, 1);
+    loop_run(l);
+    assert_int_equal(lnd_counts(b->lnd)->sent[NOOP], 1);
+    loop_stop_all(l);
+    loop_free(l);
+}
+
 /* A connection without a credit cannot say that it is alive: the next look is a whole interval
  * later.
  */
@@ -321,6 +340,7 @@ int main(void)
         cmocka_unit_test(the_wait_for_a_connection_is_part_of_the_time),
         cmocka_unit_test(a_message_that_is_not_sent_in_time_tells_so),
         cmocka_unit_test(only_so_many_noops_are_under_way),
+        cmocka_unit_test(the_high_water_is_a_share_of_the_queue_depth),
         cmocka_unit_test(a_keepalive_that_cannot_be_sent_is_not_tried_all_the_time),
     };
 

@@ -260,6 +260,42 @@ static void a_server_takes_requests_after_one_that_was_late(void **state)
     rig_free(&r);
 }
 
+/* A test ends after so many failed RPCs in a row: one that succeeds begins a new row. */
+static void failures_count_in_a_row(void **state)
+{
+    const struct lnd_config c = lnd_defaults(loop_nid(1), false);
+    const uint64_t server = loop_nid(1);
+    const struct selftest_client_config client = {.nids = &server,
+                                                  .n_nids = 1,
+                                                  .op = SELFTEST_PING,
+                                                  .count = 10,
+                                                  .errors_max = 2,
+                                                  .timeout_ns = 5 * SECOND};
+    struct rig r = rig_new(1);
+
+    (void)state;
+    rig_add(&r, &c, &(struct selftest_server_config){0});
+    rig_add(&r, &c, &(struct selftest_server_config){0});
+    assert_int_equal(selftest_run(r.st[1], r.n[1]->node, &client), 0);
+    for (uint32_t i = 0; i < 3; i++) {
+        r.l->now_ns += 6 * SECOND; /* the RPC that is under way fails, and the next one does not */
+        selftest_expire(r.st[1]);
+        while (selftest_result(r.st[1]).good == i)
+            assert_true(loop_step(r.l));
+    }
+    assert_int_equal(selftest_result(r.st[1]).failed, 3);
+    for (uint32_t i = 0; i < 2; i++) { /* two in a row */
+        assert_false(selftest_is_done(r.st[1]));
+        r.l->now_ns += 6 * SECOND;
+        selftest_expire(r.st[1]);
+        while (selftest_result(r.st[1]).failed == 3 + i)
+            assert_true(loop_step(r.l));
+    }
+    assert_true(selftest_is_done(r.st[1]));
+    assert_int_equal(selftest_result(r.st[1]).started, 8);
+    rig_free(&r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -270,6 +306,7 @@ int main(void)
         cmocka_unit_test(damage_with_a_checksum_closes_the_connection),
         cmocka_unit_test(an_rpc_without_a_server_times_out),
         cmocka_unit_test(a_server_takes_requests_after_one_that_was_late),
+        cmocka_unit_test(failures_count_in_a_row),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,6 +3,7 @@
 
 #include "emu/base/assert.h"
 #include "emu/facts/enum/cm_message.h"
+#include "emu/facts/enum/lnet_op.h"
 #include "emu/facts/enum/lnet_why.h"
 #include "emu/facts/enum_table.h"
 #include "emu/facts/opcode.h"
@@ -68,6 +69,22 @@ static void credits_are_named_if_there_are_some_and_in_a_noop(void **state)
     m = lnet_sample(LNET_MSG_NOOP, false);
     m.credits = 0;
     expect(frame, lnet_frame(&m, 0x04, UINT32_MAX, frame), "NOOP credits=0");
+}
+
+/* A REPLY has the bytes of its payload, and an ACK tells how many were taken. */
+static void an_ack_tells_how_many_bytes_were_taken(void **state)
+{
+    struct lnet_msg m = lnet_sample(LNET_MSG_IMMEDIATE, false);
+    uint8_t frame[LNET_FRAME_MAX];
+
+    (void)state;
+    m.u.hdr.type = LNET_OP_ACK;
+    m.u.hdr.payload_bytes = 0;
+    m.u.hdr.u.ack.mlength = 4096;
+    expect(frame, lnet_frame(&m, 0x04, UINT32_MAX, frame), "IMMEDIATE credits=1; ACK bytes=4096");
+    m.u.hdr.type = LNET_OP_REPLY;
+    m.u.hdr.payload_bytes = 100;
+    expect(frame, lnet_frame(&m, 0x04, UINT32_MAX, frame), "IMMEDIATE credits=1; REPLY bytes=100");
 }
 
 /* The first packet of a longer message has the gist as far as it goes. */
@@ -157,6 +174,7 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_message_is_named_in_a_few_words),
         cmocka_unit_test(credits_are_named_if_there_are_some_and_in_a_noop),
+        cmocka_unit_test(an_ack_tells_how_many_bytes_were_taken),
         cmocka_unit_test(a_first_packet_is_enough),
         cmocka_unit_test(only_the_first_packet_of_a_reliable_send_has_one),
         cmocka_unit_test(private_data_has_connreq_connack_and_reject),

@@ -3,6 +3,7 @@
  * about the host that it failed for.
  */
 #include "cli/lab_session.h"
+#include "rdmalab/lnet.h"
 
 #define NODES                                                                                      \
     "host h1 h2 h3; switch s; link h1 s; link h2 s; link h3 s\n"                                   \
@@ -102,6 +103,78 @@ static void hosts_before_an_unknown_one_are_left_alone(void **state)
     lab_close(&l);
 }
 
+/* A call that is refused leaves no memory of its own behind. */
+static void a_refused_transfer_leaves_no_memory(void **state)
+{
+    struct lab l;
+    char *text;
+
+    (void)state;
+    lab_open(&l, false);
+    lab_run(&l, NODES);
+    assert_false(lab_try(&l, "lnet_put h1 h2 portal=4 sge=mr"));
+    assert_false(lab_try(&l, "lnet_get h1 h2 portal=4 sge=mr"));
+    lab_run(&l, "lnet_attach h1 portal=4 sge=mr");
+    text = lab_answer(&l, "show h1.lnet.memory");
+    assert_null(strstr(text, "[1]"));
+    free(text);
+    lab_close(&l);
+}
+
+static void a_node_has_256_rpcs_at_a_time(void **state)
+{
+    struct lab l;
+    char *text;
+
+    (void)state;
+    lab_open(&l, false);
+    lab_run(&l, NODES "lnet_start h3; lnet_serve h2 h3; run\n"
+                      "lnet_test h1 ping to=h2,h3,h2,h3 concurrency=64; run");
+    text = lab_answer(&l, "show h1.lnet.test.done");
+    assert_in_order(text, "h1.lnet.test.done = yes");
+    free(text);
+    lab_close(&l);
+}
+
+/* The last 256 events can be read. */
+static void older_events_are_gone(void **state)
+{
+    struct rdl_lnet_event e;
+    struct lab l;
+    rdl_host h1;
+
+    (void)state;
+    lab_open(&l, false);
+    lab_run(&l, NODES "repeat 300 { lnet_put h1 h2 portal=4 }; run");
+    assert_int_equal(rdl_find_host(l.s->lab, "h1", &h1), RDL_OK);
+    assert_int_equal(rdl_lnet_event_count(l.s->lab, h1), 300);
+    assert_false(rdl_lnet_event_at(l.s->lab, h1, 43, &e));
+    assert_true(rdl_lnet_event_at(l.s->lab, h1, 44, &e));
+    assert_int_equal(e.md, 45);
+    assert_true(rdl_lnet_event_at(l.s->lab, h1, 299, &e));
+    assert_false(rdl_lnet_event_at(l.s->lab, h1, 300, &e));
+    lab_close(&l);
+}
+
+/* A request that is not understood names no NID: the peer is its address in the network of the
+ * node.
+ */
+static void a_reject_names_the_peer_in_the_network_of_the_node(void **state)
+{
+    struct lab l;
+    char *text;
+
+    (void)state;
+    lab_open(&l, false);
+    lab_run(&l, "host h1 h2; link h1 h2; lnet_start h1 net=3 version=0x11; lnet_start h2 net=3\n"
+                "run; lnet_put h2 h1 portal=4; run");
+    text = lab_answer(&l, "show events kinds=lnet_reject");
+    assert_in_order(text,
+                    "h1 rejects 10.0.0.2@o2ib3: FATAL\n h2 rejected by 10.0.0.1@o2ib3: FATAL");
+    free(text);
+    lab_close(&l);
+}
+
 static void the_help_tells_versions_as_messages_have_them(void **state)
 {
     (void)state;
@@ -113,6 +186,10 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_refusal_names_the_call_the_host_and_what_helps),
         cmocka_unit_test(hosts_before_an_unknown_one_are_left_alone),
+        cmocka_unit_test(a_refused_transfer_leaves_no_memory),
+        cmocka_unit_test(a_node_has_256_rpcs_at_a_time),
+        cmocka_unit_test(older_events_are_gone),
+        cmocka_unit_test(a_reject_names_the_peer_in_the_network_of_the_node),
         cmocka_unit_test(the_help_tells_versions_as_messages_have_them),
     };
 
