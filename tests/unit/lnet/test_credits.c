@@ -201,15 +201,17 @@ static void the_wait_for_a_connection_is_part_of_the_time(void **state)
     c.timeout_ns = 2 * SECOND;
     a = loop_add(l, &c);
     b = loop_add(l, &c);
-    a->is_unreachable = true;
+    b->is_unreachable = true;
     put_many(a, 2, 1); /* fails at once; the next attempt is after a second */
     loop_run(l);
-    a->is_unreachable = false;
+    assert_int_equal(a->n_events, 1);
+    b->is_unreachable = false;
     a->counts_events = false;
     a->n_events = 0;
     md.frags[0] = (struct lnet_frag){5000, loop_pages(a, 5000)};
     assert_int_equal(lnet_bind(a->node, &md, &call.md), 0);
     assert_int_equal(lnet_put(a->node, &call), 0);
+    assert_int_equal(lnd_counts(a->lnd)->connects, 1);
     l->now_ns += SECOND;
     lnd_wake(a->lnd);
     while (lnd_counts(b->lnd)->accepts == 0)

@@ -136,6 +136,22 @@ static void a_node_has_256_rpcs_at_a_time(void **state)
     lab_close(&l);
 }
 
+/* A test frees the memory of the one before it while a region is over that: the memory goes with
+ * the region, and not with the next memory that is freed.
+ */
+static void memory_of_a_test_comes_back(void **state)
+{
+    struct lab l;
+
+    (void)state;
+    lab_open(&l, false);
+    lab_run(&l, "host h1 ram=24m; host h2; link h1 h2; lnet_start h1 h2; run; lnet_serve h2\n"
+                "lnet_test h1 write to=h2 size=1m concurrency=4; run\n"
+                "lnet_test h1 ping to=h2; run\n"
+                "alloc_pd h1 as pd; reg_mr h1.pd len=18m access=lw as mr");
+    lab_close(&l);
+}
+
 /* The last 256 events can be read. */
 static void older_events_are_gone(void **state)
 {
@@ -188,6 +204,7 @@ int main(void)
         cmocka_unit_test(hosts_before_an_unknown_one_are_left_alone),
         cmocka_unit_test(a_refused_transfer_leaves_no_memory),
         cmocka_unit_test(a_node_has_256_rpcs_at_a_time),
+        cmocka_unit_test(memory_of_a_test_comes_back),
         cmocka_unit_test(older_events_are_gone),
         cmocka_unit_test(a_reject_names_the_peer_in_the_network_of_the_node),
         cmocka_unit_test(the_help_tells_versions_as_messages_have_them),
