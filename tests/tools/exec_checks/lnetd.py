@@ -68,6 +68,13 @@ def check_lnetd_commands(rdmalab, tally):
                  "lnetd ping, put and get", text_of(done))
 
 
+def check_lnetd_waits_for_the_reply(rdmalab, tally):
+    """The longest GET that is answered by a REPLY: in virtual time that comes after the GET was sent."""
+    done = rdmalab.run("exec", "--virtual", "h1", "--", *node(rdmalab, 1, "serve --connections 1"), ":",
+                       "h2", "--", *node(rdmalab, 2, "get 10.0.0.1@o2ib --size 3976"))
+    tally.expect(done.returncode == 0 and "10.0.0.1@o2ib: got 3976 bytes" in done.stdout, "lnetd waits for a REPLY", text_of(done))
+
+
 def check_lnetd_ends(rdmalab, tally):
     """A server that is killed, and one that stops, while a client has RPCs under way."""
     client = in_a_row(node(rdmalab, 2, "--rpc-timeout 1 write 10.0.0.1@o2ib --size 64k --for 60 --concurrency 8"))
@@ -84,7 +91,10 @@ def check_lnetd_mistakes(rdmalab, tally):
             ("", 2, "no command: serve, ping"),
             ("--peer-credits 1 serve", 2, "--peer-credits cannot be 1"),
             ("--rules-2007 --version 0x12 serve", 2, "in 2007 there was only version 0x11"),
+            ("read 10.0.0.1@o2ib --size 2m", 2, "--size cannot be 2m"),
             ("ping 10.0.0.1@o2ib", 1, "no listener at port 987: does `lnetd serve` run there?"),
+            ("--verbose ping 10.0.0.1@o2ib", 1, "lnetd: request of this node was rejected: INVALID_SRV_ID"),
+            ("read 10.0.0.1@o2ib 10.0.0.9@o2ib", 1, "lnetd: 10.0.0.9@o2ib: no answer from this address"),
             ("ping 10.0.0.9@o2ib", 1, "no answer from this address"),
             ("--nid 10.0.0.7@o2ib serve", 1, "no interface has the address of --nid")):
         done = rdmalab.run("exec", "h2", "--", *node(rdmalab, 2, words))
