@@ -6,15 +6,18 @@ usage: check_installed.py BUILD_DIR
 
 Installs what was built below a directory of its own, and asks the program there for its scenarios, from another
 directory.  One scenario of the installed collection has another title, so that none but that one can answer.  If
-libibverbs.so.1 was built, a program on a host of a lab loads the installed file by LD_LIBRARY_PATH.
+libibverbs.so.1 was built, a program on a host of a lab loads the installed file by LD_LIBRARY_PATH.  Each library that an
+installed program needs has its package in tools/build_packages, which users install to build the programs.
 """
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
 
+PACKAGES = pathlib.Path(__file__).resolve().parents[2] / "tools/build_packages"
 TITLE = "The one that was installed"
 
 # Prints the name of the first device, and the file of the library.
@@ -28,6 +31,14 @@ print({line.split()[-1] for line in open("/proc/self/maps") if "libibverbs" in l
 """
 
 
+def missing_packages(program):
+    """The packages that linking @program needs and that tools/build_packages does not name."""
+    dynamic = subprocess.run(["readelf", "--dynamic", "--wide", program], capture_output=True, text=True, check=True).stdout
+    names = [name.split(".so")[0] + ".so" for name in re.findall(r"\(NEEDED\).*\[(.*)\]", dynamic) if not name.startswith(("libc.", "ld-"))]
+    owners = [subprocess.run(["dpkg-query", "--search", f"*/{name}"], capture_output=True, text=True, check=False).stdout for name in names]
+    return [name for name, owner in zip(names, owners) if not {line.split(":")[0] for line in owner.splitlines()} & set(PACKAGES.read_text().split())]
+
+
 def main():
     if len(sys.argv) != 2:
         sys.exit(__doc__)
@@ -38,6 +49,9 @@ def main():
         elsewhere.mkdir()
         subprocess.run(["meson", "install", "-C", build, "--no-rebuild", "--quiet", "--destdir", root], check=True)
         [program] = root.rglob("bin/rdmalab")
+        programs = sorted(program.parent.iterdir())
+        for each in programs:
+            wrong += [f"tools/build_packages has no package for {name} of {each.name}" for name in missing_packages(each)]
         [first] = root.rglob("share/rdmalab/scenarios/01-first-send.json")
         scenario = json.loads(first.read_text())
         scenario["title"] = TITLE
@@ -53,7 +67,7 @@ def main():
             done = subprocess.run([program, *arguments], cwd=elsewhere, env=environment, capture_output=True, text=True, check=False)
             if done.returncode or says not in done.stdout:
                 wrong.append(f"{' '.join(arguments)}: {done.returncode}, {done.stdout[-300:]}{done.stderr}")
-    print(*wrong, f"{len(cases) - len(wrong)} passed, {len(wrong)} failed", sep="\n")
+    print(*wrong, f"{len(cases) + len(programs) - len(wrong)} passed, {len(wrong)} failed", sep="\n")
     return int(bool(wrong))
 
 
