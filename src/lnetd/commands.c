@@ -73,7 +73,7 @@ int command_serve(struct lnetd_node *n)
     struct selftest_data data = {.ops = &device_ops, .ctx = &n->device};
     char text[LNET_NID_TEXT_MAX];
     struct selftest_result r;
-    uint64_t ping;
+    uint64_t ping, accepts;
     const int st = attach_all(n, &data, &ping);
 
     if (st) {
@@ -85,9 +85,11 @@ int command_serve(struct lnetd_node *n)
     fflush(stdout);
     (void)node_wait(n, connections_are_over, until(n));
     r = selftest_served(n->selftest);
-    printf("served %llu RPCs with %llu bytes, %llu failed; %llu connections\n",
-           (unsigned long long)r.good, (unsigned long long)r.bytes, (unsigned long long)r.failed,
-           (unsigned long long)lnd_counts(n->device.lnd)->accepts);
+    accepts = lnd_counts(n->device.lnd)->accepts;
+    printf("served %llu RPC%s with %llu byte%s, %llu failed; %llu connection%s\n",
+           (unsigned long long)r.good, r.good == 1 ? "" : "s", (unsigned long long)r.bytes,
+           r.bytes == 1 ? "" : "s", (unsigned long long)r.failed, (unsigned long long)accepts,
+           accepts == 1 ? "" : "s");
     if (r.corrupt > 0)
         printf("%llu RPCs had %llu wrong bytes, the first at offset %u\n",
                (unsigned long long)r.corrupt, (unsigned long long)r.bad_bytes, r.bad_at);

@@ -108,6 +108,18 @@ static void add_whose(struct text *t, const struct step *st, const struct rdl_fa
         text_addf(t, ", %u time%s", f->count, plural_s(f->count));
 }
 
+/* Appends the name of the field @id of frames. */
+static void add_field(struct text *t, uint32_t id)
+{
+    const struct enum_row *row = enum_by_value(&enum_wire_field, id);
+    char name[VALUE_WORD_BYTES];
+
+    if (!row)
+        return;
+    value_field_text(row, name);
+    text_add(t, name);
+}
+
 /* Appends the amount: ", by 5us" */
 static void add_how(struct text *t, const struct rdl_fault_config *f)
 {
@@ -122,12 +134,15 @@ static void add_how(struct text *t, const struct rdl_fault_config *f)
         text_add(t, " at most");
     if (f->kind == FLT_TRUNCATE)
         text_addf(t, ", to %u bytes", f->to_bytes);
+    if (f->kind == FLT_FORGE || (f->kind == FLT_CORRUPT && f->field)) {
+        text_add(t, f->kind == FLT_FORGE ? ": " : ", in the lowest bit of ");
+        add_field(t, f->field);
+    }
     if (f->kind == FLT_FORGE)
-        text_addf(t, ": %s becomes %llu", enum_name(&enum_wire_field, f->field),
-                  (unsigned long long)f->value);
+        text_addf(t, " becomes %llu", (unsigned long long)f->value);
     if (f->kind == FLT_CORRUPT && f->field)
-        text_addf(t, ", in the lowest bit of %s", enum_name(&enum_wire_field, f->field));
-    else if (f->kind == FLT_CORRUPT && f->corrupt_bit == RDL_ANY)
+        return;
+    if (f->kind == FLT_CORRUPT && f->corrupt_bit == RDL_ANY)
         text_add(t, ", in the last bit before the ICRC");
     else if (f->kind == FLT_CORRUPT)
         text_addf(t, ", in bit %u", f->corrupt_bit);

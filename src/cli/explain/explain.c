@@ -19,6 +19,7 @@
 #include "cli/explain/meaning.h"
 #include "cli/explain/page.h"
 #include "cli/explain/rfc_dump.h"
+#include "cli/lang/values.h"
 #include "emu/base/assert.h"
 #include "emu/base/plural.h"
 #include "emu/facts/aeth.h"
@@ -442,17 +443,20 @@ static bool explain_difference(struct answer_page *out, const char *word, bool s
 static bool explain_frame_field(struct answer_page *out, const char *word, bool source)
 {
     const struct enum_row *row = enum_by_name(&enum_wire_field, word);
+    char name[VALUE_WORD_BYTES];
 
     if (row) {
-        page_fields(out, "%s", row->name);
-        page_line(out, "%s   %s", row->name, enum_wire_field.what);
+        value_field_text(row, name);
+        page_fields(out, "%s", name);
+        page_line(out, "%s   %s", name, enum_wire_field.what);
         page_cite(out, 2, row->text, source);
     } else if (explain_same(enum_wire_field.name, word)) {
         page_fields(out, "%s", enum_wire_field.name);
         page_line(out, "%s   %s, one of", enum_wire_field.name, enum_wire_field.what);
-        for (size_t i = 0; i < enum_wire_field.n_rows; i++)
-            page_cite_behind(out, enum_wire_field.rows[i].name, 32, enum_wire_field.rows[i].text,
-                             source);
+        for (size_t i = 0; i < enum_wire_field.n_rows; i++) {
+            value_field_text(&enum_wire_field.rows[i], name);
+            page_cite_behind(out, name, 32, enum_wire_field.rows[i].text, source);
+        }
     } else {
         return false;
     }

@@ -13,6 +13,7 @@
 #include "emu/base/json.h"
 #include "emu/base/name.h"
 #include "emu/base/quantity.h"
+#include "emu/facts/enum/wire_field.h"
 #include "emu/facts/enum_table.h"
 #include "emu/wire/addr.h"
 #include "rdmalab/lab.h"
@@ -115,6 +116,15 @@ void value_word_text(const struct enum_table *words, const struct enum_row *row,
 
     text_add(&t, words == &enum_access ? row->text : row->name);
     value_lower_case(ret);
+}
+
+void value_field_text(const struct enum_row *row, char *ret)
+{
+    struct text t = text_on(ret, VALUE_WORD_BYTES);
+
+    text_add(&t, row->name);
+    if (WF_IS_MAD(row->value) || WF_IS_LNET(row->value))
+        value_lower_case(ret);
 }
 
 bool value_is_quantity(enum value_kind kind)

@@ -85,6 +85,12 @@ const struct enum_row *value_word(const struct enum_table *words, const char *te
 #define VALUE_WORD_BYTES 48u
 void value_word_text(const struct enum_table *words, const struct enum_row *row, char *ret);
 
+/* Writes the name of the field of frames @row, of enum_wire_field, to @ret: those of messages in
+ * lower case, "lnet_rd_key", and those of headers as in the specification, "PSN".  The buffer has
+ * VALUE_WORD_BYTES bytes.
+ */
+void value_field_text(const struct enum_row *row, char *ret);
+
 /* Converts ASCII letters to lower case. */
 void value_lower_case(char *s);
 

@@ -216,17 +216,35 @@ static void add_composite(struct text *t, const struct ev *e, const char *what,
     }
 }
 
-/* Copies the word between the braces at @s to @word.  Returns the text behind the closing brace. */
-static const char *take_word(const char *s, char *word, size_t cap)
-{
-    size_t n = 0;
+/* The text between two braces: a field, or a field and what it counts. */
+struct placeholder {
+    char word[EV_NAME_BYTES];
+    char counted[EV_NAME_BYTES]; /* "" or a noun, of which there may be several */
+};
 
-    for (s++; *s != '}'; s++) {
-        RDL_ASSERT(*s && n + 1 < cap);
-        word[n++] = *s;
-    }
-    word[n] = '\0';
-    return s + 1;
+/* Reads the placeholder at @s.  Returns the text behind the closing brace. */
+static const char *take_placeholder(const char *s, struct placeholder *ret)
+{
+    const size_t all = strcspn(s + 1, "}"), n = strcspn(s + 1, "} ");
+    struct text word = text_on(ret->word, sizeof(ret->word));
+    struct text counted = text_on(ret->counted, sizeof(ret->counted));
+
+    text_addn(&word, s + 1, n);
+    if (n < all)
+        text_addn(&counted, s + 1 + n + 1, all - n - 1);
+    RDL_ASSERT(s[1 + all] && !word.cut && !counted.cut);
+    return s + all + 2;
+}
+
+/* Appends a field, and what it counts: "1 RDMA WRITE", "2 RDMA WRITEs". */
+static void add_placeholder(struct text *t, const struct ev *e, const struct placeholder *p,
+                            const struct ev_names *names)
+{
+    const struct ev_field *f = ev_field_find(e->kind, p->word);
+
+    ev_add_field(t, e, f, names);
+    if (p->counted[0])
+        text_addf(t, " %s%s", p->counted, ev_field_number(e, f) == 1 ? "" : "s");
 }
 
 /* Returns true if all fields of the bracketed part at @s (behind the bracket) are set.  Of the
@@ -234,7 +252,8 @@ static const char *take_word(const char *s, char *word, size_t cap)
  */
 static bool part_is_set(const struct ev *e, const char *s)
 {
-    char word[EV_NAME_BYTES] = "";
+    struct placeholder p;
+    char *word = p.word;
 
     while (*s != ']') {
         RDL_ASSERT(*s);
@@ -242,7 +261,7 @@ static bool part_is_set(const struct ev *e, const char *s)
             s++;
             continue;
         }
-        s = take_word(s, word, sizeof(word));
+        s = take_placeholder(s, &p);
         if (strcmp(word, "@qp") == 0 || strcmp(word, "@cq") == 0)
             memcpy(word, word[1] == 'q' ? "qpn" : "cqn", sizeof("qpn"));
         if (word[0] != '@' && !field_is_set(e, ev_field_find(e->kind, word)))
@@ -254,15 +273,15 @@ static bool part_is_set(const struct ev *e, const char *s)
 void ev_add_text(struct text *t, const struct ev *e, const struct ev_names *names)
 {
     const char *s = ev_schema(e->kind)->text;
-    char word[EV_NAME_BYTES];
+    struct placeholder p;
 
     while (*s) {
         if (*s == '{') {
-            s = take_word(s, word, sizeof(word));
-            if (word[0] == '@')
-                add_composite(t, e, word + 1, names);
+            s = take_placeholder(s, &p);
+            if (p.word[0] == '@')
+                add_composite(t, e, p.word + 1, names);
             else
-                ev_add_field(t, e, ev_field_find(e->kind, word), names);
+                add_placeholder(t, e, &p, names);
         } else if (*s == '[' && !part_is_set(e, s + 1)) {
             s = strchr(s, ']') + 1;
         } else {

@@ -46,6 +46,14 @@ def check_lnetd_bulk(rdmalab, tally):
                      (int(served[1]), int(served[2])) == (16 * n, 0), f"lnetd {server}, {client}: {sizes}", text_of(done))
 
 
+def check_lnetd_counts(rdmalab, tally):
+    """One of a thing has no plural."""
+    done = rdmalab.run("exec", "h1", "--", *node(rdmalab, 1, "serve --connections 1"), ":", "h2", "--",
+                       *node(rdmalab, 2, "write 10.0.0.1@o2ib --size 1"))
+    tally.expect(done.returncode == 0 and "served 1 RPC with 1 byte, 0 failed; 1 connection\n" in done.stdout, "lnetd with one of each",
+                 text_of(done))
+
+
 def check_lnetd_many_clients(rdmalab, tally):
     """Four clients at the same time."""
     rdmalab.file("five.lab").write_text(FIVE_HOSTS)

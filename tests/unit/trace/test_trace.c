@@ -8,6 +8,7 @@
 
 #include "emu/facts/enum/drop.h"
 #include "emu/facts/enum/fault.h"
+#include "emu/facts/enum/lnet_msg.h"
 #include "emu/facts/enum/object.h"
 #include "emu/facts/enum/qp_state.h"
 #include "emu/trace/emit.h"
@@ -86,7 +87,7 @@ static void sentences_speak_of_their_own_fields(void **state)
                 assert_int_equal(--depth, 0);
                 assert_true(in_part > 0);
             } else if (*s == '{') {
-                text_addn(&t, s + 1, strcspn(s + 1, "}"));
+                text_addn(&t, s + 1, strcspn(s + 1, "} "));
                 if (!is_special(name) && !ev_field_find((enum ev_kind)k, name))
                     fail_msg("%s has no field %s", schema->name, name);
                 in_part++;
@@ -138,6 +139,37 @@ static void parts_in_brackets_appear_only_when_set(void **state)
     e.u.tx.attempt = 2;
     ev_add_text(&t, &e, NULL);
     assert_string_equal(buf, "RC_SEND_ONLY psn=100 ackreq -> QPN 3, attempt 2");
+}
+
+/* One of a thing has no plural. */
+static void what_is_counted_is_one_or_several(void **state)
+{
+    static const struct {
+        uint32_t writes, bytes;
+        const char *text;
+    } rows[] = {
+        {0, 0, "h1 PUT_DONE to 10.0.0.2@o2ib"},
+        {1, 1, "h1 PUT_DONE to 10.0.0.2@o2ib, 1 RDMA WRITE, 1 byte"},
+        {2, 8192, "h1 PUT_DONE to 10.0.0.2@o2ib, 2 RDMA WRITEs, 8192 bytes"},
+    };
+    struct ev_names *names = ev_names_new();
+    const struct ev up = {.id = ev_id_of(1, 1), .kind = EV_host_up, .u.host_up = {.name = {"h1"}}};
+
+    (void)state;
+    ev_names_learn(names, &up);
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        const struct ev e = {.kind = EV_lnet_sent,
+                             .u.lnet_sent = {.message = LNET_MSG_PUT_DONE,
+                                             .nid = {"10.0.0.2@o2ib"},
+                                             .writes = rows[i].writes,
+                                             .bytes = rows[i].bytes}};
+        char buf[EV_TEXT_BYTES];
+        struct text t = text_on(buf, sizeof(buf));
+
+        ev_add_text(&t, &e, names);
+        assert_string_equal(buf, rows[i].text);
+    }
+    ev_names_free(names);
 }
 
 /* Each once, PSN 0 too, which the sentence of a drop leaves out as if it said none. */
@@ -454,6 +486,7 @@ int main(void)
         cmocka_unit_test(sentences_speak_of_their_own_fields),
         cmocka_unit_test(sets_know_their_kinds),
         cmocka_unit_test(parts_in_brackets_appear_only_when_set),
+        cmocka_unit_test(what_is_counted_is_one_or_several),
         cmocka_unit_test(a_drop_says_both_psns),
         cmocka_unit_test(what_a_fault_leaves_open_is_any),
         cmocka_unit_test(names_are_learnt_from_the_trace),

@@ -121,6 +121,19 @@ static void ordinary_traffic_has_no_such_words(void **state)
     lab_close(&l);
 }
 
+static void help_tells_what_has_no_byte_order_of_its_own(void **state)
+{
+    struct lab l;
+    char *text;
+
+    (void)state;
+    lab_open(&l, true);
+    text = lab_answer(&l, "help lnet_start");
+    assert_in_order(text, "[endian=little|big] fields of o2iblnd header of LNet little-endian");
+    free(text);
+    lab_close(&l);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -128,6 +141,7 @@ int main(void)
         cmocka_unit_test(looks_at_the_past_name_it),
         cmocka_unit_test(faults_find_it),
         cmocka_unit_test(ordinary_traffic_has_no_such_words),
+        cmocka_unit_test(help_tells_what_has_no_byte_order_of_its_own),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

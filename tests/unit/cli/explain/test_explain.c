@@ -61,7 +61,7 @@ static void every_field_of_a_frame_is_explained(void **state)
     for (size_t i = 0; i < enum_wire_field.n_rows; i++)
         assert_explained(enum_wire_field.rows[i].name);
     assert_true(explain(printed_begin(&p)->out, "rej_reason", false));
-    assert_prints(&p, "REJ_reason   field of a frame");
+    assert_prints(&p, "rej_reason   field of a frame");
     printed_end(&p);
 }
 
