@@ -35,10 +35,12 @@ void lnd_send_reject(struct lnd *lnd, struct lnd_link *l, uint64_t peer, uint32_
     const size_t n = lnet_reject_build(&r, data);
 
     lnd->counts.rejects_sent++;
-    lnd_tell(
-        lnd,
-        &(struct lnd_note){
-            .kind = LND_NOTE_REJECTED, .peer = peer, .link = l, .why = r.why, .is_mine = true});
+    lnd_tell(lnd, &(struct lnd_note){.kind = LND_NOTE_REJECTED,
+                                     .peer = peer,
+                                     .link = l,
+                                     .why = r.why,
+                                     .version = version,
+                                     .is_mine = true});
     (void)lnd->ops->reject(lnd->ctx, l, data, (uint8_t)n);
 }
 
@@ -235,6 +237,7 @@ void lnd_rejected(struct lnd_conn *c, int reason, const uint8_t *data, size_t by
                                      .peer = c->peer->nid,
                                      .link = &c->link,
                                      .why = r.why,
+                                     .version = r.version,
                                      .error = error});
     c->connects_again = again;
     lnd_close(c, error);

@@ -58,7 +58,7 @@ enum lnd_note_kind {
     LND_NOTE_SENT,     /* @msg was posted, with @n RDMA WRITEs before it; @key is in it */
     LND_NOTE_RECEIVED, /* @msg has come */
     LND_NOTE_STATE,    /* the state of a connection is @state now; @error: why it closes, or 0 */
-    LND_NOTE_REJECTED, /* a request was rejected; @why; @is_mine: by this node */
+    LND_NOTE_REJECTED, /* a request was rejected; @why, @version; @is_mine: by this node */
     LND_NOTE_REGION,   /* a region was registered (@n 1) or freed (@n 0), of @bytes at @addr */
     LND_NOTE_STALL     /* a message waits, as @state (enum lnd_stall) says */
 };
@@ -68,7 +68,7 @@ struct lnd_note {
     uint64_t peer;               /* NID */
     const struct lnd_link *link; /* NULL: of no connection */
     const struct lnet_msg *msg;
-    uint32_t n, state, why, credits, outstanding, reserved, key;
+    uint32_t n, state, why, version, credits, outstanding, reserved, key;
     int error;
     bool is_mine;
     uint64_t addr, bytes;

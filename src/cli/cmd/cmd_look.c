@@ -235,7 +235,8 @@ bool look_find_event(struct session *s, const struct step *st, const struct past
             at.len -= off;
         }
         session_fail(s, at, "this names no event and no object");
-        return diag_remedy(&s->diag, "for example: why #12.3, why h1.cq.wc[0], why h1.qp");
+        return diag_remedy(&s->diag, "for example: why #12.3, why h1.cq.wc[0], why h1.qp, why "
+                                     "h1.lnet.event[0]");
     default:
         if (!target)
             return session_fail(s, at, "nothing has happened yet");

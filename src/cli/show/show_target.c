@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/why/fate_text.h"
+#include "cli/why/overcome.h"
 #include "cli/why/why.h"
 #include "emu/base/assert.h"
 #include "emu/facts/enum/drop.h"
@@ -21,9 +22,10 @@
 #include "tree/tree.h"
 
 struct target {
-    const char *path;      /* as typed by the user */
-    uint32_t host, number; /* number of the host; QPN, CQN, SRQN, a key, or enum async_event */
-    uint32_t n;            /* index of the completion */
+    const char *path;          /* as typed by the user */
+    uint32_t host, number;     /* number of the host; QPN, CQN, SRQN, a key, or enum async_event */
+    uint32_t n;                /* index of the completion */
+    char nid[RDL_VALUE_BYTES]; /* of a peer of LNet */
     const struct past_index *index; /* used if the user named no target */
 };
 
@@ -134,6 +136,38 @@ static bool is_of_cm_id(const struct target *t, const struct ev *e)
            e->u.cm_event.number == t->number;
 }
 
+/* Returns true for what happened to the connections of a node of LNet to one peer. */
+static bool is_of_lnet_peer(const struct target *t, const struct ev *e)
+{
+    switch (e->kind) {
+    case EV_lnet_state:
+        return e->u.lnet_state.host == t->host && strcmp(e->u.lnet_state.nid.s, t->nid) == 0;
+    case EV_lnet_reject:
+        return e->u.lnet_reject.host == t->host && strcmp(e->u.lnet_reject.nid.s, t->nid) == 0;
+    case EV_lnet_stall:
+        return e->u.lnet_stall.host == t->host && strcmp(e->u.lnet_stall.nid.s, t->nid) == 0;
+    default:
+        return false;
+    }
+}
+
+/* Returns true for what happened to a node of LNet, and for what failed there. */
+static bool is_of_lnet(const struct target *t, const struct ev *e)
+{
+    switch (e->kind) {
+    case EV_lnet_up:
+        return e->u.lnet_up.host == t->host;
+    case EV_lnet_state:
+        return e->u.lnet_state.host == t->host;
+    case EV_lnet_reject:
+        return e->u.lnet_reject.host == t->host;
+    case EV_lnet_event:
+        return e->u.lnet_event.host == t->host && e->u.lnet_event.status != 0;
+    default:
+        return false;
+    }
+}
+
 /* Returns true for the end of a queue pair whose connection a rule has forbidden. */
 static bool is_cut(const struct target *t, const struct ev *e)
 {
@@ -183,7 +217,7 @@ static bool is_failure(const struct target *t, const struct ev *e)
     case EV_vrnic_lost:
         return true;
     default:
-        return is_no_connection(e) || is_lnet_failure(e);
+        return (is_no_connection(e) || is_lnet_failure(e)) && !overcome_by(t->index, e);
     }
 }
 
@@ -216,7 +250,8 @@ static bool is_astray(const struct target *t, const struct ev *e)
     return f.kind == FATE_DROPPED && f.end->id == e->id;
 }
 
-/* Returns true for problems that the transport repairs, or that no program sees.  A frame dropped
+/* Returns true for problems that the transport repairs, that a node of LNet or a program has
+ * overcome, or that no program sees.  A frame dropped
  * because it is for another station is one only if no copy of it has arrived: a switch that floods
  * a frame sends it to everybody.
  */
@@ -226,7 +261,7 @@ static bool is_trouble(const struct target *t, const struct ev *e)
            e->kind == EV_device_fault ||
            (e->kind == EV_drop && e->u.drop.reason != DROP_NOT_FOR_US &&
             e->u.drop.reason != DROP_NO_SUCH_QP) ||
-           is_astray(t, e);
+           is_astray(t, e) || is_no_connection(e) || is_lnet_failure(e);
 }
 
 /* Returns true for a packet to a queue pair that does not exist: often one that its program, which
@@ -311,12 +346,18 @@ void why_tell_choice(FILE *out, const struct past *p, ev_id id)
 {
     struct past_index *index = fate_index(p);
     const struct target any = {.path = "", .index = index};
-    const struct ev *e = past_find(p, id);
+    const struct ev *e = past_find(p, id), *end = e ? overcome_by(index, e) : NULL;
+    char buf[64];
+    struct text t = text_on(buf, sizeof(buf));
 
-    if (e && is_completion_of_any(&any, e) && e->u.cqe.status == WCS_WR_FLUSH_ERR)
+    if (end) {
+        ev_add_id(&t, end->id);
+        fprintf(out, "nothing has failed for good: this was overcome in %s:\n", buf);
+    } else if (e && is_completion_of_any(&any, e) && e->u.cqe.status == WCS_WR_FLUSH_ERR) {
         fputs("nothing failed but what was flushed, and this was flushed last:\n", out);
-    else if (e && !is_problem(&any, e))
+    } else if (e && !is_problem(&any, e)) {
         fputs("nothing went wrong; this happened last:\n", out);
+    }
     past_index_free(index);
 }
 
@@ -344,6 +385,72 @@ static enum rdl_status aim_at_completion(const struct rdl_lab *lab, struct targe
     return end == digits || *end != ']' ? RDL_ERR_INVAL : RDL_OK;
 }
 
+/* The values of an event of LNet for programs that the trace has, too. */
+struct lnet_told {
+    uint64_t at_ns, bits;
+    uint32_t kind, portal, mlength, error;
+    char nid[RDL_VALUE_BYTES];
+};
+
+/* Reads element @i of the events of the node @node ("h1.lnet").  Returns false if it is gone. */
+static bool read_told(const struct rdl_lab *lab, const char *node, uint64_t i,
+                      struct lnet_told *ret)
+{
+    struct text t = text_on(ret->nid, sizeof(ret->nid));
+    char path[TREE_PATH_BYTES];
+
+    if (!tree_element(lab, node, CHILD_lnet_event, i, path))
+        return false;
+    ret->at_ns = tree_number(lab, path, LEAF_lnet_event_at);
+    ret->kind = (uint32_t)tree_number(lab, path, LEAF_lnet_event_kind);
+    ret->portal = (uint32_t)tree_number(lab, path, LEAF_lnet_event_portal);
+    ret->bits = tree_number(lab, path, LEAF_lnet_event_bits);
+    ret->mlength = (uint32_t)tree_number(lab, path, LEAF_lnet_event_mlength);
+    ret->error = (uint32_t)tree_number(lab, path, LEAF_lnet_event_error);
+    tree_add(&t, lab, path, LEAF_lnet_event_initiator);
+    return true;
+}
+
+static bool is_told(const struct lnet_told *a, const struct ev *e, uint32_t host)
+{
+    const struct ev_lnet_event *l = &e->u.lnet_event;
+
+    return e->kind == EV_lnet_event && l->host == host && e->at_ns == a->at_ns &&
+           l->event == a->kind && l->portal == a->portal && l->bits == a->bits &&
+           l->mlength == a->mlength && l->status == a->error && strcmp(l->nid.s, a->nid) == 0;
+}
+
+/* Finds the event in which a node of LNet told its program what @target is, "h1.lnet.event[3]".
+ * Elements before it may have the same values: these are events before it.
+ */
+static enum rdl_status find_told(const struct rdl_lab *lab, const struct past *p,
+                                 const char *target, uint32_t host, ev_id *ret)
+{
+    const char *at = strstr(target, ".event[");
+    char node[TREE_PATH_BYTES];
+    struct text t = text_on(node, sizeof(node));
+    struct lnet_told wanted, other;
+    uint64_t index, before = 0;
+
+    if (!at)
+        return RDL_ERR_INVAL;
+    text_addn(&t, target, (size_t)(at - target));
+    index = strtoull(at + strlen(".event["), NULL, 10);
+    if (!read_told(lab, node, index, &wanted))
+        return RDL_ERR_NOT_FOUND;
+    while (index > 0 && read_told(lab, node, --index, &other) && other.at_ns == wanted.at_ns)
+        before += other.kind == wanted.kind && other.portal == wanted.portal &&
+                  other.bits == wanted.bits && other.mlength == wanted.mlength &&
+                  other.error == wanted.error && strcmp(other.nid, wanted.nid) == 0;
+    for (size_t i = 0; i < p->n; i++) {
+        if (is_told(&wanted, past_at(p, i), host) && before-- == 0) {
+            *ret = past_at(p, i)->id;
+            return RDL_OK;
+        }
+    }
+    return RDL_ERR_NOT_FOUND;
+}
+
 /* Sets @t and the match function for events of an object. */
 static enum rdl_status aim_at_object(const struct rdl_lab *lab, struct target *t,
                                      match_fn **ret_match, size_t *reterr_at)
@@ -361,14 +468,19 @@ static enum rdl_status aim_at_object(const struct rdl_lab *lab, struct target *t
         {NODE_cm_id, LEAF_cm_id_number, is_of_cm_id},
         {NODE_async_event, LEAF_async_event_event, is_async_event},
         {NODE_host, LEAF_none, is_refusal},
+        {NODE_lnet, LEAF_none, is_of_lnet},
+        {NODE_lnet_peer, LEAF_none, is_of_lnet_peer},
         {NODE_fault, LEAF_none, is_by_fault},
     };
+    struct text nid = text_on(t->nid, sizeof(t->nid));
     struct rdl_value v;
     enum rdl_status st = rdl_inspect(lab, t->path, &v, reterr_at);
 
     if (st != RDL_OK)
         return st;
     *reterr_at = 0;
+    if (tree_value_is(&v, NODE_lnet_peer))
+        tree_add(&nid, lab, t->path, LEAF_lnet_peer_nid);
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         if (!tree_value_is(&v, rows[i].kind))
             continue;
@@ -410,6 +522,8 @@ enum rdl_status why_find(const struct rdl_lab *lab, const struct past *p, const 
         return RDL_ERR_NOT_FOUND; /* a saved trace has only events, no tree */
     tree_host_of(target, host);
     t.host = ev_names_find_host(p->names, host);
+    if (tree_is(lab, target, NODE_lnet_event))
+        return find_told(lab, p, target, t.host, ret);
     wc = strstr(target, ".wc[");
     st = wc ? aim_at_completion(lab, &t, wc, reterr_at) : aim_at_object(lab, &t, &match, reterr_at);
     return st == RDL_OK ? find_last(p, match, &t, ret) : st;

@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/why/causes.h"
 
+#include <string.h>
+
 #include "emu/base/assert.h"
+#include "emu/facts/enum/cm_message.h"
+#include "emu/facts/enum/lnd_state.h"
+#include "emu/facts/enum/lnet_msg.h"
 #include "emu/facts/enum/pkt_act.h"
 #include "emu/facts/enum/timer.h"
 #include "emu/facts/enum/wc_opcode.h"
@@ -10,7 +15,8 @@
 #include "emu/past/fate.h"
 #include "emu/trace/event.h"
 
-#define ROUTINE_MAX 1000u /* routine events between two others */
+#define ROUTINE_MAX 1000u   /* routine events between two others */
+#define WHY_RUN_MAX 100000u /* causes of one run */
 
 const struct ev *why_armed_by(const struct past *p, const struct ev *timeout,
                               unsigned *ret_extended)
@@ -94,6 +100,100 @@ const struct ev *why_asked_first(const struct past *p, const struct ev *e, unsig
         before = past_find(p, e->cause);
     }
     return e;
+}
+
+/* --- Runs ----------------------------------------------------------------------------------- */
+
+struct why_run why_controls(const struct past *p, const struct ev *e)
+{
+    struct why_run ret = {.next = e};
+
+    for (unsigned i = 0; i < WHY_RUN_MAX && ret.next; i++) {
+        const enum ev_kind kind = ret.next->kind;
+
+        if (kind == EV_ctrl_request) {
+            ret.first = ret.next;
+            ret.n++;
+        } else if (kind != EV_kick && ev_is_for(kind, EV_FOR_WHY)) {
+            break;
+        }
+        ret.next = past_find(p, ret.next->cause);
+    }
+    return ret;
+}
+
+/* Returns the last event before @e in which @host began a connection to @nid. */
+static const struct ev *begun_before(const struct past *p, const struct ev *e, uint32_t host,
+                                     const char *nid)
+{
+    for (size_t i = past_lower_bound(p, e->id); i > 0; i--) {
+        const struct ev *before = past_at(p, i - 1);
+
+        if (before->kind == EV_lnet_state && before->u.lnet_state.host == host &&
+            before->u.lnet_state.state == LND_CONN_INIT &&
+            strcmp(before->u.lnet_state.nid.s, nid) == 0)
+            return before;
+    }
+    return NULL;
+}
+
+/* Returns the reject because of which a node began a connection in @begun.  Returns NULL if it was
+ * for another reason.
+ */
+static const struct ev *reject_before(const struct past *p, const struct ev *begun)
+{
+    const struct ev *closing = past_find(p, begun->cause);
+    const struct ev *e =
+        closing && closing->kind == EV_lnet_state ? past_find(p, closing->cause) : NULL;
+
+    return e && e->kind == EV_lnet_reject && e->u.lnet_reject.rejected ? e : NULL;
+}
+
+struct why_run why_rejects(const struct past *p, const struct ev *e)
+{
+    struct why_run ret = {.next = e};
+
+    while (e && ret.n < WHY_RUN_MAX) {
+        ret.first = e;
+        ret.n++;
+        ret.next = begun_before(p, e, e->u.lnet_reject.host, e->u.lnet_reject.nid.s);
+        e = ret.next ? reject_before(p, ret.next) : NULL;
+    }
+    return ret;
+}
+
+/* Returns the CONNREQ or CONNACK of the connection with the queue pair @qpn of @host, if the last
+ * that LNet did with this queue pair before @e was to send it.
+ */
+static const struct ev *offer_before(const struct past *p, const struct ev *e, uint32_t host,
+                                     uint32_t qpn)
+{
+    for (size_t i = past_lower_bound(p, e->id); i > 0; i--) {
+        const struct ev *before = past_at(p, i - 1);
+
+        if (before->kind == EV_lnet_state && before->u.lnet_state.host == host &&
+            before->u.lnet_state.qpn == qpn)
+            return NULL;
+        if (before->kind == EV_lnet_sent && before->u.lnet_sent.host == host &&
+            before->u.lnet_sent.qpn == qpn)
+            return before;
+    }
+    return NULL;
+}
+
+const struct ev *why_attempt_of(const struct past *p, const struct ev *sent)
+{
+    const struct ev_cm_sent *cm = &sent->u.cm_sent;
+    const struct ev *offer;
+
+    if (sent->kind != EV_cm_sent || cm->qpn == 0 ||
+        (cm->message != CM_REQ && cm->message != CM_REP))
+        return NULL;
+    offer = offer_before(p, sent, cm->host, cm->qpn);
+    if (!offer || (offer->u.lnet_sent.message != LNET_MSG_CONNREQ &&
+                   offer->u.lnet_sent.message != LNET_MSG_CONNACK))
+        return NULL;
+    return begun_before(p, offer, cm->host, offer->u.lnet_sent.nid.s);
 }
 
 /* --- All causes of an event ------------------------------------------------------------------- */

@@ -61,4 +61,29 @@ const struct ev *why_forbidden_by(const struct past *p, const struct ev *e);
  */
 const struct ev *why_asked_first(const struct past *p, const struct ev *e, unsigned *ret_n);
 
+/* A run of events of one sort, from its last event back to its first one, which `why` tells in one
+ * line.
+ */
+struct why_run {
+    unsigned n;             /* control requests, or rejects */
+    const struct ev *first; /* NULL if @n is 0 */
+    const struct ev *next;  /* where the chain goes on; NULL: nowhere */
+};
+
+/* Returns the control requests of a driver that led to @e, each of which waited for the answer to
+ * the one before, and their kicks.
+ */
+struct why_run why_controls(const struct past *p, const struct ev *e);
+
+/* Returns the rejects that led to @e, a lnet_reject event.  A node asks again because its previous
+ * request was rejected.
+ */
+struct why_run why_rejects(const struct past *p, const struct ev *e);
+
+/* Returns the lnet_state event with which a node of LNet began to make the connection for which it
+ * sent the REQ or REP @sent.  What follows it is a row of control requests.  Returns NULL if @sent
+ * is another event, or of a program.
+ */
+const struct ev *why_attempt_of(const struct past *p, const struct ev *sent);
+
 #endif

@@ -2,7 +2,10 @@
 #include "cli/why/failure.h"
 
 #include "cli/why/fate_text.h"
+#include "cli/why/overcome.h"
 #include "emu/facts/enum/drop.h"
+#include "emu/facts/enum/lnd_state.h"
+#include "emu/facts/enum/lnet_why.h"
 #include "emu/facts/enum/object.h"
 #include "emu/facts/enum/wc_opcode.h"
 #include "emu/facts/enum/wc_status.h"
@@ -12,6 +15,7 @@
 #include "emu/facts/virtio_rdma/ctrl_rsp.h"
 #include "emu/past/past_lnet.h"
 #include "emu/trace/event.h"
+#include "emu/wire/lnet.h"
 #include "print/cite.h"
 #include "print/show_text.h"
 
@@ -295,6 +299,63 @@ static void print_forbidden(FILE *out, const struct ev_centre_lookup *l)
     show_wrap(out, DETAIL_INDENT, buf);
 }
 
+/* Prints "  overcome: h1 asked again in #76.3, and was connected in #148.7" if that is so. */
+static void print_overcome(FILE *out, const struct past_index *x, const struct ev *e,
+                           const struct ev *again)
+{
+    const struct ev *end = overcome_by(x, e);
+    char buf[SHOW_LINE_BYTES];
+    struct text t = text_on(buf, sizeof(buf));
+
+    if (!end && !again)
+        return;
+    if (again) {
+        ev_names_host(x->past->names, &t, again->u.lnet_state.host);
+        text_add(&t, " asked again in ");
+        ev_add_id(&t, again->id);
+    }
+    if (end) {
+        text_add(&t, again ? ", and a connection was established in "
+                           : "a connection was established in ");
+        ev_add_id(&t, end->id);
+    }
+    show_wrap_behind(out, end ? "  overcome: " : "  but: ", DETAIL_INDENT, buf);
+}
+
+/* Prints what a reject of LNet means. */
+static void print_reject(FILE *out, const struct past_index *x, const struct ev *e)
+{
+    const struct ev_lnet_reject *r = &e->u.lnet_reject;
+    const struct ev *again = r->rejected ? overcome_asked_again(x->past, e) : NULL;
+
+    print_word(out, &enum_lnet_why, r->reason);
+    if (r->version == LNET_VERSION_1 && again)
+        show_wrap(out, 2,
+                  "version 0x11 in the reject: the peer speaks no later version, and the node asks "
+                  "again in this one");
+    else if (r->version == LNET_VERSION_1 && r->rejects)
+        show_wrap(out, 2,
+                  "version 0x11 in the reject: a node that has asked in a later version asks again "
+                  "in this one");
+    else if (again && (r->reason == LNET_WHY_MSG_QUEUE_SIZE || r->reason == LNET_WHY_RDMA_FRAGS))
+        show_wrap(out, 2,
+                  "the reject tells how many there may be, and the node asks again with that");
+    print_overcome(out, x, e, again);
+}
+
+/* Prints why a connection of LNet ended, if that was a reject, and what became of that. */
+static void print_lnet_state(FILE *out, const struct past_index *x, const struct ev *e)
+{
+    const struct ev *reject = past_find(x->past, e->cause);
+
+    if (e->u.lnet_state.state != LND_CONN_CLOSING || e->u.lnet_state.error == 0)
+        return;
+    if (reject && reject->kind == EV_lnet_reject)
+        print_reject(out, x, reject);
+    else
+        print_overcome(out, x, e, overcome_asked_again(x->past, e));
+}
+
 void show_failure(FILE *out, const struct past_index *x, const struct ev *e)
 {
     switch (e->kind) {
@@ -321,6 +382,15 @@ void show_failure(FILE *out, const struct past_index *x, const struct ev *e)
     case EV_region:
         if (e->u.region.refusal != REF_NONE)
             print_word(out, &enum_refusal, e->u.region.refusal);
+        break;
+    case EV_cm_event:
+        print_overcome(out, x, e, NULL);
+        break;
+    case EV_lnet_reject:
+        print_reject(out, x, e);
+        break;
+    case EV_lnet_state:
+        print_lnet_state(out, x, e);
         break;
     case EV_centre_lookup:
         if (e->u.centre_lookup.forbidden)

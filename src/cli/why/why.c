@@ -12,6 +12,7 @@
 #include "cli/why/fate_text.h"
 #include "cli/why/why_walk.h"
 #include "emu/facts/enum/fault.h"
+#include "emu/facts/enum/lnd_state.h"
 #include "emu/facts/enum/object.h"
 #include "emu/facts/enum/pci_function.h"
 #include "emu/facts/enum/send_flag.h"
@@ -21,7 +22,9 @@
 #include "emu/trace/event.h"
 #include "print/show_text.h"
 
-#define STEPS_MAX 24u /* lines of a chain; the last says how to continue */
+#define STEPS_MAX     24u /* lines of a chain; the last says how to continue */
+#define CONTROLS_TOLD 1u  /* consecutive control requests that are printed; others are counted */
+#define REJECTS_TOLD  1u  /* rejects of LNet that are printed with how they came about */
 
 void why_print_unknown(const struct why_walk *w, const char *what, ev_id id)
 {
@@ -272,15 +275,63 @@ static const struct ev *print_lookup(struct why_walk *w, const struct ev *e)
     return lookup_cause(w, e);
 }
 
+/* Prints the control request @e.  Counts those before it if enough were printed: a driver that
+ * makes several objects sends one request after the other.
+ */
+static const struct ev *print_control(struct why_walk *w, const struct ev *e)
+{
+    const struct why_run run = why_controls(w->p, e);
+
+    if (w->controls < CONTROLS_TOLD || run.n < 2) {
+        w->controls += e->kind == EV_ctrl_request;
+        return print_plain(w, e);
+    }
+    fprintf(w->out, "  because of %u control requests before, the first #%llu.%u\n", run.n,
+            (unsigned long long)ev_tick(run.first->id), ev_row(run.first->id));
+    return run.next;
+}
+
+/* Prints a message of the connection manager.  That of a node of LNet has the attempt to connect as
+ * its cause, and not the control requests in between.
+ */
+static const struct ev *print_cm_sent(struct why_walk *w, const struct ev *e)
+{
+    const struct ev *begun = why_attempt_of(w->p, e);
+
+    say_plain(w, e);
+    return begun ? begun : why_cause_of(w, e);
+}
+
+/* Prints a reject of LNet, and of earlier ones only how many there were and why. */
+static const struct ev *print_reject(struct why_walk *w, const struct ev *e)
+{
+    struct why_run run;
+    char buf[SHOW_LINE_BYTES];
+    struct text t = text_on(buf, sizeof(buf));
+
+    if (!e->u.lnet_reject.rejected || w->rejects++ < REJECTS_TOLD)
+        return print_plain(w, e);
+    run = why_rejects(w->p, e);
+    if (run.n > 1)
+        text_addf(&t, "the last of %u rejects, ", run.n);
+    else
+        text_add(&t, "an earlier attempt: ");
+    past_add_text(&t, w->p, e);
+    why_say(w, e, buf, "");
+    return run.next;
+}
+
 typedef const struct ev *print_fn(struct why_walk *w, const struct ev *e);
 
 /* Kinds of events that need more than one plain line. */
 static print_fn *const printers[EV_COUNT] = {
-    [EV_fetch] = print_fetch,    [EV_timeout] = why_print_timeout,
-    [EV_tx] = print_tx,          [EV_rx] = why_print_rx,
-    [EV_drop] = print_frame,     [EV_lost] = print_frame,
-    [EV_fault] = print_frame,    [EV_qp_state] = print_state,
-    [EV_cqe] = print_completion, [EV_centre_lookup] = print_lookup,
+    [EV_fetch] = print_fetch,     [EV_timeout] = why_print_timeout,
+    [EV_tx] = print_tx,           [EV_rx] = why_print_rx,
+    [EV_drop] = print_frame,      [EV_lost] = print_frame,
+    [EV_fault] = print_frame,     [EV_qp_state] = print_state,
+    [EV_cqe] = print_completion,  [EV_centre_lookup] = print_lookup,
+    [EV_kick] = print_control,    [EV_ctrl_request] = print_control,
+    [EV_cm_sent] = print_cm_sent, [EV_lnet_reject] = print_reject,
 };
 
 /* Returns NULL if events of this kind are skipped. */
@@ -309,6 +360,8 @@ static const struct ev *first_cause(const struct why_walk *w, const struct ev *e
     }
     if (e->kind == EV_centre_lookup)
         return lookup_cause(w, e);
+    if (e->kind == EV_cm_sent && why_attempt_of(w->p, e))
+        return why_attempt_of(w->p, e);
     return e->kind == EV_qp_state ? cause_of_state(w, e) : why_cause_of(w, e);
 }
 
@@ -339,6 +392,8 @@ static void print_chain(struct why_walk *w, const struct ev *e)
         e = print ? print(w, e) : why_cause_of(w, e);
         if (kind != EV_timeout && print)
             w->timeouts = 0;
+        if (kind != EV_kick && kind != EV_ctrl_request && print)
+            w->controls = 0;
     }
 }
 
@@ -355,6 +410,7 @@ enum rdl_status why_placed(FILE *out, const struct past *p, ev_id id,
         return RDL_ERR_NOT_FOUND;
     index = fate_index(p);
     w = (struct why_walk){.out = out, .p = p, .index = index, .asked = e, .places = places};
+    w.rejects = e->kind == EV_lnet_state && e->u.lnet_state.state == LND_CONN_CLOSING ? 0 : 1;
     past_add_line(&t, p, e);
     show_hanging(out, WHY_INDENT_NOTE, buf);
     show_failure(out, index, e);

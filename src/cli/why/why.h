@@ -21,6 +21,9 @@
  *	h1.srq        its last asynchronous event
  *	h1.async.events[0]   the last asynchronous event of the same kind that the device reported
  *	h1            the last refusal by its device
+ *	h1.lnet       the last start, end, change of a connection, reject or failure of its node
+ *	h1.lnet.peer[0]    the last change of its connections to this peer, reject or stall
+ *	h1.lnet.event[0]   what its program was told
  *	f1            the last frame that the fault hit
  *
  * Return: RDL_OK
@@ -32,7 +35,8 @@ RDL_MUST_CHECK enum rdl_status why_find(const struct rdl_lab *lab, const struct 
                                         const char *target, ev_id *ret, size_t *reterr_at);
 
 /* Prints "nothing went wrong; this happened last:" if the event @id, which why_find() chose without
- * a target, is no error and no problem.
+ * a target, is no error and no problem, and "nothing has failed for good: this was overcome in
+ * #39.1:" if it was one.
  */
 void why_tell_choice(FILE *out, const struct past *p, ev_id id);
 

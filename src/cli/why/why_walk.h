@@ -24,6 +24,8 @@ struct why_walk {
     const struct why_places *places; /* NULL: none */
     unsigned timeouts;               /* consecutive ones printed */
     unsigned rnr_rounds;             /* consecutive ones printed */
+    unsigned controls;               /* consecutive control requests printed */
+    unsigned rejects;                /* of LNet that are printed with how they came about */
     const struct ev *missed;         /* last transmission reported as missing */
 };
 

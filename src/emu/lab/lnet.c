@@ -7,6 +7,7 @@
 
 #include "emu/facts/enum/lnet_msg.h"
 #include "emu/facts/enum/lnet_op.h"
+#include "emu/facts/enum/lnet_why.h"
 #include "emu/facts/enum/object.h"
 #include "emu/trace/emit.h"
 #include "emu/trace/events/lnet.h"
@@ -116,7 +117,8 @@ static ev_id note(void *ctx, const struct lnd_note *n)
         break;
     case LND_NOTE_REJECTED:
         TRACE_ID(t, id, lnet_reject, .host = host, .nid = nid_text(n->peer), .reason = n->why,
-                 .rejects = n->is_mine, .rejected = !n->is_mine, .error = lab_lnet_errno(n->error));
+                 .rejects = n->is_mine, .rejected = !n->is_mine, .error = lab_lnet_errno(n->error),
+                 .version = n->why == LNET_WHY_FATAL ? n->version : 0);
         break;
     case LND_NOTE_REGION:
         return note_region(l, n);
