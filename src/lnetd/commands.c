@@ -109,10 +109,10 @@ static void print_result(const struct lnetd_node *n, const char *name, uint32_t 
     const double s = r->ended_ns ? seconds(r->ended_ns - r->begun_ns) : 0;
     const double per_s = s > 0 ? 1 / s : 0;
 
-    printf("%s %s: %llu of %llu RPCs of %u bytes in %.3f s: %.1f MB/s, %.0f RPCs/s", name,
+    printf("%s %s: %llu of %llu RPCs of %u byte%s in %.3f s: %.1f MB/s, %.0f RPCs/s", name,
            n->options->command == CMD_READ ? "read" : "write", (unsigned long long)r->good,
-           (unsigned long long)r->started, size, s, (double)r->bytes * per_s / 1e6,
-           (double)r->good * per_s);
+           (unsigned long long)r->started, size, size == 1 ? "" : "s", s,
+           (double)r->bytes * per_s / 1e6, (double)r->good * per_s);
     if (r->good > 0)
         printf("; %.3f/%.3f/%.3f ms", seconds(r->min_ns) * 1e3, seconds(r->sum_ns / r->good) * 1e3,
                seconds(r->max_ns) * 1e3);
@@ -269,8 +269,9 @@ int command_put_or_get(struct lnetd_node *n)
         advise_peer(n, o->nids[0], st);
         return 1;
     }
-    printf("%s: %s %u bytes in %.3f ms", lnet_nid_text(o->nids[0], text), is_put ? "put" : "got",
-           n->single.bytes, seconds(device_now_ns() - begun) * 1e3);
+    printf("%s: %s %u byte%s in %.3f ms", lnet_nid_text(o->nids[0], text), is_put ? "put" : "got",
+           n->single.bytes, n->single.bytes == 1 ? "" : "s",
+           seconds(device_now_ns() - begun) * 1e3);
     if (bad.n > 0)
         printf("; %llu are not those of seed %llu, the first one at offset %u",
                (unsigned long long)bad.n, (unsigned long long)o->seed, bad.at);

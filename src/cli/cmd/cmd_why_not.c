@@ -32,10 +32,23 @@ static bool refuse_node(struct ask *a, const struct rdl_value *v)
     node_add_text(&t, v);
     session_fail(a->s, a->at, "this is %s: what of it is missing?", what);
     return diag_remedy(&a->s->diag, "why not knows a completion (h1.cq.wc[0]), a queue pair, a "
-                                    "completion channel, an ID of rdma_cm, also with an event "
+                                    "completion channel, a node of LNet (h1.lnet) or a peer of "
+                                    "it (h1.lnet.peer[0]), an ID of rdma_cm, also with an event "
                                     "(h1.id == ESTABLISHED), a fault, a "
                                     "packet (#12.3), an event like cqe(host==h1), and "
                                     "any expression, like h1.qp.state == RTS");
+}
+
+/* @path is @v, a node of LNet or what it knows of a peer. */
+static void answer_lnet(struct ask *a, const char *path, struct rdl_value v)
+{
+    char host[RDL_NAME_BYTES];
+
+    tree_host_of(path, host);
+    if (tree_value_is(&v, NODE_lnet) ? why_not_lnet(a->w, host) > 0 : why_not_lnet_peer(a->w, path))
+        return;
+    why_not_is_so(a->w);
+    why_not_say(a->w, "No message of %s waits for anything.", path);
 }
 
 /* @path is @v, a part of the lab and no value. */
@@ -53,6 +66,8 @@ static bool answer_node(struct ask *a, const char *path, struct rdl_value v)
         why_not_fault(a->w, path);
     else if (tree_value_is(&v, NODE_host))
         why_not_waits(a->w, path);
+    else if (tree_value_is(&v, NODE_lnet) || tree_value_is(&v, NODE_lnet_peer))
+        answer_lnet(a, path, v);
     else
         return refuse_node(a, &v);
     return true;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/why/why_not_answer.h"
+#include "emu/base/assert.h"
 #include "emu/facts/datagram.h"
 #include "emu/facts/enum/access.h"
 #include "emu/facts/enum/object.h"
@@ -40,10 +41,50 @@ bool why_not_advise(struct why_not *w, const char *path,
     char buf[2 * SHOW_LINE_BYTES];
     struct text t = text_on(buf, sizeof(buf));
 
-    if (!advice(&t, w->lab, path))
+    if ((advice == advice_armed && why_not_of_kernel(w, path)) || !advice(&t, w->lab, path))
         return false;
     show_wrap(w->out, w->indent, buf);
     return true;
+}
+
+bool why_not_of_kernel(const struct why_not *w, const char *path)
+{
+    char cq[TREE_PATH_BYTES], host[RDL_NAME_BYTES];
+    struct text t = text_on(cq, sizeof(cq));
+    struct rdl_value v;
+
+    if (tree_is(w->lab, path, NODE_cq))
+        return tree_number(w->lab, path, LEAF_cq_of_kernel) != 0;
+    if (!tree_is(w->lab, path, NODE_qp) || !tree_leaf(w->lab, path, LEAF_qp_send_cq, &v))
+        return false;
+    tree_host_of(path, host);
+    tree_join(&t, host, v.text);
+    return tree_number(w->lab, cq, LEAF_cq_of_kernel) != 0;
+}
+
+/* Returns true if @command would use an object of the kernel.  To look at it, and to ring its
+ * doorbell once more, are no use.
+ */
+static bool uses_kernels(const struct why_not *w, const char *command)
+{
+    static const char *const looks[] = {"why ", "show ", "kick ", "clear ", "explain "};
+    static const char between[] = " ,;";
+    char word[TREE_PATH_BYTES];
+
+    for (size_t i = 0; i < ARRAY_LEN(looks); i++) {
+        if (strncmp(command, looks[i], strlen(looks[i])) == 0)
+            return false;
+    }
+    for (const char *s = command; *s; s += strspn(s, between)) {
+        struct text t = text_on(word, sizeof(word));
+        const size_t n = strcspn(s, between);
+
+        text_addn(&t, s, n);
+        s += n;
+        if (strchr(word, '.') && !t.cut && why_not_of_kernel(w, word))
+            return true;
+    }
+    return false;
 }
 
 void why_not_is_so(struct why_not *w)
@@ -62,6 +103,8 @@ void why_not_try(struct why_not *w, const char *fmt, ...)
     va_start(args, fmt);
     text_addv(&t, fmt, args);
     va_end(args);
+    if (w->lab && uses_kernels(w, buf))
+        return;
     for (size_t i = 0; i < w->n_tries; i++) {
         if (strcmp(w->tries[i], buf) == 0)
             return;
@@ -332,6 +375,8 @@ void why_not_waits(struct why_not *w, const char *host)
 {
     struct waits of = {w, host, 0};
 
+    if (host[0])
+        (void)why_not_lnet(w, host);
     rdl_waits(w->lab, say_wait, &of);
     if (of.n == 0)
         why_not_say(w, "Nobody%s%s waits for anything.", host[0] ? " at " : "", host);

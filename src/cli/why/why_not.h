@@ -8,6 +8,8 @@
 #ifndef CLI_WHY_WHY_NOT_H
 #define CLI_WHY_WHY_NOT_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 
 #include "emu/facts/enum/qp_state.h"
@@ -83,6 +85,14 @@ void why_not_cm_id(struct why_not *w, const char *path, uint32_t event);
  * no ID.
  */
 bool why_not_cm_ids(struct why_not *w, const char *host);
+
+/* Explains which messages of LNet from this node to the peer @path ("h1.lnet.peer[0]") wait, and
+ * for what.  Returns false, and prints nothing, if all are over.
+ */
+bool why_not_lnet_peer(struct why_not *w, const char *path);
+
+/* Does so for each peer of the node on @host.  Returns the number of peers with such messages. */
+size_t why_not_lnet(struct why_not *w, const char *host);
 
 /* Prints a sentence for each object on @host that waits for something, such as an ACK, or that
  * nothing waits.  @host "": on all hosts.

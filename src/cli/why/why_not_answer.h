@@ -46,6 +46,12 @@ struct why_not_qp {
 bool why_not_advise(struct why_not *w, const char *path,
                     bool (*advice)(struct text *, const struct rdl_lab *, const char *));
 
+/* Returns true if the kernel of its host polls the completion queue @path, or that of the queue
+ * pair
+ * @path: for connections, or for LNet.  A user leaves these objects alone.
+ */
+bool why_not_of_kernel(const struct why_not *w, const char *path);
+
 /* Reads the state of the queue pair @path.  Returns false if the device has not created it, or has
  * no virtqueues.  In the second case why_not_says_unread() says so and returns true.
  */

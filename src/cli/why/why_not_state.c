@@ -239,6 +239,10 @@ static void each_cq(void *ctx, const char *key, const struct rdl_value *v)
     if (!tree_value_is(v, NODE_cq))
         return;
     tree_join(&t, a->host, key);
+    if (why_not_of_kernel(a->w, path)) {
+        a->n += unpolled(a->w, path) > 0 && why_not_say_lost_interrupt(a->w, path);
+        return;
+    }
     if (!why_not_advise(a->w, path, advice_armed) && !say_unarmed(a->w, path))
         return;
     a->n++;
@@ -273,7 +277,7 @@ static void each_unpolled_cq(void *ctx, const char *key, const struct rdl_value 
         return;
     tree_join(&t, a->host, key);
     n = unpolled(a->w, path);
-    if (n == 0)
+    if (n == 0 || why_not_of_kernel(a->w, path))
         return;
     a->n++;
     add_unpolled(&b, path, n);
@@ -301,6 +305,7 @@ static void each_host(void *ctx, const char *key, const struct rdl_value *v)
         return;
     a->host = key;
     a->n += why_not_advise(a->w, key, advice_function_off);
+    a->n += why_not_lnet(a->w, key);
     if (rdl_inspect_list(a->w->lab, key, each_qp, a, &at) != RDL_OK ||
         rdl_inspect_list(a->w->lab, key, each_channel, a, &at) != RDL_OK ||
         rdl_inspect_list(a->w->lab, key, each_cq, a, &at) != RDL_OK)

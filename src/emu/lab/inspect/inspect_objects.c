@@ -167,6 +167,8 @@ void visit_cq(const struct inode *n, struct visit *v)
     inspect_text(v, LEAF_cq_channel, g->channel ? g->channel->o.name : "");
     inspect_leaf(v, LEAF_cq_unacked, g->n_unacked_events);
     inspect_leaf(v, LEAF_cq_async_unacked, g->o.n_unacked);
+    if (g->of_kernel)
+        inspect_leaf(v, LEAF_cq_of_kernel, 1);
     if (!cq)
         return; /* the device has not answered the create request yet */
     inspect_leaf(v, LEAF_cq_count, cq->n_completed);
