@@ -33,6 +33,8 @@ static bool complete(struct lnd_config *c)
 {
     if (c->peer_credits < 2 || c->peer_credits > UINT8_MAX || c->ntx < 2 || c->credits < 1 ||
         c->max_frags < 1 || c->max_frags > LNET_FRAGS_MAX || c->stamp == 0 || c->timeout_ns == 0 ||
+        c->timeout_ns > LND_TIME_NS_MAX || c->keepalive_ns > LND_TIME_NS_MAX ||
+        c->reconnect_min_ns > LND_TIME_NS_MAX || c->reconnect_max_ns > LND_TIME_NS_MAX ||
         (c->version != LNET_VERSION_1 && (c->version != LNET_VERSION_2 || c->rules_2007)))
         return false;
     if (c->peer_credits_hiw == 0 || c->peer_credits_hiw < c->peer_credits / 2)

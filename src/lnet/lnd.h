@@ -26,6 +26,8 @@
 #include "emu/wire/lnet.h"
 #include "lnet/lnd_ops.h"
 
+#define LND_TIME_NS_MAX ((uint64_t)1 << 50) /* 13 days, of a tunable: a sum with the time fits */
+
 struct lnd;
 struct lnd_rx;
 struct lnet_node;
