@@ -219,6 +219,11 @@ bool run_rdma_destroy_id(struct session *s, const struct step *st)
     status = rdl_cm_destroy_id(s->lab, id);
     if (status != RDL_ERR_BUSY || rdl_cm_id_info(s->lab, id, &info) != RDL_OK)
         return cm_called(s, st, status, 0);
+    if (info.unacked == 0) {
+        session_fail(s, st->at, "%s is not of a program, but of the node of LNet of %s",
+                     step_text(st, "id"), home.name);
+        return diag_remedy(&s->diag, "lnet_stop %s", home.name);
+    }
     return fail_unacked(s, st, &info);
 }
 

@@ -148,6 +148,8 @@ static void note_accept(const struct rdl_lab *lab, struct guest_cm_object *o, in
 
 static enum rdl_status destroy_id(const struct rdl_lab *lab, struct guest_cm_object *o)
 {
+    if (o->o.is_kept)
+        return RDL_ERR_BUSY;
     if (rdma_cm_id_of(o)->n_told == 0)
         note(lab, o, CM_CALL_rdma_destroy_id, 0, 0);
     return rdma_cm_destroy_id(o);

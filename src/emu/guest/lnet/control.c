@@ -53,6 +53,17 @@ int gl_sent(struct guest_lnet *g, enum rdl_status st, const uint64_t *handle)
     return st == RDL_OK || st == RDL_ERR_BUSY ? LND_LATER : -gl_errno_of(st);
 }
 
+/* The same for a request that creates the object of @kind, which no program may destroy. */
+static int create_sent(struct guest_lnet *g, enum rdl_status st, enum object_kind kind,
+                       const uint64_t *handle)
+{
+    struct guest_object *o = st == RDL_OK ? verbs_get(gl_verbs(g), kind, *handle) : NULL;
+
+    if (o)
+        o->is_kept = true;
+    return gl_sent(g, st, handle);
+}
+
 /* The object *@handle of @kind is being created: returns 0 when it is live, LND_LATER, or a
  * negative errno, and then *@handle is 0.
  */
@@ -74,6 +85,7 @@ static int destroy(struct guest_lnet *g, enum object_kind kind, uint64_t *handle
                    enum rdl_status (*ask)(struct guest_object *o))
 {
     struct guest_object *o = verbs_get(gl_verbs(g), kind, *handle);
+    enum rdl_status st;
 
     if (!o) {
         g->asked = 0;
@@ -87,7 +99,11 @@ static int destroy(struct guest_lnet *g, enum object_kind kind, uint64_t *handle
         *handle = 0;
         return refusal(g);
     }
-    return gl_sent(g, ask(o), handle);
+    o->is_kept = false;
+    st = ask(o);
+    if (st != RDL_OK)
+        o->is_kept = true;
+    return gl_sent(g, st, handle);
 }
 
 static enum rdl_status ask_dealloc_pd(struct guest_object *o)
@@ -141,10 +157,10 @@ int gl_reg_mr(void *ctx, uint64_t addr, uint64_t bytes, struct lnd_mr *ret)
 
     if (ret->handle)
         return take_region(g, ret);
-    return gl_sent(g,
-                   verbs_reg_mr(pd_of(g), addr, bytes, ACC_LOCAL_WRITE | ACC_REMOTE_WRITE,
-                                gl_name_next(g, "mr", name), &ret->handle),
-                   &ret->handle);
+    return create_sent(g,
+                       verbs_reg_mr(pd_of(g), addr, bytes, ACC_LOCAL_WRITE | ACC_REMOTE_WRITE,
+                                    gl_name_next(g, "mr", name), &ret->handle),
+                       OBJ_MR, &ret->handle);
 }
 
 int gl_dereg_mr(void *ctx, struct lnd_mr *mr)
@@ -170,6 +186,7 @@ static int listen_at(struct guest_lnet *g, uint16_t service)
     if (rdma_cm_create_id(ch, PORT_SPACE_TCP, "lnet_listener", &g->listener_id) != RDL_OK)
         return -ENOMEM;
     id = (struct guest_cm_object *)verbs_get(gl_verbs(g), OBJ_CM_ID, g->listener_id);
+    id->o.is_kept = true;
     memcpy(at.gid, guest->config.gid[0], sizeof(at.gid));
     st = cma_bind(rdma_cm_id_of(id), &at);
     return st ? -st : -cma_listen(rdma_cm_id_of(id), 0);
@@ -186,15 +203,15 @@ static int make_dev(struct guest_lnet *g, uint16_t service, bool dma, struct lnd
     if (st)
         return st;
     if (!g->pd)
-        return gl_sent(g, verbs_alloc_pd(gl_verbs(g), "lnet_pd", &g->pd), &g->pd);
+        return create_sent(g, verbs_alloc_pd(gl_verbs(g), "lnet_pd", &g->pd), OBJ_PD, &g->pd);
     st = created(g, OBJ_PD, &g->pd);
     if (st || !dma)
         return st;
     if (!ret_dma->handle)
-        return gl_sent(g,
-                       verbs_get_dma_mr(pd_of(g), ACC_LOCAL_WRITE | ACC_REMOTE_WRITE,
-                                        gl_name_next(g, "mr", name), &ret_dma->handle),
-                       &ret_dma->handle);
+        return create_sent(g,
+                           verbs_get_dma_mr(pd_of(g), ACC_LOCAL_WRITE | ACC_REMOTE_WRITE,
+                                            gl_name_next(g, "mr", name), &ret_dma->handle),
+                           OBJ_MR, &ret_dma->handle);
     return take_region(g, ret_dma);
 }
 
@@ -231,8 +248,11 @@ int gl_destroy_dev(void *ctx, struct lnd_mr *dma)
         st = destroy(g, OBJ_PD, &g->pd, ask_dealloc_pd);
     if (st == LND_LATER)
         return st;
-    if (g->listener_id && rdma_cm_destroy_id(gl_id_object(g, g->listener_id)) != RDL_OK)
-        return -EBUSY;
+    if (g->listener_id) {
+        gl_id_object(g, g->listener_id)->o.is_kept = false;
+        if (rdma_cm_destroy_id(gl_id_object(g, g->listener_id)) != RDL_OK)
+            return -EBUSY;
+    }
     g->listener_id = 0;
     ch = (struct guest_cm_object *)verbs_get(gl_verbs(g), OBJ_EVENT_CHANNEL, g->channel);
     if (ch && rdma_cm_destroy_channel(ch) != RDL_OK)
@@ -279,8 +299,9 @@ int gl_create_cq(void *ctx, struct lnd_link *l, uint32_t cqe)
     int st;
 
     if (!l->cq)
-        return gl_sent(g, verbs_create_cq(gl_verbs(g), cqe, gl_name_next(g, "cq", name), &l->cq),
-                       &l->cq);
+        return create_sent(g,
+                           verbs_create_cq(gl_verbs(g), cqe, gl_name_next(g, "cq", name), &l->cq),
+                           OBJ_CQ, &l->cq);
     st = created(g, OBJ_CQ, &l->cq);
     if (st)
         return st;
@@ -349,9 +370,9 @@ int gl_create_qp(void *ctx, struct lnd_link *l, uint32_t max_send_wr, uint32_t m
     int st;
 
     if (!l->qp)
-        return gl_sent(
+        return create_sent(
             g, verbs_create_qp(gl_verbs(g), &config, &parts, gl_name_next(g, "qp", name), &l->qp),
-            &l->qp);
+            OBJ_QP, &l->qp);
     if (l->step == 0) {
         st = created(g, OBJ_QP, &l->qp);
         if (st)

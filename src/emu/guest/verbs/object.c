@@ -374,7 +374,7 @@ void verbs_users_of(const struct guest_object *o, struct rdl_users *ret)
 
 static enum rdl_status destroyable(const struct guest_object *o)
 {
-    return o->life == GUEST_LIVE && o->n_users == 0 && o->n_unacked == 0 &&
+    return o->life == GUEST_LIVE && o->n_users == 0 && !o->is_kept && o->n_unacked == 0 &&
                    unacked_completions(o) == 0
                ? RDL_OK
                : RDL_ERR_BUSY;
