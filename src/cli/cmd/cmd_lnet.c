@@ -123,8 +123,10 @@ static bool for_each_host(struct session *s, const struct step *st,
     for (size_t i = 0; i < n; i++) {
         const struct host_call c = {st, i, serve_errors}; /* the others have no errnos */
 
-        if (!nth_host(s, st, "host", i, &host) || !one(s, &c, host))
+        if (!nth_host(s, st, "host", i, &host) || !one(s, &c, host)) {
+            s->diag.partly = i > 0;
             return false;
+        }
     }
     return true;
 }
@@ -305,7 +307,10 @@ bool run_lnet_unlink(struct session *s, const struct step *st)
         return diag_remedy(&s->diag, "\"show %s.lnet.memory\" lists what there is",
                            step_arg(st, "host")->v[0].text);
     }
-    return called(s, &(struct host_call){st, 0, unlink_errors}, status, error);
+    if (called(s, &(struct host_call){st, 0, unlink_errors}, status, error))
+        return true;
+    s->diag.partly = status == RDL_ERR_ERRNO; /* EBUSY: it is not attached any more */
+    return false;
 }
 
 /* A PUT or a GET: binds the memory for one operation, and calls @call. */
@@ -321,6 +326,7 @@ static bool transfer(struct session *s, const struct step *st, const char *peer,
     const struct scope in = session_scope(s);
     struct home home;
     enum rdl_status status;
+    bool is_bound;
     int error = 0, ignored;
 
     if (!verb_home(s, st, &home) || !resolve_host(&in, st, peer, &c.peer, &s->diag) ||
@@ -332,12 +338,16 @@ static bool transfer(struct session *s, const struct step *st, const char *peer,
         c.wants_ack = step_has(st, "ack");
     }
     status = rdl_lnet_bind(s->lab, home.host, &md, &c.md, &error);
-    if (status == RDL_OK) {
+    is_bound = status == RDL_OK;
+    if (is_bound) {
         status = call(s->lab, home.host, &c, &error);
         if (status != RDL_OK)
             (void)!rdl_lnet_unlink(s->lab, home.host, c.md, &ignored);
     }
-    return called(s, &(struct host_call){st, 0, transfer_errors}, status, error);
+    if (called(s, &(struct host_call){st, 0, transfer_errors}, status, error))
+        return true;
+    s->diag.partly = is_bound; /* the number of the memory is used up */
+    return false;
 }
 
 bool run_lnet_put(struct session *s, const struct step *st)

@@ -109,7 +109,7 @@ static bool do_leaf(struct session *s, const struct step *st)
     struct journal_end end = {.host = s->run.block->host, .before = session_now(s)};
     const uint64_t n_events = typed_lines_events(s->lab);
     struct place from;
-    bool ok, parted = travel_begin_leave(s, st);
+    bool ok, did, parted = travel_begin_leave(s, st);
 
     position_reached(s);
     from = position_here(s);
@@ -127,14 +127,15 @@ static bool do_leaf(struct session *s, const struct step *st)
     end.after = session_now(s);
     end.outcome = outcome(s, ok);
     end.why = end.outcome == LOG_REFUSED ? &s->diag : NULL;
+    did = ok || (end.why && end.why->partly);
     s->run.step.only_time = false;
-    if (parted && !travel_end_leave(s, st, &end.before, ok && !(step_flags(st) & CMD_PASSES)))
+    if (parted && !travel_end_leave(s, st, &end.before, did && !(step_flags(st) & CMD_PASSES)))
         return ok;
     if (travel_stays(s, st, &from))
         return ok;
     from = (struct place){s->history->journal.log.n, end.before};
     journal_leaf(&s->history->journal, st, &end);
-    if (ok || end.after.tick != end.before.tick || typed_lines_events(s->lab) != n_events)
+    if (did || end.after.tick != end.before.tick || typed_lines_events(s->lab) != n_events)
         note_line(s, st, &from);
     return ok;
 }

@@ -147,7 +147,8 @@ static void replay_command(struct session *s, const struct log_entry *e, const s
         record_again(s, e->st);
         return;
     }
-    if (e->outcome != LOG_DONE && e->after.tick == e->before.tick && e->after.ns == e->before.ns)
+    if (e->outcome != LOG_DONE && e->after.tick == e->before.tick && e->after.ns == e->before.ns &&
+        !(e->st->cmd->flags & CMD_PARTLY))
         return; /* it did nothing */
     s->run.block = &in;
     s->run.step.first_tick = rdl_tick(s->lab);

@@ -66,7 +66,7 @@ bool diag_set(struct diag *d, enum diag_kind kind, struct span at, const char *f
         return false;
     message = text_on(d->message, sizeof(d->message));
     d->kind = kind;
-    d->missing = false;
+    d->missing = d->partly = false;
     d->reason = 0;
     d->at = at;
     d->remedy[0] = '\0';

@@ -74,6 +74,7 @@ enum diag_kind {
 struct diag {
     enum diag_kind kind;
     bool missing; /* the named object does not exist, but may be created later */
+    bool partly;  /* DIAG_FAILED: the command has changed the lab, though no time has passed */
     /* DIAG_FAILED: why, as `refused reason=` names it (enum reason of words.h); 0: it has no name.
      */
     uint32_t reason;

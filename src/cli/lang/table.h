@@ -109,7 +109,8 @@ enum cmd_bit {
     CMD_ALONE = 1u << 16,    /* not allowed in a block or a sourced file */
     CMD_SENTENCE = 1u << 17, /* may be written as a sentence; see sentence.h */
     CMD_PAGES = 1u << 19,    /* pauses at a terminal where its output fills the screen */
-    CMD_VIRTUAL = 1u << 18   /* of CMD_OUTSIDE: works in virtual time, and so in tests */
+    CMD_VIRTUAL = 1u << 18,  /* of CMD_OUTSIDE: works in virtual time, and so in tests */
+    CMD_PARTLY = 1u << 20    /* may have changed the lab when it fails, though no time has passed */
 };
 
 /* The lab that an example needs: an index into examples_before[], which has the commands that build

@@ -291,7 +291,7 @@ static void add_leaf(struct journal *j, const struct step *st, const struct jour
         j->open->differs = true;
     if (flags & (CMD_LOOKS | CMD_PROMPT_ONLY | CMD_HEADER))
         return;
-    if (!as_written && ticks == 0 && e->waited_ns == 0)
+    if (!as_written && ticks == 0 && e->waited_ns == 0 && !(e->why && e->why->partly))
         return;
     if (!as_written && (flags & CMD_PASSES)) {
         add_ticks(j, ticks, e->host);
