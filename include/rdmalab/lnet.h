@@ -52,6 +52,7 @@ struct rdl_lnet_config rdl_lnet_defaults(bool of_2007);
  *	   RDL_ERR_BUSY       start: its node is stopping; run the lab
  *	   RDL_ERR_NOT_FOUND  stop: it has none
  *	   RDL_ERR_INVAL      a tunable is out of range
+ *	   RDL_ERR_UNSUPPORTED start: entry 0 of the GID table of the host is no IPv4 address
  *	   RDL_ERR_STALE, RDL_ERR_NO_GUEST, RDL_ERR_NO_DEVICE, RDL_ERR_NOMEM
  *	   an error as of rdl_cm_create_channel()
  */

@@ -139,6 +139,12 @@ static bool start_one(struct session *s, const struct host_call *c, rdl_host hos
 
     read_config(c->st, &config);
     status = rdl_lnet_start(s->lab, host, &config);
+    if (status == RDL_ERR_UNSUPPORTED) {
+        session_fail(s, at->at, "%s has no IPv4 address, which would be its NID", at->text);
+        diag_remedy(&s->diag, "give it one in entry 0 of its GID table: host %s ip=10.0.0.1",
+                    at->text);
+        return diag_reason(&s->diag, (uint32_t)status);
+    }
     if (status != RDL_ERR_EXISTS)
         return called(s, c, status, 0);
     session_fail(s, at->at, "%s has a node of LNet", at->text);

@@ -276,6 +276,8 @@ static enum rdl_status start(struct lab_state *w, struct host *h, const struct r
         return st;
     if (c->map > LNET_MAP_dma)
         return RDL_ERR_INVAL;
+    if (!gid_is_ipv4(h->guest.config.gid[0]))
+        return RDL_ERR_UNSUPPORTED;
     if (!h->lnet)
         h->lnet = arena_alloc(w->arena, sizeof(*h->lnet));
     if (!h->lnet)

@@ -34,10 +34,12 @@ static const struct {
     {"", "lnet_start h3 version=3", "version: 3 is out of range", "3", "it must be 0x11 to 0x12"},
     {"", "lnet_start h3 rules=2007 version=0x12", "in 2007 there was only version 0x11", "0x12",
      "leave out version="},
+    /* A NID has an IPv4 address. */
+    {"host h4 ip=fe80::5", "lnet_start h3 h4", "h4 has no IPv4 address", "h4", "ip=10.0.0.1"},
     /* No time may be so far away that a sum with it is in the past. */
-    {"", "lnet_start h3 timeout=18446744073s", "timeout: \"18446744073s\" is out of range",
+    {"", "lnet_start h3 timeout=18446744073s", "timeout: 18446744073s is out of range",
      "18446744073s", "1000000s"},
-    {"", "lnet_start h3 keepalive=18446744073s", "keepalive: \"18446744073s\" is out of range",
+    {"", "lnet_start h3 keepalive=18446744073s", "keepalive: 18446744073s is out of range",
      "18446744073s", "1000000s"},
     /* A node that is stopping. */
     {"lnet_stop h2", "lnet_start h3 h2", "the node of h2 is stopping", "h2", "run"},

@@ -285,6 +285,13 @@ static void a_call_that_failed_in_part_is_done_again(void **state)
             fail_msg("%s: %s", parts[i].fails, other.out);
         assert_same_saved(&l, &other);
         lab_close(&other);
+        lab_run(&l, "session save s.lab");
+        lab_open(&other, HISTORY_BYTES);
+        lab_run(&other, "source s.lab");
+        assert_int_equal(remove("s.lab"), 0);
+        assert_int_equal(rdl_tick(other.s->lab), rdl_tick(l.s->lab));
+        assert_int_equal(rdl_now_ns(other.s->lab), rdl_now_ns(l.s->lab));
+        lab_close(&other);
         lab_close(&l);
     }
 }
