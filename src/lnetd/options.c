@@ -91,14 +91,13 @@ void options_print_help(void)
         "       lnetd --nid NID [OPTION...] put|get NID [--size BYTES] [--seed N]\n"
         "\n"
         "A node of LNet over RDMA, which speaks the protocol of Lustre's o2iblnd on any device of\n"
-        "libibverbs.  `read` and `write` are the tests of lst: the server at NID puts or gets "
-        "bulk\n"
-        "data, and each byte is verified.\n"
+        "libibverbs.  `read` and `write` are the tests of lst: the server at NID puts (read)\n"
+        "or gets (write) bulk data, and each byte is verified.\n"
         "\n"
         "  --nid 10.0.0.1@o2ib    this node; an address of an RDMA interface\n"
         "  --version 0x11|0x12    the newest version of the protocol that it speaks\n"
         "  --rules-2007           version 0x11, and rejects as in 2007\n"
-        "  --peer-credits N       messages to a peer at a time, and queue depth (8)\n"
+        "  --peer-credits N       messages to a peer at a time, and queue depth (8; 2 to 255)\n"
         "  --peer-credits-hiw N   credits that are returned by a message of their own (half)\n"
         "  --credits N            messages at a time (256); --ntx N: message buffers (512)\n"
         "  --concurrent-sends N   messages of a connection that are posted (--peer-credits)\n"
@@ -107,12 +106,12 @@ void options_print_help(void)
         "                         message is always little-endian\n"
         "  --map growing|demand   one memory region that grows, or one for each message\n"
         "  --kernel               fragments are pages, as those of a kernel\n"
-        "  --max-frags N          fragments of a transfer (256)\n"
+        "  --max-frags N          fragments of a transfer (256, which is the most)\n"
         "  --timeout S            of messages (50); --keepalive S: (100)\n"
         "  --rpc-timeout S        of a read or a write (64)\n"
         "  --service PORT         of rdma_cm (987)\n"
         "  --race-by-hash         a race is won by the larger hash, as since LU-17743\n"
-        "  --size BYTES           as 4096, 64k, 1m (4k); read and write take a list\n"
+        "  --size BYTES           as 4096, 64k (4k), at most 1m; read and write take a list\n"
         "  --count N              RPCs with each NID (1); --concurrency N: at a time (1)\n"
         "  --connections N        `serve` ends when so many connections have closed\n"
         "  --for S                ends after so many seconds\n"
@@ -333,7 +332,7 @@ static bool parse_words(struct options *o, char **words, int n)
         if (o->n_nids == most)
             return mistake("unexpected: ", words[i]);
         if (!lnet_nid_parse(words[i], &o->nids[o->n_nids]))
-            return mistake("no NID such as 10.0.0.1@o2ib: ", words[i]);
+            return mistake("a NID is written like 10.0.0.1@o2ib, not ", words[i]);
         if (o->nids[o->n_nids++] == o->config.nid)
             return mistake("a node does not send to itself: ", words[i]);
     }
