@@ -31,7 +31,8 @@ static const struct errno_row serve_errors[] = {
     {0},
 };
 static const struct errno_row test_errors[] = {
-    {EBUSY, "EBUSY", "its last test has not ended", "run"},
+    {EBUSY, "EBUSY", "its last test has not ended",
+     "run; if it stands still after that, a peer does not serve: lnet_stop ends the test"},
     {ENOMEM, "ENOMEM", "its memory is too small for the RPCs",
      "a smaller concurrency=, or give the host more ram="},
     {0},
@@ -262,8 +263,10 @@ static bool read_pieces(struct session *s, const struct step *st, const struct h
             session_fail(s, a->v[i].at, "a length is missing");
             return diag_remedy(&s->diag, "write a slice like mr[0:64]");
         }
-        if (m.mr.raw && m.host.raw != home->host.raw)
-            return session_fail(s, a->v[i].at, "memory of another host");
+        if (m.mr.raw && m.host.raw != home->host.raw) {
+            session_fail(s, a->v[i].at, "memory of another host");
+            return diag_remedy(&s->diag, "name memory of %s", home->name);
+        }
         ret[i] = (struct rdl_lnet_piece){m.addr, m.bytes};
     }
     *ret_n = a->n;

@@ -47,7 +47,9 @@ bool explain_same(const char *a, const char *b);
 
 /* The remedy in the error message if no known word is similar. */
 #define EXPLAIN_WORDS                                                                              \
-    "words of statuses, states, opcodes, rules, registers are known; \"explain\" alone lists some"
+    "words of statuses, states, opcodes, rules, registers are known; \"explain\" alone lists "     \
+    "some, "                                                                                       \
+    "\"apropos WORD\" searches commands and their parameters, too"
 
 /* Returns true if "scenarios ROW" finds a scenario for @row of @table: a failed completion or an
  * asynchronous event, unless the emulator never produces it.

@@ -501,6 +501,8 @@ bool value_check(const struct param *p, const char *text, struct span at, struct
     if (p->kind == VAL_QUEUE && is_object_path(text, NULL))
         diag_remedy(d, "a queue pair has sq and rq; \"reg_write h1 notify N\" kicks any virtqueue, "
                        "by its number");
+    if (p->kind == VAL_HOST && strpbrk(text, ".@"))
+        diag_remedy(d, "the host has a name like h1, and addresses: \"show hosts\" lists both");
     return false;
 }
 

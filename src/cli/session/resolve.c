@@ -108,6 +108,9 @@ bool resolve_unknown(const struct scope *in, struct span at, const char *path, c
     if (off > 0)
         text_addn(&t, path, path[off - 1] == '.' ? off - 1 : off);
     first_word(path + off, word, sizeof(word));
+    if (strcmp(word, "lnet") == 0 && off > 0)
+        return diag_remedy(reterr, "%s has no node of LNet; \"lnet_start %s\" starts one", parent,
+                           parent);
     near.s = suggestion_for(word);
     if (rdl_inspect_list(in->lab, parent, offer, &near, &ignored) == RDL_OK && near.s.best)
         return diag_remedy(reterr, "did you mean \"%s%s%s\"?", parent, off ? "." : "", near.best);

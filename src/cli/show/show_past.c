@@ -62,8 +62,10 @@ enum rdl_status showing_packet(struct showing *s)
     enum rdl_status st;
 
     if (word && strcmp(word, "last") != 0 && !ev_id_parse(word, &id))
-        return showing_refuse(s, RDL_ERR_INVAL, 1, 0,
-                              "which packet? of an event like #34.3, or \"last\"");
+        return showing_refuse(
+            s, RDL_ERR_INVAL, 1, 0,
+            "which packet? that of an event like #34.3, which \"show events kinds=tx\" "
+            "lists, or \"last\"");
     st = show_packet(s->out, &s->past, id, s->rq->form);
     if (st == RDL_ERR_INVAL)
         return showing_refuse(s, st, 1, 0, "%s is about no frame; tx, rx, drop and lost are", word);
