@@ -100,7 +100,7 @@ static void free_conn(struct lnd_conn *c)
     while (*at != c)
         at = &(*at)->next;
     *at = c->next;
-    for (uint32_t i = 0; i < c->n_rx && c->rxs; i++)
+    for (uint32_t i = 0; i < c->n_rx; i++)
         lnd_release(lnd, c->rxs[i].rd, sizeof(*c->rxs[i].rd));
     lnd_release(lnd, c->rxs, c->n_rx * sizeof(*c->rxs));
     lnd_release(lnd, c, sizeof(*c));
@@ -139,22 +139,65 @@ static int end_step(struct lnd_conn *c)
     }
 }
 
+/* The queue pair is gone, and with it what was posted and has had no completion: the device has
+ * lost that.
+ */
+static void forget_posts(struct lnd_conn *c)
+{
+    struct lnd *lnd = c->lnd;
+
+    for (uint32_t i = 0; i < c->n_rx; i++)
+        c->rxs[i].is_posted = false;
+    c->n_posted_rx = c->n_sends = 0;
+    for (uint32_t i = 0; i < lnd->config.ntx; i++) {
+        struct lnd_tx *tx = &lnd->txs[i];
+
+        if (tx->conn != c || tx->n_sending == 0)
+            continue;
+        tx->n_sending = 0;
+        lnd_tx_fail(tx, -EIO);
+    }
+}
+
+uint64_t lnd_drains_due(struct lnd *lnd, uint64_t now_ns)
+{
+    uint64_t first = 0;
+
+    for (struct lnd_conn *c = lnd->conns; c; c = c->next) {
+        if (c->step != LND_STEP_DRAIN || c->job.is_queued)
+            continue;
+        if (c->drained_ns <= now_ns)
+            lnd_job(lnd, &c->job, LND_JOB_END, c);
+        else if (first == 0 || c->drained_ns < first)
+            first = c->drained_ns;
+    }
+    return first;
+}
+
 int lnd_end(struct lnd_conn *c)
 {
+    struct lnd *lnd = c->lnd;
+
     if (c->step < LND_STEP_DISCONNECT) {
         c->step = LND_STEP_DISCONNECT;
         c->link.step = 0;
     }
     for (;;) {
         if (c->step == LND_STEP_DRAIN) {
-            if (!is_drained(c))
-                return 0; /* lnd_drained() queues the job again */
+            if (!is_drained(c) && lnd_now(lnd) < c->drained_ns)
+                return 0; /* lnd_drained() or lnd_drains_due() queues the job again */
+            if (!is_drained(c) && c->error == 0)
+                c->error = -EIO;
             lnd_tell_state(c, LND_CONN_DISCONNECTED, c->error);
         } else if (end_step(c) == LND_LATER) {
             return LND_LATER;
         }
-        if (c->step == LND_STEP_DISCONNECT)
+        if (c->step == LND_STEP_DISCONNECT) {
             stop_waiting(c, c->error ? c->error : -ECONNRESET);
+            c->drained_ns = lnd_now(lnd) + lnd->config.timeout_ns;
+        }
+        if (c->step == LND_STEP_NO_QP)
+            forget_posts(c);
         if (c->step == LND_STEP_NO_ID)
             break;
         c->step++;

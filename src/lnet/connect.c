@@ -96,7 +96,7 @@ static int map_receives(struct lnd_conn *c)
 
     if (!c->rxs) {
         c->rxs = lnd_alloc(lnd, n * sizeof(*c->rxs));
-        c->n_rx = n;
+        c->n_rx = c->rxs ? n : 0;
     }
     if (c->rxs && !c->rx_pages)
         c->rx_pages = lnd->ops->pages(lnd->ctx, (uint64_t)n * LNET_MSG_BYTES_MAX);

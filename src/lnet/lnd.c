@@ -310,6 +310,7 @@ static void run(struct lnd *lnd)
         goes_on = run_jobs(lnd);
         next = keep_alive(lnd, now);
         next = earlier(next, lnd_peers_due(lnd, now));
+        next = earlier(next, lnd_drains_due(lnd, now));
     } while (goes_on && lnd->first_job);
     if (lnd->first_due)
         next = earlier(next, lnd->first_due->deadline_ns);

@@ -168,6 +168,7 @@ struct lnd_conn {
     struct lnd_rx *early, *last_early;
     uint64_t last_send_ns;
     bool wants_keepalive;
+    uint64_t drained_ns; /* in LND_STEP_DRAIN: until then it waits for completions */
     int error;
 };
 
@@ -307,6 +308,10 @@ void lnd_send_reject(struct lnd *lnd, struct lnd_link *l, uint64_t peer, uint32_
 /* ---- close.c ---- */
 void lnd_close(struct lnd_conn *c, int error);
 int lnd_end(struct lnd_conn *c); /* LND_JOB_END */
+/* A device may lose completions: connections that have waited for them long enough go on to end.
+ * Returns when the next one does, or 0.
+ */
+uint64_t lnd_drains_due(struct lnd *lnd, uint64_t now_ns);
 /* A post is complete: a connection that closes may have waited for that. */
 void lnd_drained(struct lnd_conn *c);
 

@@ -151,12 +151,54 @@ static void each_message_of_a_transfer_has_its_own_time(void **state)
     loop_free(l);
 }
 
+/* A device loses the completions of one side: its connection ends when it has waited as long as for
+ * an answer, and the node can be stopped and started.
+ */
+static void lost_completions_do_not_keep_a_connection(void **state)
+{
+    const struct lnd_config c = lnd_defaults(loop_nid(1), false);
+    struct loop *l = loop_new(1);
+    struct loop_node *a = loop_add(l, &c), *b = loop_add(l, &c);
+    struct lnet_md md = {.n = 1, .threshold = 1};
+    struct lnet_call call = {.nid = loop_nid(2)};
+
+    (void)state;
+    md.frags[0] = (struct lnet_frag){100, loop_pages(a, 100)};
+    for (uint32_t k = 0; k < 2; k++) {
+        a->n_events = 0;
+        assert_int_equal(lnet_bind(a->node, &md, &call.md), 0);
+        assert_int_equal(lnet_put(a->node, &call), 0);
+        while (lnd_counts(a->lnd)->sent[lnd_count_index(LNET_MSG_IMMEDIATE)] == k)
+            assert_true(loop_step(l));
+        hold(l, a); /* also the completion of this message */
+        lnd_stop(a->lnd);
+        loop_run_for(l, 49 * SECOND);
+        assert_false(lnd_is_down(a->lnd));
+        assert_int_equal(a->n_events, 0); /* the device may still read its memory */
+        loop_run_for(l, 2 * SECOND);
+        assert_true(lnd_is_down(a->lnd));
+        assert_int_equal(a->n_events, 1);
+        assert_int_not_equal(a->events[0].status, 0);
+        l->hold = NULL;
+        lnd_start(a->lnd);
+        loop_run(l);
+    }
+    assert_int_equal(lnet_bind(b->node, &(struct lnet_md){.threshold = 1}, &call.md), 0);
+    call.nid = loop_nid(1);
+    assert_int_equal(lnet_put(b->node, &call), 0);
+    loop_run_for(l, SECOND);
+    assert_int_equal(b->events[b->n_events - 1].status, 0);
+    loop_stop_all(l);
+    loop_free(l);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_driver_can_be_stopped_at_any_step),
         cmocka_unit_test(memory_is_not_free_before_the_queue_pair_is_in_error),
         cmocka_unit_test(each_message_of_a_transfer_has_its_own_time),
+        cmocka_unit_test(lost_completions_do_not_keep_a_connection),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
