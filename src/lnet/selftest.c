@@ -19,10 +19,10 @@
 #define REPLY_MAGIC   0x50455253u
 
 /* Places in the user value of a memory descriptor. */
-#define TAG          0x5e1fu
-#define TAG_SHIFT    48u
-#define SERVER_SHIFT 40u
-#define PART_SHIFT   32u
+#define TAG         0x5e1fu
+#define TAG_SHIFT   48u
+#define OWNER_SHIFT 40u
+#define PART_SHIFT  32u
 
 struct selftest *selftest_new(const struct lnd_ops *ops, void *ctx)
 {
@@ -39,12 +39,12 @@ void selftest_free(struct selftest *st)
 {
     if (!st)
         return;
-    selftest_slots_free(st, &st->client.slots);
+    selftest_batch_free(st);
     selftest_server_free(st);
     st->ops->free(st->ctx, st, sizeof(*st));
 }
 
-int selftest_slots_new(struct selftest *st, struct selftest_slots *s, uint32_t n)
+int selftest_slots_new(struct selftest *st, struct selftest_slots *s, uint32_t n, uint8_t owner)
 {
     s->slots = st->ops->alloc(st->ctx, n * sizeof(*s->slots));
     if (!s->slots)
@@ -56,6 +56,7 @@ int selftest_slots_new(struct selftest *st, struct selftest_slots *s, uint32_t n
         return -ENOMEM;
     }
     for (uint32_t i = 0; i < n; i++) {
+        s->slots[i].owner = owner;
         s->slots[i].buf = s->pages + (uint64_t)i * SELFTEST_BUF_BYTES;
         s->slots[i].data.ops = st->ops;
         s->slots[i].data.ctx = st->ctx;
@@ -74,6 +75,14 @@ void selftest_slots_free(struct selftest *st, struct selftest_slots *s)
     if (s->slots)
         st->ops->free(st->ctx, s->slots, s->n * sizeof(*s->slots));
     *s = (struct selftest_slots){0};
+}
+
+/* Returns the slots of @owner; NULL: there is no such test. */
+static const struct selftest_slots *slots_of(const struct selftest *st, uint32_t owner)
+{
+    if (owner == SELFTEST_SERVER)
+        return &st->server.slots;
+    return owner < st->n_tests ? &st->tests[owner]->slots : NULL;
 }
 
 /* The fragments of part @part of @slot. */
@@ -100,12 +109,10 @@ static void fragments_of(const struct selftest_slot *slot, enum selftest_part pa
 int selftest_link(struct selftest *st, struct selftest_slot *slot, enum selftest_part part,
                   const struct lnet_match *match, uint32_t options)
 {
-    const struct selftest_slots *s = &st->server.slots;
-    const bool is_server = s->slots && slot >= s->slots && slot < s->slots + s->n;
-    const ptrdiff_t i = slot - (is_server ? s->slots : st->client.slots.slots);
+    const ptrdiff_t i = slot - slots_of(st, slot->owner)->slots;
     struct lnet_md md = {.options = options, .threshold = 1};
 
-    md.user = (uint64_t)TAG << TAG_SHIFT | (uint64_t)is_server << SERVER_SHIFT |
+    md.user = (uint64_t)TAG << TAG_SHIFT | (uint64_t)slot->owner << OWNER_SHIFT |
               (uint64_t)part << PART_SHIFT | (uint64_t)i;
     fragments_of(slot, part, &md);
     return match ? lnet_attach(st->node, match, &md, &slot->md[part])
@@ -137,18 +144,18 @@ bool selftest_owns(const struct lnet_event *e)
 void selftest_listener(void *selftest, const struct lnet_event *e)
 {
     struct selftest *st = selftest;
-    const bool is_server = e->user >> SERVER_SHIFT & 1;
-    const struct selftest_slots *s = is_server ? &st->server.slots : &st->client.slots;
+    const uint32_t owner = (uint32_t)(e->user >> OWNER_SHIFT & 0xff);
+    const struct selftest_slots *s = slots_of(st, owner);
     const enum selftest_part part = (enum selftest_part)(e->user >> PART_SHIFT & 0xff);
     const uint32_t i = (uint32_t)e->user;
     struct selftest_slot *slot;
 
-    if (!selftest_owns(e) || part >= SELFTEST_PARTS || i >= s->n)
+    if (!selftest_owns(e) || part >= SELFTEST_PARTS || !s || i >= s->n)
         return;
     slot = &s->slots[i];
     if (e->unlinked)
         slot->md[part] = 0;
-    if (is_server)
+    if (owner == SELFTEST_SERVER)
         selftest_server_event(st, slot, part, e);
     else
         selftest_client_event(st, slot, part, e);
@@ -253,16 +260,23 @@ uint64_t selftest_first_due(const struct selftest_slots *s, uint64_t timeout_ns)
 
 uint64_t selftest_deadline_ns(const struct selftest *st)
 {
-    const uint64_t a = selftest_first_due(&st->client.slots, st->client.config.timeout_ns);
-    const uint64_t b = selftest_first_due(&st->server.slots, st->server.config.timeout_ns);
+    uint64_t first = selftest_first_due(&st->server.slots, st->server.config.timeout_ns);
 
-    return a == 0 || (b > 0 && b < a) ? b : a;
+    for (uint32_t i = 0; i < st->n_tests; i++) {
+        const struct selftest_client *c = st->tests[i];
+        const uint64_t due = selftest_first_due(&c->slots, c->config.timeout_ns);
+
+        if (due > 0 && (first == 0 || due < first))
+            first = due;
+    }
+    return first;
 }
 
 void selftest_expire(struct selftest *st)
 {
     const uint64_t now = st->ops->now_ns(st->ctx);
 
-    selftest_client_expire(st, now);
+    for (uint32_t i = 0; i < st->n_tests; i++)
+        selftest_client_expire(st, st->tests[i], now);
     selftest_server_expire(st, now);
 }

@@ -16,6 +16,11 @@
  * fills its memory with the complement, so that a byte that is missing, stale or at another place
  * is noticed.  Bytes around the memory must stay as they are, too.
  *
+ * The client runs a batch of up to SELFTEST_TESTS_MAX tests at the same time.  Each has its own
+ * RPCs, memory, data and results, and match bits differ in the whole batch.  A test that is begun
+ * while another one runs joins its batch.  When all are over, the next one begins a new batch.
+ * [lst, add_batch]
+ *
  * Server and client are state machines over lnet.h.  They do not block, wait or print, and use only
  * the memory and the time of struct lnd_ops.  One struct selftest can be both:
  *
@@ -23,7 +28,7 @@
  *	node = lnet_new(ops, ctx, &config, selftest_listener, st);
  *	lnd_start(lnet_lnd(node));      and wait for lnd_is_up()
  *	selftest_serve(st, node, &server);      or
- *	selftest_run(st, node, &client);        until selftest_is_done()
+ *	selftest_run(st, node, &client);        for each test, until selftest_is_done()
  *	lnd_stop(lnet_lnd(node));       and wait for lnd_is_down()
  *	selftest_free(st);
  *	lnet_free(node);
@@ -37,7 +42,8 @@
 #define SELFTEST_REQUEST_PORTAL 50u
 #define SELFTEST_BULK_PORTAL    52u /* of replies, too */
 #define SELFTEST_PEERS_MAX      64u
-#define SELFTEST_SLOTS_MAX      256u /* RPCs under way: of a client, or of a server */
+#define SELFTEST_SLOTS_MAX      256u /* RPCs under way: of a test, or of a server */
+#define SELFTEST_TESTS_MAX      8u   /* of a batch */
 
 /* The form of memory for bulk data.  The data begins @offset bytes behind the beginning of a page,
  * and is cut into fragments of @frag_bytes bytes (0: one fragment) with @gap bytes between them.
@@ -66,7 +72,9 @@ struct selftest_client_config {
     struct selftest_shape shape;
 };
 
-/* Results of RPCs: of a client with one peer or all peers; of a server with all its clients. */
+/* Results of RPCs: of a test with one peer or all peers, or of a batch; of a server with all its
+ * clients.
+ */
 struct selftest_result {
     uint64_t started, good, failed;  /* RPCs; started >= good + failed */
     uint64_t bytes;                  /* of bulk data, of good RPCs */
@@ -77,6 +85,14 @@ struct selftest_result {
     int error;                       /* of the first RPC that failed, a negative errno, or 0 */
     uint64_t begun_ns, ended_ns;     /* of the first RPC, and of the last one that ended */
     uint64_t min_ns, max_ns, sum_ns; /* times of good RPCs; of a client only */
+};
+
+/* A test of a batch. */
+struct selftest_test {
+    enum selftest_op op;
+    uint32_t size, n_peers; /* size 0: of a PING */
+    bool is_done;           /* no RPC is under way, and none will begin */
+    struct selftest_result result;
 };
 
 struct selftest;
@@ -100,24 +116,34 @@ bool selftest_owns(const struct lnet_event *e);
 int selftest_serve(struct selftest *st, struct lnet_node *node,
                    const struct selftest_server_config *config);
 
-/* Begins RPCs to all peers.  0, -EINVAL, -ENOMEM, -EBUSY: the last run has not ended. */
+/* Begins RPCs to all peers: a test of the batch that runs, or the first one of a new batch.  Its
+ * number is selftest_tests() - 1.  0, -EINVAL, -ENOMEM, -EBUSY: the batch is full, and has not
+ * ended.  A call that fails leaves the results of the batch.
+ */
 int selftest_run(struct selftest *st, struct lnet_node *node,
                  const struct selftest_client_config *config);
 
-/* Begins no more RPCs. */
+/* Begins no more RPCs of any test. */
 void selftest_stop(struct selftest *st);
 
-/* Returns true if no RPC of the client is under way, and none will begin. */
+/* Returns true if the batch is over: no RPC is under way, and none will begin. */
 bool selftest_is_done(const struct selftest *st);
+/* The same of test @i of the batch. */
+bool selftest_test_is_done(const struct selftest *st, uint32_t i);
 
 /* Returns when the next RPC times out, or 0.  selftest_expire() ends those whose time is over. */
 uint64_t selftest_deadline_ns(const struct selftest *st);
 void selftest_expire(struct selftest *st);
 
-/* Results: of all peers of the last run; of peer @i, false if there are not so many; of the server.
+/* Returns the number of tests of the batch: of the one that runs, or else of the last one. */
+uint32_t selftest_tests(const struct selftest *st);
+
+/* Results: of the whole batch; of test @test; of peer @i of test @test; of the server.  Return
+ * false if there are not so many.
  */
 struct selftest_result selftest_result(const struct selftest *st);
-bool selftest_peer_result(const struct selftest *st, uint32_t i, uint64_t *ret_nid,
+bool selftest_test_at(const struct selftest *st, uint32_t test, struct selftest_test *ret);
+bool selftest_peer_result(const struct selftest *st, uint32_t test, uint32_t i, uint64_t *ret_nid,
                           struct selftest_result *ret);
 struct selftest_result selftest_served(const struct selftest *st);
 

@@ -2,7 +2,8 @@
 /* The parts of a test, as its files see them.
  *
  *	selftest.c          requests and replies as bytes; memory descriptors; events
- *	selftest_client.c   RPCs that this node begins
+ *	selftest_batch.c    the tests that run at the same time
+ *	selftest_client.c   a test: RPCs that this node begins
  *	selftest_server.c   RPCs that it answers
  *	selftest_data.c     the bulk data
  */
@@ -15,6 +16,7 @@
 #define SELFTEST_REQUEST_BYTES 64u
 #define SELFTEST_REPLY_BYTES   32u
 #define SELFTEST_BUF_BYTES     128u /* of a slot: its request, and its reply behind it */
+#define SELFTEST_SERVER        255u /* the owner of the slots of the server */
 
 /* The parts of an RPC: a memory descriptor each. */
 enum selftest_part {
@@ -41,8 +43,9 @@ struct selftest_slot {
     bool is_busy;
     bool
         is_late; /* its time is over: it ends with the use of its memory; a server sends no reply */
+    uint8_t owner;               /* number of its test, or SELFTEST_SERVER */
     uint64_t nid;                /* the other side */
-    uint32_t peer;               /* of a client: its index */
+    uint32_t peer;               /* of a test: its index */
     uint64_t md[SELFTEST_PARTS]; /* handles; 0: none, or it is gone */
     uint64_t buf;
     struct selftest_request request;
@@ -65,13 +68,14 @@ struct selftest_peer {
     struct selftest_result result;
 };
 
+/* A test of the batch. */
 struct selftest_client {
     struct selftest_client_config config;
+    uint32_t number;
     struct selftest_slots slots;
     struct selftest_peer peers[SELFTEST_PEERS_MAX];
     bool is_stopped;
     bool is_pumping;
-    uint64_t next_bits;
 };
 
 /* Memory for bulk data that no RPC uses: as many blocks as RPCs were under way at a time. */
@@ -91,12 +95,14 @@ struct selftest {
     const struct lnd_ops *ops;
     void *ctx;
     struct lnet_node *node;
-    struct selftest_client client;
+    struct selftest_client *tests[SELFTEST_TESTS_MAX];
+    uint32_t n_tests;
+    uint64_t next_bits; /* of the next RPC, of whichever test */
     struct selftest_server server;
 };
 
 /* ---- selftest.c ---- */
-int selftest_slots_new(struct selftest *st, struct selftest_slots *s, uint32_t n);
+int selftest_slots_new(struct selftest *st, struct selftest_slots *s, uint32_t n, uint8_t owner);
 void selftest_slots_free(struct selftest *st, struct selftest_slots *s);
 /* Makes the memory of part @part of @slot known to the node: as memory that peers reach by @match,
  * or, with @match NULL, as memory for a PUT or a GET of this node.  0 or a negative errno.
@@ -119,10 +125,17 @@ void selftest_count(const struct selftest *st, const struct selftest_slot *slot,
 /* Returns when the first RPC of @s times out, or 0. */
 uint64_t selftest_first_due(const struct selftest_slots *s, uint64_t timeout_ns);
 
+/* ---- selftest_batch.c ---- */
+/* Frees all tests. */
+void selftest_batch_free(struct selftest *st);
+
 /* ---- selftest_client.c ---- */
+/* Begins RPCs until no more may be under way. */
+void selftest_client_pump(struct selftest *st, struct selftest_client *c);
+bool selftest_client_is_done(const struct selftest_client *c);
 void selftest_client_event(struct selftest *st, struct selftest_slot *slot, enum selftest_part part,
                            const struct lnet_event *e);
-void selftest_client_expire(struct selftest *st, uint64_t now);
+void selftest_client_expire(struct selftest *st, struct selftest_client *c, uint64_t now);
 
 /* ---- selftest_server.c ---- */
 void selftest_server_free(struct selftest *st);

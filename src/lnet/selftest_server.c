@@ -29,7 +29,7 @@ int selftest_serve(struct selftest *st, struct lnet_node *node,
         return -EBUSY;
     if (n > SELFTEST_SLOTS_MAX)
         return -EINVAL;
-    error = selftest_slots_new(st, &st->server.slots, n);
+    error = selftest_slots_new(st, &st->server.slots, n, SELFTEST_SERVER);
     if (error)
         return error;
     st->server.blocks = st->ops->alloc(st->ctx, n * sizeof(*st->server.blocks));

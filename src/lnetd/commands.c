@@ -96,37 +96,38 @@ int command_serve(struct lnetd_node *n)
     return r.corrupt > 0;
 }
 
-/* ---- read and write ---- */
+/* ---- read, write and batch ---- */
 
 static bool rpcs_are_done(const struct lnetd_node *n)
 {
     return selftest_is_done(n->selftest);
 }
 
-static void print_result(const struct lnetd_node *n, const char *name, uint32_t size,
+static void print_result(const char *name, const struct selftest_test *t,
                          const struct selftest_result *r)
 {
     const double s = r->ended_ns ? seconds(r->ended_ns - r->begun_ns) : 0;
     const double per_s = s > 0 ? 1 / s : 0;
 
     printf("%s %s: %llu of %llu RPCs of %u byte%s in %.3f s: %.1f MB/s, %.0f RPCs/s", name,
-           n->options->command == CMD_READ ? "read" : "write", (unsigned long long)r->good,
-           (unsigned long long)r->started, size, size == 1 ? "" : "s", s,
-           (double)r->bytes * per_s / 1e6, (double)r->good * per_s);
+           options_op_names[t->op], (unsigned long long)r->good, (unsigned long long)r->started,
+           t->size, t->size == 1 ? "" : "s", s, (double)r->bytes * per_s / 1e6,
+           (double)r->good * per_s);
     if (r->good > 0)
         printf("; %.3f/%.3f/%.3f ms", seconds(r->min_ns) * 1e3, seconds(r->sum_ns / r->good) * 1e3,
                seconds(r->max_ns) * 1e3);
     printf("\n");
 }
 
-static void print_results(const struct lnetd_node *n, uint32_t size)
+/* Prints the results of test @test, @t, with each peer. */
+static void print_test(const struct lnetd_node *n, uint32_t test, const struct selftest_test *t)
 {
     struct selftest_result r;
     char text[LNET_NID_TEXT_MAX];
     uint64_t nid;
 
-    for (uint32_t i = 0; selftest_peer_result(n->selftest, i, &nid, &r); i++) {
-        print_result(n, lnet_nid_text(nid, text), size, &r);
+    for (uint32_t i = 0; selftest_peer_result(n->selftest, test, i, &nid, &r); i++) {
+        print_result(lnet_nid_text(nid, text), t, &r);
         if (r.corrupt > 0)
             printf("%s: %llu RPCs had %llu wrong bytes, the first at offset %u\n", text,
                    (unsigned long long)r.corrupt, (unsigned long long)r.bad_bytes, r.bad_at);
@@ -135,45 +136,69 @@ static void print_results(const struct lnetd_node *n, uint32_t size)
     }
 }
 
-/* Runs the RPCs of one size.  Returns false if one has failed, or after a signal. */
-static bool run_size(struct lnetd_node *n, uint32_t size)
+/* Begins test @t.  Returns false if that fails. */
+static bool begin_test(struct lnetd_node *n, const struct option_test *t)
 {
     const struct options *o = n->options;
     const struct selftest_client_config c = {.nids = o->nids,
                                              .n_nids = o->n_nids,
-                                             .op = o->command == CMD_READ ? SELFTEST_READ
-                                                                          : SELFTEST_WRITE,
-                                             .size = size,
-                                             .concurrency = o->concurrency,
+                                             .op = t->op,
+                                             .size = t->size,
+                                             .concurrency = t->concurrency,
                                              .count = o->for_ns ? 0 : o->count,
                                              .errors_max = 1,
                                              .timeout_ns = o->rpc_timeout_ns,
                                              .seed = o->seed,
                                              .shape = o->shape};
     const int st = selftest_run(n->selftest, n->lnet, &c);
-    struct selftest_result r;
-    bool goes_on;
 
-    if (st) {
+    if (st)
         fprintf(stderr, "lnetd: %s\n", strerror(-st));
-        return false;
-    }
-    goes_on = node_wait(n, rpcs_are_done, until(n));
+    return st == 0;
+}
+
+/* Runs @n_tests tests at the same time.  Returns false if an RPC has failed, or after a signal. */
+static bool run_tests(struct lnetd_node *n, const struct option_test *tests, uint32_t n_tests)
+{
+    const uint64_t end = until(n);
+    bool is_good, goes_on = true;
+    struct selftest_test t;
+    uint32_t begun = 0;
+
+    /* If the first RPCs fail at once, the batch is over: another test would begin a new one. */
+    while (begun < n_tests && (begun == 0 || !selftest_is_done(n->selftest)) &&
+           begin_test(n, &tests[begun]))
+        begun++;
+    is_good = begun == n_tests;
+    if (is_good)
+        goes_on = node_wait(n, rpcs_are_done, end);
     selftest_stop(n->selftest);
     if (goes_on)
         goes_on = node_wait(n, rpcs_are_done, 0);
-    r = selftest_result(n->selftest);
-    print_results(n, size);
-    return goes_on && r.failed == 0 && r.good > 0;
+    for (uint32_t i = 0; i < begun && selftest_test_at(n->selftest, i, &t); i++) {
+        print_test(n, i, &t);
+        is_good = is_good && t.result.failed == 0 && t.result.good > 0;
+    }
+    return goes_on && is_good;
 }
 
 int command_bulk(struct lnetd_node *n)
 {
+    const struct options *o = n->options;
+    struct option_test t = {.op = o->command == CMD_READ ? SELFTEST_READ : SELFTEST_WRITE,
+                            .concurrency = o->concurrency};
     bool is_good = true;
 
-    for (uint32_t i = 0; is_good && i < n->options->n_sizes; i++)
-        is_good = run_size(n, n->options->sizes[i]);
+    for (uint32_t i = 0; is_good && i < o->n_sizes; i++) {
+        t.size = o->sizes[i];
+        is_good = run_tests(n, &t, 1);
+    }
     return !is_good;
+}
+
+int command_batch(struct lnetd_node *n)
+{
+    return !run_tests(n, n->options->tests, n->options->n_tests);
 }
 
 /* ---- single operations ---- */

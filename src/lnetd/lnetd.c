@@ -27,6 +27,8 @@ static int run(struct lnetd_node *n)
     case CMD_READ:
     case CMD_WRITE:
         return command_bulk(n);
+    case CMD_BATCH:
+        return command_batch(n);
     default:
         return command_put_or_get(n);
     }

@@ -42,6 +42,7 @@ void tell_note(const struct lnd_note *note);
 /* Return the status of the program: 0 or 1. */
 int command_serve(struct lnetd_node *n);
 int command_bulk(struct lnetd_node *n);
+int command_batch(struct lnetd_node *n);
 int command_ping(struct lnetd_node *n);
 int command_put_or_get(struct lnetd_node *n);
 

@@ -79,7 +79,10 @@ static const struct option long_options[] = {
     {NULL, 0, NULL, 0},
 };
 
-static const char *const commands[] = {"serve", "ping", "read", "write", "put", "get"};
+static const char *const commands[] = {"serve", "ping", "read", "write", "put", "get", "batch"};
+
+const char *const options_op_names[] = {
+    [SELFTEST_PING] = "ping", [SELFTEST_READ] = "read", [SELFTEST_WRITE] = "write"};
 
 void options_print_help(void)
 {
@@ -88,11 +91,18 @@ void options_print_help(void)
         "       lnetd --nid NID [OPTION...] ping NID [--count N]\n"
         "       lnetd --nid NID [OPTION...] read|write NID... [--size BYTES] [--count N | --for "
         "S]\n"
+        "       lnetd --nid NID [OPTION...] batch TEST... NID... [--count N | --for S]\n"
         "       lnetd --nid NID [OPTION...] put|get NID [--size BYTES] [--seed N]\n"
         "\n"
         "A node of LNet over RDMA, which speaks the protocol of Lustre's o2iblnd on any device of\n"
-        "libibverbs.  `read` and `write` are the tests of lst: the server at NID puts (read)\n"
-        "or gets (write) bulk data, and each byte is verified.\n"
+        "libibverbs.  `read` and `write` are the tests of lst: the server at NID puts (read)
+"
+        "or gets (write) bulk data, and each byte is verified.  `batch` runs up to 8 tests at
+"
+        "the same time, as read:64k write:1m:8 ping: op, bytes and RPCs at a time; else those
+"
+        "of --size and --concurrency.
+"
         "\n"
         "  --nid 10.0.0.1@o2ib    this node; an address of an RDMA interface\n"
         "  --version 0x11|0x12    the newest version of the protocol that it speaks\n"
@@ -321,12 +331,71 @@ static bool mistake(const char *what, const char *text)
     return false;
 }
 
-/* The words behind the options: the command and its NIDs. */
-static bool parse_words(struct options *o, char **words, int n)
+/* Parses the test at @text: OP[:BYTES[:CONCURRENCY]]. */
+static bool parse_test(const struct options *o, const char *text, struct option_test *ret)
 {
-    const uint32_t most = o->command == CMD_READ || o->command == CMD_WRITE ? SELFTEST_PEERS_MAX
-                          : o->command == CMD_SERVE                         ? 0
-                                                                            : 1;
+    char word[64];
+    char *size = NULL, *concurrency = NULL;
+    uint32_t op = 0;
+
+    if (strlen(text) >= sizeof(word))
+        return false;
+    memcpy(word, text, strlen(text) + 1);
+    size = strchr(word, ':');
+    if (size) {
+        *size++ = 0;
+        concurrency = strchr(size, ':');
+    }
+    if (concurrency)
+        *concurrency++ = 0;
+    while (op <= SELFTEST_WRITE && strcmp(word, options_op_names[op]) != 0)
+        op++;
+    *ret = (struct option_test){(enum selftest_op)op, o->sizes[0], o->concurrency};
+    return op <= SELFTEST_WRITE && (!size || number_32(size, LNET_MTU, true, &ret->size)) &&
+           (!concurrency || (number_32(concurrency, SELFTEST_SLOTS_MAX, false, &ret->concurrency) &&
+                             ret->concurrency > 0));
+}
+
+/* Parses the tests of a batch: the words before its NIDs. */
+static bool parse_tests(struct options *o, char **words, int n)
+{
+    for (int i = 0; i < n && !strchr(words[i], '@'); i++) {
+        if (o->n_tests == SELFTEST_TESTS_MAX)
+            return mistake("a batch has at most 8 tests: ", words[i]);
+        if (!parse_test(o, words[i], &o->tests[o->n_tests++]))
+            return mistake("no test such as read:64k:8: ", words[i]);
+    }
+    return o->n_tests > 0 || mistake("a batch needs a test such as read:64k:8", "");
+}
+
+static uint32_t nids_max(enum command command)
+{
+    switch (command) {
+    case CMD_SERVE:
+        return 0;
+    case CMD_READ:
+    case CMD_WRITE:
+    case CMD_BATCH:
+        return SELFTEST_PEERS_MAX;
+    default:
+        return 1;
+    }
+}
+
+/* Returns the most RPCs at a time of a test with one peer. */
+static uint32_t most_concurrent(const struct options *o)
+{
+    uint32_t most = o->n_tests ? 0 : o->concurrency;
+
+    for (uint32_t i = 0; i < o->n_tests; i++)
+        most = o->tests[i].concurrency > most ? o->tests[i].concurrency : most;
+    return most;
+}
+
+/* The words behind the command: its NIDs. */
+static bool parse_nids(struct options *o, char **words, int n)
+{
+    const uint32_t most = nids_max(o->command);
 
     for (int i = 0; i < n; i++) {
         if (o->n_nids == most)
@@ -338,8 +407,8 @@ static bool parse_words(struct options *o, char **words, int n)
     }
     if (o->n_nids == 0 && most > 0)
         return mistake("the NID of the peer is missing", "");
-    if (o->concurrency > SELFTEST_SLOTS_MAX / (o->n_nids ? o->n_nids : 1))
-        return mistake("too many RPCs at a time: at most 256 in all", "");
+    if (most_concurrent(o) > SELFTEST_SLOTS_MAX / (o->n_nids ? o->n_nids : 1))
+        return mistake("too many RPCs at a time: at most 256 of a test", "");
     return true;
 }
 
@@ -351,11 +420,13 @@ static bool parse_command(struct options *o, char **words, int n)
         return mistake("in 2007 there was only version 0x11: leave out --version or --rules-2007",
                        "");
     if (n == 0)
-        return mistake("no command: serve, ping, read, write, put or get", "");
+        return mistake("no command: serve, ping, read, write, batch, put or get", "");
     for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
         if (strcmp(words[0], commands[i]) == 0) {
             o->command = (enum command)i;
-            return parse_words(o, words + 1, n - 1);
+            if (o->command == CMD_BATCH && !parse_tests(o, words + 1, n - 1))
+                return false;
+            return parse_nids(o, words + 1 + o->n_tests, n - 1 - (int)o->n_tests);
         }
     }
     return mistake("no such command: ", words[0]);

@@ -65,6 +65,19 @@ def check_lnetd_many_clients(rdmalab, tally):
                  done.stdout, "lnetd with four clients", text_of(done))
 
 
+def check_lnetd_batch(rdmalab, tally):
+    """Tests that run together, with each of two servers; sizes and concurrency are those of the options if a test has none."""
+    rdmalab.file("five.lab").write_text(FIVE_HOSTS)
+    words = ["exec", "--lab", "five.lab"]
+    for i in (1, 3):
+        words += [f"h{i}", "--", *node(rdmalab, i, "serve --connections 1"), ":"]
+    done = rdmalab.run(*words, "h2", "--", *node(rdmalab, 2, "--size 5000 batch read:64k:8 write ping read:1m 10.0.0.1@o2ib 10.0.0.3@o2ib --count 20"))
+    lines = re.findall(r"^(10\.0\.0\.[13])@o2ib (read|write|ping): 20 of 20 RPCs of (\d+) bytes", done.stdout, re.MULTILINE)
+    wanted = [(f"10.0.0.{i}", *test) for test in (("read", "65536"), ("write", "5000"), ("ping", "0"), ("read", "1048576")) for i in (1, 3)]
+    tally.expect(done.returncode == 0 and not done.stderr and lines == wanted and
+                 done.stdout.count("served 80 RPCs with 22382240 bytes, 0 failed; 1 connections") == 2, "lnetd with a batch", text_of(done))
+
+
 def check_lnetd_commands(rdmalab, tally):
     commands = [node(rdmalab, 2, words) for words in
                 ("ping 10.0.0.1@o2ib --count 3", "get 10.0.0.1@o2ib --size 1m", "get 10.0.0.1@o2ib --size 100",
@@ -97,6 +110,14 @@ def check_lnetd_ends(rdmalab, tally):
 def check_lnetd_mistakes(rdmalab, tally):
     for words, status, says in (
             ("", 2, "no command: serve, ping"),
+            ("batch 10.0.0.1@o2ib", 2, "a batch needs a test such as read:64k:8"),
+            ("batch read:64k", 2, "the NID of the peer is missing"),
+            ("batch read:64k put 10.0.0.1@o2ib", 2, "no test such as read:64k:8: put"),
+            ("batch read:2m 10.0.0.1@o2ib", 2, "no test such as read:64k:8: read:2m"),
+            ("batch read:: 10.0.0.1@o2ib", 2, "no test such as read:64k:8: read::"),
+            ("batch write:1:0 10.0.0.1@o2ib", 2, "no test such as read:64k:8: write:1:0"),
+            ("batch write:1:129 10.0.0.1@o2ib 10.0.0.3@o2ib", 2, "too many RPCs at a time: at most 256 of a test"),
+            ("batch" + 9 * " ping" + " 10.0.0.1@o2ib", 2, "a batch has at most 8 tests: ping"),
             ("--peer-credits 1 serve", 2, "--peer-credits cannot be 1"),
             ("--rules-2007 --version 0x12 serve", 2, "in 2007 there was only version 0x11"),
             ("read 10.0.0.1@o2ib --size 2m", 2, "--size cannot be 2m"),

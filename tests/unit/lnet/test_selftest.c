@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The test of bulk transfers between nodes of all kinds, in the order that a seed draws. */
+/* Tests of bulk transfers between nodes of all kinds, alone and in batches, in the order that a
+ * seed draws.
+ */
 #include "testing.h"
 
 #include <errno.h>
@@ -59,6 +61,40 @@ static void a_server_that_cannot_be_made_leaves_nothing(void **state)
     loop_free(l);
 }
 
+/* Each allocation of a test may fail: the last batch keeps its results, and nothing else is left.
+ */
+static void a_test_that_cannot_be_made_leaves_the_results(void **state)
+{
+    const struct lnd_config c = lnd_defaults(loop_nid(1), false);
+    struct rig r = rig_new(1);
+    const uint64_t peer = loop_nid(2);
+    const struct selftest_client_config config = {
+        .nids = &peer, .n_nids = 1, .op = SELFTEST_PING, .count = 2};
+    uint64_t before;
+    uint32_t nth = 1;
+
+    (void)state;
+    rig_add(&r, &c, &(struct selftest_server_config){0});
+    rig_add(&r, &c, &(struct selftest_server_config){0});
+    for (uint32_t i = 0; i < 2; i++)
+        assert_int_equal(selftest_run(r.st[0], r.n[0]->node, &config), 0);
+    loop_run(r.l);
+    before = r.n[0]->n_allocs;
+    for (;; nth++) {
+        loop_fail(r.n[0], LOOP_ALLOC, nth, -ENOMEM);
+        if (selftest_run(r.st[0], r.n[0]->node, &config) == 0)
+            break;
+        assert_true(r.n[0]->n_allocs <= before);
+        assert_int_equal(selftest_tests(r.st[0]), 2);
+        assert_int_equal(selftest_result(r.st[0]).good, 4);
+        assert_true(selftest_is_done(r.st[0]));
+    }
+    r.n[0]->fail_in[LOOP_ALLOC] = 0;
+    assert_in_range(nth, 3, 8);
+    assert_int_equal(selftest_tests(r.st[0]), 1);
+    rig_free(&r);
+}
+
 /* Draws the tunables of a node.  Nodes of version 1 do not negotiate: none has a depth below 8. */
 static struct lnd_config draw_config(struct prng *d, bool has_old)
 {
@@ -96,7 +132,8 @@ static struct selftest_shape draw_shape(struct prng *d)
     return s;
 }
 
-static void begin_client(struct rig *r, uint32_t i, struct prng *d)
+/* Begins a test of node @i.  Returns how many RPCs it makes. */
+static uint64_t begin_client(struct rig *r, uint32_t i, struct prng *d)
 {
     static const uint32_t sizes[] = {0, 1, 100, 3976, 3977, 4096, 5000, 65536, 300000};
     const uint32_t n = r->l->n_nodes;
@@ -110,6 +147,7 @@ static void begin_client(struct rig *r, uint32_t i, struct prng *d)
     c.seed = prng_next(d);
     c.shape = draw_shape(d);
     assert_int_equal(selftest_run(r->st[i], r->n[i]->node, &c), 0);
+    return c.count * c.n_nids;
 }
 
 static void one_order(uint64_t seed)
@@ -128,7 +166,7 @@ static void one_order(uint64_t seed)
         r.n[i]->gap = prng_below(&d, 3) ? 0 : 8192;
     }
     for (uint32_t i = 0; i < n_nodes; i++)
-        begin_client(&r, i, &d);
+        (void)begin_client(&r, i, &d);
     rig_run_for(&r, 2 * SECOND);
     for (uint32_t i = 0; i < n_nodes; i++) {
         const struct selftest_result res = selftest_result(r.st[i]);
@@ -145,6 +183,149 @@ static void all_arrives_in_any_order(void **state)
 {
     (void)state;
     rig_rounds(100, one_order);
+}
+
+/* The batch of a node, and what each of its tests has to do. */
+struct batch {
+    uint32_t n;
+    uint64_t rpcs[SELFTEST_TESTS_MAX];
+};
+
+static void check_batch(const struct rig *r, uint32_t i, const struct batch *b, uint64_t seed)
+{
+    struct selftest_result sum = {0};
+    struct selftest_test t;
+
+    assert_int_equal(selftest_tests(r->st[i]), b->n);
+    for (uint32_t k = 0; selftest_test_at(r->st[i], k, &t); k++) {
+        const struct selftest_result *res = &t.result;
+        const uint64_t ended = res->good + res->failed;
+
+        if (!t.is_done || res->started != ended || ended > b->rpcs[k] || res->corrupt > 0 ||
+            (res->failed ? res->error != -EMSGSIZE : ended != b->rpcs[k]) ||
+            res->bytes != res->good * t.size)
+            fail_msg("BATCH LNET_SEED=%u: node %u, test %u: %u good, %u failed, error %d",
+                     (unsigned)seed, i + 1, k, (unsigned)res->good, (unsigned)res->failed,
+                     res->error);
+        sum.good += res->good;
+        sum.bytes += res->bytes;
+    }
+    assert_int_equal(selftest_result(r->st[i]).good, sum.good);
+    assert_int_equal(selftest_result(r->st[i]).bytes, sum.bytes);
+}
+
+/* Tests join batches while others run. */
+static void one_batch(uint64_t seed)
+{
+    struct prng d = prng_stream(seed, 2);
+    struct rig r = rig_new(seed);
+    const uint32_t n_nodes = 2 + (uint32_t)prng_below(&d, 2);
+    struct batch batches[LOOP_NODES] = {0};
+
+    r.l->is_random = prng_below(&d, 4) > 0;
+    for (uint32_t i = 0; i < n_nodes; i++) {
+        const struct lnd_config c = draw_config(&d, false);
+
+        rig_add(&r, &c, &(struct selftest_server_config){.slots = 256, .shape = draw_shape(&d)});
+    }
+    for (uint32_t begun = 0; begun < 12; begun++) {
+        const uint32_t i = (uint32_t)prng_below(&d, n_nodes);
+        struct batch *b = &batches[i];
+
+        if (selftest_is_done(r.st[i])) {
+            check_batch(&r, i, b, seed);
+            b->n = 0;
+        }
+        if (b->n < SELFTEST_TESTS_MAX) {
+            const uint64_t rpcs = begin_client(&r, i, &d);
+
+            b->rpcs[b->n++] = rpcs;
+        }
+        for (uint64_t steps = prng_below(&d, 300); steps > 0 && loop_step(r.l); steps--)
+            continue;
+    }
+    rig_run_for(&r, 2 * SECOND);
+    for (uint32_t i = 0; i < n_nodes; i++)
+        check_batch(&r, i, &batches[i], seed);
+    rig_free(&r);
+}
+
+static void each_test_of_a_batch_moves_its_own_data(void **state)
+{
+    (void)state;
+    rig_rounds(100, one_batch);
+}
+
+/* The numbers of tests, and a batch that is full. */
+static void a_batch_has_eight_tests_and_then_another_begins(void **state)
+{
+    const struct lnd_config c = lnd_defaults(loop_nid(1), false);
+    const uint64_t peer = loop_nid(2);
+    struct selftest_client_config config = {.nids = &peer, .n_nids = 1, .op = SELFTEST_READ};
+    struct rig r = rig_new(1);
+    struct selftest_test t;
+
+    (void)state;
+    rig_add(&r, &c, &(struct selftest_server_config){0});
+    rig_add(&r, &c, &(struct selftest_server_config){0});
+    for (uint32_t i = 0; i < SELFTEST_TESTS_MAX; i++) {
+        config.count = 3 + i;
+        config.size = 1000 * i;
+        assert_int_equal(selftest_run(r.st[0], r.n[0]->node, &config), 0);
+        assert_int_equal(selftest_tests(r.st[0]), i + 1);
+    }
+    assert_int_equal(selftest_run(r.st[0], r.n[0]->node, &config), -EBUSY);
+    assert_false(selftest_is_done(r.st[0]));
+    loop_run(r.l);
+    assert_true(selftest_is_done(r.st[0]));
+    for (uint32_t i = 0; i < SELFTEST_TESTS_MAX; i++) {
+        assert_true(selftest_test_at(r.st[0], i, &t));
+        assert_int_equal(t.result.good, 3 + i);
+        assert_int_equal(t.result.bytes, (3 + i) * 1000 * i);
+    }
+    assert_false(selftest_test_at(r.st[0], SELFTEST_TESTS_MAX, &t));
+    config.count = 1;
+    assert_int_equal(selftest_run(r.st[0], r.n[0]->node, &config), 0);
+    assert_int_equal(selftest_tests(r.st[0]), 1);
+    loop_run(r.l);
+    assert_int_equal(selftest_result(r.st[0]).good, 1);
+    rig_free(&r);
+}
+
+/* RPCs of each test have the time of their own test; selftest_stop() ends all tests. */
+static void tests_of_a_batch_time_out_alone_and_stop_together(void **state)
+{
+    const struct lnd_config c = lnd_defaults(loop_nid(1), false);
+    const uint64_t peer = loop_nid(2);
+    struct selftest_client_config config = {.nids = &peer, .n_nids = 1, .op = SELFTEST_PING};
+    struct rig r = rig_new(1);
+    struct selftest_test t;
+    uint64_t begun;
+
+    (void)state;
+    rig_add(&r, &c, &(struct selftest_server_config){0});
+    r.st[1] = NULL;
+    r.n[1] = loop_add(r.l, &c); /* it serves nothing */
+    begun = r.l->now_ns;
+    for (uint32_t i = 0; i < 3; i++) {
+        config.timeout_ns = i == 0 ? 0 : (30 - 10 * i) * SECOND;
+        assert_int_equal(selftest_run(r.st[0], r.n[0]->node, &config), 0);
+    }
+    loop_run(r.l);
+    assert_int_equal(selftest_deadline_ns(r.st[0]), begun + 10 * SECOND);
+    loop_run_for(r.l, 12 * SECOND);
+    selftest_expire(r.st[0]);
+    assert_true(selftest_test_at(r.st[0], 2, &t));
+    assert_true(t.is_done);
+    assert_int_equal(t.result.timeouts, 1);
+    assert_int_equal(selftest_deadline_ns(r.st[0]), begun + 20 * SECOND);
+    selftest_stop(r.st[0]);
+    loop_run_for(r.l, 10 * SECOND);
+    selftest_expire(r.st[0]);
+    assert_true(selftest_test_is_done(r.st[0], 1));
+    assert_false(selftest_test_is_done(r.st[0], 0));
+    assert_int_equal(selftest_deadline_ns(r.st[0]), 0);
+    rig_free(&r);
 }
 
 /* Without a checksum, damaged data arrives; the test of bulk transfers notices. */
@@ -301,7 +482,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_size_arrives),
         cmocka_unit_test(a_server_that_cannot_be_made_leaves_nothing),
+        cmocka_unit_test(a_test_that_cannot_be_made_leaves_the_results),
         cmocka_unit_test(all_arrives_in_any_order),
+        cmocka_unit_test(each_test_of_a_batch_moves_its_own_data),
+        cmocka_unit_test(a_batch_has_eight_tests_and_then_another_begins),
+        cmocka_unit_test(tests_of_a_batch_time_out_alone_and_stop_together),
         cmocka_unit_test(a_wrong_byte_is_noticed),
         cmocka_unit_test(damage_with_a_checksum_closes_the_connection),
         cmocka_unit_test(an_rpc_without_a_server_times_out),
