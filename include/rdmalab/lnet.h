@@ -147,16 +147,20 @@ bool rdl_lnet_event_at(const struct rdl_lab *lab, rdl_host host, uint64_t i,
  *	PING   a request and a reply
  *	READ   the server puts @size bytes; WRITE: it gets them
  *
+ * Tests of one node that run at the same time are a batch, of RDL_LNET_TESTS_MAX tests at most,
+ * which are numbered from 0 in the order of the calls.  A test that is begun while another one runs
+ * joins its batch; when all are over, the next one begins a new batch.
+ *
  * Return: RDL_OK, RDL_ERR_NOT_FOUND (no node), RDL_ERR_BUSY (it is stopping), RDL_ERR_STALE,
- * RDL_ERR_ERRNO: EBUSY if a test runs, or the node serves already; EINVAL if a number is too large,
- * or a peer is the node itself, which has no loopback
+ * RDL_ERR_ERRNO: EBUSY if the batch is full, or the node serves already; EINVAL if a number is too
+ * large, or a peer is the node itself, which has no loopback
  */
 struct rdl_lnet_test {
     const rdl_host *peers;
     size_t n_peers;       /* RDL_LNET_PEERS_MAX at most */
     uint32_t op;          /* enum selftest_op */
     uint32_t size;        /* bytes of bulk data, 1 MiB at most */
-    uint32_t concurrency; /* RPCs at a time with each peer, RDL_LNET_RPCS_MAX in all */
+    uint32_t concurrency; /* RPCs at a time with each peer, RDL_LNET_RPCS_MAX with all */
     uint64_t count;       /* RPCs with each peer */
     uint64_t seed;
     /* The bulk data begins @offset bytes behind the beginning of a page, and is cut into fragments
@@ -166,6 +170,7 @@ struct rdl_lnet_test {
 };
 #define RDL_LNET_PEERS_MAX 64u
 #define RDL_LNET_RPCS_MAX  256u
+#define RDL_LNET_TESTS_MAX 8
 RDL_MUST_CHECK enum rdl_status rdl_lnet_serve(struct rdl_lab *lab, rdl_host host, uint32_t offset,
                                               uint32_t frag_bytes, uint32_t gap, int *reterr);
 RDL_MUST_CHECK enum rdl_status rdl_lnet_test(struct rdl_lab *lab, rdl_host host,

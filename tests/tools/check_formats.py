@@ -38,7 +38,7 @@ MORE_KICKS = {
     "26-unreliable-link": 0.01, "27-counting-what-is-forgotten": 0.01, "38-memory-limit": 0.01,
     "1026-lnet-renegotiation": 0.01, "1032-lnet-credits-run-out": 0.01, "1033-lnet-last-credit": 0.01,
     "1037-lnet-region-grows": 0.01, "1038-lnet-map-on-demand": 0.01, "1045-lnet-many-to-one": 0.01,
-    "1054-lnet-selftest": 0.01,
+    "1054-lnet-selftest": 0.01, "1065-lnet-a-batch": 0.01,
 }
 
 

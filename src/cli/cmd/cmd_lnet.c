@@ -31,8 +31,8 @@ static const struct errno_row serve_errors[] = {
     {0},
 };
 static const struct errno_row test_errors[] = {
-    {EBUSY, "EBUSY", "its last test has not ended",
-     "run; if it stands still after that, a peer does not serve: lnet_stop ends the test"},
+    {EBUSY, "EBUSY", "its batch is full, and has not ended",
+     "run; if it stands still after that, a peer does not serve: lnet_stop ends the tests"},
     {ENOMEM, "ENOMEM", "its memory is too small for the RPCs",
      "a smaller concurrency=, or give the host more ram="},
     {0},
@@ -213,7 +213,7 @@ static bool read_peers(struct session *s, const struct step *st, const struct ho
     if (to->n * concurrency <= RDL_LNET_RPCS_MAX)
         return true;
     session_fail(s, step_span(st, "concurrency", 0),
-                 "%zu peers with %" PRIu64 " RPCs at a time each: a node has at most %u", to->n,
+                 "%zu peers with %" PRIu64 " RPCs at a time each: a test has at most %u", to->n,
                  concurrency, RDL_LNET_RPCS_MAX);
     return diag_remedy(&s->diag, "concurrency=%zu", RDL_LNET_RPCS_MAX / to->n);
 }

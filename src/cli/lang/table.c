@@ -12,6 +12,7 @@
 #include "emu/wire/vlan.h"
 #include "rdmalab/layer.h"
 #include "rdmalab/limits.h"
+#include "rdmalab/lnet.h"
 #include "rdmalab/machine.h"
 #include "rdmalab/trace.h"
 #include "rdmalab/verbs.h"

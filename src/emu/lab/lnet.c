@@ -131,21 +131,28 @@ static ev_id note(void *ctx, const struct lnd_note *n)
     return id;
 }
 
-/* Tells that the test of the node is over, if it is; @ends: its node is down.  RPCs that were under
- * way then have failed.
- */
-static void tell_test_end(struct lab_lnet *l, bool ends)
+/* Test @i of the node is over.  RPCs that are under way, because its node is down, have failed. */
+static void tell_test_end(struct lab_lnet *l, uint32_t i)
 {
-    struct selftest_result r;
+    struct selftest_test t;
+    struct selftest_result *r = &t.result;
 
-    if (!l->tests || (!ends && !selftest_is_done(l->selftest)))
+    l->tests &= ~(1u << i);
+    if (!selftest_test_at(l->selftest, i, &t))
         return;
-    l->tests = false;
-    r = selftest_result(l->selftest);
-    if (r.started > r.good + r.failed && r.error == 0)
-        r.error = -ESHUTDOWN;
-    TRACE(&l->world->trace, lnet_test, .host = l->host->index, .good = r.good,
-          .failed = r.started - r.good, .bytes = r.bytes, .error = lab_lnet_errno(r.error));
+    if (r->started > r->good + r->failed && r->error == 0)
+        r->error = -ESHUTDOWN;
+    TRACE(&l->world->trace, lnet_test, .host = l->host->index, .test = i, .good = r->good,
+          .failed = r->started - r->good, .bytes = r->bytes, .error = lab_lnet_errno(r->error));
+}
+
+/* Tells which tests of the node are over since the last call; @ends: its node is down. */
+static void tell_test_ends(struct lab_lnet *l, bool ends)
+{
+    for (uint32_t i = 0; l->tests >> i; i++) {
+        if (l->tests >> i & 1 && (ends || selftest_test_is_done(l->selftest, i)))
+            tell_test_end(l, i);
+    }
 }
 
 static void listen(void *ctx, const struct lnet_event *e)
@@ -157,7 +164,7 @@ static void listen(void *ctx, const struct lnet_event *e)
           .mlength = e->mlength, .status = lab_lnet_errno(e->status));
     if (l->selftest && selftest_owns(e)) {
         selftest_listener(l->selftest, e);
-        tell_test_end(l, false);
+        tell_test_ends(l, false);
         return;
     }
     l->events[l->n_events++ % RDL_LNET_EVENTS_MAX] = (struct rdl_lnet_event){
@@ -186,7 +193,7 @@ static void look(struct lab_lnet *l)
     const bool has_failed = lnd_error(lnd) && !l->told_error;
 
     if (is_over)
-        tell_test_end(l, true);
+        tell_test_ends(l, true);
     if ((is_up && !l->told_up) || is_over || has_failed)
         TRACE(&l->world->trace, lnet_up, .host = l->host->index,
               .nid = nid_text(lnd_config(lnd)->nid), .up = is_up, .down = !is_up,
@@ -484,10 +491,12 @@ bool rdl_lnet_is_up(const struct rdl_lab *lab, rdl_host host)
 
 /* --- Tests ------------------------------------------------------------------------------------ */
 
-_Static_assert(RDL_LNET_PEERS_MAX == SELFTEST_PEERS_MAX && RDL_LNET_RPCS_MAX == SELFTEST_SLOTS_MAX,
+_Static_assert(RDL_LNET_PEERS_MAX == SELFTEST_PEERS_MAX &&
+                   RDL_LNET_RPCS_MAX == SELFTEST_SLOTS_MAX &&
+                   RDL_LNET_TESTS_MAX == SELFTEST_TESTS_MAX,
                "limits of a test");
 
-/* The test of the node of @h, which has one from now on; NULL: no node, or no memory. */
+/* The tests of the node of @h, which has them from now on; NULL: no node, or no memory. */
 static struct selftest *selftest_of(const struct host *h)
 {
     struct lab_lnet *l = h->lnet;
@@ -563,8 +572,9 @@ static enum rdl_status test(const struct lab_state *w, const struct host *h,
     caller = guest_lnet_begin(&h->lnet->guest);
     st = selftest_run(t, n, &config);
     guest_lnet_end(&h->lnet->guest, caller);
-    h->lnet->tests = h->lnet->tests || st == 0;
-    tell_test_end(h->lnet, false); /* all of its RPCs may have failed at once */
+    if (st == 0)
+        h->lnet->tests |= 1u << (selftest_tests(t) - 1);
+    tell_test_ends(h->lnet, false); /* all of its RPCs may have failed at once */
     return told(st, reterr);
 }
 

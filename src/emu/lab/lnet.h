@@ -16,7 +16,8 @@ struct lab_lnet {
     bool told_up, told_error;
     uint32_t n_starts;
     struct selftest *selftest; /* NULL: it neither tests nor serves */
-    bool serves, tests;        /* tests: a test was begun and is not over */
+    bool serves;
+    uint32_t tests; /* set of bits 1 << i: test i of the batch is not over */
     uint64_t n_events;
     struct rdl_lnet_event events[RDL_LNET_EVENTS_MAX]; /* event i is at i % RDL_LNET_EVENTS_MAX */
 };

@@ -47,6 +47,13 @@ static uint64_t n_memories(const struct inode *n)
     return i;
 }
 
+static uint64_t n_tests(const struct inode *n)
+{
+    const struct selftest *t = n->host->lnet->selftest;
+
+    return t ? selftest_tests(t) : 0;
+}
+
 static void visit_counts(const struct inode *n, struct visit *v)
 {
     const struct lnd_counts *c = lnd_counts(lnd_of(n));
@@ -93,30 +100,54 @@ void visit_lnet(const struct inode *n, struct visit *v)
     inspect_child(v, CHILD_lnet_event, events);
     inspect_child(v, CHILD_lnet_sent, sent);
     inspect_child(v, CHILD_lnet_received, received);
-    if (n->host->lnet->selftest) {
-        inspect_child(v, CHILD_lnet_test, sent);
-        if (n->host->lnet->serves)
-            inspect_child(v, CHILD_lnet_service, received);
-    }
+    inspect_child(v, CHILD_lnet_test, inspect_list_of(&sent, n_tests(n), inspect_nth));
+    if (n->host->lnet->serves)
+        inspect_child(v, CHILD_lnet_service, received);
     visit_counts(n, v);
 }
 
+static void visit_result(struct visit *v, const struct selftest_result *r)
+{
+    inspect_leaf(v, LEAF_lnet_test_started, r->started);
+    inspect_leaf(v, LEAF_lnet_test_good, r->good);
+    inspect_leaf(v, LEAF_lnet_test_failed, r->failed);
+    inspect_leaf(v, LEAF_lnet_test_corrupt, r->corrupt);
+    inspect_leaf(v, LEAF_lnet_test_bytes, r->bytes);
+    inspect_leaf(v, LEAF_lnet_test_error, lab_lnet_errno(r->error));
+    inspect_leaf(v, LEAF_lnet_test_begun, r->begun_ns);
+    inspect_leaf(v, LEAF_lnet_test_ended, r->ended_ns);
+}
+
+static void visit_service(const struct inode *n, struct visit *v)
+{
+    const struct selftest_result r = selftest_served(n->host->lnet->selftest);
+
+    inspect_leaf(v, LEAF_lnet_test_done, r.started == r.good + r.failed);
+    visit_result(v, &r);
+}
+
+/* A test of the batch, or what the node serves. */
 void visit_lnet_test(const struct inode *n, struct visit *v)
 {
-    const struct selftest *t = n->host->lnet->selftest;
     const bool of_service = n->number == 1;
-    const struct selftest_result r = of_service ? selftest_served(t) : selftest_result(t);
+    struct selftest_test t;
 
-    inspect_leaf(v, LEAF_lnet_test_done,
-                 of_service ? r.started == r.good + r.failed : selftest_is_done(t));
-    inspect_leaf(v, LEAF_lnet_test_started, r.started);
-    inspect_leaf(v, LEAF_lnet_test_good, r.good);
-    inspect_leaf(v, LEAF_lnet_test_failed, r.failed);
-    inspect_leaf(v, LEAF_lnet_test_corrupt, r.corrupt);
-    inspect_leaf(v, LEAF_lnet_test_bytes, r.bytes);
-    inspect_leaf(v, LEAF_lnet_test_error, lab_lnet_errno(r.error));
-    inspect_leaf(v, LEAF_lnet_test_begun, r.begun_ns);
-    inspect_leaf(v, LEAF_lnet_test_ended, r.ended_ns);
+    if (of_service) {
+        visit_service(n, v);
+        return;
+    }
+    if (!selftest_test_at(n->host->lnet->selftest, (uint32_t)n->index, &t))
+        return;
+    inspect_word(v, LEAF_lnet_test_op, t.op);
+    inspect_leaf(v, LEAF_lnet_test_size, t.size);
+    inspect_leaf(v, LEAF_lnet_test_peers, t.n_peers);
+    inspect_leaf(v, LEAF_lnet_test_done, t.is_done);
+    visit_result(v, &t.result);
+    if (t.result.good == 0)
+        return;
+    inspect_leaf(v, LEAF_lnet_test_shortest, t.result.min_ns);
+    inspect_leaf(v, LEAF_lnet_test_mean, t.result.sum_ns / t.result.good);
+    inspect_leaf(v, LEAF_lnet_test_longest, t.result.max_ns);
 }
 
 void visit_lnet_messages(const struct inode *n, struct visit *v)

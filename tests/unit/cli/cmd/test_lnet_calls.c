@@ -57,8 +57,8 @@ static const struct {
     {"", "lnet_get h1 h1 portal=4 sge=mr", "h1 does not send to itself", "h1 portal",
      "another host"},
     /* The same errno of different calls. */
-    {"lnet_test h1 ping to=h2", "lnet_test h1 ping to=h2", "EBUSY: its last test has not ended",
-     "lnet_test", "run"},
+    {"repeat 8 { lnet_test h1 ping to=h2 }", "lnet_test h1 ping to=h3",
+     "EBUSY: its batch is full, and has not ended", "lnet_test", "run"},
     {"lnet_attach h2 portal=4 sge=mr; lnet_put h1 h2 portal=4 sge=mr[0:64k]\n"
      "until count(lnet_sent, message==PUT_ACK) == 1",
      "lnet_unlink h2 1", "EBUSY: a message uses the memory", "lnet_unlink", "run"},
@@ -69,7 +69,7 @@ static const struct {
     {"", "lnet_put h1 h2 portal=4 sge=mr", "EMSGSIZE: a message of LNet has at most 1 MiB",
      "lnet_put", "send several"},
     {"", "lnet_test h1 ping to=h2,h3,h2,h3,h2 concurrency=52",
-     "5 peers with 52 RPCs at a time each: a node has at most 256", "52", "concurrency=51"},
+     "5 peers with 52 RPCs at a time each: a test has at most 256", "52", "concurrency=51"},
 };
 
 static void each_refusal_names_the_call_the_host_and_what_helps(void **state)
