@@ -95,14 +95,10 @@ void options_print_help(void)
         "       lnetd --nid NID [OPTION...] put|get NID [--size BYTES] [--seed N]\n"
         "\n"
         "A node of LNet over RDMA, which speaks the protocol of Lustre's o2iblnd on any device of\n"
-        "libibverbs.  `read` and `write` are the tests of lst: the server at NID puts (read)
-"
-        "or gets (write) bulk data, and each byte is verified.  `batch` runs up to 8 tests at
-"
-        "the same time, as read:64k write:1m:8 ping: op, bytes and RPCs at a time; else those
-"
-        "of --size and --concurrency.
-"
+        "libibverbs.  `read` and `write` are the tests of lst: the server at NID puts (read)\n"
+        "or gets (write) bulk data, and each byte is verified.  `batch` runs up to 8 tests at\n"
+        "the same time, as read:64k write:1m:8 ping: op, bytes and RPCs at a time; else those\n"
+        "of --size and --concurrency.\n"
         "\n"
         "  --nid 10.0.0.1@o2ib    this node; an address of an RDMA interface\n"
         "  --version 0x11|0x12    the newest version of the protocol that it speaks\n"
