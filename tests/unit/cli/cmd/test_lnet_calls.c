@@ -137,8 +137,8 @@ static void a_node_has_256_rpcs_at_a_time(void **state)
     lab_open(&l, false);
     lab_run(&l, NODES "lnet_start h3; lnet_serve h2 h3; run\n"
                       "lnet_test h1 ping to=h2,h3,h2,h3 concurrency=64; run");
-    text = lab_answer(&l, "show h1.lnet.test.done");
-    assert_in_order(text, "h1.lnet.test.done = yes");
+    text = lab_answer(&l, "show h1.lnet.test[0].done");
+    assert_in_order(text, "h1.lnet.test[0].done = yes");
     free(text);
     lab_close(&l);
 }
