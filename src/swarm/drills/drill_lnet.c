@@ -145,7 +145,7 @@ static struct rdl_lnet_config draw_config(struct drill *d)
     const bool is_rough = lnets_of(d)->mood == LN_ROUGH;
 
     if (drill_one_in(d, 3))
-        c.version = 0x11;
+        c.version = LN_VERSION_1;
     c.rules_2007 = drill_one_in(d, 8);
     c.race_by_hash = drill_one_in(d, 4);
     c.big_endian = drill_one_in(d, 3);
@@ -186,7 +186,7 @@ static void draw_nodes(struct drill *d)
             h->config.max_frags = s->host[0].config.max_frags;
             h->config.peer_credits = s->host[0].config.peer_credits;
         }
-        h->config.rules_2007 &= h->config.version == 0x11;
+        h->config.rules_2007 &= h->config.version == LN_VERSION_1;
     }
 }
 
@@ -461,7 +461,7 @@ static void do_restart(struct drill *d)
     c.version = s->host[i].config.version;
     c.max_frags = s->host[i].config.max_frags;
     c.peer_credits = s->host[i].config.peer_credits;
-    c.rules_2007 &= c.version == 0x11;
+    c.rules_2007 &= c.version == LN_VERSION_1;
     s->host[i].config = c;
     (void)start(d, i);
 }

@@ -17,6 +17,7 @@
 struct ev;
 struct rdl_listener;
 
+#define LN_VERSION_1     0x11u
 #define LN_HOSTS         4u
 #define LN_CHUNKS        2u /* pieces of memory of each host, with an unmapped page behind each */
 #define LN_MDS           2048u

@@ -8,7 +8,6 @@
 #include "emu/facts/enum/lnet_map.h"
 #include "swarm/drills/drill_lnet.h"
 
-#define VERSION_1   0x11u
 #define DEPTH_1     8u /* most that nodes of version 1 have */
 #define DEPTH_1_MIN 3u
 #define PAGE        4096u
@@ -38,7 +37,7 @@ static uint32_t depth_of(const struct ln_host *h, uint32_t version)
 {
     const uint32_t most = h->config.peer_credits;
 
-    if (version != VERSION_1)
+    if (version != LN_VERSION_1)
         return most;
     return most < DEPTH_1_MIN ? DEPTH_1_MIN : min_u32(most, DEPTH_1);
 }
@@ -62,7 +61,7 @@ bool ln_can_ask(const struct lnets *s, unsigned a, unsigned b)
         return depth == most && frags == max;
     if (to->config.map == LNET_MAP_dma && frags < max) /* which cannot do with fewer */
         return false;
-    if (version == VERSION_1)
+    if (version == LN_VERSION_1)
         return depth <= most && frags <= max;
     return frags <= max || from->config.map != LNET_MAP_dma;
 }
@@ -87,7 +86,7 @@ uint32_t ln_high_water(const struct lnets *s, const struct ln_conn *c)
     const uint32_t most = c->depth > 1 ? c->depth - 1 : 1;
     uint32_t hiw = g->peer_credits_hiw, share;
 
-    if (ln_version(s, c->host, c->peer) == VERSION_1)
+    if (ln_version(s, c->host, c->peer) == LN_VERSION_1)
         return most;
     if (hiw < g->peer_credits / 2)
         hiw = g->peer_credits / 2;
