@@ -162,6 +162,7 @@ struct rdl_lnet_test {
     uint32_t size;        /* bytes of bulk data, 1 MiB at most */
     uint32_t concurrency; /* RPCs at a time with each peer, RDL_LNET_RPCS_MAX with all */
     uint64_t count;       /* RPCs with each peer */
+    uint64_t timeout_ns;  /* of an RPC; 0: none */
     uint64_t seed;
     /* The bulk data begins @offset bytes behind the beginning of a page, and is cut into fragments
      * of @frag_bytes with @gap bytes between them; frag_bytes 0: one fragment.

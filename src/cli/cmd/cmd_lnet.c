@@ -31,8 +31,7 @@ static const struct errno_row serve_errors[] = {
     {0},
 };
 static const struct errno_row test_errors[] = {
-    {EBUSY, "EBUSY", "its batch is full, and has not ended",
-     "run; if it stands still after that, a peer does not serve: lnet_stop ends the tests"},
+    {EBUSY, "EBUSY", "its batch is full, and has not ended", "run"},
     {ENOMEM, "ENOMEM", "its memory is too small for the RPCs",
      "a smaller concurrency=, or give the host more ram="},
     {0},
@@ -227,6 +226,7 @@ bool run_lnet_test(struct session *s, const struct step *st)
                                        .op = (uint32_t)step_number(st, "op"),
                                        .size = (uint32_t)step_number(st, "size"),
                                        .concurrency = (uint32_t)step_number(st, "concurrency"),
+                                       .timeout_ns = step_number(st, "timeout"),
                                        .count = step_number(st, "count"),
                                        .seed = step_number(st, "seed"),
                                        .offset = number(st, "offset", 0),

@@ -155,6 +155,27 @@ static void tell_test_ends(struct lab_lnet *l, bool ends)
     }
 }
 
+/* RPCs have begun or ended: tells which tests are over, and waits for the time of the next RPC. */
+static void after_rpcs(struct lab_lnet *l)
+{
+    tell_test_ends(l, false);
+    guest_lnet_wake_test_at(&l->guest, selftest_deadline_ns(l->selftest));
+}
+
+/* Ends the RPCs whose time is over. */
+static void expire_rpcs(struct lab_lnet *l)
+{
+    const uint64_t due = l->selftest ? selftest_deadline_ns(l->selftest) : 0;
+    struct guest_program *caller;
+
+    if (due == 0 || due > l->world->trace.now_ns)
+        return;
+    caller = guest_lnet_begin(&l->guest);
+    selftest_expire(l->selftest);
+    guest_lnet_end(&l->guest, caller);
+    after_rpcs(l);
+}
+
 static void listen(void *ctx, const struct lnet_event *e)
 {
     struct lab_lnet *l = ctx;
@@ -164,7 +185,7 @@ static void listen(void *ctx, const struct lnet_event *e)
           .mlength = e->mlength, .status = lab_lnet_errno(e->status));
     if (l->selftest && selftest_owns(e)) {
         selftest_listener(l->selftest, e);
-        tell_test_ends(l, false);
+        after_rpcs(l);
         return;
     }
     l->events[l->n_events++ % RDL_LNET_EVENTS_MAX] = (struct rdl_lnet_event){
@@ -213,6 +234,7 @@ void lab_lnet_tick(struct host *h, uint64_t arg)
     if (!lab_lnet_node(h))
         return;
     guest_lnet_tick(&h->lnet->guest, arg);
+    expire_rpcs(h->lnet);
     look(h->lnet);
 }
 
@@ -548,6 +570,7 @@ static enum rdl_status test(const struct lab_state *w, const struct host *h,
         .size = c->size,
         .concurrency = c->concurrency,
         .count = c->count,
+        .timeout_ns = c->timeout_ns,
         .seed = c->seed,
         .shape = {c->offset, c->frag_bytes, c->gap},
     };
@@ -574,7 +597,7 @@ static enum rdl_status test(const struct lab_state *w, const struct host *h,
     guest_lnet_end(&h->lnet->guest, caller);
     if (st == 0)
         h->lnet->tests |= 1u << (selftest_tests(t) - 1);
-    tell_test_ends(h->lnet, false); /* all of its RPCs may have failed at once */
+    after_rpcs(h->lnet); /* all of them may have failed at once */
     return told(st, reterr);
 }
 

@@ -21,15 +21,47 @@ uint64_t gl_now_ns(void *ctx)
     return g->config.trace->now_ns;
 }
 
-static void wake_at(void *ctx, uint64_t at_ns)
+/* Sets the timer to the first of the times in g->wake_ns; 0: none. */
+static void set_timer(struct guest_lnet *g)
 {
-    struct guest_lnet *g = ctx;
+    uint64_t at_ns = 0;
 
+    for (unsigned i = 0; i < GL_WAKES; i++) {
+        if (g->wake_ns[i] && (at_ns == 0 || g->wake_ns[i] < at_ns))
+            at_ns = g->wake_ns[i];
+    }
+    if (at_ns == g->timer_ns)
+        return;
     if (g->timer_ns)
         (void)sim_cancel(g->config.sim, g->timer);
     g->timer_ns = at_ns;
     if (at_ns)
         g->timer = sim_schedule(g->config.sim, at_ns, SIM_LNET, g->config.host, GL_TIME);
+}
+
+static void wake_at(void *ctx, uint64_t at_ns)
+{
+    struct guest_lnet *g = ctx;
+
+    g->wake_ns[GL_WAKE_DRIVER] = at_ns;
+    set_timer(g);
+}
+
+void guest_lnet_wake_test_at(struct guest_lnet *g, uint64_t at_ns)
+{
+    g->wake_ns[GL_WAKE_TEST] = at_ns;
+    set_timer(g);
+}
+
+/* The timer has run out, for one or both. */
+static void take_timer(struct guest_lnet *g)
+{
+    g->timer_ns = 0;
+    for (unsigned i = 0; i < GL_WAKES; i++) {
+        if (g->wake_ns[i] <= gl_now_ns(g))
+            g->wake_ns[i] = 0;
+    }
+    set_timer(g);
 }
 
 /* Looks at what has happened, in a tick of its own. */
@@ -227,7 +259,7 @@ void guest_lnet_tick(struct guest_lnet *g, uint64_t arg)
     if (arg == GL_LOOK)
         g->is_due = false;
     if (arg == GL_TIME)
-        g->timer_ns = 0;
+        take_timer(g);
     if (!g->node)
         return;
     caller = guest_lnet_begin(g);
@@ -323,6 +355,7 @@ void guest_lnet_free(struct guest_lnet *g)
 {
     if (!g || !g->node)
         return;
+    guest_lnet_wake_test_at(g, 0);
     wake_at(g, 0);
     g->config.guest->module = NULL;
     lnet_free(g->node);

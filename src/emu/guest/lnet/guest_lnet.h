@@ -33,6 +33,9 @@ struct guest_lnet_pages {
     uint64_t addr;
 };
 
+/* Those that wait for a time. */
+enum gl_wake { GL_WAKE_DRIVER, GL_WAKE_TEST, GL_WAKES };
+
 struct guest_lnet {
     struct guest_lnet_config config;
     struct guest_module module;
@@ -40,9 +43,10 @@ struct guest_lnet {
     struct lnet_node *node; /* NULL: none was started */
     /* Handles of its objects; 0: none. */
     uint64_t channel, listener_id, pd;
-    uint64_t asked;    /* handle of the object that the request under way is about; 0: none */
-    int refused;       /* errno of a device that was refused, until its rest is gone; 0: none */
-    uint64_t timer_ns; /* when it wants to be woken; 0: never */
+    uint64_t asked; /* handle of the object that the request under way is about; 0: none */
+    int refused;    /* errno of a device that was refused, until its rest is gone; 0: none */
+    uint64_t wake_ns[GL_WAKES]; /* when they want to be woken; 0: never */
+    uint64_t timer_ns;          /* the first of these */
     sim_ticket timer;
     bool is_due;         /* SIM_LNET is scheduled for now */
     uint32_t n_names;    /* names given so far */
@@ -70,6 +74,8 @@ void guest_lnet_free(struct guest_lnet *g);
 /* The operations, whose argument is a struct guest_lnet. */
 extern const struct lnd_ops guest_lnet_ops;
 
+/* Sets the time of the next tick for a test of the node; 0: none. */
+void guest_lnet_wake_test_at(struct guest_lnet *g, uint64_t at_ns);
 /* Handler of SIM_LNET. */
 void guest_lnet_tick(struct guest_lnet *g, uint64_t arg);
 
