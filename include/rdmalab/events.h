@@ -88,6 +88,13 @@ RDL_MUST_CHECK enum rdl_status rdl_get_cq_event(struct rdl_lab *lab, rdl_channel
  */
 RDL_MUST_CHECK enum rdl_status rdl_ack_cq_events(struct rdl_lab *lab, rdl_cq cq, uint32_t n);
 
+/* The part of a guest's kernel that has an object. */
+enum rdl_kernel_part {
+    RDL_KERNEL_NONE, /* none: it belongs to a program or to the lab's user */
+    RDL_KERNEL_CM,   /* the connection manager, which stays with the host */
+    RDL_KERNEL_LNET  /* the node of LNet, until it stops */
+};
+
 /* The reasons why an object cannot be destroyed yet.  Without a reason all fields are 0. */
 struct rdl_users {
     uint32_t n;            /* number of objects that use this one */
@@ -97,6 +104,7 @@ struct rdl_users {
     /* A completion queue: number of completion events taken and not acknowledged. */
     uint32_t completion_events;
     uint32_t groups; /* a queue pair: number of multicast groups to which it is attached */
+    enum rdl_kernel_part kept_by; /* the part of the kernel that has it */
 };
 
 /* Sets *@ret to the users of the object with handle @raw and kind @kind (enum object_kind).

@@ -21,6 +21,7 @@
 #include "emu/wire/addr.h"
 #include "emu/wire/mad.h"
 #include "rdmalab/cm.h"
+#include "rdmalab/events.h"
 
 #define RANGE_BYTES  256u /* text about a value that is out of range */
 #define REMEDY_BYTES 256u
@@ -105,7 +106,14 @@ bool cm_called(struct session *s, const struct step *st, enum rdl_status status,
 
 bool cm_find_id(struct session *s, const struct step *st, rdl_cm_id *ret, struct home *home)
 {
-    return verb_object(s, st, "id", OBJ_CM_ID, &ret->raw, home);
+    struct rdl_users users;
+
+    if (!verb_object(s, st, "id", OBJ_CM_ID, &ret->raw, home))
+        return false;
+    if (rdl_users_of(s->lab, OBJ_CM_ID, ret->raw, &users) == RDL_OK &&
+        users.kept_by != RDL_KERNEL_NONE) /* a call may begin with its queue pair */
+        return session_fail_status(s, st->at, st->cmd->name, RDL_ERR_KERNEL);
+    return true;
 }
 
 /* Finds the ID, and what is known of it. */
@@ -219,11 +227,6 @@ bool run_rdma_destroy_id(struct session *s, const struct step *st)
     status = rdl_cm_destroy_id(s->lab, id);
     if (status != RDL_ERR_BUSY || rdl_cm_id_info(s->lab, id, &info) != RDL_OK)
         return cm_called(s, st, status, 0);
-    if (info.unacked == 0) {
-        session_fail(s, st->at, "%s is not of a program, but of the node of LNet of %s",
-                     step_text(st, "id"), home.name);
-        return diag_remedy(&s->diag, "lnet_stop %s", home.name);
-    }
     return fail_unacked(s, st, &info);
 }
 

@@ -237,6 +237,64 @@ bool verb_destroyed(struct session *s, const struct step *st, const char *param,
     return status == RDL_OK || session_fail_status(s, st->at, st->cmd->name, status);
 }
 
+/* An object of the kernel that a step names. */
+struct kernel_object {
+    enum rdl_kernel_part by;
+    struct span at;
+    char path[SESSION_PATH_BYTES];
+};
+
+/* Looks up the object that value @v of parameter @p names.  Takes it over if LNet has it, or if it
+ * is the first one of the kernel: LNet refuses all uses, the connection manager few.
+ */
+static void look_for_keeper(const struct scope *in, const struct param *p, const struct value *v,
+                            struct kernel_object *found)
+{
+    char path[SESSION_PATH_BYTES];
+    struct rdl_users users;
+    uint64_t raw;
+
+    resolve_path(in, v->text, path);
+    if (rdl_find(in->lab, path, p->object, &raw) != RDL_OK ||
+        rdl_users_of(in->lab, p->object, raw, &users) != RDL_OK || users.kept_by <= found->by)
+        return;
+    found->by = users.kept_by;
+    found->at = v->at;
+    rdl_path_of(in->lab, p->object, raw, found->path);
+}
+
+void verb_name_keeper(struct session *s, const struct step *st)
+{
+    const struct scope in = session_scope(s);
+    struct scope rest = in;
+    char host[RDL_NAME_BYTES], home[RDL_NAME_BYTES];
+    struct kernel_object found = {.by = RDL_KERNEL_NONE};
+
+    for (size_t i = 0; i < st->cmd->n_params; i++) {
+        const struct param *p = &st->cmd->params[i];
+        const struct arg *a = p->kind == VAL_OBJECT ? step_arg(st, p->name) : NULL;
+
+        for (size_t j = 0; a && j < a->n; j++) {
+            if (!rest.host[0])
+                rest = resolve_rest(&in, a->v[j].text, host);
+            look_for_keeper(&rest, p, &a->v[j], &found);
+        }
+    }
+    if (found.by == RDL_KERNEL_NONE)
+        return;
+    resolve_host_name(found.path, home);
+    if (found.by == RDL_KERNEL_LNET) {
+        session_fail(s, found.at, "%s is not of a program, but of the node of LNet of %s",
+                     found.path, home);
+        diag_remedy(&s->diag, "lnet_stop %s ends the node with its objects", home);
+    } else {
+        session_fail(s, found.at, "%s is not of a program, but of the connection manager of %s",
+                     found.path, home);
+        diag_remedy(&s->diag, "it stays with the host");
+    }
+    diag_reason(&s->diag, RDL_ERR_KERNEL);
+}
+
 bool verb_priority_fits(struct session *s, const struct step *st, uint32_t vlan)
 {
     if (vlan > 0 || !step_has(st, "qos"))

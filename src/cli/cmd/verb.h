@@ -72,6 +72,11 @@ bool verb_may_begin(struct session *s, const struct step *st, const struct home 
 bool verb_created(struct session *s, const struct step *st, const struct home *home,
                   enum rdl_status status, bool *ret_asked);
 
+/* @st has failed with RDL_ERR_KERNEL: names in s->diag the object among its parameters, and the
+ * part of the kernel that has it.
+ */
+void verb_name_keeper(struct session *s, const struct step *st);
+
 /* Ends a command that destroys the object @raw, which parameter @param names: verb_finish(), unless
  * the object is busy.  Then returns false, and s->diag names what still needs the object: its
  * users, its multicast groups, or its unacknowledged events.

@@ -2,6 +2,7 @@
 #include "cli/exec/command_run.h"
 
 #include "cli/cmd/commands.h"
+#include "cli/cmd/verb.h"
 #include "cli/exec/executing.h"
 #include "cli/session/resolve.h"
 
@@ -36,6 +37,8 @@ bool command_run(struct session *s, const struct step *st)
         return false;
     step = resolve_numbers(&in, st, &pool, &s->diag);
     ok = step && run[st->cmd - cmd_table](s, step);
+    if (step && !ok && s->diag.reason == RDL_ERR_KERNEL)
+        verb_name_keeper(s, step);
     pool_free(&pool);
     return ok;
 }

@@ -93,7 +93,7 @@ enum rdl_status rdl_cm_destroy_channel(struct rdl_lab *lab, rdl_cm_channel chann
 {
     struct guest_cm_object *ch = channel_of(lab, channel);
 
-    ACT(lab, ch, rdma_cm_destroy_channel(ch));
+    ACT_ON(lab, ch, rdma_cm_destroy_channel(ch));
 }
 
 enum rdl_status rdl_cm_create_id(struct rdl_lab *lab, rdl_cm_channel channel, uint32_t space,
@@ -101,7 +101,7 @@ enum rdl_status rdl_cm_create_id(struct rdl_lab *lab, rdl_cm_channel channel, ui
 {
     struct guest_cm_object *ch = channel_of(lab, channel);
 
-    ACT(lab, ch, rdma_cm_create_id(ch, space, name, &ret->raw));
+    ACT_ON(lab, ch, rdma_cm_create_id(ch, space, name, &ret->raw));
 }
 
 static struct cm_moment now(const struct rdl_lab *lab)
@@ -148,8 +148,6 @@ static void note_accept(const struct rdl_lab *lab, struct guest_cm_object *o, in
 
 static enum rdl_status destroy_id(const struct rdl_lab *lab, struct guest_cm_object *o)
 {
-    if (o->o.is_kept)
-        return RDL_ERR_BUSY;
     if (rdma_cm_id_of(o)->n_told == 0)
         note(lab, o, CM_CALL_rdma_destroy_id, 0, 0);
     return rdma_cm_destroy_id(o);
@@ -159,16 +157,17 @@ enum rdl_status rdl_cm_destroy_id(struct rdl_lab *lab, rdl_cm_id id)
 {
     struct guest_cm_object *o = object_of(lab, id);
 
-    ACT(lab, o, destroy_id(lab, o));
+    ACT_ON(lab, o, destroy_id(lab, o));
 }
 
 enum rdl_status rdl_cm_migrate_id(struct rdl_lab *lab, rdl_cm_id id, rdl_cm_channel channel)
 {
     struct guest_cm_object *o = object_of(lab, id), *ch = channel_of(lab, channel);
+    const enum rdl_status st = lab_may_use(ch ? &ch->o : NULL);
 
-    if (!ch)
-        return RDL_ERR_STALE;
-    ACT(lab, o, rdma_cm_migrate_id(o, ch));
+    if (st != RDL_OK)
+        return st;
+    ACT_ON(lab, o, rdma_cm_migrate_id(o, ch));
 }
 
 /* Keeps the errno of a call of the kernel. */
@@ -191,7 +190,7 @@ enum rdl_status rdl_cm_bind(struct rdl_lab *lab, rdl_cm_id id, const struct rdl_
 {
     struct guest_cm_object *o = object_of(lab, id);
 
-    ACT(lab, o, called(lab, o, CM_CALL_rdma_bind_addr, cma_bind(o->part, at), reterr));
+    ACT_ON(lab, o, called(lab, o, CM_CALL_rdma_bind_addr, cma_bind(o->part, at), reterr));
 }
 
 enum rdl_status rdl_cm_resolve_addr(struct rdl_lab *lab, rdl_cm_id id,
@@ -200,23 +199,23 @@ enum rdl_status rdl_cm_resolve_addr(struct rdl_lab *lab, rdl_cm_id id,
 {
     struct guest_cm_object *o = object_of(lab, id);
 
-    ACT(lab, o,
-        called(lab, o, CM_CALL_rdma_resolve_addr, cma_resolve_addr(o->part, from, to, timeout_ns),
-               reterr));
+    ACT_ON(lab, o,
+           called(lab, o, CM_CALL_rdma_resolve_addr,
+                  cma_resolve_addr(o->part, from, to, timeout_ns), reterr));
 }
 
 enum rdl_status rdl_cm_resolve_route(struct rdl_lab *lab, rdl_cm_id id, int *reterr)
 {
     struct guest_cm_object *o = object_of(lab, id);
 
-    ACT(lab, o, called(lab, o, CM_CALL_rdma_resolve_route, cma_resolve_route(o->part), reterr));
+    ACT_ON(lab, o, called(lab, o, CM_CALL_rdma_resolve_route, cma_resolve_route(o->part), reterr));
 }
 
 enum rdl_status rdl_cm_listen(struct rdl_lab *lab, rdl_cm_id id, uint32_t backlog, int *reterr)
 {
     struct guest_cm_object *o = object_of(lab, id);
 
-    ACT(lab, o, called(lab, o, CM_CALL_rdma_listen, cma_listen(o->part, backlog), reterr));
+    ACT_ON(lab, o, called(lab, o, CM_CALL_rdma_listen, cma_listen(o->part, backlog), reterr));
 }
 
 enum rdl_status rdl_cm_connect(struct rdl_lab *lab, rdl_cm_id id, const struct rdl_cm_param *param,
@@ -224,7 +223,7 @@ enum rdl_status rdl_cm_connect(struct rdl_lab *lab, rdl_cm_id id, const struct r
 {
     struct guest_cm_object *o = object_of(lab, id);
 
-    ACT(lab, o, called(lab, o, CM_CALL_rdma_connect, cma_connect(o->part, param), reterr));
+    ACT_ON(lab, o, called(lab, o, CM_CALL_rdma_connect, cma_connect(o->part, param), reterr));
 }
 
 /* The program gets the event @from of ID @o as @to, and only now. */
@@ -255,7 +254,7 @@ enum rdl_status rdl_cm_accept(struct rdl_lab *lab, rdl_cm_id id, const struct rd
 {
     struct guest_cm_object *o = object_of(lab, id);
 
-    ACT(lab, o, accept_or_establish(lab, o, param, reterr));
+    ACT_ON(lab, o, accept_or_establish(lab, o, param, reterr));
 }
 
 enum rdl_status rdl_cm_reject(struct rdl_lab *lab, rdl_cm_id id, const void *data, size_t bytes,
@@ -263,14 +262,14 @@ enum rdl_status rdl_cm_reject(struct rdl_lab *lab, rdl_cm_id id, const void *dat
 {
     struct guest_cm_object *o = object_of(lab, id);
 
-    ACT(lab, o, called(lab, o, CM_CALL_rdma_reject, cma_reject(o->part, data, bytes), reterr));
+    ACT_ON(lab, o, called(lab, o, CM_CALL_rdma_reject, cma_reject(o->part, data, bytes), reterr));
 }
 
 enum rdl_status rdl_cm_disconnect(struct rdl_lab *lab, rdl_cm_id id, int *reterr)
 {
     struct guest_cm_object *o = object_of(lab, id);
 
-    ACT(lab, o, called(lab, o, CM_CALL_rdma_disconnect, cma_disconnect(o->part), reterr));
+    ACT_ON(lab, o, called(lab, o, CM_CALL_rdma_disconnect, cma_disconnect(o->part), reterr));
 }
 
 enum rdl_status rdl_cm_set_option(struct rdl_lab *lab, rdl_cm_id id, uint32_t option,
@@ -278,7 +277,7 @@ enum rdl_status rdl_cm_set_option(struct rdl_lab *lab, rdl_cm_id id, uint32_t op
 {
     struct guest_cm_object *o = object_of(lab, id);
 
-    ACT(lab, o, told(cma_set_option(o->part, (enum cm_option)option, value), reterr));
+    ACT_ON(lab, o, told(cma_set_option(o->part, (enum cm_option)option, value), reterr));
 }
 
 /* Joins, and sets *@ret to the number of the membership. */
@@ -297,8 +296,8 @@ enum rdl_status rdl_cm_join(struct rdl_lab *lab, rdl_cm_id id, const struct rdl_
 {
     struct guest_cm_object *o = object_of(lab, id);
 
-    ACT(lab, o,
-        called(lab, o, CM_CALL_rdma_join_multicast, join(o->part, to, sends_only, ret), reterr));
+    ACT_ON(lab, o,
+           called(lab, o, CM_CALL_rdma_join_multicast, join(o->part, to, sends_only, ret), reterr));
 }
 
 enum rdl_status rdl_cm_group_at(const struct rdl_lab *lab, rdl_cm_id id, uint32_t i,
@@ -323,9 +322,12 @@ enum rdl_status rdl_cm_group_at(const struct rdl_lab *lab, rdl_cm_id id, uint32_
 static enum rdl_status membership_of(const struct rdl_lab *lab, rdl_cm_id id, uint32_t number,
                                      struct guest_cm_object **ret, struct cma_group **ret_group)
 {
+    enum rdl_status st;
+
     *ret = object_of(lab, id);
     *ret_group = *ret ? cma_group_of((*ret)->part, number) : NULL;
-    return !*ret ? RDL_ERR_STALE : !*ret_group ? RDL_ERR_NOT_FOUND : RDL_OK;
+    st = lab_may_use(*ret ? &(*ret)->o : NULL);
+    return st == RDL_OK && !*ret_group ? RDL_ERR_NOT_FOUND : st;
 }
 
 enum rdl_status rdl_cm_set_attached(struct rdl_lab *lab, rdl_cm_id id, uint32_t membership)
@@ -354,7 +356,7 @@ enum rdl_status rdl_cm_notify(struct rdl_lab *lab, rdl_cm_id id, int *reterr)
 {
     struct guest_cm_object *o = object_of(lab, id);
 
-    ACT(lab, o, called(lab, o, CM_CALL_rdma_notify, cma_notify(o->part), reterr));
+    ACT_ON(lab, o, called(lab, o, CM_CALL_rdma_notify, cma_notify(o->part), reterr));
 }
 
 enum rdl_status rdl_cm_qp_attr(struct rdl_lab *lab, rdl_cm_id id, uint32_t state,
@@ -370,11 +372,11 @@ enum rdl_status rdl_cm_qp_attr(struct rdl_lab *lab, rdl_cm_id id, uint32_t state
 enum rdl_status rdl_cm_set_qp(struct rdl_lab *lab, rdl_cm_id id, rdl_qp qp)
 {
     struct guest_cm_object *o = object_of(lab, id);
+    const enum rdl_status st = lab_may_use(o ? &o->o : NULL);
 
-    if (!o)
-        return RDL_ERR_STALE;
-    o->qp = qp.raw;
-    return RDL_OK;
+    if (st == RDL_OK)
+        o->qp = qp.raw;
+    return st;
 }
 
 static enum rdl_status get_event(const struct rdl_lab *lab, struct guest_cm_object *ch,
@@ -393,7 +395,7 @@ enum rdl_status rdl_cm_get_event(struct rdl_lab *lab, rdl_cm_channel channel, co
 {
     struct guest_cm_object *ch = channel_of(lab, channel);
 
-    ACT(lab, ch, get_event(lab, ch, name, ret, ret_n));
+    ACT_ON(lab, ch, get_event(lab, ch, name, ret, ret_n));
 }
 
 enum rdl_status rdl_cm_turn_event(struct rdl_lab *lab, rdl_cm_channel channel, uint32_t kind,
@@ -415,8 +417,9 @@ enum rdl_status rdl_cm_turn_event(struct rdl_lab *lab, rdl_cm_channel channel, u
 enum rdl_status rdl_cm_ack_event(struct rdl_lab *lab, rdl_cm_channel channel)
 {
     struct guest_cm_object *ch = channel_of(lab, channel);
+    const enum rdl_status st = lab_may_use(ch ? &ch->o : NULL);
 
-    return ch ? rdma_cm_ack_event(ch) : RDL_ERR_STALE;
+    return st == RDL_OK ? rdma_cm_ack_event(ch) : st;
 }
 
 enum rdl_status rdl_cm_id_info(const struct rdl_lab *lab, rdl_cm_id id, struct rdl_cm_id_info *ret)

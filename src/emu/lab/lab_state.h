@@ -287,6 +287,27 @@ struct guest_qp *lab_guest_qp(const struct lab_state *w, uint32_t host, uint32_t
         return act_st;                                                                             \
     } while (0)
 
+/* Returns RDL_OK if a program or the lab's user may use @o.  Returns RDL_ERR_STALE if it is NULL,
+ * RDL_ERR_KERNEL if a node of LNet has it: its next call would find it changed, or the node could
+ * not stop.  The objects of the connection manager may be used, but not destroyed (object.c).
+ */
+static inline enum rdl_status lab_may_use(const struct guest_object *o)
+{
+    if (!o)
+        return RDL_ERR_STALE;
+    return o->kept_by == RDL_KERNEL_LNET ? RDL_ERR_KERNEL : RDL_OK;
+}
+
+/* Like ACT() for a call that uses @object, which begins with a struct guest_object @o. */
+#define ACT_ON(lab, object, call)                                                                  \
+    do {                                                                                           \
+        const enum rdl_status on_st = lab_may_use((object) ? &(object)->o : NULL);                 \
+                                                                                                   \
+        if (on_st != RDL_OK)                                                                       \
+            return on_st;                                                                          \
+        ACT(lab, object, call);                                                                    \
+    } while (0)
+
 /* Like ACT() for a call to the guest of the host with handle @at; @call uses @h for that host. */
 #define ACT_AT(lab, at, h, call)                                                                   \
     do {                                                                                           \

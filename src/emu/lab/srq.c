@@ -15,14 +15,14 @@ enum rdl_status rdl_create_srq(struct rdl_lab *lab, rdl_pd pd, const struct rdl_
 {
     struct guest_pd *p = (struct guest_pd *)lab_object(lab->state, OBJ_PD, pd.raw);
 
-    ACT(lab, p, verbs_create_srq(p, attr, name, &ret->raw));
+    ACT_ON(lab, p, verbs_create_srq(p, attr, name, &ret->raw));
 }
 
 enum rdl_status rdl_destroy_srq(struct rdl_lab *lab, rdl_srq srq)
 {
     struct guest_srq *s = srq_of(lab, srq);
 
-    ACT(lab, s, verbs_destroy_srq(s));
+    ACT_ON(lab, s, verbs_destroy_srq(s));
 }
 
 enum rdl_status rdl_modify_srq(struct rdl_lab *lab, rdl_srq srq, const struct rdl_srq_attr *attr,
@@ -30,14 +30,14 @@ enum rdl_status rdl_modify_srq(struct rdl_lab *lab, rdl_srq srq, const struct rd
 {
     struct guest_srq *s = srq_of(lab, srq);
 
-    ACT(lab, s, verbs_modify_srq(s, attr, mask));
+    ACT_ON(lab, s, verbs_modify_srq(s, attr, mask));
 }
 
 enum rdl_status rdl_query_srq(struct rdl_lab *lab, rdl_srq srq)
 {
     struct guest_srq *s = srq_of(lab, srq);
 
-    ACT(lab, s, verbs_query_srq(s));
+    ACT_ON(lab, s, verbs_query_srq(s));
 }
 
 enum rdl_status rdl_srq_info(const struct rdl_lab *lab, rdl_srq srq, struct rdl_srq_info *ret)
@@ -56,7 +56,7 @@ enum rdl_status rdl_post_srq_recv_list(struct rdl_lab *lab, rdl_srq srq,
 {
     struct guest_srq *s = srq_of(lab, srq);
 
-    ACT(lab, s, verbs_post_srq_recv_list(s, wr, n, nokick, reterr));
+    ACT_ON(lab, s, verbs_post_srq_recv_list(s, wr, n, nokick, reterr));
 }
 
 enum rdl_status rdl_post_srq_recv(struct rdl_lab *lab, rdl_srq srq, const struct rdl_recv_wr *wr,

@@ -57,7 +57,7 @@ enum rdl_status rdl_dealloc_pd(struct rdl_lab *lab, rdl_pd pd)
 {
     struct guest_pd *p = pd_of(lab, pd);
 
-    ACT(lab, p, verbs_dealloc_pd(p));
+    ACT_ON(lab, p, verbs_dealloc_pd(p));
 }
 
 enum rdl_status rdl_mem_alloc(struct rdl_lab *lab, rdl_host host, uint64_t bytes, uint64_t *ret)
@@ -97,14 +97,14 @@ enum rdl_status rdl_reg_mr(struct rdl_lab *lab, rdl_pd pd, uint64_t addr, uint64
 {
     struct guest_pd *p = pd_of(lab, pd);
 
-    ACT(lab, p, verbs_reg_mr(p, addr, bytes, access, name, &ret->raw));
+    ACT_ON(lab, p, verbs_reg_mr(p, addr, bytes, access, name, &ret->raw));
 }
 
 enum rdl_status rdl_dereg_mr(struct rdl_lab *lab, rdl_mr mr)
 {
     struct guest_mr *m = mr_of(lab, mr);
 
-    ACT(lab, m, verbs_dereg_mr(m));
+    ACT_ON(lab, m, verbs_dereg_mr(m));
 }
 
 enum rdl_status rdl_mr_info(const struct rdl_lab *lab, rdl_mr mr, struct rdl_mr_info *ret)
@@ -127,7 +127,7 @@ enum rdl_status rdl_destroy_cq(struct rdl_lab *lab, rdl_cq cq)
 {
     struct guest_cq *c = cq_of(lab, cq);
 
-    ACT(lab, c, verbs_destroy_cq(c));
+    ACT_ON(lab, c, verbs_destroy_cq(c));
 }
 
 enum rdl_status rdl_resize_qp(struct rdl_lab *lab, rdl_qp qp, uint32_t max_send_wr,
@@ -135,21 +135,27 @@ enum rdl_status rdl_resize_qp(struct rdl_lab *lab, rdl_qp qp, uint32_t max_send_
 {
     struct guest_qp *q = qp_of(lab, qp);
 
-    ACT(lab, q, verbs_resize_qp(q, max_send_wr, max_recv_wr));
+    ACT_ON(lab, q, verbs_resize_qp(q, max_send_wr, max_recv_wr));
 }
 
 enum rdl_status rdl_resize_cq(struct rdl_lab *lab, rdl_cq cq, uint32_t cqe)
 {
     struct guest_cq *c = cq_of(lab, cq);
 
-    ACT(lab, c, verbs_resize_cq(c, cqe));
+    ACT_ON(lab, c, verbs_resize_cq(c, cqe));
 }
 
 enum rdl_status rdl_req_notify_cq(struct rdl_lab *lab, rdl_cq cq, bool solicited_only)
 {
     struct guest_cq *c = cq_of(lab, cq);
 
-    ACT(lab, c, verbs_req_notify_cq(c, solicited_only));
+    ACT_ON(lab, c, verbs_req_notify_cq(c, solicited_only));
+}
+
+/* Returns true if @cq has a node of LNet that would get the completions, too. */
+static bool is_kept(const struct guest_cq *cq)
+{
+    return cq && lab_may_use(&cq->o) != RDL_OK;
 }
 
 enum rdl_status rdl_create_qp(struct rdl_lab *lab, const struct rdl_qp_config *config,
@@ -162,14 +168,16 @@ enum rdl_status rdl_create_qp(struct rdl_lab *lab, const struct rdl_qp_config *c
         .srq = (struct guest_srq *)lab_object(lab->state, OBJ_SRQ, config->srq.raw),
     };
 
-    ACT(lab, parts.pd, verbs_create_qp(parts.pd->o.verbs, config, &parts, name, &ret->raw));
+    if (is_kept(parts.send_cq) || is_kept(parts.recv_cq))
+        return RDL_ERR_KERNEL;
+    ACT_ON(lab, parts.pd, verbs_create_qp(parts.pd->o.verbs, config, &parts, name, &ret->raw));
 }
 
 enum rdl_status rdl_destroy_qp(struct rdl_lab *lab, rdl_qp qp)
 {
     struct guest_qp *q = qp_of(lab, qp);
 
-    ACT(lab, q, verbs_destroy_qp(q));
+    ACT_ON(lab, q, verbs_destroy_qp(q));
 }
 
 enum rdl_status rdl_modify_qp(struct rdl_lab *lab, rdl_qp qp, const struct rdl_qp_attr *attr,
@@ -177,21 +185,23 @@ enum rdl_status rdl_modify_qp(struct rdl_lab *lab, rdl_qp qp, const struct rdl_q
 {
     struct guest_qp *q = qp_of(lab, qp);
 
-    ACT(lab, q, verbs_modify_qp(q, attr, mask, unchecked, reterr));
+    if (verbs_only_fails(attr, mask)) /* as a fault does: LNet reconnects */
+        ACT(lab, q, verbs_modify_qp(q, attr, mask, unchecked, reterr));
+    ACT_ON(lab, q, verbs_modify_qp(q, attr, mask, unchecked, reterr));
 }
 
 enum rdl_status rdl_attach_mcast(struct rdl_lab *lab, rdl_qp qp, const uint8_t gid[16])
 {
     struct guest_qp *q = qp_of(lab, qp);
 
-    ACT(lab, q, verbs_attach_mcast(q, gid));
+    ACT_ON(lab, q, verbs_attach_mcast(q, gid));
 }
 
 enum rdl_status rdl_detach_mcast(struct rdl_lab *lab, rdl_qp qp, const uint8_t gid[16])
 {
     struct guest_qp *q = qp_of(lab, qp);
 
-    ACT(lab, q, verbs_detach_mcast(q, gid));
+    ACT_ON(lab, q, verbs_detach_mcast(q, gid));
 }
 
 enum rdl_status rdl_create_ah(struct rdl_lab *lab, rdl_pd pd, const struct rdl_ah_attr *attr,
@@ -199,14 +209,14 @@ enum rdl_status rdl_create_ah(struct rdl_lab *lab, rdl_pd pd, const struct rdl_a
 {
     struct guest_pd *p = pd_of(lab, pd);
 
-    ACT(lab, p, verbs_create_ah(p, attr, name, &ret->raw));
+    ACT_ON(lab, p, verbs_create_ah(p, attr, name, &ret->raw));
 }
 
 enum rdl_status rdl_destroy_ah(struct rdl_lab *lab, rdl_ah ah)
 {
     struct guest_ah *a = ah_of(lab, ah);
 
-    ACT(lab, a, verbs_destroy_ah(a));
+    ACT_ON(lab, a, verbs_destroy_ah(a));
 }
 
 enum rdl_status rdl_ah_info(const struct rdl_lab *lab, rdl_ah ah, struct rdl_ah_attr *ret)
@@ -280,7 +290,7 @@ enum rdl_status rdl_post_send(struct rdl_lab *lab, rdl_qp qp, const struct rdl_s
 {
     struct guest_qp *q = qp_of(lab, qp);
 
-    ACT(lab, q, verbs_post_send(q, wr, nokick));
+    ACT_ON(lab, q, verbs_post_send(q, wr, nokick));
 }
 
 enum rdl_status rdl_post_recv(struct rdl_lab *lab, rdl_qp qp, const struct rdl_recv_wr *wr,
@@ -288,7 +298,7 @@ enum rdl_status rdl_post_recv(struct rdl_lab *lab, rdl_qp qp, const struct rdl_r
 {
     struct guest_qp *q = qp_of(lab, qp);
 
-    ACT(lab, q, verbs_post_recv(q, wr, nokick));
+    ACT_ON(lab, q, verbs_post_recv(q, wr, nokick));
 }
 
 enum rdl_status rdl_post_send_list(struct rdl_lab *lab, rdl_qp qp, const struct rdl_send_wr *wr,
@@ -296,7 +306,7 @@ enum rdl_status rdl_post_send_list(struct rdl_lab *lab, rdl_qp qp, const struct 
 {
     struct guest_qp *q = qp_of(lab, qp);
 
-    ACT(lab, q, verbs_post_send_list(q, wr, n, nokick, reterr));
+    ACT_ON(lab, q, verbs_post_send_list(q, wr, n, nokick, reterr));
 }
 
 enum rdl_status rdl_post_recv_list(struct rdl_lab *lab, rdl_qp qp, const struct rdl_recv_wr *wr,
@@ -304,7 +314,7 @@ enum rdl_status rdl_post_recv_list(struct rdl_lab *lab, rdl_qp qp, const struct 
 {
     struct guest_qp *q = qp_of(lab, qp);
 
-    ACT(lab, q, verbs_post_recv_list(q, wr, n, nokick, reterr));
+    ACT_ON(lab, q, verbs_post_recv_list(q, wr, n, nokick, reterr));
 }
 
 enum rdl_status rdl_kick(struct rdl_lab *lab, rdl_qp qp, bool send)
@@ -319,7 +329,7 @@ enum rdl_status rdl_poll_cq(struct rdl_lab *lab, rdl_cq cq, size_t max, struct r
 {
     struct guest_cq *c = cq_of(lab, cq);
 
-    ACT(lab, c, verbs_poll_cq(c, max, ret, ret_n));
+    ACT_ON(lab, c, verbs_poll_cq(c, max, ret, ret_n));
 }
 
 enum rdl_status rdl_cq_info(const struct rdl_lab *lab, rdl_cq cq, struct rdl_cq_info *ret)

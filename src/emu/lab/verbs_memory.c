@@ -25,7 +25,7 @@ enum rdl_status rdl_reg_mr_iova(struct rdl_lab *lab, rdl_pd pd, const struct rdl
 {
     struct guest_pd *p = pd_of(lab, pd);
 
-    ACT(lab, p, verbs_reg_mr_iova(p, range, access, name, &ret->raw));
+    ACT_ON(lab, p, verbs_reg_mr_iova(p, range, access, name, &ret->raw));
 }
 
 enum rdl_status rdl_rereg_mr(struct rdl_lab *lab, rdl_mr mr, const struct rdl_mr_change *change)
@@ -38,10 +38,11 @@ enum rdl_status rdl_rereg_mr(struct rdl_lab *lab, rdl_mr mr, const struct rdl_mr
         .access = change->access,
         .range = change->range,
     };
+    const enum rdl_status st = moves ? lab_may_use(to.pd ? &to.pd->o : NULL) : RDL_OK;
 
-    if (moves && !to.pd)
-        return RDL_ERR_STALE;
-    ACT(lab, m, verbs_rereg_mr(m, &to));
+    if (st != RDL_OK)
+        return st;
+    ACT_ON(lab, m, verbs_rereg_mr(m, &to));
 }
 
 enum rdl_status rdl_create_mr(struct rdl_lab *lab, rdl_pd pd, uint32_t access, uint32_t max_pages,
@@ -49,14 +50,14 @@ enum rdl_status rdl_create_mr(struct rdl_lab *lab, rdl_pd pd, uint32_t access, u
 {
     struct guest_pd *p = pd_of(lab, pd);
 
-    ACT(lab, p, verbs_create_mr(p, access, max_pages, name, &ret->raw));
+    ACT_ON(lab, p, verbs_create_mr(p, access, max_pages, name, &ret->raw));
 }
 
 enum rdl_status rdl_map_mr_sg(struct rdl_lab *lab, rdl_mr mr, const struct rdl_mr_range *range)
 {
     struct guest_mr *m = mr_of(lab, mr);
 
-    ACT(lab, m, verbs_map_mr_sg(m, range));
+    ACT_ON(lab, m, verbs_map_mr_sg(m, range));
 }
 
 enum rdl_status rdl_get_dma_mr(struct rdl_lab *lab, rdl_pd pd, uint32_t access, const char *name,
@@ -64,7 +65,7 @@ enum rdl_status rdl_get_dma_mr(struct rdl_lab *lab, rdl_pd pd, uint32_t access, 
 {
     struct guest_pd *p = pd_of(lab, pd);
 
-    ACT(lab, p, verbs_get_dma_mr(p, access, name, &ret->raw));
+    ACT_ON(lab, p, verbs_get_dma_mr(p, access, name, &ret->raw));
 }
 
 enum rdl_status rdl_alloc_mw(struct rdl_lab *lab, rdl_pd pd, uint32_t type, const char *name,
@@ -72,14 +73,14 @@ enum rdl_status rdl_alloc_mw(struct rdl_lab *lab, rdl_pd pd, uint32_t type, cons
 {
     struct guest_pd *p = pd_of(lab, pd);
 
-    ACT(lab, p, verbs_alloc_mw(p, type, name, &ret->raw));
+    ACT_ON(lab, p, verbs_alloc_mw(p, type, name, &ret->raw));
 }
 
 enum rdl_status rdl_dealloc_mw(struct rdl_lab *lab, rdl_mw mw)
 {
     struct guest_mw *m = mw_of(lab, mw);
 
-    ACT(lab, m, verbs_dealloc_mw(m));
+    ACT_ON(lab, m, verbs_dealloc_mw(m));
 }
 
 enum rdl_status rdl_mw_info(const struct rdl_lab *lab, rdl_mw mw, struct rdl_mw_info *ret)

@@ -322,9 +322,9 @@ static void the_objects_of_the_kernel_stay(void **state)
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         assert_int_equal(rdl_find(l->r.lab, rows[i].path, rows[i].kind, &raw), RDL_OK);
         if (rows[i].kind == OBJ_CQ)
-            assert_int_equal(rdl_destroy_cq(l->r.lab, (rdl_cq){raw}), RDL_ERR_BUSY);
+            assert_int_equal(rdl_destroy_cq(l->r.lab, (rdl_cq){raw}), RDL_ERR_KERNEL);
         else
-            assert_int_equal(rdl_destroy_qp(l->r.lab, (rdl_qp){raw}), RDL_ERR_BUSY);
+            assert_int_equal(rdl_destroy_qp(l->r.lab, (rdl_qp){raw}), RDL_ERR_KERNEL);
     }
 }
 

@@ -22,7 +22,7 @@ void gl_adopt(void *ctx, struct lnd_link *l)
     struct guest_cm_object *o = gl_id_object(ctx, l->id);
 
     o->kernel = l;
-    o->o.is_kept = true;
+    o->o.kept_by = RDL_KERNEL_LNET;
 }
 
 int gl_resolve(void *ctx, struct lnd_link *l, uint32_t ip, uint16_t service, uint64_t timeout_ns)
@@ -95,7 +95,7 @@ int gl_destroy_id(void *ctx, struct lnd_link *l)
     struct guest_cm_object *o = gl_id_object(ctx, l->id);
 
     o->kernel = NULL;
-    o->o.is_kept = false; /* if the program has an event of it, it is left to that */
+    o->o.kept_by = RDL_KERNEL_NONE; /* if the program has an event of it, it is left to that */
     l->id = 0;
     return rdma_cm_destroy_id(o) == RDL_OK ? 0 : -EBUSY;
 }

@@ -60,7 +60,7 @@ static int create_sent(struct guest_lnet *g, enum rdl_status st, enum object_kin
     struct guest_object *o = st == RDL_OK ? verbs_get(gl_verbs(g), kind, *handle) : NULL;
 
     if (o)
-        o->is_kept = true;
+        o->kept_by = RDL_KERNEL_LNET;
     return gl_sent(g, st, handle);
 }
 
@@ -99,10 +99,10 @@ static int destroy(struct guest_lnet *g, enum object_kind kind, uint64_t *handle
         *handle = 0;
         return refusal(g);
     }
-    o->is_kept = false;
+    o->kept_by = RDL_KERNEL_NONE;
     st = ask(o);
     if (st != RDL_OK)
-        o->is_kept = true;
+        o->kept_by = RDL_KERNEL_LNET;
     return gl_sent(g, st, handle);
 }
 
@@ -183,10 +183,11 @@ static int listen_at(struct guest_lnet *g, uint16_t service)
     if (rdma_cm_create_channel(guest, "lnet_events", &g->channel) != RDL_OK)
         return -ENOMEM;
     ch = (struct guest_cm_object *)verbs_get(gl_verbs(g), OBJ_EVENT_CHANNEL, g->channel);
+    ch->o.kept_by = RDL_KERNEL_LNET;
     if (rdma_cm_create_id(ch, PORT_SPACE_TCP, "lnet_listener", &g->listener_id) != RDL_OK)
         return -ENOMEM;
     id = (struct guest_cm_object *)verbs_get(gl_verbs(g), OBJ_CM_ID, g->listener_id);
-    id->o.is_kept = true;
+    id->o.kept_by = RDL_KERNEL_LNET;
     memcpy(at.gid, guest->config.gid[0], sizeof(at.gid));
     st = cma_bind(rdma_cm_id_of(id), &at);
     return st ? -st : -cma_listen(rdma_cm_id_of(id), 0);
@@ -249,7 +250,7 @@ int gl_destroy_dev(void *ctx, struct lnd_mr *dma)
     if (st == LND_LATER)
         return st;
     if (g->listener_id) {
-        gl_id_object(g, g->listener_id)->o.is_kept = false;
+        gl_id_object(g, g->listener_id)->o.kept_by = RDL_KERNEL_NONE;
         if (rdma_cm_destroy_id(gl_id_object(g, g->listener_id)) != RDL_OK)
             return -EBUSY;
     }

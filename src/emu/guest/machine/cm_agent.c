@@ -447,6 +447,7 @@ static void *keep(const struct cm_agent *a, enum object_kind kind, uint64_t hand
 
     RDL_ASSERT(o);
     o->n_users++;
+    o->kept_by = RDL_KERNEL_CM;
     return o;
 }
 

@@ -71,6 +71,7 @@ static void give_up(struct verbs *v)
     if (r->kind == VERBS_CREATE) {
         object_use_parts(r->object, false);
         object_drop(r->object);
+        r->object = NULL;
     }
     request_is_over(v);
 }

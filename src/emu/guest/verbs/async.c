@@ -123,8 +123,9 @@ enum rdl_status verbs_get_async_event(struct verbs *v, struct rdl_async_event *r
     if (ret->object == OBJ_NONE)
         return RDL_OK;
     o = verbs_get(v, (enum object_kind)ret->object, ret->raw);
-    RDL_ASSERT(o); /* async_forget() removed the events of destroyed objects */
-    o->n_unacked++;
+    RDL_ASSERT(o);                     /* async_forget() removed the events of destroyed objects */
+    if (o->kept_by == RDL_KERNEL_NONE) /* otherwise the kernel could not destroy it */
+        o->n_unacked++;
     return RDL_OK;
 }
 

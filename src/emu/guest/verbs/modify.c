@@ -123,6 +123,11 @@ enum rdl_status modify_send(struct guest_qp *qp)
     return request_sent(v, v->ops->modify_qp(qp, &attr, v->request.mask));
 }
 
+bool verbs_only_fails(const struct rdl_qp_attr *attr, uint32_t mask)
+{
+    return mask == QPA_STATE && attr->state == QPS_ERR;
+}
+
 enum rdl_status verbs_modify_qp(struct guest_qp *qp, const struct rdl_qp_attr *attr, uint32_t mask,
                                 bool unchecked, struct rdl_modify_error *reterr)
 {

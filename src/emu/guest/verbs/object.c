@@ -355,7 +355,8 @@ void verbs_users_of(const struct guest_object *o, struct rdl_users *ret)
 {
     *ret = (struct rdl_users){.async_events = o->n_unacked,
                               .completion_events = unacked_completions(o),
-                              .groups = groups_of(o)};
+                              .groups = groups_of(o),
+                              .kept_by = o->kept_by};
     for (uint32_t kind = 0; kind < VERBS_KINDS && o->n_users > 0; kind++) {
         const struct slots *table = &o->verbs->objects[kind];
 
@@ -374,7 +375,9 @@ void verbs_users_of(const struct guest_object *o, struct rdl_users *ret)
 
 static enum rdl_status destroyable(const struct guest_object *o)
 {
-    return o->life == GUEST_LIVE && o->n_users == 0 && !o->is_kept && o->n_unacked == 0 &&
+    if (o->kept_by != RDL_KERNEL_NONE)
+        return RDL_ERR_KERNEL;
+    return o->life == GUEST_LIVE && o->n_users == 0 && o->n_unacked == 0 &&
                    unacked_completions(o) == 0
                ? RDL_OK
                : RDL_ERR_BUSY;
@@ -415,6 +418,7 @@ void verbs_function(struct verbs *v, bool there)
     r->no_function = true;
     object_use_parts(r->object, false);
     object_drop(r->object);
+    r->object = NULL;
     request_is_over(v);
 }
 

@@ -10,6 +10,7 @@
 
 #include "emu/base/slots.h"
 #include "emu/wire/addr.h"
+#include "rdmalab/events.h"
 #include "rdmalab/verbs.h"
 
 struct verbs;
@@ -42,12 +43,12 @@ struct guest_object {
     uint32_t kind;                   /* enum object_kind */
     enum guest_life life;
     uint64_t handle;
-    struct guest_program *owner; /* the program to which it belongs; NULL: the lab's user */
-    uint32_t n_users;            /* number of references from objects that depend on this one */
-    bool is_kept;                /* a part of the kernel has it, and nobody else may destroy it */
-    bool counts;                 /* a layer counts it: verbs.n_of_device */
-    uint32_t n_unacked;          /* number of asynchronous events taken and not acknowledged */
-    char name[RDL_NAME_BYTES];   /* "": named when the object becomes live */
+    struct guest_program *owner;  /* the program to which it belongs; NULL: the lab's user */
+    uint32_t n_users;             /* number of references from objects that depend on this one */
+    enum rdl_kernel_part kept_by; /* nobody else may destroy it */
+    bool counts;                  /* a layer counts it: verbs.n_of_device */
+    uint32_t n_unacked;           /* number of asynchronous events taken and not acknowledged */
+    char name[RDL_NAME_BYTES];    /* "": named when the object becomes live */
 };
 
 struct guest_pd {

@@ -452,6 +452,9 @@ struct verbs_qp_parts {
     struct guest_srq *srq; /* also NULL if the configuration names none */
 };
 
+/* Returns true if modify_qp with @attr and @mask does nothing but move a queue pair to ERR. */
+bool verbs_only_fails(const struct rdl_qp_attr *attr, uint32_t mask);
+
 /* Create a queue pair.  verbs_create_qp() is for programs.  verbs_create_gsi() is for the kernel of
  * the guest, for its connection manager: it creates the queue pair of type GSI, QPN 1, of which a
  * device has one.  Return RDL_ERR_STALE if one of @parts no longer exists, RDL_ERR_INVAL if it
