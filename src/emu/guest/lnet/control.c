@@ -46,6 +46,15 @@ static int refusal(const struct guest_lnet *g)
     return st == RDL_OK ? -EIO : -gl_errno_of(st);
 }
 
+/* The request under way is over.  All that follows in the same call has its answer as cause. */
+static void over(struct guest_lnet *g)
+{
+    g->asked = 0;
+    if (g->answer)
+        (void)trace_because(g->config.trace, g->answer);
+    g->answer = 0;
+}
+
 int gl_sent(struct guest_lnet *g, enum rdl_status st, const uint64_t *handle)
 {
     if (st == RDL_OK)
@@ -73,7 +82,7 @@ static int created(struct guest_lnet *g, enum object_kind kind, uint64_t *handle
 
     if (o && o->life == GUEST_PENDING)
         return LND_LATER;
-    g->asked = 0;
+    over(g);
     if (o)
         return 0;
     *handle = 0;
@@ -88,14 +97,14 @@ static int destroy(struct guest_lnet *g, enum object_kind kind, uint64_t *handle
     enum rdl_status st;
 
     if (!o) {
-        g->asked = 0;
+        over(g);
         *handle = 0;
         return 0;
     }
     if (o->life != GUEST_LIVE)
         return LND_LATER;
     if (g->asked == *handle) { /* it was refused: the device is broken */
-        g->asked = 0;
+        over(g);
         *handle = 0;
         return refusal(g);
     }
@@ -335,7 +344,7 @@ int gl_move_qp(struct guest_lnet *g, struct lnd_link *l, enum qp_state to)
     if (g->asked == l->qp) {
         if (gl_verbs(g)->request.n > 0 && gl_verbs(g)->request.object == &qp->o)
             return LND_LATER;
-        g->asked = 0;
+        over(g);
         return qp->attr.state == (uint32_t)to ? 0 : refusal(g);
     }
     if (qp->attr.state == (uint32_t)to && to != QPS_INIT)

@@ -201,9 +201,17 @@ static void cm_event(void *ctx, struct cma_channel *channel)
         look_soon(g);
 }
 
+/* A request of the guest is answered, which may be the one of the node.  Others that are answered
+ * by the same interrupt may have asked for the tick first.
+ */
 static void answered(void *ctx)
 {
-    look_soon(ctx);
+    struct guest_lnet *g = ctx;
+    const struct guest_object *o = gl_verbs(g)->request.object;
+
+    if (g->asked && o && o->handle == g->asked)
+        g->answer = g->config.trace->cause;
+    look_soon(g);
 }
 
 /* The connection @e is about may go on: the address is known, and the route is asked for. */

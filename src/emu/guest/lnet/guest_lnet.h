@@ -44,6 +44,7 @@ struct guest_lnet {
     /* Handles of its objects; 0: none. */
     uint64_t channel, listener_id, pd;
     uint64_t asked; /* handle of the object that the request under way is about; 0: none */
+    ev_id answer;   /* the event that answered it; 0: none yet */
     int refused;    /* errno of a device that was refused, until its rest is gone; 0: none */
     uint64_t wake_ns[GL_WAKES]; /* when they want to be woken; 0: never */
     uint64_t timer_ns;          /* the first of these */

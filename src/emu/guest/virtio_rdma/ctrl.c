@@ -78,7 +78,7 @@ static enum rdl_status put_request(struct virtio_rdma *d, struct virtio_rdma_req
 
 /* Takes a free place, fills it in and queues the request. */
 static enum rdl_status place_request(struct virtio_rdma *d, enum ctrl_cmd cmd, const void *request,
-                                     uint32_t number)
+                                     uint32_t number, struct virtio_rdma_request **ret)
 {
     struct virtio_rdma_request *p = free_place(&d->ctrl);
     const bool is_new = p && !p->response_gpa;
@@ -101,19 +101,27 @@ static enum rdl_status place_request(struct virtio_rdma *d, enum ctrl_cmd cmd, c
     p->under_way = true;
     d->ctrl.n_under_way++;
     d->ctrl.cmd = cmd;
+    *ret = p;
     return RDL_OK;
+}
+
+ev_id ctrl_cause(const struct virtio_rdma *d, ev_id request)
+{
+    return d->ctrl.n_under_way + d->raw.n_under_way > 1 ? request : 0;
 }
 
 enum rdl_status ctrl_send(struct virtio_rdma *d, enum ctrl_cmd cmd, const void *request,
                           uint32_t number)
 {
-    const enum rdl_status st = place_request(d, cmd, request, number);
+    struct virtio_rdma_request *p;
+    const enum rdl_status st = place_request(d, cmd, request, number, &p);
     struct trace *t = d->virtio.pci.trace;
     ev_id id, old;
 
     if (st != RDL_OK)
         return st;
     TRACE_ID(t, id, ctrl_request, .host = d->virtio.pci.host, .cmd = cmd, .number = number);
+    p->because = ctrl_cause(d, id);
     old = trace_because(t, id);
     queue_kick(d, QUEUE_CTRL);
     trace_because(t, old);
@@ -170,7 +178,8 @@ static void take_answer(struct virtio_rdma *d, uint16_t head, uint32_t len)
     struct virtio_rdma_request *p = place_of(c, head);
     struct trace *t = d->virtio.pci.trace;
     uint8_t response[CTRL_BUFFER_BYTES];
-    ev_id id, old;
+    const ev_id old = t->cause;
+    ev_id id;
 
     p->under_way = false;
     c->n_under_way--;
@@ -178,9 +187,11 @@ static void take_answer(struct virtio_rdma *d, uint16_t head, uint32_t len)
     c->rsp = read_response(d, p, len, response);
     if (c->rsp == RSP_OK && d->verbs->request.kind == VERBS_CREATE)
         p->number = ld_le32(response + 1); /* all of them begin with the object's number */
+    if (p->because)
+        trace_because(t, p->because);
     TRACE_ID(t, id, ctrl_response, .host = d->virtio.pci.host, .cmd = c->cmd, .rsp = c->rsp,
              .number = p->number);
-    old = trace_because(t, id);
+    trace_because(t, id);
     verbs_answering(d->verbs, p->object);
     apply(d, response + 1);
     trace_because(t, old);

@@ -124,6 +124,12 @@ void ctrl_poll(struct virtio_rdma *d);
 /* Like ctrl_poll(), and enables the interrupt if more answers are due. */
 void ctrl_await(struct virtio_rdma *d);
 
+/* Returns the cause of the answer to the request that event @request has sent, which is under way.
+ * 0 is the interrupt that brings the answer.  If other requests are under way, this interrupt may
+ * be because of the kick of another one; then it is @request.
+ */
+ev_id ctrl_cause(const struct virtio_rdma *d, ev_id request);
+
 /* Ends the request that is being answered without success, for the response @rsp (enum ctrl_rsp) or
  * an unknown code.  The caller has freed the memory that the request took.
  */

@@ -70,7 +70,8 @@ static bool write_bytes(struct virtio_rdma *d, const struct raw_place *p,
     return ram_write(d->virtio.pci.ram, p->gpa, bytes, p->bytes + p->room);
 }
 
-static void publish(struct virtio_rdma *d, const struct rdl_control *request, bool kick)
+/* Returns the event of the request. */
+static ev_id publish(struct virtio_rdma *d, const struct rdl_control *request, bool kick)
 {
     struct vqd *q = virtio_rdma_vq(d, QUEUE_CTRL);
     struct trace *t = d->virtio.pci.trace;
@@ -80,10 +81,11 @@ static void publish(struct virtio_rdma *d, const struct rdl_control *request, bo
     vqd_publish(q, d->virtio.pci.ram);
     TRACE_ID(t, id, ctrl_request, .host = d->virtio.pci.host, .cmd = request->command);
     if (!kick)
-        return;
+        return id;
     old = trace_because(t, id);
     queue_kick(d, QUEUE_CTRL);
     trace_because(t, old);
+    return id;
 }
 
 /* Finds a place for a request and allocates its memory.  Returns RDL_OK, RDL_ERR_NOMEM or
@@ -152,7 +154,7 @@ static enum rdl_status send_for(struct virtio_rdma *d, const struct rdl_control 
     p->arms = arms;
     p->answer = (struct rdl_control_answer){.command = request->command};
     d->raw.n_under_way++;
-    publish(d, request, kick);
+    p->because = ctrl_cause(d, publish(d, request, kick));
     return RDL_OK;
 }
 
@@ -190,8 +192,9 @@ bool raw_take(struct virtio_rdma *d, uint16_t head, uint32_t len)
 {
     for (uint32_t i = 0; d->raw.n_under_way > 0 && i < RAW_PLACES; i++) {
         struct raw_place *p = &d->raw.places[i];
+        const ev_id old = d->virtio.pci.trace->cause;
         uint32_t rsp;
-        ev_id id, old;
+        ev_id id;
 
         if (!p->under_way || p->head != head)
             continue;
@@ -201,9 +204,11 @@ bool raw_take(struct virtio_rdma *d, uint16_t head, uint32_t len)
         if (!ram_read(d->virtio.pci.ram, p->gpa + p->bytes, p->answer.response, p->room))
             p->answer.written = 0;
         rsp = p->answer.written > 0 ? p->answer.response[0] : (uint32_t)RSP_ERR;
+        if (p->because)
+            trace_because(d->virtio.pci.trace, p->because);
         TRACE_ID(d->virtio.pci.trace, id, ctrl_response, .host = d->virtio.pci.host,
                  .cmd = p->answer.command, .rsp = rsp);
-        old = trace_because(d->virtio.pci.trace, id);
+        trace_because(d->virtio.pci.trace, id);
         if (p->arms)
             verbs_rearmed(p->arms, rsp == RSP_OK);
         trace_because(d->virtio.pci.trace, old);

@@ -21,6 +21,7 @@ struct raw_place {
     uint64_t gpa;          /* buffers of the request in guest RAM: request, then response */
     uint32_t bytes, room;  /* lengths of request and response buffer */
     struct guest_cq *arms; /* the request is that of raw_rearm_cq(); else NULL */
+    ev_id because;         /* ctrl_cause() of its answer */
     struct rdl_control_answer answer; /* valid if @id is not 0 and the request is not under way */
 };
 

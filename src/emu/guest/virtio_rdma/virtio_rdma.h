@@ -109,6 +109,7 @@ struct virtio_rdma_request {
     uint32_t number;             /* number of @object, 0 before it has one */
     uint64_t request_gpa, response_gpa;
     uint32_t response_bytes; /* length of the response buffer, status byte included */
+    ev_id because;           /* ctrl_cause() of its answer */
 };
 
 /* The verbs' requests.  Only requests that create objects are under way together.  The raw requests

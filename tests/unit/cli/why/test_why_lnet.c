@@ -140,6 +140,22 @@ static void a_long_row_of_control_requests_is_counted(void **state)
     assert_told(rows, ARRAY_LEN(rows));
 }
 
+/* h2 asks for a region and arms a queue while its connection manager arms another one.  One kick
+ * and one interrupt are for all of them.
+ */
+static void an_answer_is_because_of_its_request(void **state)
+{
+    static const struct row rows[] = {
+        {NODES("", "") LARGE "run\n", "why h2.lnet.event[0]",
+         "LNet PUT lnet_sent: h2 PUT_ACK ctrl_request: h2 REG_USER_MR lnet_received: h2 PUT_REQ "
+         "lnet_sent: h1 PUT_REQ",
+         NULL},
+    };
+
+    (void)state;
+    assert_told(rows, ARRAY_LEN(rows));
+}
+
 static void why_answers_for_what_a_node_has(void **state)
 {
     static const struct row rows[] = {
@@ -236,6 +252,7 @@ int main(void)
         cmocka_unit_test(a_packet_that_was_sent_again_is_not_what_is_wrong),
         cmocka_unit_test(a_program_that_was_connected_later_is_not_what_is_wrong),
         cmocka_unit_test(a_long_row_of_control_requests_is_counted),
+        cmocka_unit_test(an_answer_is_because_of_its_request),
         cmocka_unit_test(why_answers_for_what_a_node_has),
         cmocka_unit_test(equal_events_are_told_apart),
         cmocka_unit_test(why_not_knows_the_credits_of_lnet),
