@@ -75,7 +75,7 @@ def check_lnetd_batch(rdmalab, tally):
     lines = re.findall(r"^(10\.0\.0\.[13])@o2ib (read|write|ping): 20 of 20 RPCs of (\d+) bytes", done.stdout, re.MULTILINE)
     wanted = [(f"10.0.0.{i}", *test) for test in (("read", "65536"), ("write", "5000"), ("ping", "0"), ("read", "1048576")) for i in (1, 3)]
     tally.expect(done.returncode == 0 and not done.stderr and lines == wanted and
-                 done.stdout.count("served 80 RPCs with 22382240 bytes, 0 failed; 1 connections") == 2, "lnetd with a batch", text_of(done))
+                 done.stdout.count("served 80 RPCs with 22382240 bytes, 0 failed; 1 connection") == 2, "lnetd with a batch", text_of(done))
 
 
 def check_lnetd_commands(rdmalab, tally):
