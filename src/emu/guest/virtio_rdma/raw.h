@@ -8,6 +8,7 @@
 #define EMU_GUEST_VIRTIO_RDMA_RAW_H
 
 #include "emu/guest/machine/rdma_driver.h"
+#include "emu/trace/id.h"
 #include "rdmalab/control.h"
 
 struct virtio_rdma;
