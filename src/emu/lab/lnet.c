@@ -340,8 +340,10 @@ static enum rdl_status usable(const struct host *h)
 
 static enum rdl_status stop(const struct host *h)
 {
-    if (!lab_lnet_node(h))
-        return RDL_ERR_NOT_FOUND;
+    const enum rdl_status status = usable(h);
+
+    if (status != RDL_OK)
+        return status;
     h->lnet->is_ending = true;
     guest_lnet_stop(&h->lnet->guest);
     look(h->lnet);

@@ -43,6 +43,7 @@ static const struct {
      "18446744073s", "1000000s"},
     /* A node that is stopping. */
     {"lnet_stop h2", "lnet_start h3 h2", "the node of h2 is stopping", "h2", "run"},
+    {"lnet_stop h2", "lnet_stop h2", "the node of h2 is stopping", "h2", "run"},
     {"lnet_stop h2", "lnet_serve h1 h2", "the node of h2 is stopping", "h2", "run"},
     {"lnet_stop h1", "lnet_test h1 ping to=h2", "the node of h1 is stopping", "h1 ping", "run"},
     {"lnet_stop h1", "lnet_attach h1 portal=4 sge=mr", "the node of h1 is stopping", "h1 portal",
